@@ -30,8 +30,8 @@ from swarmgate.council.chat.model import ChatEnd, ChatResult
 from swarmgate.council.chat.request import chat_of
 from swarmgate.council.chat.steps import CHAT, Room
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.masking import masked
-from swarmgate.council.record import Records
+from swarmgate.council.records.redaction import masked
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.redaction import redact

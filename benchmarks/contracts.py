@@ -22,7 +22,8 @@ import contracts_trees
 
 from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.gates.contracts import analysis
-from swarmgate.gates.files import MAX_BYTES, Trait, language_of, traits_of
+from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
+from swarmgate.gates.project.index import Project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,7 +71,7 @@ def findings(old: dict[str, bytes], new: dict[str, bytes]) -> list[Finding]:
                 ChangedFile(path=path, kind=kind, old_mode=_MODE * (path in old), new_mode=_MODE * (path in new))
             )
     change = ChangeSet(base="old", tree="new", files=tuple(files))
-    return analysis.analyse(Trees({"old": old, "new": new}), change)[0]
+    return analysis.analyse(Project.of(Trees({"old": old, "new": new}), "old", "new"), change)[0]
 
 
 def sources(folders: Sequence[Path], languages: Sequence[str]) -> Iterator[Path]:
@@ -162,7 +163,7 @@ def history(repository: Path, *, commits: int) -> None:
         change = ChangeSet(
             base=f"{parent}^{{tree}}", tree=f"{commit}^{{tree}}", files=tuple(git.changes(parent, commit))
         )
-        said = analysis.analyse(git, change)[0]
+        said = analysis.analyse(Project.of(git, change.base, change.tree), change)[0]
         shown.update(each.rule for each in said)
         for each in said:
             print(f"{commit[:9]} {each.severity.value:5} {each.rule:34} {each.place}: {each.message[:260]}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from contracts_python import Mutant
 
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import language_of
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:

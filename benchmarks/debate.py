@@ -25,10 +25,10 @@ from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate.model import Outcome
 from swarmgate.council.debate.request import debate_of
 from swarmgate.council.debate.steps import DEBATING
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.record import Records
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
-from swarmgate.council.stream import RoundCompleted, RoundStarted
+from swarmgate.council.views.events import CouncilEvent
+from swarmgate.council.views.stream import RoundCompleted, RoundStarted
 from swarmgate.domain.debate import Seat
 from swarmgate.journal.store import opened
 from swarmgate.llm.budget import Budget, Metered

@@ -27,8 +27,8 @@ from swarmgate.council.context import CouncilContext
 from swarmgate.council.discussion.model import DiscussionRecord
 from swarmgate.council.discussion.pattern import DISCUSSION, Session
 from swarmgate.council.discussion.request import discussion_of
-from swarmgate.council.masking import masked
-from swarmgate.council.record import Records
+from swarmgate.council.records.redaction import masked
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.redaction import redact

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.adapters import placeholders
-from swarmgate.gates.files import MAX_BYTES, Source, Trait, language_of, traits_of
 from swarmgate.gates.placeholders import trees
+from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
+from swarmgate.gates.source.file import SourceFile
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def files(paths: Sequence[Path]) -> Iterator[tuple[str, str, bytes]]:
 
 
 def look(name: str, content: bytes) -> list[Finding]:
-    found = placeholders.look(Source(name, language_of(name), traits_of(name), content))
+    found = placeholders.look(SourceFile.of(name, language_of(name), traits_of(name), content))
     return [] if isinstance(found, str) else found
 
 

@@ -26,8 +26,10 @@ from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates.adapters import sast
 from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition
-from swarmgate.gates.files import Source, language_of
 from swarmgate.gates.job import Job
+from swarmgate.gates.project.files import language_of
+from swarmgate.gates.project.index import Project
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,15 +98,15 @@ def clock(files: Sequence[Path]) -> None:
 def scan(files: Sequence[Path]) -> dict[str, list[Finding]]:
     """The findings by file name, as if every file were new."""
     gate = GateDefinition(id="sast_scan", title="measured", adapter="sast")
-    sources = [Source(f"app/{path.name}", language_of(path.name), content=path.read_bytes()) for path in files]
+    sources = [SourceFile.of(f"app/{path.name}", language_of(path.name), content=path.read_bytes()) for path in files]
     found: dict[str, list[Finding]] = {path.name: [] for path in files}
     repository: Any = SimpleNamespace(root=Path.cwd())
     change: Any = SimpleNamespace(base="")
     for start in range(0, len(sources), _BATCH):
         batch = tuple(sources[start : start + _BATCH])
-        outcome = asyncio.run(
-            sast.run(Job(gate, repository, change, batch, 600.0, commands=lambda: by_hand(Path.cwd())))
-        )
+        project = Project.of(repository, "", "")
+        job = Job(gate, repository, change, batch, 600.0, project=project, commands=lambda: by_hand(Path.cwd()))
+        outcome = asyncio.run(sast.run(job))
         for finding in outcome.findings:
             found[finding.path.removeprefix("app/")].append(finding)
         for word in (outcome.error, *outcome.notes[1:]):

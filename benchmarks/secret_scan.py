@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Severity
 from swarmgate.gates.adapters import secrets
-from swarmgate.gates.files import MAX_BYTES, Source, language_of, traits_of
+from swarmgate.gates.project.files import MAX_BYTES, language_of, traits_of
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def look(name: str, content: bytes) -> list[Finding]:
-    found = secrets.look(Source(name, language_of(name), traits_of(name), content))
+    found = secrets.look(SourceFile.of(name, language_of(name), traits_of(name), content))
     return [] if isinstance(found, str) else [each for each in found if each.severity is not Severity.INFO]
 
 

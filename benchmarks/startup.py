@@ -1,4 +1,4 @@
-"""How long `swarm --help` and `swarm status` take, as a ratio to importing the libraries that every command needs.
+"""How long `swarm --help`, `swarm status` and lists take, as a ratio to importing what every command needs.
 
     python benchmarks/startup.py
 
@@ -17,8 +17,11 @@ from pathlib import Path
 from scale import deep_ledger
 from workload import make_project
 
+from swarmgate.council.patterns import PATTERNS
+
 RUNS = 15
 FLOOR = "import pydantic, typer, rich"
+LISTS = tuple(each.verb for each in PATTERNS.values())
 
 
 def main() -> None:
@@ -30,6 +33,7 @@ def main() -> None:
             "floor": [sys.executable, "-c", FLOOR],
             "swarm --help": [*swarm, "--help"],
             "swarm status (200 tasks)": [*swarm, "status", "--repo", str(folder.root)],
+            **{f"swarm {verb} list": [*swarm, verb, "list", "--repo", str(folder.root)] for verb in LISTS},
         }
         taken: dict[str, list[float]] = {name: [] for name in commands}
         for _ in range(RUNS):

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.adapters import syntax
-from swarmgate.gates.files import MAX_BYTES, Source, Trait, language_of, traits_of
+from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
+from swarmgate.gates.source.file import SourceFile
 from swarmgate.gates.syntax import lexicon, trees
 from swarmgate.workspace import grammars
 
@@ -42,7 +43,7 @@ _ANGLES = re.compile(
 
 
 def look(name: str, content: bytes) -> list[Finding] | str:
-    return syntax.look(Source(name, language_of(name), traits_of(name), content), on=_ON)
+    return syntax.look(SourceFile.of(name, language_of(name), traits_of(name), content), on=_ON)
 
 
 def kind_of(name: str) -> str:

@@ -201,14 +201,15 @@ def test_nothing_in_the_wheel_is_a_secret(wheel: Path) -> None:
     """The project's own secret scan, over every file that is shipped."""
     from swarmgate.domain.finding import Severity
     from swarmgate.gates.adapters.secrets import look
-    from swarmgate.gates.files import Source, language_of, traits_of
+    from swarmgate.gates.project.files import language_of, traits_of
+    from swarmgate.gates.source.file import SourceFile
 
     with zipfile.ZipFile(wheel) as archive:
         # RECORD holds the hashes of all files.
         files = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/RECORD")}
     found = []
     for name, content in files.items():
-        seen = look(Source(name, language_of(name), traits_of(name), content))
+        seen = look(SourceFile.of(name, language_of(name), traits_of(name), content))
         found += [each for each in seen if not isinstance(each, str) and each.severity.rank >= Severity.MEDIUM.rank]
     assert found == []
 

@@ -7,7 +7,7 @@ import pytest
 from swarmgate.agents.answer_text import Unread, fields_of, objects_of, squeezed
 from swarmgate.council.critique.answers import evaluation_of
 from swarmgate.council.critique.model import Criterion
-from swarmgate.council.discussion.values import number_of
+from swarmgate.council.discussion.answers.values import number_of
 
 DEEP = '{"x":' * 600 + "1" + "}" * 600
 

@@ -22,11 +22,11 @@ from swarmgate.council.debate.moderating import moderation_of
 from swarmgate.council.debate.synthesising import synthesis_form
 from swarmgate.council.decision.answers import PROPOSAL, form_of
 from swarmgate.council.decision.request import decision_of
-from swarmgate.council.discussion.answers import Reader
-from swarmgate.council.discussion.casting import experts_of, tensions_of
-from swarmgate.council.discussion.concluding import Checks, conclusion_of
-from swarmgate.council.discussion.moderation import assessment_of, framing_of
+from swarmgate.council.discussion.answers.experts import Reader
+from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of
 from swarmgate.council.discussion.request import discussion_of
+from swarmgate.council.discussion.steps.casting import experts_of, tensions_of
+from swarmgate.council.discussion.steps.concluding import Checks, conclusion_of
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import NoUsableReply
 

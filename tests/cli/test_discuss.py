@@ -16,7 +16,7 @@ from tests.engine.discussion_script import CAST, PERSONAS, discussing, without_m
 from tests.project import Project, event_lines, plain
 
 from swarmgate.council.discussion.model import DiscussionRecord
-from swarmgate.council.stream import PATTERN_EVENT, Completed, Contributed
+from swarmgate.council.views.stream import PATTERN_EVENT, Completed, Contributed
 from swarmgate.engine import Swarm
 
 TOPIC = "How often do keys rotate?"

@@ -289,8 +289,8 @@ def test_a_clean_tree_says_in_json_that_nothing_was_judged(place: Place) -> None
 def test_prose_alone_passes_and_says_what_was_looked_at(place: Place) -> None:
     place.write("README.md", "# Demo\n\nMore of it.\n")
     told = place.call("run", exits=0).stdout
-    assert "PASS   secret_scan" in told
-    assert "1 files" in told
+    assert "PASS   placeholder_scan, secret_scan" in told
+    assert "1 file looked at" in told
     assert "nothing judged" in place.call("run", "--only", "lint_check", exits=0).stdout
 
 

@@ -21,12 +21,13 @@ from swarmgate.config import Config
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate.model import Debate, DebateRecord, Outcome, Round
 from swarmgate.council.debate.request import debate_of
-from swarmgate.council.debate.rules import RULES, DebateState
+from swarmgate.council.debate.rules import RULES
+from swarmgate.council.debate.state import DebateState
 from swarmgate.council.debate.steps import DEBATING
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.lifecycle import Standing
-from swarmgate.council.record import Records
+from swarmgate.council.records.lifecycle import Standing
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
+from swarmgate.council.views.events import CouncilEvent
 from swarmgate.domain.debate import Seat
 from swarmgate.journal.store import opened
 from swarmgate.llm.budget import Budget, Metered

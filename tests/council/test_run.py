@@ -13,12 +13,13 @@ from typing import Any, Literal, NamedTuple, cast
 import pytest
 
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.lifecycle import Standing, TimeUp
+from swarmgate.council.participants.voices import Voices
 from swarmgate.council.pattern import Pattern, Unfinished
-from swarmgate.council.record import Record, Records
+from swarmgate.council.records.lifecycle import Standing, TimeUp
+from swarmgate.council.records.record import Record
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
-from swarmgate.council.voices import Voices
+from swarmgate.council.views.events import CouncilEvent
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import (

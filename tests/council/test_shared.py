@@ -11,9 +11,9 @@ from tests.project import Project, rule
 
 from swarmgate.council.discussion.model import Discussion
 from swarmgate.council.discussion.pattern import DISCUSSION
-from swarmgate.council.lifecycle import Completed
+from swarmgate.council.participants.session import opened
 from swarmgate.council.patterns import PATTERNS, Place
-from swarmgate.council.session import opened
+from swarmgate.council.records.lifecycle import Completed
 from swarmgate.council.shared import Shared
 from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.events import UsageRecorded

@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple, cast
 
 from pydantic import Field
 
-from swarmgate.council import stream
-from swarmgate.council.asking import ask, brief_for
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.lifecycle import Standing
+from swarmgate.council.participants.asking import ask, brief_for
 from swarmgate.council.pattern import Pattern, Where
+from swarmgate.council.records.lifecycle import Standing
+from swarmgate.council.views import stream
+from swarmgate.council.views.events import CouncilEvent
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.usage import Usage

@@ -7,7 +7,7 @@ from tests.engine.debate_script import debating, speech, synthesis
 from tests.project import Project, rule
 
 from swarmgate.council.debate.model import Outcome
-from swarmgate.council.session import opened
+from swarmgate.council.participants.session import opened
 from swarmgate.domain.debate import Seat, Vote
 from swarmgate.domain.events import UsageRecorded
 from swarmgate.domain.progress import Progress

@@ -395,7 +395,7 @@ async def test_tasks_are_the_seats_of_a_debate(project: Project) -> None:
     given = [{"role": "critic", "text": "Look for gaps."}, {"participant": "ops", "text": "Run it.", "folder": "src"}]
     told = await dispatch(project, "debate", given, question="Is the design sound?", rounds=1)
     assert told.outcome is not None
-    assert (told.outcome.verdict, told.outcome.id, told.rounds) == ("APPROVE", f"{told.id}.debate", 1)
+    assert (told.outcome.verdict, told.outcome.id, told.rounds) == ("APPROVE", told.id, 1)
     assert [(reply.name, reply.succeeded) for reply in told.replies] == [("critic", True), ("ops", True)]
     assert "critic holds." in told.replies[0].text
     offered = {request.tools for request in project.requests if request.headers["ROLE"] == "participant"}
@@ -413,7 +413,8 @@ async def test_tasks_are_the_seats_of_a_debate(project: Project) -> None:
     assert "Look for gaps." in "".join(message["content"] for message in project.requests[0].messages) + first
     assert record(project) == told
     council = Swarm(project.root).council
-    assert council.record(told.id).outcome == council.record(told.outcome.id).outcome == told.outcome
+    assert council.record(told.id) == council.record(f"{told.id}.debate")  # the record that it is kept in
+    assert (council.record(told.id).outcome, council.record(told.id).debate.id) == (told.outcome, told.id)
     assert council.ids() == (told.outcome.id,)
     assert (await council.resume(told.id)) == told.outcome
 

@@ -105,3 +105,19 @@ def test_status_shows_each_budget_and_the_estimate(project: Project) -> None:
 def test_status_says_what_it_means_that_nothing_confines_commands() -> None:
     assert status_report(replace(State(), sandbox="none"), working="").sandbox_warning.startswith("NO SANDBOX")
     assert status_report(replace(State(), sandbox="bubblewrap"), working="").sandbox_warning == ""
+
+
+@pytest.mark.slow
+def test_show_tells_what_gates_rejected_as_they_do_by_hand(project: Project) -> None:
+    project.planned(code({"src/calc/part_1.1.py": "import os\n\nx = 1  # TODO: later\n"}, attempt="1"))
+    project.swarm("run", exits=3)
+    told = project.swarm("show", "1.1").stdout
+    assert "\n    src/calc/part_1.1.py\n      1:8 medium F401: `os` imported but unused [lint_check]\n" in told
+    assert "\n      3 medium marker: TODO left in a comment [placeholder_scan]\n" in told
+    assert "       3 | x = 1  # TODO: later\n         | ^^^^^" in told
+    assert "    FAIL   placeholder_scan  " in told
+    results = project.json("show", "1.1")["attempts"][0]["gates"]
+    assert "placeholder_scan" in [result["gate"] for result in results]
+    for kept in project.root.glob(".swarm/evidence/1.1/attempt-1/*gates.json"):
+        kept.unlink()
+    assert "[marker] TODO left in a comment" in project.swarm("show", "1.1").stdout, "the ledger has it in short"

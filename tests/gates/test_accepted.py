@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swarmgate.domain.finding import Finding, GateStatus
+from swarmgate.domain.finding import Finding, GateReport, GateStatus, Standing
 from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted
-from swarmgate.gates.files import Source
+from swarmgate.gates.source.file import Revision, SourceFile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,10 +22,10 @@ _ENTRY = '"fingerprint": "x", "gate": "g", "rule": "r", "path": "p", "reason": "
 _DATED = '{"version": 1, "accepted": [{' + _ENTRY + "}]}"
 
 DAY = date(2026, 5, 1)
-SOURCE = Source("a.py", "python", content=b"one\ntwo\n")
+SOURCE = SourceFile.of("a.py", "python", content=b"one\ntwo\n")
 
 
-def marked(finding: Finding, entry: accepted.Accepted, source: Source = SOURCE) -> tuple[list[Finding], int]:
+def marked(finding: Finding, entry: accepted.Accepted, source: SourceFile = SOURCE) -> tuple[list[Finding], int]:
     return accepted.mark([finding], {entry.fingerprint: entry}, {source.path: source}, DAY)
 
 
@@ -40,14 +40,14 @@ FINDING = Finding(rule="R", path="a.py", line=2, message="m")
 def test_an_entry_holds_for_its_line_wherever_it_moves() -> None:
     entry = entry_of(FINDING)
     assert marked(FINDING, entry)[0][0].accepted == "because"
-    moved = Source("a.py", "python", content=b"\n\n   two\n")
+    moved = SourceFile.of("a.py", "python", content=b"\n\n   two\n")
     assert marked(FINDING.model_copy(update={"line": 3}), entry, moved)[0][0].accepted
     assert not marked(FINDING.model_copy(update={"line": 1}), entry)[0][0].accepted
     assert not marked(FINDING.model_copy(update={"rule": "S"}), entry)[0][0].accepted
 
 
 def test_an_entry_holds_in_a_renamed_file() -> None:
-    renamed = Source("b.py", "python", content=SOURCE.content, base_path="a.py")
+    renamed = SourceFile.of("b.py", "python", content=SOURCE.content, old=Revision("a.py"))
     assert marked(FINDING.model_copy(update={"path": "b.py"}), entry_of(FINDING), renamed)[0][0].accepted
 
 
@@ -108,4 +108,4 @@ def test_of_an_agents_change_only_what_the_base_accepts_counts(project: Project)
     report = project.run()
     result = next(each for each in report.results if each.gate == "placeholder_scan")
     assert (result.status, report.notes) == (GateStatus.PASS, ())
-    assert "1 accepted" in result.reason
+    assert GateReport(tree="", results=(result,)).counts == {Standing.ACCEPTED: 1}

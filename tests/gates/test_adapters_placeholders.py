@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swarmgate.domain.finding import GateStatus
+from swarmgate.domain.finding import GateStatus, Severity
 from swarmgate.gates.adapters import placeholders
-from swarmgate.gates.files import Source, language_of, traits_of
+from swarmgate.gates.project.files import language_of, traits_of
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     Project = Any
 
 
 def rules(path: str, text: str) -> Any:
-    said = placeholders.look(Source(path, language_of(path), traits_of(path), text.encode()))
+    said = placeholders.look(SourceFile.of(path, language_of(path), traits_of(path), text.encode()))
     return said if isinstance(said, str) else [(finding.rule, finding.line) for finding in said]
 
 
@@ -177,3 +178,46 @@ def test_only_what_the_change_brings_blocks(project: Project) -> None:
     result = project.gate("placeholder_scan")
     assert [(finding.line, finding.new) for finding in result.findings] == [(1, False), (5, True), (9, False)]
     assert result.status is GateStatus.FAIL
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# TODO: drop this with the next major\n# https://example.org/project/issues/12\nx = 1\n",
+        "# TODO: drop this\n# with the next major, once\n# see #1204\nx = 1\n",
+        "x = 1  # TODO: drop this\n# see #1204\n",
+    ],
+)
+def test_an_issue_on_the_next_line_of_the_comment_holds_the_work(project: Project, text: str) -> None:
+    project.write("src/a.py", text)
+    result = project.gate("placeholder_scan")
+    assert (result.status, [each.severity for each in result.findings]) == (GateStatus.PASS, [Severity.LOW])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# TODO: drop this\nx = 1\n# see #1204\n",
+        "# TODO: drop this\n# TODO: and that, see #1204\nx = 1\n",
+        "# see #1204\n# TODO: drop this\nx = 1\n",
+    ],
+)
+def test_an_issue_elsewhere_holds_none(project: Project, text: str) -> None:
+    project.write("src/a.py", text)
+    assert project.gate("placeholder_scan").status is GateStatus.FAIL
+
+
+def test_a_marker_that_only_moved_or_was_reworded_is_old(project: Project) -> None:
+    marker = "# XXX: this behaviour was deprecated because it was unreliable\n"
+    project.commit_files({"src/a.py": f"x = 1\n{marker}y = 2\n", "src/b.py": "z = 3\n"})
+    project.write("src/a.py", f"x = 1\n{marker.replace('behaviour', 'behavior')}y = 2\n")
+    assert project.gate("placeholder_scan").status is GateStatus.PASS
+    project.write("src/a.py", "x = 1\ny = 2\n")
+    project.write("src/new/c.py", f"def f(a):\n    {marker}    return a + 1\n")
+    result = project.gate("placeholder_scan")
+    assert (result.status, [each.new for each in result.findings]) == (GateStatus.PASS, [False])
+    project.write("src/b.py", f"{marker}z = 3\n")
+    assert len(project.gate("placeholder_scan").new_findings) == 1
+    (project.root / "src/b.py").write_text("z = 3\n")
+    project.write("src/new/c.py", "# XXX: quite another thing is not done here at all\nx = 1\n")
+    assert project.gate("placeholder_scan").status is GateStatus.FAIL

@@ -24,7 +24,8 @@ def test_old_findings_inform_and_new_ones_block(project: Project) -> None:
     assert result.status is GateStatus.FAIL
     (new,) = result.new_findings
     assert (new.rule, new.line, new.severity) == ("F821", 3, Severity.HIGH)
-    assert "1 new at or above medium, 2 stood there before" in result.reason
+    assert "new at or above medium" in result.reason
+    assert [each.new for each in result.findings].count(False) == 2
 
 
 def test_a_renamed_file_keeps_its_past(project: Project) -> None:
@@ -54,6 +55,81 @@ def test_a_security_rule_says_what_to_do(project: Project) -> None:
 def test_without_configuration_only_mistakes_count(project: Project) -> None:
     project.write("a.py", "def f(a, b=[]):\n    return  a\n")
     assert project.gate("lint_check").findings == ()
+
+
+def test_style_that_nobody_adopted_informs(project: Project) -> None:
+    project.write(
+        "a.py", "def f(l, s):\n    if s == '': return 0\n    try:\n        return l\n    except: return f''\n"
+    )
+    result = project.gate("lint_check")
+    assert result.status is GateStatus.PASS
+    assert {(each.rule, each.severity) for each in result.findings} == {
+        (rule, Severity.LOW) for rule in ("E701", "E722", "E741", "F541")
+    }
+    project.commit_files({"ruff.toml": ""})
+    project.write("a.py", "def f(l):\n    return l\n\n\nimport os\n")
+    assert project.gate("lint_check").status is GateStatus.FAIL
+
+
+@pytest.mark.parametrize(
+    ("code", "rule"),
+    [
+        ("print(missing)\n", "F821"), ("import os\n", "F401"), ("'%d' % ('a', 'b')\n", "F507"),
+        ("def f():\n    return\n    x = 1\n    yield = 2\n", "invalid-syntax"), ("assert (1, 'x')\n", "F631"),
+        ("from os import *\n\nprint(getcwd())\n", "F405"), ("import logging\n\nlogging.error('%s %s', 1)\n", "PLE1206"),
+    ],
+)  # fmt: skip
+def test_what_is_broken_blocks_without_settings(project: Project, code: str, rule: str) -> None:
+    project.write("a.py", code)
+    result = project.gate("lint_check")
+    assert result.status is GateStatus.FAIL
+    assert rule in {each.rule for each in result.new_findings if each.severity.rank >= Severity.MEDIUM.rank}
+
+
+def test_a_habit_of_the_file_informs_and_a_first_one_blocks(project: Project) -> None:
+    project.commit_files({"all.py": "from os import *\nfrom sys import *\nimport re\n", "neat.py": "x = 1\n"})
+    project.write("all.py", "from os import *\nfrom sys import *\nfrom math import *\nimport re\nimport json\n")
+    assert project.gate("lint_check").status is GateStatus.PASS
+    project.write("neat.py", "import json\n\nx = 1\n")
+    result = project.gate("lint_check")
+    assert [each.path for each in result.new_findings if each.severity is not Severity.LOW] == ["neat.py"]
+
+
+def test_names_that_a_package_passes_on_inform(project: Project) -> None:
+    project.commit_files({"pkg/a.py": "def load():\n    return 1\n", "pkg/__init__.py": ""})
+    project.write("pkg/__init__.py", "from .a import load\n\ntry:\n    import json\nexcept ImportError:\n    pass\n")
+    result = project.gate("lint_check")
+    assert result.status is GateStatus.PASS
+    assert {each.rule for each in result.findings} == {"F401"}
+
+
+def test_an_old_finding_on_a_line_whose_annotation_changed_is_old(project: Project) -> None:
+    project.commit_files({
+        "ruff.toml": 'lint.select = ["E7"]\n',
+        "a.py": "def f(l: List[int], x: Optional[str] = None) -> Dict[str, int]:\n    return l\n",
+    })  # fmt: skip
+    project.write("a.py", "def f(l: list[int], x: str | None = None) -> dict[str, int]:\n    return l\n")
+    assert [each.new for each in project.gate("lint_check").findings] == [False]
+    project.write("a.py", "def f(a):\n    return a\n\n\ndef other(first, l, third):\n    return l + first + third\n")
+    assert [each.new for each in project.gate("lint_check").findings] == [True]
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ('lint.select = ["F", "XYZ123", "QQQ"]\n', "QQQ, XYZ123"),
+        ('lint.select = ["F"]\nlint.ignore = ["UP038"]\nlint.per-file-ignores = {"t/*" = ["F401", "ZZZ1"]}\n', "ZZZ1"),
+        ('required-version = "==0.1.0"\nlint.select = ["F"]\n', "required-version"),
+        ('extend = "more/base.toml"\n', "OLD77"),
+    ],
+)
+def test_what_this_ruff_does_not_know_of_the_settings_is_a_note(project: Project, settings: str, named: str) -> None:
+    project.commit_files({"ruff.toml": settings, "more/base.toml": 'lint.select = ["F", "OLD77"]\n', "t/b.py": ""})
+    project.write("a.py", "import os\n")
+    result = project.gate("lint_check")
+    assert (result.status, [each.rule for each in result.findings]) == (GateStatus.FAIL, ["F401"])
+    assert f"ruff here does not know {named}" in result.reason
+    assert project.gate("lint_fix").status is GateStatus.PASS
 
 
 def test_the_users_home_has_no_say(project: Project, isolated: Any) -> None:

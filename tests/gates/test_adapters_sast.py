@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.domain.finding import GateStatus, Severity
-from swarmgate.gates.files import Source
 from swarmgate.gates.sast import flow, semgrep
 from swarmgate.gates.sast.hit import Hit
 from swarmgate.gates.sast.merge import merge
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,7 +156,10 @@ def test_nothing_to_scan_is_a_skip(project: Project) -> None:
 
 def test_a_match_in_a_request_handler_needs_a_flow() -> None:
     text = b"def f(request):\n    v = request.GET\n    eval(other)\n\ndef g():\n    eval(other)\n"
-    sources = [Source("a.py", "python", content=text), Source("b.py", "python", content=b"def f(:")]
+    sources = [
+        SourceFile.of("a.py", "python", content=text),
+        SourceFile.of("b.py", "python", content=b"def f(:"),
+    ]
     assert flow.parse(sources, lambda: True) == ({}, {})
     parsed, unread = flow.parse(sources)
     said = [Hit("a.py", line, 5, line, 16, "bandit", "B307", "CWE-78", Severity.LOW, "eval") for line in (3, 6)]

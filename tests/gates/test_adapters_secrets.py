@@ -16,7 +16,8 @@ from swarmgate import assets
 from swarmgate.domain.finding import GateStatus, Severity
 from swarmgate.gates import masking, secret_rules
 from swarmgate.gates.adapters import secrets
-from swarmgate.gates.files import Source, language_of, traits_of
+from swarmgate.gates.project.files import language_of, traits_of
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     Project = Any
@@ -62,7 +63,7 @@ PEM = "-----BEGIN RSA " + "PRIVATE KEY-----\nMII" + RANDOM + "\n" + RANDOM + "\n
 
 
 def look(path: str, text: str) -> Any:
-    return secrets.look(Source(path, language_of(path), traits_of(path), text.encode()))
+    return secrets.look(SourceFile.of(path, language_of(path), traits_of(path), text.encode()))
 
 
 def _basic(text: str) -> str:
@@ -243,6 +244,8 @@ def test_a_password_that_repeats_its_user_or_database_is_a_local_default(path: s
         "POSTGRES_USER: shopfront7\nPOSTGRES_PASSWORD: shopfront\n",
         f"APP_NAME: {RANDOM[:14]}\nDB_PASSWORD: {RANDOM[:14]}\n",
         "# the shopfront\nDB_PASSWORD: shopfront\n",
+        "# user: shopfront\nDB_PASSWORD: shopfront\n",
+        "DB_PASSWORD: shopfront  # database: shopfront\n",
     ],
 )
 def test_other_passwords_beside_a_name_block(text: str) -> None:
@@ -277,7 +280,7 @@ def test_a_long_line_takes_linear_time(unit: str) -> None:
 
 
 def test_utf_16_is_read() -> None:
-    source = Source("a.env", "ini", content=f"DB_PASSWORD={RANDOM[:14]}\r\n".encode("utf-16"))
+    source = SourceFile.of("a.env", "ini", content=f"DB_PASSWORD={RANDOM[:14]}\r\n".encode("utf-16"))
     assert len(secrets.look(source)) == 1
 
 
@@ -302,3 +305,33 @@ def test_our_own_repository_holds_none() -> None:
         if finding.severity is not Severity.INFO
     }
     assert found == {}
+
+
+def test_a_secret_that_the_file_held_before_is_told_and_old(project: Project) -> None:
+    line = f"export SECRET_KEY='{RANDOM[:20]}'\n"
+    project.commit_files({"docs/setup.rst": f"Bash::\n\n    {line}"})
+    project.write(
+        "docs/setup.rst", f"Bash::\n\n    {line.replace(chr(39), chr(34))}\nFish::\n\n    > set -x {line[7:]}"
+    )
+    result = project.gate("secret_scan")
+    assert result.findings
+    assert not result.new_findings
+    project.write("docs/setup.rst", f"Bash::\n\n    {line.replace(RANDOM[:20], RANDOM[5:25])}")
+    assert project.gate("secret_scan").status is GateStatus.FAIL
+
+
+def test_a_key_of_a_test_may_be_exchanged_and_no_other(project: Project) -> None:
+    def key(part: str) -> str:
+        return f"-----BEGIN {'RSA PRIVATE'} KEY-----\n{part * 8}\n-----END {'RSA PRIVATE'} KEY-----\n"
+
+    old, fresh = key("MIIEpAIBAAKCAQ8xZqv7Kd3w"), key("MIIEowIBAAKCAQ0yTrp5Lm2s")
+    project.commit_files({"tests/server.pem": old, "deploy/server.pem": old, "tests/test_a.py": "x = 1\n"})
+    project.write("tests/server.pem", fresh)
+    result = project.gate("secret_scan")
+    assert result.status is GateStatus.PASS
+    assert [(each.severity, each.new) for each in result.findings] == [(Severity.LOW, True)]
+    project.write("tests/other.pem", key("MIIEpQIBAAKCAQ7zWks4Jn9b"))
+    assert {each.path for each in project.gate("secret_scan").blocking_findings} == {"tests/other.pem"}
+    (project.root / "tests/other.pem").unlink()
+    project.write("deploy/server.pem", fresh)
+    assert {each.path for each in project.gate("secret_scan").blocking_findings} == {"deploy/server.pem"}

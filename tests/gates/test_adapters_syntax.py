@@ -10,8 +10,9 @@ import pytest
 
 from swarmgate.domain.finding import GateStatus, Severity
 from swarmgate.gates.adapters import syntax
-from swarmgate.gates.files import Source, language_of
-from swarmgate.gates.syntax import trees
+from swarmgate.gates.project.files import language_of
+from swarmgate.gates.source import grammar_tree
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     Project = Any
@@ -21,7 +22,7 @@ OURS, BASE, THEIRS = "<" * 7 + " HEAD\n", "|" * 7 + " 0123456\n", ">" * 7 + " th
 
 def look(path: str, content: str | bytes) -> Any:
     raw = content.encode() if isinstance(content, str) else content
-    return syntax.look(Source(path, language_of(path), content=raw))
+    return syntax.look(SourceFile.of(path, language_of(path), content=raw))
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,7 @@ def test_the_tool_names_what_judged(project: Project) -> None:
 
 
 def test_a_grammar_that_is_too_slow_is_told(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "TIME_LIMIT_S", 0.0)
+    monkeypatch.setattr(grammar_tree, "TIME_LIMIT_S", 0.0)
     project.write("a.go", "package a\n" + "var x = 1\n" * 20_000)
     result = project.gate("syntax_check")
     assert (result.status, "go (grammar too slow) (1)" in result.reason) == (GateStatus.SKIP, True)

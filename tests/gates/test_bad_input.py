@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.domain.finding import GateStatus
-from swarmgate.gates import adapters, loading
+from swarmgate.gates import adapters
 from swarmgate.gates.definition import GateDefinition
-from swarmgate.gates.scope import Scope
+from swarmgate.gates.project.scope import Scope
+from swarmgate.gates.source import loading
 from swarmgate.workspace.repository import Repository
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarmgate.domain.finding import Finding
-from swarmgate.gates import baseline
-from swarmgate.gates.files import Source
+from swarmgate.gates.source import baseline
+from swarmgate.gates.source.file import Revision, SourceFile
 
 
 def scan(content: bytes) -> list[Finding]:
@@ -16,8 +16,8 @@ def scan(content: bytes) -> list[Finding]:
 
 
 def compare(now: str, was: str, added: frozenset[int] = frozenset()) -> list[Finding]:
-    source = Source("a", "", content=now.encode(), base_path="a", added_lines=added)
-    return baseline.compare(source, scan(now.encode()), was.encode(), scan(was.encode()))
+    source = SourceFile.of("a", "", content=now.encode(), old=Revision("a", content=was.encode()), added_lines=added)
+    return baseline.compare(source, scan(now.encode()), scan(was.encode()))
 
 
 lines = st.lists(st.sampled_from(["bad one", "bad two", "good", ""]), max_size=12)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.domain.finding import GateStatus
+from swarmgate.gates import build_pins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +88,6 @@ def test_mypy_blocks_what_the_change_broke_elsewhere(project: Project) -> None:
     assert result.status is GateStatus.FAIL
     assert _found(result) == [("mypy:arg-type", "use.py", 3)]
     assert _found(result, new=False) == [("mypy:assignment", "use.py", 4)]
-    assert "1 stood there before" in result.reason
     assert not (project.root / ".mypy_cache").exists()
 
 
@@ -294,3 +294,80 @@ def test_a_build_that_writes_into_the_tree_is_told(project: Project, fake: Calla
     result = project.gate("build_check")
     assert result.status is GateStatus.ERROR
     assert "surprise.txt" in result.reason
+
+
+def test_what_a_type_checker_finds_in_ignored_packages_is_nobodys_fault(
+    project: Project, fake: Callable[[str, str], None]
+) -> None:
+    project.commit_files({"mypy.ini": "[mypy]\nfiles = .\n", ".gitignore": "lib/\n", "a.py": "x = 1\n"})
+    project.write("lib/site-packages/dep.py", "y = 1\n")
+    project.write("a.py", "import dep\n")
+    lines = "lib/site-packages/dep.py:1:1: error: Bad  [misc]\n/usr/lib/python3/os.pyi:3:1: error: Bad  [misc]"
+    fake("mypy", f"printf '{lines}\\n'; exit 1")
+    result = project.gate("build_check")
+    assert result.status is GateStatus.PASS
+    assert len(_found(result, new=False)) == 2
+    fake("mypy", f"printf '{lines}\\na.py:1:1: error: No  [import]\\n'; exit 1")
+    assert project.gate("build_check").status is GateStatus.FAIL
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "version"),
+    [
+        ("requirements-dev.txt", "pytest\nmypy==1.4.1\n", "1.4.1"),
+        ("requirements/lint.txt", "mypy[d] == 0.991\n", "0.991"),
+        ("pyproject.toml", '[dependency-groups]\ndev = ["mypy==1.4.1", "ruff"]\n', "1.4.1"),
+        ("uv.lock", '[[package]]\nname = "mypy"\nversion = "1.4.1"\n', "1.4.1"),
+        ("pyproject.toml", '[tool.poetry.dependencies]\nmypy = "1.4.1"\n', "1.4.1"),
+        (".pre-commit-config.yaml", "- repo: https://github.com/pre-commit/mirrors-mypy\n  rev: v1.4.1\n", "1.4.1"),
+        ("requirements.txt", "mypy>=1.4\npytest-mypy==0.10\nmypy-extensions==1.0\n", ""),
+    ],
+)  # fmt: skip
+def test_the_version_that_a_project_pins(tmp_path: Path, place: str, text: str, version: str) -> None:
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    (tmp_path / place).write_text(text)
+    assert build_pins.mypy(tmp_path) == version
+
+
+@pytest.mark.parametrize(("pinned", "blocks"), [("1.4.1", False), ("9.99.0", True), ("9.99.3", True)])
+def test_a_type_checker_of_another_version_than_is_pinned_informs(
+    project: Project, fake: Callable[[str, str], None], pinned: str, *, blocks: bool
+) -> None:
+    project.commit_files({"mypy.ini": "[mypy]\nfiles = .\n", "requirements-dev.txt": f"mypy=={pinned}\n"})
+    project.write("a.py", "x = 1\n")
+    fake("mypy", "test \"$1\" = --version && echo 'mypy 9.99.0 (compiled: yes)' && exit\n"
+                 "echo 'a.py:1:1: error: Bad  [misc]'; exit 1")  # fmt: skip
+    result = project.gate("build_check")
+    assert (result.status is GateStatus.FAIL) is blocks
+    assert len(result.findings) == 1
+    assert blocks or "mypy 9.99.0 is not 1.4.1, which the project pins: what it finds informs" in result.reason
+
+
+def test_what_was_not_built_is_no_pass_and_the_last_line_says_so(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project.root.parent / "bin"
+    folder.mkdir()
+    (folder / "git").symlink_to(shutil.which("git") or "git")
+    monkeypatch.setenv("PATH", str(folder))
+    project.commit_files({"mypy.ini": "[mypy]\n", "go.mod": "module m\n"})
+    project.write("a.py", "x = 1\n")
+    project.write("a.go", "package m\n")
+    only = {"only": ("build_check", "syntax_check")}
+    report = project.run(**only)
+    (result,) = [each for each in report.results if each.gate == "build_check"]
+    assert (result.status, result.files) == (GateStatus.SKIP, 1), "the Python file compiles, and that is not all"
+    assert report.summary == "passed; not checked: build (go is not installed), types (mypy is not installed)"
+    report = project.run(**only, require=("types",))
+    (result,) = report.blocking
+    assert (result.gate, result.status, result.missing) == ("build_check", GateStatus.ERROR, True)
+    assert result.reason == "not checked, and required (gates.require): types: mypy is not installed"
+    project.write("a.py", "x = (\n")
+    assert project.gate("build_check").status is GateStatus.FAIL
+
+
+def test_a_build_of_what_is_only_deleted_is_one(project: Project, fake: Callable[[str, str], None]) -> None:
+    fake("go", "exit 0")
+    project.commit_files({"go.mod": "module m\n", "a.go": "package m\n", "b.go": "package m\n"})
+    (project.root / "b.go").unlink()
+    assert project.gate("build_check").status is GateStatus.PASS

@@ -245,3 +245,31 @@ def test_a_body_is_milliseconds_and_a_name_in_many_files_is_not_seconds(project:
     began = time.process_time()
     assert ("contract-parameter-kind-changed", "pkg/lib.py", 1) in found(project)
     assert time.process_time() - began < 10  # a busy machine; it takes half a second
+
+
+def test_a_file_of_code_that_is_called_env_is_code(project: Project) -> None:
+    use = "const lib = require('./lib');\nlib.load(1);\n"
+    project.commit_files({"lib.js": "exports.load = function (a) { return a; };\n", "env.js": use})
+    project.write("lib.js", "exports.store = function (a) { return a; };\n")
+    result = project.gate("diff")
+    assert result.status is GateStatus.FAIL
+    assert "env.js" in {each.path for each in result.findings}, result.findings
+    project.write("env.py", "def upgrade(:\n")
+    assert project.gate("syntax_check").status is GateStatus.FAIL
+
+
+def test_a_java_constructor_that_became_narrower_beside_a_new_one_still_serves_its_package(project: Project) -> None:
+    user = "package {};\n{}class {} {{ Object o = new T(1); }}\n"
+    project.commit_files({
+        "src/main/java/a/b/T.java": "package a.b;\npublic class T {\n  public T(int x) {}\n}\n",
+        "src/test/java/a/b/Near.java": user.format("a.b", "", "Near"),
+        "src/main/java/c/Far.java": user.format("c", "import a.b.T;\n", "Far"),
+    })  # fmt: skip
+    project.write(
+        "src/main/java/a/b/T.java", "package a.b;\npublic class T {\n  T(int x) {}\n  public T(int x, int y) {}\n}\n"
+    )
+    users = {each.path for each in project.gate("diff").findings if each.rule == "contract-user-broken"}
+    assert users == {"src/main/java/c/Far.java"}
+    project.write("src/main/java/a/b/T.java", "package a.b;\npublic class T {\n  public T(int x, int y) {}\n}\n")
+    users = {each.path for each in project.gate("diff").findings if each.rule == "contract-user-broken"}
+    assert users == {"src/main/java/c/Far.java", "src/test/java/a/b/Near.java"}

@@ -9,12 +9,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from swarmgate.domain.finding import Finding, GateReport, GateResult, GateStatus, Severity
+from swarmgate.domain.finding import Finding, GateReport, GateResult, GateStatus, Severity, Unchecked
 from swarmgate.gates.formats import FORMATS, render
 
 SECRET = Finding(
     rule="aws-access-key-id", path="a dir/ümlaut,x:y.py", line=3, column=5, severity=Severity.CRITICAL, cwe="CWE-89",
-    message="100%\nbad: yes, \x1b\x00 \ud7ff\ufffe", suggestion="mend", fingerprint="f" * 64,
+    message="100%\nbad: yes, \x1b\x00 \ud7ff\ufffe", suggestion="mend", fingerprint="f" * 64, code="key = …",
 )  # fmt: skip
 OLD = Finding(rule="B1", path="b.py", line=1, severity=Severity.LOW, message="old", new=False, fingerprint="a" * 64)
 LIVED = Finding(rule="B1", path="c.py", message="lived with", accepted="later", fingerprint="b" * 64)
@@ -32,6 +32,12 @@ REPORT = GateReport(
         GateResult(gate="extra", status=GateStatus.ERROR, reason="broken", required=False),
         GateResult(gate="quiet", status=GateStatus.SKIP, reason="nothing to do"),
         GateResult(gate="good", status=GateStatus.PASS, files=1),
+        GateResult(
+            gate="types",
+            status=GateStatus.SKIP,
+            reason="mypy is not installed",
+            unchecked=(Unchecked(what="types", why="mypy is not installed"), Unchecked(what="t", why="n", asked=False)),
+        ),
     ),
 )
 EMPTY = GateReport(tree="0" * 40, results=())
@@ -79,6 +85,7 @@ _LOCATION = {
                     "type": "object",
                     "required": ["startLine"],
                     "properties": {
+                        "snippet": _TEXT,
                         "startLine": {"type": "integer", "minimum": 1},
                         "startColumn": {"type": "integer", "minimum": 1},
                     },
@@ -206,7 +213,7 @@ def test_sarif_results_bear_place_state_and_fingerprint() -> None:
     first, old, lived, raw = sarif()["results"]
     assert first["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "a%20dir/%C3%BCmlaut%2Cx%3Ay.py", "uriBaseId": "%SRCROOT%"},
-        "region": {"startLine": 3, "startColumn": 5},
+        "region": {"startLine": 3, "startColumn": 5, "snippet": {"text": "key = …"}},
     }
     assert first["partialFingerprints"] == {"swarmgate/v1": "f" * 64}
     assert (first["baselineState"], old["baselineState"]) == ("new", "unchanged")
@@ -219,55 +226,120 @@ def test_sarif_tells_what_has_no_place_as_notifications() -> None:
     (invocation,) = sarif()["invocations"]
     assert not invocation["executionSuccessful"]
     told = {each["descriptor"]["id"]: each["level"] for each in invocation["toolExecutionNotifications"]}
-    assert told == {"build": "error", "mine": "error", "extra": "error", "lint": "warning"}
+    assert told == {"build": "error", "mine": "error", "extra": "error", "lint": "warning", "types": "warning"}
+    assert "not checked: types (mypy is not installed)" in [
+        each["message"]["text"] for each in invocation["toolExecutionNotifications"]
+    ]
     assert [each["message"]["text"] for each in invocation["toolConfigurationNotifications"]] == [*REPORT.notes]
 
 
-def test_junit_is_xml_with_a_suite_for_each_gate() -> None:
-    text = render("junit", REPORT, "a\x00b")
+def junit(report: GateReport, about: str = "a\x00b") -> ET.Element:
+    text = render("junit", report, about)
     assert not re.search("[\x00-\x08\x0b-\x1f\ufffe\uffff]", text)
-    root = ET.fromstring(text.encode())  # noqa: S314 - our own
-    assert (root.get("tests"), root.get("failures"), root.get("errors"), root.get("skipped")) == ("8", "4", "2", "1")
+    return ET.fromstring(text.encode())  # noqa: S314 - our own
+
+
+COUNTS = {"name", "tests", "failures", "errors", "time"}
+JUNIT = {
+    "testsuites": (COUNTS, {"testsuite"}),
+    "testsuite": (COUNTS | {"skipped"}, {"testcase", "system-out"}),
+    "testcase": ({"name", "classname", "time"}, {"skipped", "error", "failure", "system-out"}),
+    "failure": ({"type", "message"}, set[str]()),
+    "error": ({"type", "message"}, set[str]()),
+    "skipped": ({"type", "message"}, set[str]()),
+    "system-out": (set[str](), set[str]()),
+}
+"""The attributes and the children that junit-10.xsd of Jenkins' xUnit plugin lets an element have, of those we use."""
+
+
+@pytest.mark.parametrize("report", [REPORT, EMPTY])
+def test_junit_fits_the_schema(report: GateReport) -> None:
+    for element in junit(report).iter():
+        attributes, children = JUNIT[element.tag]
+        assert set(element.keys()) <= attributes, element.tag
+        assert {child.tag for child in element} <= children
+        if element.tag == "testsuite":
+            assert {"name", "tests", "failures", "errors"} <= set(element.keys())
+            cases = [[child.tag for child in case] for case in element.iter("testcase")]
+            counted = {"tests": len(cases)} | {
+                key: sum(kind in tags for tags in cases)
+                for key, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
+            }
+            assert {key: int(element.get(key, "")) for key in counted} == counted
+        if element.get("time"):
+            assert re.fullmatch(r"(([0-9]{0,3},)*[0-9]{3}|[0-9]{0,3})*(\.[0-9]*)?", element.get("time", ""))
+
+
+def test_junit_has_a_suite_for_each_gate_with_a_case_for_each_finding() -> None:
+    root = junit(REPORT)
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("12", "4", "2")
     suites = {suite.get("name"): suite for suite in root}
     assert [*suites] == [*(result.gate for result in REPORT.results), "notes"]
     (case,) = suites["secret_scan"]
-    assert (case.get("file"), case.get("line")) == (SECRET.path, "3")
     (failure,) = case
     assert failure.tag == "failure"
     assert failure.text
-    assert "100%\nbad: yes" in failure.text
-    assert [case.get("file") for case in suites["lint"]] == [RAW.path, None]
+    assert f"{SECRET.path}:3:5\ncritical: 100%\nbad: yes" in failure.text
+    assert [[each.tag for each in case] for case in suites["lint"]] == [
+        ["system-out"], ["system-out"], ["failure"], ["failure"],
+    ]  # fmt: skip
+    assert [(case[0].text or "").split("\n")[0] for case in suites["lint"] if case[0].tag == "system-out"] == [
+        "old", "accepted: later",
+    ]  # fmt: skip
     assert [[each.tag for each in suites[name][0]] for name in ("build", "mine", "quiet", "good")] == [
         ["error"], ["failure"], ["skipped"], [],
     ]  # fmt: skip
-    assert ET.fromstring(render("junit", EMPTY, "").encode()).tag == "testsuites"  # noqa: S314 - our own
+    assert [case[0].get("message") for case in suites["types"]] == [
+        "mypy is not installed", "not checked: mypy is not installed",
+    ]  # fmt: skip
+    assert junit(EMPTY).tag == "testsuites"
 
 
-def test_junit_tells_the_notes_and_counts_no_test_for_them() -> None:
+def test_junit_tells_the_notes_and_the_summary_and_counts_no_test_for_them() -> None:
     noted = EMPTY.model_copy(update={"notes": ("Nothing differs.", "n/: not <looked> at")})
-    root = ET.fromstring(render("junit", noted, "").encode())  # noqa: S314 - our own
-    (suite,) = root
+    (suite,) = junit(noted)
     assert (suite.get("name"), suite.get("tests")) == ("notes", "0")
-    assert [(each.tag, each.text) for each in suite] == [("system-out", "Nothing differs.\nn/: not <looked> at")]
+    said = "Nothing differs.\nn/: not <looked> at\nnothing judged: no gate looked at anything"
+    assert [(each.tag, each.text) for each in suite] == [("system-out", said)]
 
 
-def test_github_commands_are_one_line_each_and_escaped() -> None:
-    first, *others = render("github", REPORT, "a change").splitlines()
+def test_github_commands_are_one_line_each_in_a_group_a_file_and_escaped() -> None:
+    group, first, end, *others = render("github", REPORT, "a change").splitlines()
+    assert group == "::group::a dir/ümlaut,x:y.py: 1 blocking"
     assert first.startswith(
         "::error file=a dir/ümlaut%2Cx%3Ay.py,line=3,col=5,title=secret_scan%3A aws-access-key-id::100%25%0Abad: yes, "
     )
+    assert end == "::endgroup::"
+    assert sum(line.startswith("::group::") for line in others) == 2
     assert not any("b.py" in line or "c.py" in line for line in others)
     assert "::error title=build%3A ERROR::make: not found%0A<b>&" in others
     assert "::error title=mine%3A FAIL::it ended with exit code 1" in others
     assert "::warning title=extra%3A ERROR::broken" in others
+    assert "::warning title=not checked::types: mypy is not installed" in others
     assert "::warning title=gates::this change edits ruff.toml" in others
     assert others[-1].startswith("swarm gates: rejected: ")
+
+
+def test_github_groups_the_worst_file_first_and_a_name_begins_no_command() -> None:
+    mild = OLD.model_copy(update={"new": True, "path": "0.py"})
+    worse = OLD.model_copy(update={"new": True, "path": "z\n::error::x.py", "severity": Severity.HIGH})
+    result = GateResult(gate="g", status=GateStatus.FAIL, findings=(mild, worse), files=1)
+    said = render("github", GateReport(tree="0", results=(result,)), "x").splitlines()
+    assert [line.split("::")[1] for line in said if line.startswith("::")] == [
+        "group", "error file=z%0A%3A%3Aerror%3A%3Ax.py,line=1,title=g%3A B1", "endgroup",
+        "group", "notice file=0.py,line=1,title=g%3A B1", "endgroup",
+    ]  # fmt: skip
 
 
 def test_json_says_what_was_judged_and_that_nothing_was() -> None:
     told = json.loads(render("json", REPORT, "a change"))
     assert (told["verdict"], told["judged"], told["notes"]) == ("rejected", "a change", [*REPORT.notes])
     assert told["results"][0]["rules"] == 7
+    assert told["counts"] == {"blocks": 3, "informs": 0, "accepted": 1, "old": 1}
+    assert sum(told["counts"].values()) == sum(len(result["findings"]) for result in told["results"])
+    types, extra = told["unchecked"]
+    assert (types, extra["what"]) == ({"what": "types", "why": "mypy is not installed"}, "extra")
+    assert told["summary"].endswith("; not checked: types (mypy is not installed), extra (broken)")
     assert json.loads(render("json", EMPTY, ""))["verdict"] == "nothing judged"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -124,12 +125,29 @@ def test_fixes_are_written_and_told(project: Project) -> None:
 
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
 def test_shellcheck_tells_new_from_old(project: Project) -> None:
-    project.commit_files({"run.sh": "#!/bin/sh\ncd $1\n"})
+    project.commit_files({"run.sh": "#!/bin/sh\ncd $1\n", ".shellcheckrc": ""})
     project.write("run.sh", "#!/bin/sh\ncd $1\nrm -rf $FOO/*\n")
     result = project.gate("lint_check")
     assert ("shellcheck:SC2115", "run.sh", 3) in _found(result)
     assert ("shellcheck:SC2164", "run.sh", 2) in _found(result, new=False)
     assert result.status is GateStatus.FAIL
+
+
+@pytest.mark.parametrize(
+    ("settings", "level", "blocks"),
+    [("", "style", False), ("", "error", True), (".shellcheckrc", "style", True)],
+)
+def test_warnings_of_shellcheck_block_where_the_project_took_it_up(
+    project: Project, settings: str, level: str, *, blocks: bool
+) -> None:
+    place = {"file": "run.sh", "line": 2, "column": 1, "code": 2164, "message": "cd may fail"}
+    said = json.dumps({"comments": [{**place, "level": "warning"}, {**place, "level": level}]})
+    _install(project, "shellcheck", f"#!/bin/sh\ncat <<'END'\n{said}\nEND\nexit 1\n")
+    project.commit_files({settings or "other": "", "run.sh": "#!/bin/sh\n"})
+    project.write("run.sh", "#!/bin/sh\ncd $1\n")
+    result = project.gate("lint_check")
+    assert len(result.findings) == 2, result
+    assert (result.status is GateStatus.FAIL) is blocks
 
 
 @pytest.fixture

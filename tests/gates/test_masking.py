@@ -14,10 +14,10 @@ from swarmgate.gates import masking
 from swarmgate.gates.accepted import entry
 from swarmgate.gates.adapters import secrets
 from swarmgate.gates.cache import Cache
-from swarmgate.gates.files import Source
 from swarmgate.gates.formats import FORMATS, render
 from swarmgate.gates.memory import Memory
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PHRASE = "correct horse battery staple"
 KEY = "hU7gT2kQ" + "9zLmX4vB"
+GROUPS = ("::group::", "::endgroup::")
 TOKEN = "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO2d4kzP"
 WEAK = f"""password = "{PHRASE}"
 
@@ -165,15 +166,15 @@ def test_nuls_hide_no_secret_and_are_told(project: Project, nuls: int) -> None:
 
 def test_a_mark_of_utf_16_before_plain_text_hides_nothing() -> None:
     content = b"\xff\xfe\n" + f'password = "{KEY}"\n'.encode()
-    found = secrets.look(Source("a.py", "python", content=content))
+    found = secrets.look(SourceFile.of("a.py", "python", content=content))
     assert [each.line for each in found if isinstance(each, Finding)] == [2]
 
 
 def test_sound_utf_16_and_binaries_are_no_finding() -> None:
     wide = "Write-Host 'ümlaut'\r\n".encode("utf-16")
-    assert secrets.look(Source("a.ps1", "powershell", content=wide)) == []
-    assert secrets.look(Source("a.ts", "typescript", content=bytes(range(256)) * 20)) == []
-    assert secrets.look(Source("a.txt", "text", content=b"a\0b\n")) == []
+    assert secrets.look(SourceFile.of("a.ps1", "powershell", content=wide)) == []
+    assert secrets.look(SourceFile.of("a.ts", "typescript", content=bytes(range(256)) * 20)) == []
+    assert secrets.look(SourceFile.of("a.txt", "text", content=b"a\0b\n")) == []
 
 
 NAME = "a\n::error::pwn\x1b[31m\r\x9b\u202e.py"
@@ -194,7 +195,9 @@ def test_no_name_or_message_acts_on_a_log(form: str) -> None:
     commands = [line for line in text.split("\n") if line.lstrip().startswith("::")]
     if form == "github":
         assert commands
-        assert all(line.startswith(("::error file=", "::error title=", "::warning title=")) for line in commands)
+        assert all(
+            line.startswith(("::error file=", "::error title=", "::warning title=", *GROUPS)) for line in commands
+        )
     else:
         assert commands == []
     if form == "json":
@@ -218,3 +221,18 @@ def test_it_takes_linear_time(unit: str) -> None:
     seconds(1_000)  # compiles the rules
     short = max(seconds(4_000), 0.05)
     assert any(seconds(16_000) < 8 * short for _ in range(3)), unit  # quadratic: 16 times as long
+
+
+def test_the_line_of_a_finding_shows_nothing_of_a_secret(project: Project) -> None:
+    project.write(
+        "a.py",
+        f'import sys\nkey = "{TOKEN}"; import os\nuser.login("{PHRASE}", password="{PHRASE}"); import os\n'
+        f'url = "https://bob:{KEY}@example.org/"  # TODO: move\n',
+    )
+    project.write("b.env", f"DB_PASSWORD={KEY}\n")
+    report = project.run(fix=False)
+    said = told(report) + report.model_dump_json()
+    for secret in (TOKEN, PHRASE, KEY):
+        assert secret not in said
+    codes = {(each.path, each.line): each.code for result in report.results for each in result.findings}
+    assert codes["a.py", 1] == "import sys", "what holds none is shown"

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.domain.finding import GateStatus, Severity
-from swarmgate.gates import encodings, loading, recognise
 from swarmgate.gates.adapters import ruff_fix
-from swarmgate.gates.files import Source, language_of
+from swarmgate.gates.project.files import language_of
 from swarmgate.gates.quality import functions
 from swarmgate.gates.sast import semgrep
+from swarmgate.gates.source import encodings, loading, recognise
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,15 +112,15 @@ def test_lizard_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_timeout_in_what_nobody_writes_is_contrived() -> None:
-    assert semgrep._contrived(Source("a.js", "javascript", content=b"[" * 30_000))
-    assert not semgrep._contrived(Source("a.js", "javascript", content=b"call(a, b);\n" * 5_000))
+    assert semgrep._contrived(SourceFile.of("a.js", "javascript", content=b"[" * 30_000))
+    assert not semgrep._contrived(SourceFile.of("a.js", "javascript", content=b"call(a, b);\n" * 5_000))
 
 
 def test_a_fix_keeps_the_byte_order_mark(tmp_path: Path) -> None:
     before, fixed = b"\xef\xbb\xbfimport os\r\nx = 1\r\n", b"x = 1\r\n"
     (tmp_path / "a.py").write_bytes(fixed)
     job: Any = SimpleNamespace(
-        sources=(Source("a.py", "python", content=before),), repository=SimpleNamespace(root=tmp_path)
+        sources=(SourceFile.of("a.py", "python", content=before),), repository=SimpleNamespace(root=tmp_path)
     )
     ruff_fix._restore_marks(job)
     assert (tmp_path / "a.py").read_bytes() == b"\xef\xbb\xbf" + fixed

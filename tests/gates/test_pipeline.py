@@ -15,7 +15,7 @@ from swarmgate.gates import adapters, pipeline
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
-from swarmgate.gates.scope import Scope
+from swarmgate.gates.project.scope import Scope
 from swarmgate.workspace import revisions
 from swarmgate.workspace.repository import Repository
 
@@ -261,12 +261,40 @@ def test_what_is_not_read_is_told(project: Project) -> None:
     assert "4 skipped: 1 large, 1 link, 1 nul, 1 vendored" in result.reason
 
 
-def test_findings_are_capped_per_rule_and_the_count_told(project: Project) -> None:
+def test_a_result_holds_every_finding_of_a_rule_and_its_line(project: Project) -> None:
     project.write("a.py", "\n".join(f"x{n} = 1  # TODO: {n}" for n in range(80)) + "\n")
     result = project.gate("placeholder_scan")
-    assert len(result.findings) == 50
-    assert "marker: 30 more not listed" in result.reason
-    assert [finding.line for finding in result.findings] == sorted(finding.line for finding in result.findings)
+    assert [finding.line for finding in result.findings] == [*range(1, 81)]
+    assert result.findings[7].code == "x7 = 1  # TODO: 7"
+
+
+def test_what_is_required_and_was_not_checked_is_an_error(project: Project) -> None:
+    project.write("a.py", "x = 1\n")
+    required = {"require": ("types",)}
+    result = project.gate("build_check", **required)
+    assert (result.status, result.missing, result.blocks) == (GateStatus.ERROR, True, True)
+    assert "types: the project configures no type checker for Python" in result.reason
+    assert project.gate("build_check").status is GateStatus.PASS
+    (project.root / "a.py").unlink()
+    project.write("README.md", "# x\n")
+    assert project.gate("build_check", **required).status is GateStatus.SKIP, "there is nothing to check"
+
+
+def test_a_gate_that_is_left_out_is_told_and_where_it_is_required_an_error(project: Project) -> None:
+    project.write("a.py", "x = 1\n")
+    report = project.run(skip=("secret_scan", "build_check", "lint_fix"))
+    assert report.passed
+    why = "skipped by configuration (gates.skip)"
+    assert report.summary == f"passed; not checked: secrets, build, types ({why})"
+    report = project.run(skip=("secret_scan", "build_check"), require=("types",), only=("secret_scan", "build_check"))
+    assert [result.gate for result in report.blocking] == ["build_check"]
+    assert all(result.missing for result in report.blocking)
+
+
+def test_what_nobody_checks_cannot_be_required(project: Project) -> None:
+    with pytest.raises(ConfigError, match=r"gates\.require: no gate checks 'typs'") as refused:
+        project.run(require=("typs",))
+    assert refused.value.hint == "Did you mean types?"
 
 
 def test_options_are_closed() -> None:

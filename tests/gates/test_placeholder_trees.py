@@ -8,11 +8,12 @@ import pytest
 
 from swarmgate.domain.finding import Severity
 from swarmgate.gates.adapters import placeholders
-from swarmgate.gates.files import Source, language_of, traits_of
+from swarmgate.gates.project.files import language_of, traits_of
+from swarmgate.gates.source.file import SourceFile
 
 
 def look(path: str, text: str) -> Any:
-    return placeholders.look(Source(path, language_of(path), traits_of(path), text.encode()))
+    return placeholders.look(SourceFile.of(path, language_of(path), traits_of(path), text.encode()))
 
 
 def rules(path: str, text: str) -> list[str]:

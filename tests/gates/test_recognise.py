@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.domain.finding import GateStatus
-from swarmgate.gates import loading, recognise
-from swarmgate.gates.files import READ_BYTES, Trait
-from swarmgate.gates.scope import Scope
+from swarmgate.gates.project.files import READ_BYTES, Trait
+from swarmgate.gates.project.scope import Scope
+from swarmgate.gates.source import loading, recognise
 from swarmgate.workspace.repository import Repository
 
 if TYPE_CHECKING:

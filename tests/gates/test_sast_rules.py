@@ -17,11 +17,13 @@ import pytest
 from swarmgate.errors import ConfigError
 from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition
-from swarmgate.gates.files import Source, language_of
 from swarmgate.gates.job import Job
+from swarmgate.gates.project.files import language_of
+from swarmgate.gates.project.index import Project
 from swarmgate.gates.sast import flow, flows, rules, semgrep
 from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.hit import Scanned
+from swarmgate.gates.source.file import SourceFile
 
 SAMPLES = Path(__file__).parent / "samples" / "sast"
 LANGUAGES = ("python", "javascript")
@@ -43,14 +45,14 @@ def marks(language: str, kind: str) -> set[tuple[str, int, str]]:
 
 
 def scan(tmp_path: Path, contents: dict[str, bytes]) -> Scanned:
-    sources = tuple(Source(name, language_of(name), content=content) for name, content in contents.items())
+    sources = tuple(SourceFile.of(name, language_of(name), content=content) for name, content in contents.items())
     gate = GateDefinition(id="sast_scan", title="t", adapter="sast")
     repository: Any = SimpleNamespace(root=tmp_path)
     change: Any = SimpleNamespace(base="")
     with copies(sources) as files:
-        return asyncio.run(
-            semgrep.scan(Job(gate, repository, change, sources, 60.0, commands=lambda: by_hand(tmp_path)), files)
-        )
+        project, confined = Project.of(repository, "", ""), by_hand(tmp_path)
+        job = Job(gate, repository, change, sources, 60.0, project=project, commands=lambda: confined)
+        return asyncio.run(semgrep.scan(job, files))
 
 
 @pytest.mark.slow
@@ -64,7 +66,7 @@ def test_rules_find_what_their_samples_mark(language: str, tmp_path: Path) -> No
 
 
 def test_our_interpreter_finds_the_same_flows_in_the_samples() -> None:
-    sources = [Source(path.name, "python", content=path.read_bytes()) for path in (SAMPLES / "python").iterdir()]
+    sources = [SourceFile.of(path.name, "python", content=path.read_bytes()) for path in (SAMPLES / "python").iterdir()]
     parsed, unread = flow.parse(sources)
     scanned = flow.scan(parsed, rules.load(), lambda: False)
     assert (unread, scanned.notes) == ({}, [])

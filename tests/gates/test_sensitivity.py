@@ -8,10 +8,11 @@ import pytest
 
 from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.errors import ConfigError
-from swarmgate.gates.files import Source, language_of, traits_of
+from swarmgate.gates.project.files import language_of, traits_of
 from swarmgate.gates.sensitivity.definition import FILE, load, parsed
 from swarmgate.gates.sensitivity.judging import sensitive
 from swarmgate.gates.sensitivity.uses import Kind, uses
+from swarmgate.gates.source.file import Revision, SourceFile
 
 BUILT_IN = load()
 
@@ -19,12 +20,12 @@ BUILT_IN = load()
 def reasons(path: str, text: str, *, before: str = "", lines: set[int] | None = None, definition: object = None) -> str:
     """The reasons for a change of one file, a line each; every line is new where none are named."""
     every = set(range(1, text.count("\n") + 2))
-    source = Source(
+    source = SourceFile.of(
         path=path,
         language=language_of(path),
         traits=traits_of(path),
         content=text.encode(),
-        base_path=path if before else "",
+        old=Revision(path, content=before.encode()) if before else None,
         added_lines=frozenset(every if lines is None else lines),
     )
     change = ChangeSet(base="a", tree="b", files=(ChangedFile(path=path, kind=ChangeKind.MODIFIED),))
@@ -153,14 +154,21 @@ def test_comments_and_layout_alone_do_not_count() -> None:
 def test_the_name_of_a_new_file_keeps_nothing_out() -> None:
     change = ChangeSet(base="a", tree="b", files=(ChangedFile(path="vendor/a.py", kind=ChangeKind.ADDED),))
     traits = traits_of("vendor/a.py")
-    said = {"content": b"import jwt\n", "added_lines": frozenset({1}), "traits": traits, "unproven": traits}
     for claimed, expected in ((traits, 1), (frozenset(), 0)):
-        source = Source("vendor/a.py", "python", claimed=claimed, **said)  # type: ignore[arg-type]  # by its fields
+        source = SourceFile.of(
+            "vendor/a.py",
+            "python",
+            traits,
+            b"import jwt\n",
+            added_lines=frozenset({1}),
+            unproven=traits,
+            claimed=claimed,
+        )
         assert len(sensitive(BUILT_IN, change, [source], {})) == expected
 
 
 def test_the_project_says_which_files_are_tests() -> None:
-    source = Source("checks/auth.py", "python", content=b"import jwt\n", added_lines=frozenset({1}))
+    source = SourceFile.of("checks/auth.py", "python", content=b"import jwt\n", added_lines=frozenset({1}))
     change = ChangeSet(base="a", tree="b")
     assert sensitive(BUILT_IN, change, [source], {})
     assert not sensitive(BUILT_IN, change, [source], {}, is_test=lambda path: path.startswith("checks/"))

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import language_of
 from swarmgate.gates.syntax import documents
 
 

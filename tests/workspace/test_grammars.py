@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import language_of
 from swarmgate.workspace import grammars
 
 

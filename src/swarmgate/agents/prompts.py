@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -160,6 +160,12 @@ def _load(path: Path, role: str) -> tuple[FrontMatter, Template]:
         raise ConfigError(f"{path} is not UTF-8 text (byte {error.start})", hint="save it as UTF-8") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    return _parsed(path, source, role)
+
+
+@lru_cache(maxsize=128)
+def _parsed(path: Path, source: str, role: str) -> tuple[FrontMatter, Template]:
+    """The prompt of a text; once for all councils of a process, since a role may have twenty of them."""
     _check_marks(path, source, "line {line}")
     head, body = _split(path, source)
     front = _front_matter(path, head)

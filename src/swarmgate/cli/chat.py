@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.council import add_list, group
+from swarmgate.cli.council import add_list, council_of, group
 from swarmgate.cli.options import Json, Repo, filled
 from swarmgate.cli.terminal import Terminal, boundary
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from swarmgate.council.chat.model import ChatSummary
-    from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
 app = group(
@@ -42,7 +41,7 @@ def hold(
     Example: swarm chat examples/chat.toml
     """
     with boundary(json) as terminal:
-        values = _council(repo).chat_file(file)
+        values = council_of(repo).chat_file(file)
         _hold(repo, terminal, str(values["id"]), lambda swarm: swarm.council.swarm(**values))
 
 
@@ -65,7 +64,7 @@ def show(chat: _Id, repo: Repo = None, json: Json = False) -> None:
     with boundary(json) as terminal:
         from swarmgate.council.chat import view
 
-        record = _council(repo).chat_record(chat)
+        record = council_of(repo).chat_record(chat)
         terminal.result(record, view.lines(record))
 
 
@@ -84,17 +83,11 @@ add_list(
 )
 
 
-def _council(repo: Path | None) -> Council:
-    from swarmgate.engine.swarm import Swarm
-
-    return Swarm(repo).council
-
-
 def _hold(repo: Path | None, terminal: Terminal, chat: str, work: Callable[[Swarm], Coroutine[Any, Any, Any]]) -> None:
     """Holds the chat with live progress, and prints how it ended."""
     from swarmgate.cli.holding import held
     from swarmgate.council.chat import view
 
     result = held(repo, terminal, work, goes_on=f"swarm chat resume {chat}")
-    ending = view.ending(_council(repo).chat_record(chat))
+    ending = view.ending(council_of(repo).chat_record(chat))
     terminal.result(result, [*ending, f"All of it: swarm chat show {chat}"])

@@ -14,7 +14,7 @@ import typer
 
 from swarmgate.cli.columns import at, columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
-from swarmgate.cli.options import Json, Repo, Tokens, Usd, filled
+from swarmgate.cli.options import Json, Repo, Tokens, Usd, filled, no_path
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.council import patterns
 from swarmgate.errors import CouncilRefused
@@ -216,7 +216,7 @@ def app_of(verb: str) -> typer.Typer:
 def told(terminal: Terminal, repo: Path | None, name: str, record: str) -> int:
     """Prints a record as the rules of its pattern have it; gives the exit code of that."""
     rules = patterns.rules(name)
-    standing = _shared(repo).record(rules, record).standing
+    standing = _shared(repo).standing(rules, record)
     terminal.result(rules.data(standing), rules.lines(standing))
     return rules.exit_code(standing)
 
@@ -225,15 +225,42 @@ def _finish(terminal: Terminal, repo: Path | None, name: str, record: str) -> No
     raise typer.Exit(told(terminal, repo, name, record))
 
 
+def described(name: str, given: str, meant: str, hint: str) -> dict[str, Any]:
+    """What the file says whose name is given in the place of words; empty: they are words.
+
+    Args:
+        name: of the pattern.
+        given: on the command line.
+        meant: what the words would be: `question`.
+        hint: how a file is spoken about; as of `no_path`.
+
+    Raises:
+        CouncilRefused: the file cannot be read, or does not describe what the pattern holds.
+        UsageError: another file, or a folder, has this name.
+    """
+    if given.endswith(".toml"):
+        return patterns.reader(name)(Path(given))
+    no_path(given, meant, f"{hint} A file that describes a {name} ends with .toml.")
+    return {}
+
+
+def council_of(repo: Path | None) -> Council:
+    """The council of the project."""
+    from swarmgate.engine.swarm import Swarm
+
+    return Swarm(repo).council
+
+
 def _id(name: str, which: str = "") -> Any:
     told = which or f"The id of a {name}, as `list` shows it."
     return typer.Argument(metavar="ID", callback=filled, help=told)
 
 
 def _shared(repo: Path | None) -> Shared:
-    from swarmgate.engine.swarm import Swarm
+    from swarmgate.council.shared import Shared
+    from swarmgate.project import Project
 
-    return Swarm(repo).council.shared
+    return Shared(Project((repo or Path.cwd()).resolve()))
 
 
 def _request(name: str, file: Path, record: str) -> Any:
@@ -244,7 +271,7 @@ def _request(name: str, file: Path, record: str) -> Any:
     """
     from pydantic import ValidationError
 
-    from swarmgate.council.described import begins, tables_of, text_of
+    from swarmgate.council.requests.described import begins, tables_of, text_of
 
     text = text_of(file, f"{name} file", hint=f"Give the path of a TOML file that describes a {name}.")
     try:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swarmgate.cli.columns import at, gist
-from swarmgate.cli.council import add_list, add_show, group
+from swarmgate.cli.council import add_list, add_show, described, group
 from swarmgate.cli.flags import in_flags
-from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here, no_path
+from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 
@@ -156,20 +156,21 @@ def hold(
         }
         given = {key: value for key, value in options.items() if value is not None}
         _check_out(out, draft, repo, force=force)
-        described = _described(task)
-        critique = described.get("id", "")
+        hint = 'To improve a file: swarm critique "TASK" --draft FILE.'
+        in_file = described("critique", task, "task", hint)
+        critique = in_file.get("id", "")
         if not critique:
             given["minted"] = critique = new_id()
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, CritiqueOutcome]:
             council = swarm.council
-            return council.critique_file(Path(task), **given) if described else council.critique(task, **given)
+            return council.critique_file(Path(task), **given) if in_file else council.critique(task, **given)
 
         try:
             outcome = held(repo, terminal, work, goes_on=f"swarm critique resume {critique}")
         except (ConfigError, CouncilRefused) as error:
             page, verb = "docs/commands.md, swarm critique", "swarm critique hold"
-            raise in_flags(error, _FLAGS, given=given, in_file=bool(described), page=page, verb=verb) from None
+            raise in_flags(error, _FLAGS, given=given, in_file=bool(in_file), page=page, verb=verb) from None
         _finish(terminal, repo, outcome, out, asked=critique)
 
 
@@ -256,22 +257,6 @@ def _text(draft: Path) -> str:
     if not text.strip():
         raise UsageError(f"--draft: {draft} is empty", hint="Leave the option out: a first version is made then.")
     return text
-
-
-def _described(task: str) -> dict[str, Any]:
-    """What the file says whose name is given in the place of a task; empty: it is a task.
-
-    Raises:
-        CouncilRefused: the file cannot be read, or does not describe a critique.
-        UsageError: another file, or a folder, has this name.
-    """
-    if task.endswith(".toml"):
-        from swarmgate.council.critique import file
-
-        return file.read(Path(task))
-    hint = 'To improve a file: swarm critique "TASK" --draft FILE. A file that describes a critique ends with .toml.'
-    no_path(task, "task", hint)
-    return {}
 
 
 def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out: Path | None, *, asked: str) -> None:

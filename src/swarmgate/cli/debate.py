@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swarmgate.cli.columns import gist
-from swarmgate.cli.council import add_list, group
-from swarmgate.cli.options import Diff, Files, Json, Repo, Tokens, Usd, filled, from_here, no_path
+from swarmgate.cli.council import add_list, council_of, described, group
+from swarmgate.cli.options import Diff, Files, Json, Repo, Tokens, Usd, filled, from_here
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import CouncilRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
 
@@ -85,15 +84,17 @@ def hold(
             "usd": usd,
         }
         given = {key: value for key, value in options.items() if value is not None}
-        council = _council(repo)
-        described = _described(council, question)
-        debate = described.get("id", "")
+        hint = 'To debate a file: swarm debate "QUESTION" --file {path}.'
+        in_file = described("debate", question, "question", hint)
+        debate = in_file.get("id", "")
         if not debate:
-            given["id"] = debate = council.new_id()
+            from swarmgate.council.shared import new_id
+
+            given["id"] = debate = new_id()
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, Any]:
             council = swarm.council
-            return council.debate_file(Path(question), **given) if described else council.debate(question, **given)
+            return council.debate_file(Path(question), **given) if in_file else council.debate(question, **given)
 
         _finish(terminal, repo, _held(repo, terminal, debate, work))
 
@@ -127,7 +128,7 @@ def show(
     Example: swarm debate show 20261121-224500-3f2a --html debate.html
     """
     with boundary(json) as terminal:
-        council = _council(repo)
+        council = council_of(repo)
         record = council.record(debate)
         if html is not None:
             html.write_text(council.debate_page(record), encoding="utf-8")
@@ -144,20 +145,6 @@ add_list(
 )
 
 
-def _described(council: Council, question: str) -> dict[str, Any]:
-    """What the file says whose name is given in the place of a question; empty: it is a question.
-
-    Raises:
-        CouncilRefused: the file cannot be read, or does not describe a debate.
-        UsageError: another file, or a folder, has this name.
-    """
-    if question.endswith(".toml"):
-        return council.described(Path(question))
-    hint = 'To debate a file: swarm debate "QUESTION" --file {path}. A file that describes a debate ends with .toml.'
-    no_path(question, "question", hint)
-    return {}
-
-
 def _held(repo: Path | None, terminal: Terminal, debate: str, work: Callable[[Swarm], Coroutine[Any, Any, Any]]) -> str:
     from swarmgate.cli.holding import held
 
@@ -170,12 +157,6 @@ def _held(repo: Path | None, terminal: Terminal, debate: str, work: Callable[[Sw
 
 def _finish(terminal: Terminal, repo: Path | None, debate: str) -> None:
     """Prints how it ended and leaves with the verdict as the exit code."""
-    told, lines = _council(repo).debate_verdict(debate)
+    told, lines = council_of(repo).debate_verdict(debate)
     terminal.result(told, [*lines, f"All of it: swarm debate show {debate}"])
     raise typer.Exit(0 if told["verdict"] == "APPROVE" else 1)
-
-
-def _council(repo: Path | None) -> Council:
-    from swarmgate.engine.swarm import Swarm
-
-    return Swarm(repo).council

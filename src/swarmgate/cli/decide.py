@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swarmgate.cli.columns import at, gist
-from swarmgate.cli.council import add_list, add_resume, add_show, group
+from swarmgate.cli.council import add_list, add_resume, add_show, described, group
 from swarmgate.cli.flags import in_flags
-from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here, no_path
+from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 
@@ -133,23 +133,24 @@ def hold(
             "timeout_s": timeout,
         }
         given = {key: value for key, value in options.items() if value is not None}
-        described = _described(question)
+        hint = 'To decide on a file: swarm decide "QUESTION" --file {path}.'
+        in_file = described("decision", question, "question", hint)
         from swarmgate.cli.holding import held
         from swarmgate.council.shared import new_id
 
-        decision = described.get("id", "")
+        decision = in_file.get("id", "")
         if not decision:
             given["minted"] = decision = new_id()
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, DecisionOutcome]:
             council = swarm.council
-            return council.decide_file(Path(question), **given) if described else council.decide(question, **given)
+            return council.decide_file(Path(question), **given) if in_file else council.decide(question, **given)
 
         try:
             outcome = held(repo, terminal, work, goes_on=f"swarm decide resume {decision}")
         except (ConfigError, CouncilRefused) as error:
             page, verb = "docs/consensus.md, A file", "swarm decide hold"
-            raise in_flags(error, _FLAGS, given=given, in_file=bool(described), page=page, verb=verb) from None
+            raise in_flags(error, _FLAGS, given=given, in_file=bool(in_file), page=page, verb=verb) from None
         _finish(terminal, repo, outcome, decision)
 
 
@@ -167,22 +168,6 @@ def _weight(given: str) -> tuple[str, float]:
     if not name or math.isnan(value):
         raise UsageError(f"--weight {given!r} is not of the form ID=X", hint="For example: --weight ops=0.5")
     return name, value
-
-
-def _described(question: str) -> dict[str, Any]:
-    """What the file says whose name is given in the place of a question; empty: it is a question.
-
-    Raises:
-        CouncilRefused: the file cannot be read, or does not describe a decision.
-        UsageError: another file, or a folder, has this name.
-    """
-    if question.endswith(".toml"):
-        from swarmgate.council.decision import file
-
-        return file.read(Path(question))
-    hint = 'To decide on a file: swarm decide "QUESTION" --file {path}. '
-    no_path(question, "question", f"{hint}A file that describes a decision ends with .toml.")
-    return {}
 
 
 def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, asked: str) -> None:

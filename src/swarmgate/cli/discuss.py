@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.columns import at, columns, gist
-from swarmgate.cli.council import group
+from swarmgate.cli.columns import at, gist
+from swarmgate.cli.council import add_list, council_of, group
 from swarmgate.cli.flags import in_flags
 from swarmgate.cli.options import Events, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here, no_path
 from swarmgate.cli.terminal import Terminal, boundary
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from swarmgate.council.discussion.model import DiscussionRecord
-    from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
 
@@ -44,7 +43,6 @@ _FLAGS = {
 """The flags of the keys of a request; what `--personas` gave keeps its keys, which stand in a file."""
 
 _Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a discussion, as `list` shows it.")]
-_All = Annotated[bool, typer.Option("--all", help="Those that a decision or an orchestration held, too.")]
 _Mode = Annotated[
     str | None, typer.Option("--mode", metavar="MODE", callback=filled, help="deep, standard or lightweight.")
 ]
@@ -143,7 +141,7 @@ def hold(
         def work(swarm: Swarm) -> Coroutine[Any, Any, DiscussionRecord]:
             return swarm.council.discuss(topic, people=Given(answering(swarm), choices=choices), **options)
 
-        finish(terminal, _council(repo), _held(repo, terminal, name, work, quiet=events), asked=name, left=choices)
+        finish(terminal, council_of(repo), _held(repo, terminal, name, work, quiet=events), asked=name, left=choices)
 
 
 @app.command("resume")
@@ -185,7 +183,7 @@ def resume(
             return swarm.council.resume_discussion(discussion, people=people, tokens=tokens, usd=usd, on_event=told)
 
         record = _held(repo, terminal, discussion, work, quiet=events)
-        finish(terminal, _council(repo), record, asked=discussion, left=choices)
+        finish(terminal, council_of(repo), record, asked=discussion, left=choices)
 
 
 @app.command("show")
@@ -211,28 +209,20 @@ def show(
         from swarmgate.council.discussion.view.lines import text_lines
 
         check_places(html, export)
-        council = _council(repo)
+        council = council_of(repo)
         record = council.discussion_record(discussion)
         saved = save(council, discussion, html=html, export=export)
         terminal.result(data(council, record), saved or text_lines(record))
 
 
-@app.command("list")
-def listing(every: _All = False, repo: Repo = None, json: Json = False) -> None:
-    """List the discussions of the project, the newest first: the id, when it began, how far it is, and the topic.
-
-    Example: swarm discuss list
-    """
-    with boundary(json) as terminal:
-        found = _council(repo).discussions(parts=every)
-        lines = columns([[each.id, at(each.began), each.status, gist(each.topic)] for each in found])
-        terminal.result(list(found), lines or ["There is no discussion here yet."])
-
-
-def _council(repo: Path | None) -> Council:
-    from swarmgate.engine.swarm import Swarm
-
-    return Swarm(repo).council
+add_list(
+    app,
+    "discussion",
+    "List the discussions of the project, the newest first: the id, when it began, how far it is, and the topic.\n\n"
+    "Example: swarm discuss list",
+    lambda each: [each.id, at(each.began), each.status, gist(each.topic)],
+    every="Those that a decision or an orchestration held, too.",
+)
 
 
 # --- what is given ---
@@ -264,7 +254,7 @@ def _held(
     try:
         return held(repo, terminal, work, goes_on=f"swarm discuss resume {discussion}", quiet=quiet)
     except WaitingForUser:
-        return _council(repo).discussion_record(discussion)
+        return council_of(repo).discussion_record(discussion)
     except CouncilRefused as error:
         page, verb = "docs/discussion.md, Personas", "swarm discuss hold"
         raise in_flags(error, _FLAGS, given=_FLAGS, in_file=False, page=page, verb=verb) from None

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from swarmgate.cli.columns import gist
-from swarmgate.cli.council import add_list, group
+from swarmgate.cli.council import add_list, council_of, group
 from swarmgate.cli.options import Json, Repo
 from swarmgate.cli.terminal import boundary
 from swarmgate.errors import BudgetExhausted, UsageError
-
-if TYPE_CHECKING:
-    from swarmgate.engine.council import Council
-
 
 app = group(
     "Have voices that only read work on tasks: swarm dispatch --mode MODE TASKS.toml (see: swarm dispatch hold "
@@ -57,7 +53,7 @@ def hold(
         result = held(
             repo, terminal, lambda swarm: swarm.council.dispatch_file(path, mode=mode, rounds=rounds), goes_on=""
         )
-        terminal.result(*_council(repo).dispatch_told(result))
+        terminal.result(*council_of(repo).dispatch_told(result))
         if result.exhausted:
             raise typer.Exit(BudgetExhausted.exit_code)
         rejected = result.outcome is not None and result.outcome.verdict != "APPROVE"
@@ -75,7 +71,7 @@ def show(
     Example: swarm dispatch show 20261121-224500-3f2a
     """
     with boundary(json) as terminal:
-        council = _council(repo)
+        council = council_of(repo)
         terminal.result(*council.dispatch_told(council.dispatch_record(dispatch_id), tasks=True))
 
 
@@ -87,9 +83,3 @@ add_list(
     lambda row: [*list(row.values())[:4], gist(row["text"])],
     none="No dispatch is on record.",
 )
-
-
-def _council(repo: Path | None) -> Council:
-    from swarmgate.engine.swarm import Swarm
-
-    return Swarm(repo).council

@@ -72,6 +72,7 @@ def run(
     Example: swarm gates run --base main --format sarif --output gates.sarif
     """
     with boundary(json) as terminal:
+        from swarmgate.cli.screen import screen
         from swarmgate.engine.gating.asking import Request
         from swarmgate.engine.gating.judging import check_form, judge
 
@@ -80,8 +81,9 @@ def run(
         judged = judge(request, only=tuple(only or ()), skip=tuple(skip or ()), cache=cache)
         if output is not None:
             judged.save(form or shown, output)
-        terminal.text(judged.rendered(shown))
-        judged.remember(shown)
+        there = screen()
+        terminal.text(judged.rendered(shown, there))
+        judged.remember(shown, there)
         raise typer.Exit(judged.exit_code)
 
 

@@ -120,7 +120,7 @@ class _Printer:
             return False
         if progress.kind == "step":
             return self._status is None
-        return progress.kind != "gate" or ": PASS" not in progress.text
+        return progress.kind != "gate" or not progress.text.startswith("PASS ")
 
 
 def _style(progress: Progress) -> str:

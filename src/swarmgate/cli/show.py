@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from swarmgate.engine.reports import AttemptReport, TaskReport
 
 
+_INDENT = 4
 _LINES = 15
 """Of a long piece of feedback, such as the output of a test run, the end is shown."""
 
@@ -91,6 +92,15 @@ def _reviews(attempt: AttemptReport) -> list[str]:
     return lines
 
 
+def _gates(attempt: AttemptReport) -> list[str]:
+    """What gates rejected it for, as they tell it by hand."""
+    from swarmgate.cli.screen import screen
+    from swarmgate.domain.screen import Screen
+    from swarmgate.engine.gating import telling
+
+    return telling.lines(attempt.gates, Screen(max(screen().width - _INDENT, 0))) if attempt.gates else []
+
+
 def _attempt(task_id: str, attempt: AttemptReport) -> list[str]:
     head = f"  Attempt {attempt.number} ({attempt.kind}): {attempt.outcome}"
     if attempt.stage:
@@ -100,7 +110,8 @@ def _attempt(task_id: str, attempt: AttemptReport) -> list[str]:
     lines = ["", head + (f" - {attempt.reason}" if attempt.reason else "")]
     if attempt.kind == "override":
         lines.append(f"    overruled by the user: {attempt.instructions}")
-    for text in attempt.feedback:
+    lines += [f"    {line}".rstrip() for line in _gates(attempt)]
+    for text in () if attempt.gates else attempt.feedback:
         first, *more = text.strip().splitlines()[-_LINES:] or [""]
         lines += [f"    - {first}", *(f"      {line}" for line in more)]
     lines += [f"    sensitive: {reason}" for reason in attempt.sensitive]

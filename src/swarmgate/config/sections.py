@@ -255,6 +255,9 @@ class Gates(Section):
     """`[gates]`: the quality gates."""
 
     skip: tuple[str, ...] = Field((), description="Names of gates that are not run.")
+    require: tuple[str, ...] = Field(
+        (), description="What has to be checked (`types`, `build`, `lint`, ...): where it was not, that is an ERROR."
+    )
     timeout_s: Seconds | None = Field(None, description="Longest time of one gate; unset: as its definition says.")
     quality: Quality = Field(default_factory=Quality, description="The budget of one change.")
     size: Size = Field(default_factory=Size, description="How large one change may be.")

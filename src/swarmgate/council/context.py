@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.record import Records
-from swarmgate.council.voices import Voices
+from swarmgate.council.participants.voices import Voices
+from swarmgate.council.records.store import Records
+from swarmgate.council.views.events import CouncilEvent
 
 
 def _nobody(_event: object) -> None:

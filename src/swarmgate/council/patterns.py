@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from swarmgate.errors import CouncilRefused
 
 if TYPE_CHECKING:  # the command line reads this table for `swarm --help`, and loads no pattern
+    from collections.abc import Callable
+    from pathlib import Path
+
     from swarmgate.council.pattern import Pattern
     from swarmgate.council.rules import Rules
 
@@ -51,6 +54,12 @@ def rules(name: str) -> Rules[Any, Any, Any]:
     """The pure half of the pattern of that name, which is in the table."""
     place = PATTERNS[name]
     found: Rules[Any, Any, Any] = _loaded(place.rules or place.module, place.module.rpartition(".")[0])
+    return found
+
+
+def reader(name: str) -> Callable[[Path], dict[str, Any]]:
+    """What reads a file that describes a request of the pattern of that name: `read` of its `file`."""
+    found: Callable[[Path], dict[str, Any]] = _loaded(".file:read", PATTERNS[name].module.rpartition(".")[0])
     return found
 
 

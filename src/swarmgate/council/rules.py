@@ -7,13 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from swarmgate.council import stream
-from swarmgate.council.lifecycle import Completed, Resumed, Standing, Status
+from swarmgate.council.records.documents import Documents
+from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, Status
+from swarmgate.council.views import stream
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilFailed, SwarmError
 
 if TYPE_CHECKING:
-    from swarmgate.council.events import CouncilEvent
+    from swarmgate.council.views.events import CouncilEvent
 
 Q = TypeVar("Q", bound=Frozen)
 S = TypeVar("S")
@@ -117,6 +118,10 @@ class Rules(ABC, Generic[Q, S, O]):
     def summary(self, standing: Standing[S]) -> str:
         """What it came to, in a few words."""
         return ""
+
+    def waiting(self, standing: Standing[S], documents: Documents) -> Standing[S]:
+        """It as readers see it: with what waits beside the record for the user, who may have edited it."""
+        return standing
 
     def row(self, standing: Standing[S]) -> Any:
         """It in a list, a mapping or a model: the id, when it began, how it stands, what it is about."""

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.lifecycle import Completed, Resumed, Stopped, TimeUp
 from swarmgate.council.pattern import Pattern, Unfinished
-from swarmgate.council.record import Record
+from swarmgate.council.records.lifecycle import Completed, Resumed, Stopped, TimeUp
+from swarmgate.council.records.record import Record
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import LedgerError, SwarmError, WaitingForUser

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from swarmgate import __version__
 from swarmgate.config import nearest
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.masking import NAMES, masked
 from swarmgate.council.patterns import PATTERNS
-from swarmgate.council.record import Record, Records
+from swarmgate.council.records.record import Record
+from swarmgate.council.records.redaction import NAMES, masked
+from swarmgate.council.records.store import Records
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, LedgerCorrupt, LedgerError, SwarmError
@@ -27,9 +28,10 @@ from swarmgate.project import Project
 
 # Late imports are here for start-up time: who looks at records needs no voices.
 if TYPE_CHECKING:
-    from swarmgate.council.events import CouncilEvent
     from swarmgate.council.pattern import Pattern, Where
+    from swarmgate.council.records.lifecycle import Standing
     from swarmgate.council.rules import Rules
+    from swarmgate.council.views.events import CouncilEvent
 
 Q = TypeVar("Q", bound=Frozen)
 S = TypeVar("S")
@@ -105,9 +107,9 @@ class Shared:
             BudgetExhausted: a budget is used up; the hint says how it goes on.
             LedgerError: its record is damaged.
         """
-        from swarmgate.council.progress import teller  # noqa: PLC0415
+        from swarmgate.council.participants.session import opened as session  # noqa: PLC0415
         from swarmgate.council.run import run  # noqa: PLC0415
-        from swarmgate.council.session import opened as session  # noqa: PLC0415
+        from swarmgate.council.views.progress import teller  # noqa: PLC0415
 
         id = str(getattr(request, "id"))  # noqa: A001, B009 - every request has one
         self.records.check_id(id, pattern.name)
@@ -187,6 +189,14 @@ class Shared:
                 ) from None
             raise self.refused(pattern.name, id, error) from None
 
+    def standing(self, rules: Rules[Q, S, O], id: str) -> Standing[S]:  # noqa: A002 - as above
+        """How far a record is, with what waits beside it.
+
+        Raises:
+            SwarmError: as `record`; or what waits cannot be read.
+        """
+        return rules.waiting(self.record(rules, id).standing, self.records.documents)
+
     def rows(self, rules: Rules[Q, S, O], *, parts: bool = True) -> list[Any]:
         """A row for each record of a pattern, the newest first; a damaged one is named as such.
 
@@ -262,13 +272,13 @@ class Shared:
 
     def _row(self, rules: Rules[Q, S, O], id: str) -> Any:  # noqa: A002 - as above
         try:
-            return rules.row(self.record(rules, id).standing)
+            return rules.row(self.standing(rules, id))
         except SwarmError as error:
             return rules.damaged(id, self.records.began(id), error.message)
 
     def _settle(self, name: str) -> None:
         """Has the ledger count a session that was killed between the end of its record and that."""
-        from swarmgate.council.session import settle  # noqa: PLC0415
+        from swarmgate.council.participants.session import settle  # noqa: PLC0415
 
         if self.project.session(name).open:
             settle(self.project)
@@ -306,7 +316,7 @@ def new_id() -> str:
 
 def _whole() -> str:
     """The orchestration that a record which begins now is a step of; empty: none."""
-    from swarmgate.council.session import TOGETHER  # noqa: PLC0415
+    from swarmgate.council.participants.session import TOGETHER  # noqa: PLC0415
 
     together = TOGETHER.get()
     return together.record if together else ""

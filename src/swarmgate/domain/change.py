@@ -55,14 +55,19 @@ class ChangedFile(Frozen):
 
 
 class ChangeSet(Frozen):
-    """The difference between the tree `base` and the tree `tree` (git object ids), files sorted by path."""
+    """The difference between the tree `base` and the tree `tree` (git object ids), files sorted by path.
+
+    `installed`: folders of installed packages and build output that git should ignore; what is in them is no part of
+    `files`.
+    """
 
     base: str
     tree: str
     files: tuple[ChangedFile, ...] = ()
+    installed: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.files)
+        return bool(self.files or self.installed)
 
     @property
     def paths(self) -> tuple[str, ...]:

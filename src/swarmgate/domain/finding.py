@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from enum import StrEnum
 
 from swarmgate.domain.base import Frozen
@@ -29,7 +31,8 @@ class Finding(Frozen):
     (rule, path, normalised line, occurrence). `new` is False for what stood in the base revision already: reported, and
     never blocking. `cwe` is `CWE-89` where known. A secret's value never stands in `message`; a masked prefix does.
     `accepted` is the reason that the project's baseline gives for living with it: counted, and never blocking.
-    `also` names other gates that found the same weakness at the same place and do not repeat it.
+    `also` names other gates that found the same weakness at the same place and do not repeat it. `code` is the line as
+    it stands in the judged tree, cut where it is very long, and before a secret.
     """
 
     rule: str
@@ -44,6 +47,7 @@ class Finding(Frozen):
     new: bool = True
     accepted: str = ""
     also: tuple[str, ...] = ()
+    code: str = ""
 
     @property
     def counts(self) -> bool:
@@ -58,6 +62,26 @@ class Finding(Frozen):
 
 NOT_SELECTED = "not selected"
 """The reason of a SKIP where the user asked for other gates: text for people leaves such a result out."""
+
+
+class Standing(StrEnum):
+    """What a finding means for the change: each has exactly one of these, so that their counts add up."""
+
+    BLOCKS = "blocks"
+    INFORMS = "informs"
+    ACCEPTED = "accepted"
+    OLD = "old"
+
+
+class Unchecked(Frozen):
+    """Something that a gate is there to check, and did not: `what` as `[gates] require` names it, and `why`.
+
+    `asked` is False where the project does not ask for it either: that is told only where it is required.
+    """
+
+    what: str
+    why: str
+    asked: bool = True
 
 
 class GateStatus(StrEnum):
@@ -76,7 +100,7 @@ class GateResult(Frozen):
     that means nothing. `missing`: an ERROR because a tool is not there or too old; `killed`: one because somebody ended
     the tool, each time that it was run: that says nothing of the change. `fixed` are the files that a fixing gate
     changed, `patch` is what it changed, in unified form and bounded. `cached`: it was answered from the cache, and
-    `seconds` is what that took.
+    `seconds` is what that took. `unchecked`: what it left undone, whatever its status.
     """
 
     gate: str
@@ -94,6 +118,7 @@ class GateResult(Frozen):
     fixed: tuple[str, ...] = ()
     cached: bool = False
     patch: str = ""
+    unchecked: tuple[Unchecked, ...] = ()
 
     @property
     def blocks(self) -> bool:
@@ -108,7 +133,15 @@ class GateResult(Frozen):
     @property
     def blocking_findings(self) -> tuple[Finding, ...]:
         """Those of the new findings that are severe enough to block."""
-        return tuple(each for each in self.new_findings if each.severity.rank >= self.blocks_from.rank)
+        return tuple(each for each in self.findings if self.standing(each) is Standing.BLOCKS)
+
+    def standing(self, finding: Finding) -> Standing:
+        """What one of the findings means for the change."""
+        if finding.accepted:
+            return Standing.ACCEPTED
+        if not finding.new:
+            return Standing.OLD
+        return Standing.BLOCKS if finding.severity.rank >= self.blocks_from.rank else Standing.INFORMS
 
 
 class GateReport(Frozen):
@@ -133,6 +166,29 @@ class GateReport(Frozen):
         if self.blocking:
             return "rejected"
         return "passed" if self.passed else "nothing judged"
+
+    @property
+    def unchecked(self) -> tuple[Unchecked, ...]:
+        """What was asked for and not checked: what gates left undone, and optional ones that broke."""
+        told = [each for result in self.results for each in result.unchecked if each.asked]
+        broken = [each for each in self.results if each.status is GateStatus.ERROR and not each.blocks]
+        told += [Unchecked(what=each.gate, why=each.reason) for each in broken]
+        return tuple(dict.fromkeys(told))
+
+    @property
+    def counts(self) -> Mapping[Standing, int]:
+        """How many findings there are of each standing."""
+        return Counter(result.standing(finding) for result in self.results for finding in result.findings)
+
+    @property
+    def summary(self) -> str:
+        """The verdict in one line, with its reason and with what was not checked."""
+        verdict = f"{self.verdict}: {self.reason}" if self.reason else self.verdict
+        whys: dict[str, list[str]] = {}
+        for each in self.unchecked:
+            whys.setdefault(each.why, []).append(each.what)
+        missed = ", ".join(f"{', '.join(dict.fromkeys(whats))} ({why})" for why, whats in whys.items())
+        return f"{verdict}; not checked: {missed}" if missed else verdict
 
     @property
     def blocking(self) -> tuple[GateResult, ...]:

@@ -16,6 +16,7 @@ from swarmgate.engine.steps.attempts import announced
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.memory import Memory
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
+from swarmgate.gates.report import row
 from swarmgate.gates.sensitivity import definition as sensitivity
 from swarmgate.ledger import debate_worth
 from swarmgate.ledger.evidence import EvidenceStore
@@ -82,7 +83,7 @@ async def _judged(
     gates = ctx.config.gates
 
     def told(result: GateResult) -> None:
-        ctx.tell("gate", f"{result.gate}: {result.status}{' - ' + result.reason if result.reason else ''}")
+        ctx.tell("gate", row(result).text.rstrip())
 
     return await run_pipeline(
         definitions,
@@ -90,6 +91,7 @@ async def _judged(
         base=ctx.repository.tree_of(base or "HEAD"),
         config=GatesOptions(
             skip=gates.skip,
+            require=gates.require,
             timeout_s=gates.timeout_s,
             quality=gates.quality,
             size=gates.size,

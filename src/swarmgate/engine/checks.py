@@ -17,7 +17,7 @@ from swarmgate.errors import CouncilRefused, SwarmError
 from swarmgate.gates import accepted
 from swarmgate.gates.definition import GateDefinition, Stage, load
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
-from swarmgate.gates.scope import Scope
+from swarmgate.gates.project.scope import Scope
 from swarmgate.project import Project
 from swarmgate.workspace import revisions
 from swarmgate.workspace.checkout import checked_out

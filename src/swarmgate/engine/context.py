@@ -16,8 +16,8 @@ from swarmgate.agents.desk import Desk
 from swarmgate.agents.house_rules import CommittedRules, HouseRules, told
 from swarmgate.automation.suite_look import rules_of
 from swarmgate.config import Config
-from swarmgate.council.record import Records
-from swarmgate.council.voices import Voices
+from swarmgate.council.participants.voices import Voices
+from swarmgate.council.records.store import Records
 from swarmgate.domain.budget import PROJECT, Account, accounts
 from swarmgate.domain.change import ChangeSet
 from swarmgate.domain.contest import DebateWorth

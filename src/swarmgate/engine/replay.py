@@ -10,6 +10,7 @@ of its business, and whatever it cannot find out ends in the ordinary way, which
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -153,7 +154,8 @@ def _settings(root: Path, git_dir: Path) -> Iterator[object]:
     """What the user and the project set, and what else words an answer."""
     from platformdirs import user_config_path  # noqa: PLC0415 - late: few commands need it
 
-    yield from (sys.stdout.isatty(), datetime.now(UTC).date())
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    yield from (columns, datetime.now(UTC).date())
     yield from (f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(_VARIABLES))
     own = root / ".swarm"
     gates = sorted(path for path in (own / "gates").rglob("*") if path.is_file()) if own.is_dir() else []

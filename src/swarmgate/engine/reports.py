@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import suppress
 
 from pydantic import Field
 
@@ -13,19 +14,21 @@ from swarmgate.domain.debate_count import DebateCount
 from swarmgate.domain.decide import next_step, waiting_for, worked_on
 from swarmgate.domain.events import Entry, PhaseEstimated
 from swarmgate.domain.evidence import Proof, Review
+from swarmgate.domain.finding import GateReport, GateResult
 from swarmgate.domain.guard import GuardNote, LiveTurn
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Task
-from swarmgate.domain.stage import Stage
+from swarmgate.domain.stage import Judge, Stage
 from swarmgate.domain.state import Attempt, Outcome, State, TaskStatus
 from swarmgate.domain.usage import Usage
 from swarmgate.domain.view import PhaseStatus, phase_status
 from swarmgate.engine.describe import debate_in_words, describe
 from swarmgate.engine.outcome import actions
 from swarmgate.errors import UsageError
+from swarmgate.ledger.evidence import FINAL_GATES, GATES, EvidenceStore
 
-_WORDED = ("kind", "feedback", "debate")
-"""Of an attempt, what the report has in words."""
+_WORDED = ("kind", "feedback", "debate", "gates")
+"""Of an attempt, what the report has in words, or from the evidence."""
 
 
 class PhaseSummary(Frozen):
@@ -131,6 +134,8 @@ class AttemptReport(Frozen):
     second_review: Review | None
     proof: Proof | None
     feedback: tuple[str, ...]
+    gates: tuple[GateResult, ...] = ()
+    """The results that rejected it, whole, as long as their evidence is kept."""
     kept: str
     started: str
     ended: str
@@ -252,8 +257,13 @@ def _phases(state: State) -> tuple[PhaseSummary, ...]:
     return tuple(found)
 
 
-def task_report(state: State, task_id: str) -> TaskReport:
+def task_report(state: State, task_id: str, evidence: EvidenceStore) -> TaskReport:
     """The report on one task.
+
+    Args:
+        state: the fold.
+        task_id: the task.
+        evidence: of the present goal.
 
     Raises:
         UsageError: the plan has no such task.
@@ -272,14 +282,25 @@ def task_report(state: State, task_id: str) -> TaskReport:
         commit=record.commit,
         notes=record.notes,
         overrides=dict(record.overrides),
-        attempts=tuple(_attempt(attempt) for attempt in record.attempts),
+        attempts=tuple(_attempt(attempt, _gates(evidence, task_id, attempt)) for attempt in record.attempts),
         guards=record.guards,
         usage=record.usage,
         actions=actions(state, waiting_for(state)) if blocked else (),
     )
 
 
-def _attempt(attempt: Attempt) -> AttemptReport:
+def _gates(evidence: EvidenceStore, task_id: str, attempt: Attempt) -> tuple[GateResult, ...]:
+    """What the gates said that rejected an attempt; nothing where others did, or where the evidence is gone."""
+    if attempt.stage.judge is not Judge.GATES:
+        return ()
+    for name in (FINAL_GATES, GATES):
+        with suppress(OSError, ValueError):
+            report = GateReport.model_validate_json(evidence.place(task_id, attempt.number, name).read_bytes())
+            return tuple(result for result in report.results if result.gate in attempt.stage.names)
+    return ()
+
+
+def _attempt(attempt: Attempt, gates: tuple[GateResult, ...]) -> AttemptReport:
     feedback = (
         f"{remark.severity}: {remark.file}{f':{remark.line}' if remark.line else ''} {remark.message}".replace(
             "  ", " "
@@ -288,7 +309,7 @@ def _attempt(attempt: Attempt) -> AttemptReport:
     )
     same = {name: getattr(attempt, name) for name in AttemptReport.model_fields if name not in _WORDED}
     debate = debate_in_words(attempt.debate) if attempt.debate else ""
-    return AttemptReport(**same, kind=attempt.kind.value, feedback=tuple(feedback), debate=debate)
+    return AttemptReport(**same, kind=attempt.kind.value, feedback=tuple(feedback), debate=debate, gates=gates)
 
 
 def history_lines(entries: Iterable[Entry], *, task: str = "") -> tuple[HistoryLine, ...]:

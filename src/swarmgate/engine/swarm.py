@@ -51,6 +51,7 @@ from swarmgate.errors import IllegalMove, NotAProject, SwarmError, UsageError
 from swarmgate.journal.lock import at_work, describe
 from swarmgate.ledger import live, status_file
 from swarmgate.ledger.checks import Check
+from swarmgate.ledger.evidence import EvidenceStore
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project
@@ -277,7 +278,7 @@ class Swarm:
 
     def show(self, task: str) -> TaskReport:
         """Everything about one task; raises `UsageError` where the plan has none of that id."""
-        return task_report(self.state, task)
+        return task_report(self.state, task, EvidenceStore(self.folder))
 
     def failures(self) -> tuple[FailureGroup, ...]:
         """Rejections of all tasks of all goals, grouped by what they have in common."""

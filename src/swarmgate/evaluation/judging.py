@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 BATCH = 400
 """Cases of one repository: few enough for the time limit of a gate, many enough that a gate's start does not count."""
 
-_NO_CAP = 1_000_000
-
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -57,7 +55,7 @@ def judge(cases: Iterable[Case]) -> Iterator[Judged]:
 def verdict(repository: Repository, base: str, gates: Sequence[str] = ()) -> tuple[GateResult, ...]:
     """The results of the built-in gates (of these alone, if named) over the work tree, nothing fixed or capped."""
     definitions = [gate.model_copy(update={"enabled": True, "timeout_s": 3600.0}) for gate in load()]
-    options = GatesOptions(only=tuple(gates), findings_per_rule=_NO_CAP)
+    options = GatesOptions(only=tuple(gates))
     report = asyncio.run(run_pipeline(definitions, repository=repository, base=base, config=options, fix=False))
     return report.results
 

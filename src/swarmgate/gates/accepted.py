@@ -15,7 +15,8 @@ from pydantic import ValidationError
 
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.errors import ConfigError
-from swarmgate.gates import baseline, masking
+from swarmgate.gates import masking
+from swarmgate.gates.source import baseline
 from swarmgate.workspace import atomic, regular
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.source.file import SourceFile
     from swarmgate.workspace.repository import Repository
 
 FILE = ".swarm/gates/baseline.json"
@@ -131,7 +132,7 @@ def entry(finding: Finding, gate: str, line: str, *, reason: str, who: str, expi
 
 
 def mark(
-    findings: Sequence[Finding], entries: Mapping[str, Accepted], sources: Mapping[str, Source], day: dt.date
+    findings: Sequence[Finding], entries: Mapping[str, Accepted], sources: Mapping[str, SourceFile], day: dt.date
 ) -> tuple[list[Finding], int]:
     """The findings with a fingerprint each and the reason for which some are accepted; and how many entries expired.
 
@@ -158,7 +159,7 @@ def mark(
     return marked, expired
 
 
-def with_fingerprints(findings: Sequence[Finding], sources: Mapping[str, Source]) -> list[Finding]:
+def with_fingerprints(findings: Sequence[Finding], sources: Mapping[str, SourceFile]) -> list[Finding]:
     """The findings, each with a fingerprint: a scanner that compares nothing by content gives none."""
     bare = {finding.path for finding in findings if not finding.fingerprint}
     if not bare:
@@ -170,7 +171,7 @@ def with_fingerprints(findings: Sequence[Finding], sources: Mapping[str, Source]
     return done
 
 
-def _under_old_names(findings: Sequence[Finding], sources: Mapping[str, Source]) -> dict[str, str]:
+def _under_old_names(findings: Sequence[Finding], sources: Mapping[str, SourceFile]) -> dict[str, str]:
     """The fingerprints that findings in renamed files had before, by their present ones."""
     old: dict[str, str] = {}
     for path in {finding.path for finding in findings}:

@@ -7,20 +7,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import DATA, language_of
+from swarmgate.gates.source import grammar_tree, python_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_DATA = frozenset(
-    {
-        "cmake", "css", "dockerfile", "html", "ini", "json", "jsonc", "jsonl", "less", "makefile", "markdown", "rst",
-        "scss", "terraform", "text", "toml", "xml", "yaml",
-    }
-)  # fmt: skip
-"""Languages of data, markup, prose and builds: a test seldom sees them."""
 _OTHER = {
     "documents": "adoc asciidoc bib bibtex doc docx epub odp ods odt org pdf ppt pptx rtf tex textile wiki xls xlsx",
     "data": "approved arrow avro bin csv dat data db dic dump expected feather golden h5 hdf5 ics lst mo npy npz orc",
@@ -62,7 +55,7 @@ def is_code(path: str, content: bytes = b"") -> bool:
     if path.endswith(_NOTEBOOK):
         return True
     if language := language_of(path, content):
-        return language not in _DATA
+        return language not in DATA
     name, _, ending = path.rpartition("/")[2].lower().rpartition(".")
     return bool(name) and ending not in _NO_CODE and not ending.isdigit()
 
@@ -93,8 +86,8 @@ def _essence(path: str, content: bytes) -> object:
 
 
 def _python(content: bytes) -> str:
-    tree = python_source.parse(content)
-    for node in python_source.walk(tree):
+    tree = python_tree.own(content)
+    for node in python_tree.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = [each for each in node.body if not _is_remark(each)]
     return ast.dump(tree)
@@ -110,7 +103,7 @@ def _tree(grammar: str, content: bytes, language: str) -> Iterator[tuple[str, by
 
     The brackets tell `return x` from `return` and `x` on the next line.
     """
-    stack: list[Node | None] = [grammars.parse(grammar, content).root_node]
+    stack: list[Node | None] = [grammar_tree.parse(content, grammar).root_node]
     read = 0
     while stack:
         node = stack.pop()

@@ -7,8 +7,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import baseline, build_cache
-from swarmgate.gates.files import Source
+from swarmgate.gates import build_cache
+from swarmgate.gates.source import baseline
+from swarmgate.gates.source.file import Revision, SourceFile
 from swarmgate.workspace import temporary
 from swarmgate.workspace.paths import encode
 
@@ -46,7 +47,8 @@ def mark(
     """The findings of the changed tree, those that the base had as well marked as old.
 
     Other than a scanner's, a build's finding may stand in a file that the change did not touch: its line is compared
-    with the same line of the base.
+    with the same line of the base. One in a file that is no part of the tree (installed packages, what git ignores) is
+    old: nobody wrote it here.
 
     Args:
         repository: the user's repository.
@@ -55,20 +57,23 @@ def mark(
         before: findings in `change.base`, under the paths of the base.
     """
     former = {file.path: file.old_path or file.path for file in change.files if file.old_mode}
-    added = {file.path for file in change.files if not file.old_mode}
+    new = {file.path for file in change.files if not file.old_mode}
     lines = {file.path: frozenset(file.added_lines) for file in change.files}
     paths = sorted({each.path for each in found})
     now = repository.read_many(change.tree, paths)
-    base_paths = {path: "" if path in added else former.get(path, path) for path in paths}
+    base_paths = {path: "" if path in new else former.get(path, path) for path in paths}
     was = repository.read_many(change.base, [path for path in base_paths.values() if path])
     marked: list[Finding] = []
     for path in paths:
         base_path = base_paths[path]
-        source = Source(path, "", content=now.get(path, b""), base_path=base_path,
-                        added_lines=lines.get(path, frozenset()))  # fmt: skip
+        old = Revision(base_path, content=was.get(base_path, b"")) if base_path else None
+        added = lines.get(path, frozenset())
+        source = SourceFile.of(path, content=now.get(path, b""), old=old, added_lines=added)
         here = [each for each in found if each.path == path]
         there = [each for each in before if each.path == base_path] if base_path or not path else []
-        marked += baseline.compare(source, here, was.get(base_path, b""), there)
+        compared = baseline.compare(source, here, there, edited=True)
+        elsewhere = path and path not in now
+        marked += [each.model_copy(update={"new": False}) for each in compared] if elsewhere else compared
     return marked
 
 

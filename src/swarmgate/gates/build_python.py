@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.config import toml_text
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import python_source
+from swarmgate.gates.source import python_tree
 from swarmgate.workspace import regular
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.source.file import SourceFile
 
 _LOWEST = re.compile(r"(?:>=|~=|==|\^|~|>)\s*3\.(\d+)")
 _OLDEST = 7
@@ -33,7 +32,7 @@ def target(root: Path) -> int | None:
     return min(versions) if versions else None
 
 
-def look(source: Source, minor: int | None) -> list[Finding] | str:
+def look(source: SourceFile, minor: int | None) -> list[Finding] | str:
     """What keeps one file from compiling; a word where this interpreter cannot tell."""
     if source.language != "python":
         return source.language or "unknown"
@@ -58,11 +57,10 @@ def look(source: Source, minor: int | None) -> list[Finding] | str:
 def _compile(content: bytes, minor: int | None) -> tuple[int, int, str] | None:
     version = f"3.{sys.version_info.minor}"
     try:
-        python_source.check(content)
+        python_tree.check(content)
         if minor is not None and _OLDEST <= minor < sys.version_info.minor:
             version = f"3.{minor}, which requires-python allows"
-            with python_source.quiet():
-                ast.parse(content, feature_version=(3, minor))
+            python_tree.check_for(content, minor)
     except SyntaxError as error:
         return error.lineno or 0, max(error.offset or 0, 0), f"does not compile as Python {version}: {error.msg}"
     except (ValueError, RecursionError, MemoryError) as error:

@@ -11,7 +11,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import build_base, build_cache, build_tools, tools
+from swarmgate.domain.finding import Severity
+from swarmgate.gates import build_base, build_cache, build_pins, build_tools, tools
 from swarmgate.gates.tool import Broken, excerpt, invoke
 from swarmgate.workspace import driver
 from swarmgate.workspace.repository import Repository
@@ -31,12 +32,21 @@ _ANY_EXIT = range(256)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one build said. `missing`: the toolchain is not on this machine; `error`: it did not do its work."""
+    """What one build said. `missing`: the toolchain is not on this machine; `error`: it did not do its work.
+
+    `asks`: the file that asks for a toolchain that is not installed.
+    """
 
     findings: tuple[Finding, ...] = ()
     missing: str = ""
     error: str = ""
     note: str = ""
+    asks: str = ""
+
+    @property
+    def unbuilt(self) -> str:
+        """Why it was not built, with who asks for it; empty where it was."""
+        return f"{self.missing} ({self.asks} asks for it)" if self.asks else self.missing
 
 
 async def run(job: Job, build: Build, ends: float) -> Verdict:
@@ -50,7 +60,7 @@ async def run(job: Job, build: Build, ends: float) -> Verdict:
     root = job.repository.root
     path = tools.program(root, build.folder, build.program)
     if path is None:
-        return Verdict(missing=f"{build.program} is not installed ({build.why} asks for it)")
+        return Verdict(missing=f"{build.program} is not installed", asks=build.why)
     cache = build_tools.cache_folder(root, confined=_is_confined(job))
     left = [root / build.folder / name for name in build.leaves if not (root / build.folder / name).exists()]
     with build_cache.fresh(cache / "tree", root, job.change.paths):
@@ -64,7 +74,25 @@ async def run(job: Job, build: Build, ends: float) -> Verdict:
         return Verdict(note=build.partial)
     before, note = await _before(job, build, (path, cache / "base"), ends)
     marked = await asyncio.to_thread(build_base.mark, job.repository, job.change, found, before)
-    return Verdict(tuple(marked), note="; ".join(filter(None, (build.partial, note))))
+    other = await _other_version(job, build, path) if any(each.new for each in marked) else ""
+    if other:
+        marked = [each.model_copy(update={"severity": min(each.severity, Severity.LOW, key=_rank)}) for each in marked]
+    return Verdict(tuple(marked), note="; ".join(filter(None, (build.partial, note, other))))
+
+
+async def _other_version(job: Job, build: Build, path: str) -> str:
+    """That the program is of another version than the project pins, and what follows; empty where it is not."""
+    if build.name != "mypy":
+        return ""
+    pinned = await asyncio.to_thread(build_pins.mypy, job.repository.root / build.folder)
+    said = await invoke(job, [(path, "--version")], exit_codes=_ANY_EXIT) if pinned else Broken("")
+    if isinstance(said, Broken) or not build_pins.is_another(pinned, said[0].stdout):
+        return ""
+    return f"{said[0].stdout.split('(')[0].strip()} is not {pinned}, which the project pins: what it finds informs"
+
+
+def _rank(severity: Severity) -> int:
+    return severity.rank
 
 
 async def _before(job: Job, build: Build, tool: tuple[str, Path], ends: float) -> tuple[list[Finding], str]:
@@ -79,7 +107,7 @@ async def _before(job: Job, build: Build, tool: tuple[str, Path], ends: float) -
         there = replace(job, commands=lambda: around)
         found = await _once(there, build, tool, root, ends)
     if isinstance(found, Verdict):
-        return [], f"{build.name}: the base could not be built to compare with ({found.error or found.missing})"
+        return [], f"{build.name}: the base could not be built to compare with ({found.error or found.unbuilt})"
     return found, ""
 
 

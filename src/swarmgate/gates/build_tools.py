@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 CACHE = "{cache}"
 """In a call or an environment variable: the folder that the tool keeps its cache in."""
 
+TYPES = "types"
+"""What a type checker checks."""
+
+_TYPED = {
+    "Python": ((".py", ".pyi"), {"mypy", "pyright", "ty"}),
+    "TypeScript": ((".ts", ".tsx", ".mts", ".cts"), {"tsc"}),
+}
+"""Languages for which there are type checkers: how their files end, and the builds that check them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Build:
@@ -35,7 +44,8 @@ class Build:
 
     `why`: the file that asks for it. `leaves`: what it writes below `folder` although nobody asked for it. `absent`:
     a pattern in the output that says that what the tool needs is not on this machine; its group `what` names that.
-    `confined` are variables for where the home is out of sight, in which the tool otherwise keeps its cache.
+    `confined` are variables for where the home is out of sight, in which the tool otherwise keeps its cache. `checks`:
+    what it is about, by the names of the gate's definition.
     """
 
     name: str
@@ -49,6 +59,7 @@ class Build:
     absent: str = ""
     partial: str = ""
     confined: Mapping[str, str] = field(default_factory=dict)
+    checks: str = "build"
 
 
 def detect(root: Path, changed: Iterable[str]) -> list[Build]:
@@ -70,6 +81,22 @@ def detect(root: Path, changed: Iterable[str]) -> list[Build]:
                 for build in kind.make(root, marker, paths):
                     found.setdefault((build.name, build.folder + build.why), build)
     return [found[key] for key in sorted(found)]
+
+
+def untyped(changed: Iterable[str], builds: Iterable[Build]) -> list[str]:
+    """The changed languages that could be type-checked, and that nobody configured a type checker for.
+
+    Args:
+        changed: paths of the change; tests are often left out on purpose.
+        builds: what the change calls for.
+    """
+    paths = [path for path in changed if not _is_test(path)]
+    names = {build.name for build in builds}
+    return [
+        language
+        for language, (suffixes, checkers) in _TYPED.items()
+        if not checkers & names and any(path.endswith(suffixes) for path in paths)
+    ]
 
 
 def cache_folder(root: Path, *, confined: bool) -> Path:
@@ -138,7 +165,7 @@ def _mypy(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:
             return
         argv += ["--", *files]
         partial = "mypy looked at the changed files only: its configuration names none"
-    yield Build("mypy", "mypy", why, folder, (tuple(argv),), build_output.mypy, partial=partial)
+    yield Build("mypy", "mypy", why, folder, (tuple(argv),), build_output.mypy, partial=partial, checks=TYPES)
 
 
 def _mypy_config(marker: Path) -> dict[str, Any] | None:
@@ -156,14 +183,15 @@ def _mypy_config(marker: Path) -> dict[str, Any] | None:
 def _pyright(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
     if marker.name == "pyrightconfig.json" or "pyright" in _toml(marker).get("tool", {}):
         folder, why = _relative(root, marker)
-        yield Build("pyright", "pyright", why, folder, (("pyright", "--outputjson"),), build_output.pyright)
+        argv = ("pyright", "--outputjson")
+        yield Build("pyright", "pyright", why, folder, (argv,), build_output.pyright, checks=TYPES)
 
 
 def _ty(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
     if marker.name == "ty.toml" or "ty" in _toml(marker).get("tool", {}):
         folder, why = _relative(root, marker)
         argv = ("ty", "check", "--output-format", "concise", "--color", "never")
-        yield Build("ty", "ty", why, folder, (argv,), build_output.ty)
+        yield Build("ty", "ty", why, folder, (argv,), build_output.ty, checks=TYPES)
 
 
 def _tsc(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
@@ -176,7 +204,7 @@ def _tsc(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # no
         )
         call = ("tsc", "--noEmit", "--pretty", "false", "-p", target, *cached)
         missing = "" if target == marker.name else f" ({target})"
-        yield Build("tsc", "tsc", why + missing, folder, (call,), build_output.tsc)
+        yield Build("tsc", "tsc", why + missing, folder, (call,), build_output.tsc, checks=TYPES)
 
 
 def _projects(marker: Path) -> list[Path]:
@@ -266,7 +294,7 @@ def _below(changed: list[str], folder: str) -> list[str]:
 
 
 def _is_test(path: str) -> bool:
-    from swarmgate.gates.files import Trait, traits_of  # noqa: PLC0415 - beside its one use
+    from swarmgate.gates.project.files import Trait, traits_of  # noqa: PLC0415 - beside its one use
 
     return Trait.TEST in traits_of(path)
 

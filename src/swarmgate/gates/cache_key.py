@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.cache import key_of
+from swarmgate.gates.source.file import Revision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,7 @@ _OF_FILES = frozenset({"placeholders", "sast", "secrets"})
 others may look anywhere in both trees."""
 
 
-_APART = frozenset({"memory", "repository", "change", "sources", "timeout_s", "stop", "commands", "in_run"})
+_APART = frozenset({"memory", "project", "repository", "change", "sources", "timeout_s", "stop", "commands", "in_run"})
 """What of a job is in a key in another form, or changes no outcome that is kept."""
 
 
@@ -43,11 +44,14 @@ def _looked_at(job: Job) -> Iterator[object]:
     yield from ("files",) if of_files else ("trees", job.change.base, job.change.tree, *sorted(ids))
     for source in job.sources:
         for field in fields(source):
-            value = getattr(source, field.name)
-            # Of what follows from the two contents, the size will do.
-            yield len(value) if field.name in {"content", "added_lines"} else _ordered(value)
+            yield _part(getattr(source, field.name))
         yield from ids[source.path]
 
 
-def _ordered(value: object) -> object:
-    return sorted(value) if isinstance(value, frozenset) else value
+def _part(value: object) -> object:
+    # Of what follows from the two contents, the size will do.
+    if isinstance(value, Revision):
+        return value.path, value.language, len(value.content)
+    if isinstance(value, frozenset):
+        return sorted(value) if all(isinstance(each, str) for each in value) else len(value)
+    return value

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import MissingRequirement
-from swarmgate.gates import baseline, parsers, tools
+from swarmgate.gates import parsers, tools
 from swarmgate.gates.definition import FILES, Baseline, Parser, Stage
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.source import baseline
 from swarmgate.gates.tool import Broken, batches, excerpt, invoke
 from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.source.file import SourceFile
     from swarmgate.workspace.process import Completed
 
 
@@ -96,7 +97,7 @@ def _marked(job: Job, findings: list[Finding]) -> list[Finding]:
     return marked
 
 
-def _with_news(job: Job, source: Source, finding: Finding) -> Finding:
+def _with_news(job: Job, source: SourceFile, finding: Finding) -> Finding:
     new = (
         job.definition.baseline is Baseline.NONE
         or source.added

@@ -18,7 +18,7 @@ from swarmgate.config import Quality, toml_text
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.finding import Severity
 from swarmgate.errors import ConfigError
-from swarmgate.gates.files import FileFilter
+from swarmgate.gates.source.selection import FileFilter
 from swarmgate.workspace import regular
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class GateDefinition(Frozen):
     that prints the tool's version, which must be at least `minimum_version`. `limits` are those of the adapter
     `quality`. `extra_languages` switches on what the adapter leaves out by default. `cache`: the command's result
     depends on nothing but both trees and what is installed, so it may be answered from the cache (built-in scanners say
-    so themselves).
+    so themselves). `checks` names what the gate is there to check, for `[gates] require`; by default, the gate's id.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")
@@ -110,8 +110,14 @@ class GateDefinition(Frozen):
     limits: Quality = Quality()
     extra_languages: tuple[str, ...] = ()
     cache: bool = False
+    checks: tuple[Line, ...] = ()
     weakened: tuple[str, ...] = ()
     source: str = ""
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """What the gate checks, by the names that `[gates] require` knows; a gate that fixes files checks nothing."""
+        return (self.checks or (self.id,)) if self.stage is Stage.CHECK else ()
 
     @property
     def reads_files(self) -> bool:

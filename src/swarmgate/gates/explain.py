@@ -216,9 +216,9 @@ async def _bandit(rule: str) -> Explained | None:
 @functools.cache
 def _bandit_texts() -> dict[str, tuple[str, str]]:
     """The tests of bandit by number: name, and what their documentation says."""
-    from swarmgate.gates import python_source  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.source import python_tree  # noqa: PLC0415 - late, as above
 
-    with python_source.quiet():
+    with python_tree.quiet():
         from bandit.core import extension_loader  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; late
 
         manager = extension_loader.MANAGER

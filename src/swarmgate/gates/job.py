@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from swarmgate.config import Quality, Size
     from swarmgate.domain.change import ChangeSet
     from swarmgate.gates.definition import GateDefinition
-    from swarmgate.gates.files import Source
     from swarmgate.gates.memory import Memory
     from swarmgate.gates.outcome import Outcome
+    from swarmgate.gates.project.index import Project
+    from swarmgate.gates.source.file import SourceFile
     from swarmgate.workspace.repository import Repository
     from swarmgate.workspace.sandbox.running import CommandRunner
 
@@ -28,19 +29,22 @@ class Job:
     limits of the change's budget (None: the definition's), `size` those of its size (None: the built-in ones), `tested`
     says that the tests for the change are written: only then can it be judged how many there are. `announced` is what
     the task says that the change is for (None: it is for no task), so that what nobody asked for can be told.
-    `commands` gives what confines the programs that the gate starts; `in_run`: those of a run, over the code of agents.
+
+    `project` are both trees, as all gates of the run know them. `commands` gives what confines the programs that the
+    gate starts; `in_run`: those of a run, over the code of agents.
     """
 
     definition: GateDefinition
     repository: Repository
     change: ChangeSet
-    sources: tuple[Source, ...]
+    sources: tuple[SourceFile, ...]
     timeout_s: float
     quality: Quality | None = None
     size: Size | None = None
     tested: bool = False
     announced: str | None = None
     memory: Memory | None = None
+    project: Project = field(kw_only=True)
     commands: Callable[[], CommandRunner] = field(kw_only=True)
     in_run: bool = False
     stop: threading.Event = field(default_factory=threading.Event)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.config import toml_text
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.files import Trait, traits_of
+from swarmgate.gates.project.files import Trait, traits_of
 from swarmgate.workspace.globs import matches
 
 if TYPE_CHECKING:

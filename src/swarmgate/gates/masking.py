@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.outcome import Outcome
 
@@ -74,6 +76,7 @@ def outcome(said: Outcome) -> Outcome:
     """What a scanner said, with the secrets in it masked."""
     texts = {said.skip, said.failure, said.error, *said.notes}
     texts.update(each for finding in said.findings for each in (finding.message, finding.suggestion))
+    texts.update(each.why for each in said.unchecked)
     everything = "\n\n".join(sorted(texts))
     if not _POSSIBLE.search(everything) or text(everything) == everything:
         return said
@@ -85,15 +88,24 @@ def outcome(said: Outcome) -> Outcome:
     return replace(
         said, findings=tuple(findings), notes=tuple(told[each] for each in said.notes),
         skip=told[said.skip], failure=told[said.failure], error=told[said.error],
+        unchecked=tuple(each.model_copy(update={"why": told[each.why]}) for each in said.unchecked),
     )  # fmt: skip
 
 
 def patch(difference: str) -> str:
     """A patch with the secrets in it masked, also those that only their names tell."""
-    lines = difference.split("\n")
-    plain = text("\n".join(line[1:] for line in lines))
-    plain = _NAMED.sub(lambda m: m[0] if _HASH.search(m[3]) else f"{m[1]}{m[2]}{mask(m[3])}{m[2]}", plain)
-    return "\n".join(line[:1] + masked for line, masked in zip(lines, plain.split("\n"), strict=True))
+    written = difference.split("\n")
+    masked = lines([line[1:] for line in written])
+    return "\n".join(line[:1] + rest for line, rest in zip(written, masked, strict=True))
+
+
+def lines(code: Sequence[str]) -> list[str]:
+    """Lines of code with the secrets in them masked, also those that only their names tell."""
+    written = "\n".join(code)
+    if not _POSSIBLE.search(written):
+        return list(code)
+    plain = _NAMED.sub(lambda m: m[0] if _HASH.search(m[3]) else f"{m[1]}{m[2]}{mask(m[3])}{m[2]}", text(written))
+    return plain.split("\n")
 
 
 def _user(match: re.Match[str]) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from swarmgate.domain.change import ChangeSet
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.source.file import SourceFile
     from swarmgate.workspace.repository import Repository
 
     Looked = Mapping[str, Sequence[Finding]]
@@ -50,12 +50,15 @@ class Memory:
         value = self._cache.get(question) if question else None
         return None if value is None else _outcome(value)
 
-    def unknown(self, kind: str, sources: Sequence[Source]) -> list[Source]:
+    def unknown(self, kind: str, sources: Sequence[SourceFile]) -> list[SourceFile]:
         """The files of which `of_files` knows nothing."""
         return [each for each in sources if self._cache.get(self._key_of_file(kind, each)) is None]
 
     async def of_files(
-        self, kind: str, sources: Sequence[Source], look: Callable[[Sequence[Source]], Awaitable[tuple[Looked, bool]]]
+        self,
+        kind: str,
+        sources: Sequence[SourceFile],
+        look: Callable[[Sequence[SourceFile]], Awaitable[tuple[Looked, bool]]],
     ) -> Looked:
         """What is found in files, of which each speaks for itself alone, however many are looked at together.
 
@@ -77,7 +80,7 @@ class Memory:
             self._cache.put(keys[source.path], _plain(Outcome(tuple(said.get(source.path, ())))))
         return {**found, **said}
 
-    def _key_of_file(self, kind: str, source: Source) -> str:
+    def _key_of_file(self, kind: str, source: SourceFile) -> str:
         traits = sorted(source.traits)
         return key_of((self.surroundings, "file", kind, source.path, source.language, traits, source.content))
 
@@ -92,16 +95,18 @@ class Memory:
 def _plain(said: Outcome) -> dict[str, Any]:
     outcome = masking.outcome(said)
     values = {field.name: getattr(outcome, field.name) for field in fields(Outcome)}
-    return {**values, "findings": [each.model_dump(mode="json", exclude_defaults=True) for each in outcome.findings]}
+    findings = [each.model_dump(mode="json", exclude_defaults=True) for each in outcome.findings]
+    return {**values, "findings": findings, "unchecked": [each.model_dump() for each in outcome.unchecked]}
 
 
 def _outcome(value: dict[str, Any]) -> Outcome | None:
-    from swarmgate.domain.finding import Finding  # noqa: PLC0415 - late: most answers hold none
+    from swarmgate.domain.finding import Finding, Unchecked  # noqa: PLC0415 - late: most answers hold none
 
     try:
         findings = tuple(Finding.model_validate(each) for each in value.pop("findings"))
+        unchecked = tuple(Unchecked.model_validate(each) for each in value.pop("unchecked"))
         lists = {name: tuple(each) for name, each in value.items() if isinstance(each, list)}
-        outcome = Outcome(**{**value, **lists}, findings=findings)
+        outcome = Outcome(**{**value, **lists}, findings=findings, unchecked=unchecked)
         like = all(type(getattr(outcome, each.name)) is type(each.default) for each in fields(Outcome))
         return outcome if like and all(isinstance(note, str) for note in outcome.notes) else None
     except (TypeError, ValueError, KeyError, AttributeError):

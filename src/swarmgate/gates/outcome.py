@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from swarmgate.domain.finding import Finding
+    from swarmgate.domain.finding import Finding, Unchecked
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Outcome:
     broken or did not do its work; with `missing` because it is not there, or too old, with `killed` because somebody
     ended it each time. `rules`: how many rules ran. `notes` are told in the result's reason. `volatile`: it depends on
     more than the change, swarmgate and what is installed (a build did it, or a tool that it looked for is not there),
-    so it is never answered from the cache.
+    so it is never answered from the cache. `unchecked`: what it should have checked, and did not.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -31,3 +31,4 @@ class Outcome:
     killed: bool = False
     rules: int = 0
     volatile: bool = False
+    unchecked: tuple[Unchecked, ...] = ()

@@ -17,16 +17,17 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.finding import NOT_SELECTED, GateReport, GateResult, GateStatus
 from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted as acceptances
-from swarmgate.gates import confining, loading, looking, masking, remarks, watched
+from swarmgate.gates import confining, looking, masking, quoting, watched
 from swarmgate.gates.adapters import prepare
 from swarmgate.gates.cache_key import cache_key
 from swarmgate.gates.definition import Stage
-from swarmgate.gates.files import Trait
 from swarmgate.gates.job import Job
 from swarmgate.gates.merge import merge
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.scope import Scope
-from swarmgate.gates.verdict import FINDINGS_PER_RULE, judge
+from swarmgate.gates.project.files import Trait
+from swarmgate.gates.project.scope import Scope
+from swarmgate.gates.source import loading
+from swarmgate.gates.verdict import judge, left_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,8 +35,9 @@ if TYPE_CHECKING:
     from swarmgate.domain.change import ChangeSet
     from swarmgate.gates.accepted import Accepted
     from swarmgate.gates.definition import GateDefinition
-    from swarmgate.gates.files import Source
     from swarmgate.gates.memory import Memory
+    from swarmgate.gates.project.index import Project
+    from swarmgate.gates.source.file import SourceFile
     from swarmgate.workspace.repository import Repository
     from swarmgate.workspace.sandbox.running import CommandRunner
 
@@ -67,7 +69,7 @@ _HEAVY_BYTES = 500_000
 class GatesOptions(Frozen):
     """What a run leaves out. `only` empty means every gate; `timeout_s` is an upper bound for each gate's own limit.
 
-    `findings_per_rule`: of one rule, so many findings are listed, new ones first; the count of the others is told.
+    `require`: what has to be checked, by the definitions' `checks`; where it was not, that is an ERROR.
     `merged`: what several gates found is told by one of them. `quality` are the limits of the quality budget as the
     user set them, `size` those of a change's size. `tested`: the tests for the change are written, so whether there are
     enough of them is judged and not only told. `announced`: the words of the task that the change is for, None where it
@@ -81,7 +83,7 @@ class GatesOptions(Frozen):
     size: Size = Size()
     tested: bool = False
     announced: str | None = None
-    findings_per_rule: int = FINDINGS_PER_RULE
+    require: tuple[str, ...] = ()
     merged: bool = True
 
 
@@ -139,6 +141,7 @@ async def run_pipeline(
     results |= {result.gate: result for result in checked}
     listed = [results[gate.id] for gate in definitions]
     ordered = merge(listed) if run.options.merged else tuple(listed)
+    ordered = await asyncio.to_thread(quoting.quoted, ordered, run.sources, repository, change.tree)
     notes = (*edits, *run.notes())
     return GateReport(tree=change.tree, results=ordered, seconds=time.monotonic() - started, notes=notes)
 
@@ -171,7 +174,8 @@ class _Run:
         entries = acceptances.in_tree(repository, scope.reference or base) if accepted is None else accepted
         self._accepted = {entry.fingerprint: entry for entry in entries}
         self._expired = 0
-        self._loaded: tuple[ChangeSet, tuple[Source, ...]] | None = None
+        self._loaded: tuple[ChangeSet, tuple[SourceFile, ...]] | None = None
+        self._project: tuple[ChangeSet, Project] | None = None
 
     def tell(self, result: GateResult) -> None:
         if self._on_result:
@@ -195,17 +199,27 @@ class _Run:
         bare = () if self._in_run else confining.told(self._commands)
         return (*bare, *skipped, *expired, *not_followed(self.repository))
 
-    async def _sources(self, change: ChangeSet) -> tuple[Source, ...]:
+    @property
+    def sources(self) -> tuple[SourceFile, ...]:
+        """The files of the change that were read last."""
+        return self._loaded[1] if self._loaded else ()
+
+    async def _sources(self, change: ChangeSet) -> tuple[SourceFile, ...]:
         if self._loaded is None or self._loaded[0] is not change:
             self._loaded = change, await asyncio.to_thread(loading.load, self.repository, change, self.scope)
             if self._memory:
                 self._memory.enter(self.repository, change)
         return self._loaded[1]
 
+    def _project_of(self, change: ChangeSet, sources: tuple[SourceFile, ...]) -> Project:
+        if self._project is None or self._project[0] is not change:
+            self._project = change, loading.project_of(self.repository, change, sources, self.scope)
+        return self._project[1]
+
     async def fix(self, gate: GateDefinition, change: ChangeSet, *, allowed: bool) -> tuple[GateResult, ChangeSet]:
         """Run a gate that changes files; what it changed is read from git, and must be part of the change."""
         if not allowed and gate.enabled:
-            skip = self._left_out(gate) or "fixing is switched off"
+            skip = self._unwanted(gate) or self._elsewhere(gate) or "fixing is switched off"
             return judge(gate, Outcome(skip=skip), seconds=0.0), change
         fixable = await asyncio.to_thread(self.scope.change_to_fix, self.repository, change)
         result = await self._run(gate, fixable, await self._sources(fixable))
@@ -273,11 +287,13 @@ class _Run:
 
         return await asyncio.to_thread(differing)
 
-    async def _run(self, gate: GateDefinition, change: ChangeSet, sources: tuple[Source, ...]) -> GateResult:
+    async def _run(self, gate: GateDefinition, change: ChangeSet, sources: tuple[SourceFile, ...]) -> GateResult:
         started = time.monotonic()
-        left_out = self._left_out(gate)
-        if left_out:
-            return judge(gate, Outcome(skip=left_out), seconds=0.0)
+        if elsewhere := self._elsewhere(gate):
+            return judge(gate, Outcome(skip=elsewhere), seconds=0.0)
+        if unwanted := self._unwanted(gate):
+            said = Outcome(skip=unwanted, unchecked=left_out(gate, unwanted))
+            return judge(gate, said, seconds=0.0, required=self.options.require)
         selection = gate.files.select(sources)
         if not selection.sources and gate.adapter not in _WHOLE_CHANGE:
             unread = _unread(Outcome(), selection.unread) if selection.unread else ""
@@ -288,7 +304,8 @@ class _Run:
         options, quality = self.options, self.options.quality.over(gate.limits)
         job = Job(
             gate, self.repository, change, selection.sources, limit, quality, options.size, options.tested,
-            options.announced, self._memory, commands=self._commands_of_gates, in_run=self._in_run,
+            options.announced, self._memory, project=self._project_of(change, sources),
+            commands=self._commands_of_gates, in_run=self._in_run,
         )  # fmt: skip
         question = cache_key(job, self._memory.surroundings) if self._memory else ""
         known = self._memory.recall(question) if self._memory else None
@@ -301,13 +318,12 @@ class _Run:
             outcome.findings, self._accepted, {source.path: source for source in sources}, acceptances.today()
         )
         self._expired += expired
-        settled = remarks.settled(gate.adapter, found, sources, self.repository, self.scope)
-        outcome = replace(outcome, findings=settled)
+        outcome = replace(outcome, findings=tuple(found))
         if selection.unread:
             outcome = replace(outcome, skip="", failure="", error=_unread(outcome, selection.unread))
         note = "" if gate.adapter in _WHOLE_CHANGE else selection.note
         seconds = time.monotonic() - started
-        result = judge(gate, outcome, note=note, seconds=seconds, cap=self.options.findings_per_rule)
+        result = judge(gate, outcome, note=note, seconds=seconds, required=self.options.require)
         return result.model_copy(update={"cached": True}) if known else result
 
     def _commands_of_gates(self) -> CommandRunner:
@@ -319,9 +335,10 @@ class _Run:
         """How many times its time limit a gate has: the limits are made for changes, and here a tree may be judged."""
         return max(1.0, files / _FILES_IN_TIME) if self.scope.whole else 1.0
 
-    def _prepare(self, sources: tuple[Source, ...]) -> None:
+    def _prepare(self, sources: tuple[SourceFile, ...]) -> None:
         """Import what the checks need while a fix, which is a process of its own, is waited for."""
-        names = [gate.adapter for gate in sorted(self.checks, key=_cost) if gate.adapter and not self._left_out(gate)]
+        wanted = [gate for gate in self.checks if not (self._unwanted(gate) or self._elsewhere(gate))]
+        names = [gate.adapter for gate in sorted(wanted, key=_cost) if gate.adapter]
         languages = frozenset(source.language for source in sources)
         self._preparing = asyncio.get_running_loop().run_in_executor(None, prepare, names, languages)
 
@@ -330,11 +347,14 @@ class _Run:
             question, outcome = self._said[gate.id]
             self._memory.keep(question if certain else "", outcome)
 
-    def _left_out(self, gate: GateDefinition) -> str:
+    def _unwanted(self, gate: GateDefinition) -> str:
+        """Why the user's settings leave a gate out."""
         if not gate.enabled:
             return f"disabled in {gate.source}"
-        if gate.id in self.options.skip:
-            return "skipped by configuration (gates.skip)"
+        return "skipped by configuration (gates.skip)" if gate.id in self.options.skip else ""
+
+    def _elsewhere(self, gate: GateDefinition) -> str:
+        """Why a gate has no business in this run."""
         if self.options.only and gate.id not in self.options.only:
             return NOT_SELECTED
         if self.scope.whole and gate.adapter in _DIFFERENCES:
@@ -386,6 +406,12 @@ def check_names(definitions: Sequence[GateDefinition], options: GatesOptions, *,
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(known)}."
             raise ConfigError(f"{option}: there is no gate {name!r}", hint=hint)
+    subjects = list(dict.fromkeys(what for gate in definitions for what in gate.subjects))
+    for name in options.require:
+        if name not in subjects:
+            near = difflib.get_close_matches(name, subjects, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(subjects)}."
+            raise ConfigError(f"gates.require: no gate checks {name!r}", hint=hint)
 
 
 def _few(paths: Sequence[str], limit: int = 5) -> str:

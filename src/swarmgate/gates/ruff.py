@@ -1,7 +1,7 @@
 """The ruff that came with swarmgate, run in the project's own configuration: argv, findings, and what it calls a file.
 
 Where no ruff configuration covers a file, `BASIC` rules are used instead of ruff's own default, which changes with its
-version: what can only be a mistake, not a matter of style.
+version. Of those, only what is broken blocks: a project that adopted no style has none to keep to.
 """
 
 from __future__ import annotations
@@ -15,21 +15,31 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.config import toml_text
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.errors import MissingRequirement, WorkspaceError
+from swarmgate.gates import ruff_settings
 from swarmgate.gates.sast import advice
 from swarmgate.gates.tool import OUTPUT_LIMIT, Broken, invoke, with_files
-from swarmgate.workspace import regular
+from swarmgate.workspace import temporary
 from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from swarmgate.gates.job import Job
+    from swarmgate.workspace.process import Completed
 
-BASIC = "E4,E7,E9,F"
-"""Imports, statements, runtime errors of pycodestyle, and pyflakes: ruff's default up to 0.15."""
+BASIC = "E4,E7,E9,F,PLE"
+"""Imports, statements, runtime errors of pycodestyle, pyflakes, and the errors of pylint."""
+
+_BROKEN = re.compile(r"invalid-syntax|E9|PLE|F(?!541|842)")
+"""Rules of `BASIC` that tell of broken code, by their beginning; the others are style."""
+
+LIVED_WITH = frozenset({"F401", "F403", "F405", "F841"})
+"""Rules that block in a project without settings only where the file kept to them before the change."""
+
+_MEANT = re.compile(r"adding to `__all__`|testing? for availability|find_spec")
+"""What ruff says of an import that is there for others, or to see whether it can be imported."""
 
 ENVIRONMENT = {"XDG_CONFIG_HOME": os.devnull, "NO_COLOR": "1"}
 """Under these, no ruff settings of the user's home take part: the project alone decides."""
@@ -39,11 +49,10 @@ _KEPT = "F401,F841"
 
 _ERRORS = ("E9", "F821", "F822", "F823", "F63", "F7")
 _SECURITY = re.compile(r"S\d{3}$")
-_SYNTAX = "invalid-syntax"
+SYNTAX = "invalid-syntax"
 _UNREADABLE = "E902"
 
-SETTINGS = ("ruff.toml", ".ruff.toml", "pyproject.toml")
-"""What ruff reads its settings from, in the nearest folder that has one of them; the last one only with a section."""
+SETTINGS = ruff_settings.FILES
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,15 @@ class Linted:
     unparsed: frozenset[str]
     excluded: bool = False
     unread: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """The command lines of ruff that were run; `notes`: what of the project's settings they did without."""
+
+    done: tuple[Completed, ...]
+    notes: tuple[str, ...] = ()
 
 
 def tool() -> str:
@@ -92,24 +110,102 @@ async def check(job: Job, paths: Sequence[str], *, fix: bool = False) -> Linted 
     found: list[Finding] = []
     unparsed: set[str] = set()
     unread: set[str] = set()
+    notes: list[str] = []
     excluded = 0
     notebooks = {each.path: each.content for each in job.sources if is_notebook(each.path)}
     # ruff prints a name that is no UTF-8 with replacement characters.
     names = {encode(path).decode(errors="replace"): path for path in paths}
     for configured, group in by_config(job.repository.root, paths).items():
         argv = _argv(configured=configured, fix=fix)
-        done = await invoke(job, with_files([*argv, "--force-exclude", "--"], group), env=ENVIRONMENT, inert=True)
-        if isinstance(done, Broken):
-            return done
-        for completed in done:
+        ran = await run(job, [*argv, "--force-exclude"], group)
+        if isinstance(ran, Broken):
+            return ran
+        notes += ran.notes
+        for completed in ran.done:
             linted = parse(completed.stdout, job.repository.root, notebooks)
             if isinstance(linted, Broken):
                 return linted
-            found += [each.model_copy(update={"path": names.get(each.path, each.path)}) for each in linted.findings]
+            found += [
+                _weighed(each, configured).model_copy(update={"path": names.get(each.path, each.path)})
+                for each in linted.findings
+            ]
             unparsed |= {names.get(path, path) for path in linted.unparsed}
             unread |= {names.get(path, path) for path in linted.unread}
             excluded += "No Python files found" in completed.stderr
-    return Linted(tuple(found), frozenset(unparsed), excluded=bool(excluded) and not found, unread=frozenset(unread))
+    return Linted(
+        tuple(found), frozenset(unparsed), excluded=bool(excluded) and not found, unread=frozenset(unread),
+        notes=tuple(dict.fromkeys(notes)),
+    )  # fmt: skip
+
+
+async def run(
+    job: Job,
+    argv: Sequence[str],
+    paths: Sequence[str],
+    *,
+    stdin: bytes | None = None,
+    exit_codes: Container[int] = (0, 1),
+) -> Ran | Broken:
+    """Run ruff in the project's settings, without those that this version does not know.
+
+    Args:
+        job: the gate's job.
+        argv: the command without its files.
+        paths: the files; with `stdin`, the one name that the content has.
+        stdin: the content instead of files.
+        exit_codes: those with which ruff has done its work.
+    """
+    done = await _invoked(job, argv, paths, stdin, exit_codes)
+    left_out: frozenset[str] = frozenset()
+    while isinstance(done, Broken) and (more := ruff_settings.refused(done.reason) - left_out):
+        left_out |= more
+        done = await _without(job, argv, paths, left_out, stdin, exit_codes)
+    return done if isinstance(done, Broken) else Ran(tuple(done), (ruff_settings.told(left_out),) if left_out else ())
+
+
+async def _without(
+    job: Job,
+    argv: Sequence[str],
+    paths: Sequence[str],
+    left_out: frozenset[str],
+    stdin: bytes | None,
+    exit_codes: Container[int],
+) -> list[Completed] | Broken:
+    found: list[Completed] = []
+    with temporary.folder("ruff") as folder:
+        for settings, group in ruff_settings.by_file(job.repository.root, paths).items():
+            own = ["--config", str(ruff_settings.without(settings, left_out, folder))] if settings else []
+            done = await _invoked(job, [*argv, *own], group, stdin, exit_codes, (folder,))
+            if isinstance(done, Broken):
+                return done
+            found += done
+    return found
+
+
+async def _invoked(
+    job: Job,
+    argv: Sequence[str],
+    paths: Sequence[str],
+    stdin: bytes | None,
+    exit_codes: Container[int],
+    readable: Sequence[Path] = (),
+) -> list[Completed] | Broken:
+    if stdin is None:
+        calls = list(with_files([*argv, "--"], paths))
+    else:
+        calls = [[*argv, "--stdin-filename", os.fsdecode(encode(paths[0])), "-"]]
+    return await invoke(job, calls, stdin=stdin, exit_codes=exit_codes, env=ENVIRONMENT, inert=True, writable=readable)
+
+
+def _weighed(finding: Finding, configured: bool) -> Finding:  # noqa: FBT001 - how its rules were chosen
+    """The finding; of a project without settings of its own, one of style or of what is meant informs."""
+    if configured or (_BROKEN.match(finding.rule) and not _is_meant(finding)):
+        return finding
+    return finding.model_copy(update={"severity": Severity.LOW})
+
+
+def _is_meant(finding: Finding) -> bool:
+    return finding.rule == "F401" and bool(_MEANT.search(finding.message))
 
 
 async def check_content(
@@ -118,14 +214,14 @@ async def check_content(
     """`ruff check` of a content as if it stood at `under`; findings carry `path`."""
     configured = True in by_config(job.repository.root, [under])
     exclude = ["--force-exclude"] if force_exclude else []
-    argv = [*_argv(configured=configured, fix=False), *exclude, "--stdin-filename", under, "-"]
-    done = await invoke(job, [argv], stdin=content, env=ENVIRONMENT, inert=True)
-    if isinstance(done, Broken):
-        return done
-    linted = parse(done[0].stdout, job.repository.root, {under: content} if is_notebook(under) else {})
+    ran = await run(job, [*_argv(configured=configured, fix=False), *exclude], [under], stdin=content)
+    if isinstance(ran, Broken):
+        return ran
+    linted = parse(ran.done[0].stdout, job.repository.root, {under: content} if is_notebook(under) else {})
     if isinstance(linted, Broken):
         return linted
-    return Linted(tuple(finding.model_copy(update={"path": path}) for finding in linted.findings), linted.unparsed)
+    findings = (_weighed(finding, configured).model_copy(update={"path": path}) for finding in linted.findings)
+    return Linted(tuple(findings), linted.unparsed, notes=ran.notes)
 
 
 def is_notebook(path: str) -> bool:
@@ -150,7 +246,7 @@ def parse(output: str, root: Path, notebooks: Mapping[str, bytes] | None = None)
         failed = [item["filename"] for item in items if item["code"] == _UNREADABLE]
     except (ValueError, KeyError, TypeError) as error:
         return Broken(f"ruff's output is not understood: {error}")
-    unparsed = frozenset(finding.path for finding in findings if finding.rule == _SYNTAX)
+    unparsed = frozenset(finding.path for finding in findings if finding.rule == SYNTAX)
     return Linted(
         tuple(findings), unparsed, unread=frozenset(_relative(name, root) for name in failed if os.path.lexists(name))
     )
@@ -163,12 +259,12 @@ def _argv(*, configured: bool, fix: bool) -> list[str]:
 
 
 def _finding(item: dict[str, Any], root: Path, notebooks: Mapping[str, bytes]) -> Finding:
-    rule, path, line = item["code"] or _SYNTAX, _relative(item["filename"], root), item["location"]["row"]
+    rule, path, line = item["code"] or SYNTAX, _relative(item["filename"], root), item["location"]["row"]
     if item.get("cell") and path in notebooks:
         from swarmgate.gates.syntax.python import line_of_cell  # noqa: PLC0415 - late: few changes have a notebook
 
         line = line_of_cell(notebooks[path], item["cell"], line)
-    serious = rule == _SYNTAX or rule.startswith(_ERRORS)
+    serious = rule == SYNTAX or rule.startswith(_ERRORS)
     fix = item.get("fix") or {}
     return Finding(
         rule=rule,
@@ -196,7 +292,7 @@ def _configured(root: Path, folder: Path, known: dict[Path, bool]) -> bool:
 def has_section(folder: Path) -> bool:
     """Whether the pyproject.toml there configures ruff."""
     try:
-        return "ruff" in toml_text.loads(regular.text(folder / "pyproject.toml")).get("tool", {})
+        return ruff_settings.has_section(folder)
     except FileNotFoundError:
         return False
     except (OSError, ValueError) as error:

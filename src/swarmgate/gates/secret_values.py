@@ -222,8 +222,12 @@ def _is_word(password: str, user: str) -> bool:
     return example or bool(_WORDS.match(password) and not _CONSONANTS.search(password))
 
 
+_COMMENT = re.compile(r"(?:^|\s)(?:#|//|--|/\*|\*|<!--).*$", re.MULTILINE)
+"""What a comment says is nobody's user name: a change could write any."""
+
+
 def is_local_default(value: str, before: str, after: str) -> bool:
-    """Whether a password only repeats the user, the database or the service that stands near it.
+    """Whether a password only repeats the user, the database or the service that stands near it, in no comment.
 
     Args:
         value: the password.
@@ -232,6 +236,7 @@ def is_local_default(value: str, before: str, after: str) -> bool:
     """
     if len(value) > _LONGEST_NAME or random_looking(value, _MIN_SECRET):
         return False
+    before, after = _COMMENT.sub("", before), _COMMENT.sub("", after)
     near = f"{before}\n{after}"
     if value.lower() not in near.lower():
         return False

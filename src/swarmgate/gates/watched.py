@@ -13,7 +13,6 @@ from swarmgate.config import toml_text
 from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted, ruff, surroundings
 from swarmgate.workspace import paths, regular
-from swarmgate.workspace.driver import Driver
 from swarmgate.workspace.globs import matches
 
 if TYPE_CHECKING:
@@ -124,8 +123,7 @@ def _fresh(was: bytes, now: bytes) -> str:
 
 
 def _own_before(repository: Repository, base: str) -> Mapping[str, bytes]:
-    records = Driver(repository.root).records("ls-tree", "-z", "--name-only", base, "--", _OWN, _CONFIG)
-    names = [paths.decode(record) for record in records]
+    names = [path for path in repository.list_tree(base) if path == _CONFIG or path.rpartition("/")[0] == _OWN[:-1]]
     return repository.read_many(base, names) if names else {}
 
 
@@ -151,7 +149,7 @@ def _unseen(repository: Repository, change: ChangeSet) -> Iterator[str]:
     folders = surroundings.folders_of(root, change.paths)
     there = [place for folder in folders for name in names if (place := folder / name).is_file()]
     known = {paths.decode(os.fsencode(place.relative_to(root))) for place in there}
-    ignored = sorted(known - repository.read_many(change.tree, sorted(known)).keys())
+    ignored = sorted(known.difference(repository.list_tree(change.tree)))
     if ignored:
         yield f"settings that git ignores take part: {_few(ignored)}"
     python = any(file.path.endswith((".py", ".pyi", ".ipynb")) for file in change.present)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import threading
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -63,6 +64,7 @@ class Repository:
         self._git = Driver(root)
         self.locks = Locks(self._git)
         self._unflagged: tuple[int, ...] | None = None  # the state of an index in which no entry has a flag
+        self._reading, self._listing = threading.Lock(), threading.Lock()
         # What names its own content cannot go stale: a tree its files, an index its tree, two trees their difference.
         self._kept: dict[str, dict[bytes, bytes | None]] = {}
         self._listed: dict[str, tuple[str, ...]] = {}
@@ -321,13 +323,14 @@ class Repository:
 
     def list_tree(self, tree: str) -> tuple[str, ...]:
         """Every path in `tree`, submodules included."""
-        listed = self._listed.get(tree)
-        if listed is None:
-            records = self._git.records("ls-tree", "-r", "-z", "--name-only", tree)
-            listed = tuple(paths.decode(raw) for raw in records)
-        if _ID.fullmatch(tree):
-            _remember(self._listed, tree, listed)
-        return listed
+        with self._listing:  # as with what is read
+            listed = self._listed.get(tree)
+            if listed is None:
+                records = self._git.records("ls-tree", "-r", "-z", "--name-only", tree)
+                listed = tuple(paths.decode(raw) for raw in records)
+            if _ID.fullmatch(tree):
+                _remember(self._listed, tree, listed)
+            return listed
 
     def regular_files(self, tree: str, wanted: Sequence[str]) -> dict[str, str]:
         """Those `wanted` paths that are files in `tree`, and no links, each with the id of its content."""
@@ -347,12 +350,24 @@ class Repository:
 
     def read_many(self, tree: str, wanted: Sequence[str]) -> dict[str, bytes]:
         """The contents of those `wanted` paths that are files in `tree`."""
-        raws = {paths.encode(path): path for path in wanted if path}
-        if not raws:
-            return {}
-        if len(raws) <= _NAMES and not any(b"\n" in raw for raw in raws):
-            # One process: names that git resolves itself, a line each.
-            return self._looked_up(tree, raws)
+        return self.read_trees({tree: wanted})[tree]
+
+    def read_trees(self, wanted: Mapping[str, Sequence[str]]) -> dict[str, dict[str, bytes]]:
+        """For each tree the contents of those paths that are files in it, by one process where they are few."""
+        found: dict[str, dict[str, bytes]] = {}
+        few: dict[str, dict[bytes, str]] = {}
+        for tree, listed in wanted.items():
+            raws = {paths.encode(path): path for path in listed if path}
+            # Names that git resolves itself, a line each.
+            if len(raws) <= _NAMES and not any(b"\n" in raw for raw in raws):
+                few[tree] = raws
+            else:
+                found[tree] = self._listed_contents(tree, raws)
+        with self._reading:  # gates ask for the same at the same time, from threads of their own
+            return found | self._looked_up(few)
+
+    def _listed_contents(self, tree: str, raws: Mapping[bytes, str]) -> dict[str, bytes]:
+        """The contents of many files."""
         blobs: dict[str, str] = {}
         for record in self._git.records("ls-tree", "-r", "-z", tree):
             header, _, raw = record.partition(b"\t")
@@ -463,17 +478,22 @@ class Repository:
     def _line(self, *args: str) -> str:
         return self._git.run(*args).decode(errors="surrogateescape").rstrip("\n")
 
-    def _looked_up(self, tree: str, raws: Mapping[bytes, str]) -> dict[str, bytes]:
-        """The contents of few files."""
-        kept = dict(self._kept.get(tree, {}))  # gates ask from threads of their own
-        fresh = [raw for raw in raws if raw not in kept]
-        kept.update(zip(fresh, self._objects([tree.encode() + b":" + raw for raw in fresh]), strict=True))
-        found = {path: content for raw, path in raws.items() if (content := kept[raw]) is not None}
-        # A name such as HEAD may stand for another tree the next time.
-        if _ID.fullmatch(tree):
-            size = sum(len(content or b"") for content in kept.values())
-            _remember(self._kept, tree, kept if size <= _KEPT_BYTES else {})
-        return found
+    def _looked_up(self, wanted: Mapping[str, Mapping[bytes, str]]) -> dict[str, dict[str, bytes]]:
+        """The contents of few files of each tree."""
+        kept = {tree: dict(self._kept.get(tree, {})) for tree in wanted}
+        fresh = [(tree, raw) for tree, raws in wanted.items() for raw in raws if raw not in kept[tree]]
+        contents = self._objects([tree.encode() + b":" + raw for tree, raw in fresh])
+        for (tree, raw), content in zip(fresh, contents, strict=True):
+            kept[tree][raw] = content
+        for tree, each in kept.items():
+            # A name such as HEAD may stand for another tree the next time.
+            if _ID.fullmatch(tree):
+                size = sum(len(content or b"") for content in each.values())
+                _remember(self._kept, tree, each if size <= _KEPT_BYTES else {})
+        return {
+            tree: {path: content for raw, path in raws.items() if (content := kept[tree][raw]) is not None}
+            for tree, raws in wanted.items()
+        }
 
     def _objects(self, names: Sequence[bytes]) -> list[bytes | None]:
         """The contents of the blobs of these names, in their order; None for what is missing or no blob."""
@@ -484,6 +504,8 @@ class Repository:
             start = out.index(b"\n", position) + 1
             found = _OBJECT.fullmatch(out, position, start - 1)  # else: `<name> missing`, or `submodule`
             size = int(found[2]) if found else -1
+            if found and found[1] == b"blob":
+                self._sizes[out[position : out.index(b" ", position)].decode()] = size
             contents.append(out[start : start + size] if found and found[1] == b"blob" else None)
             position = start + size + 1
         return contents

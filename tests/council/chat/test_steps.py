@@ -23,12 +23,13 @@ from swarmgate.council.chat.request import chat_of
 from swarmgate.council.chat.state import State
 from swarmgate.council.chat.steps import CHAT, Room
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.lifecycle import Resumed
-from swarmgate.council.masking import masked
-from swarmgate.council.record import Record, Records
+from swarmgate.council.records.lifecycle import Resumed
+from swarmgate.council.records.record import Record
+from swarmgate.council.records.redaction import masked
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
-from swarmgate.council.stream import Told
+from swarmgate.council.views.events import CouncilEvent
+from swarmgate.council.views.stream import Told
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import (

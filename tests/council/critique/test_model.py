@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from swarmgate.council.critique import model
-from swarmgate.council.masking import NAMES
+from swarmgate.council.records.redaction import NAMES
 from swarmgate.domain.base import Frozen
 
 FREE = {("Critique", "name"), ("Critique", "target"), ("Criterion", "gate")}

@@ -14,13 +14,15 @@ from swarmgate.council.context import CouncilContext
 from swarmgate.council.critique.checks import Unchecked
 from swarmgate.council.critique.model import Criterion, Critique, CritiqueOutcome, Iteration, Score
 from swarmgate.council.critique.request import critique_of
-from swarmgate.council.critique.rules import RULES, State
+from swarmgate.council.critique.rules import RULES
+from swarmgate.council.critique.state import State
 from swarmgate.council.critique.steps import CRITIQUE, Work, prepared
 from swarmgate.council.critique.view import score_lines
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.record import Record, Records
+from swarmgate.council.records.record import Record
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
-from swarmgate.council.stream import PATTERN_EVENT
+from swarmgate.council.views.events import CouncilEvent
+from swarmgate.council.views.stream import PATTERN_EVENT
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import CouncilFailed, CouncilRefused, SwarmError
 from swarmgate.journal.documents import FileDocuments

@@ -8,7 +8,7 @@ import pytest
 
 from swarmgate.council.debate.model import Debate
 from swarmgate.council.debate.request import debate_of
-from swarmgate.council.requests import seat_of
+from swarmgate.council.requests.seats import seat_of
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import CouncilRefused
 

@@ -17,8 +17,8 @@ from swarmgate.agents.desk import Limits
 from swarmgate.council.debate.model import Compared, Debate, Moderated, Spoke, Synthesised
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.debate.voting import vote
-from swarmgate.council.progress import said
-from swarmgate.council.stream import Contributed, Told
+from swarmgate.council.views.progress import said
+from swarmgate.council.views.stream import Contributed, Told
 from swarmgate.domain.budget import PROJECT, Account
 from swarmgate.domain.council_limits import MOST_TEXT
 from swarmgate.domain.debate import Seat, Tally, Vote

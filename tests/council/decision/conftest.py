@@ -19,9 +19,10 @@ from swarmgate.council.decision.request import decision_of
 from swarmgate.council.decision.state import State
 from swarmgate.council.decision.steps import DECISION
 from swarmgate.council.decision.view import record_of
-from swarmgate.council.record import Record, Records
+from swarmgate.council.records.record import Record
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
-from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
+from swarmgate.council.views.stream import PATTERN_EVENT, PatternEvent
 from swarmgate.domain.debate import Seat
 from swarmgate.journal.store import opened
 

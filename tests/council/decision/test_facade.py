@@ -9,7 +9,7 @@ from tests.project import Project, Rule, rule
 
 from swarmgate.council.decision.state import State
 from swarmgate.council.decision.steps import DECISION
-from swarmgate.council.lifecycle import Begun, Standing
+from swarmgate.council.records.lifecycle import Begun, Standing
 from swarmgate.council.shared import Shared
 from swarmgate.engine import Swarm
 from swarmgate.engine.council import Council

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from swarmgate.council.decision import model
-from swarmgate.council.masking import NAMES
+from swarmgate.council.records.redaction import NAMES
 from swarmgate.domain.base import Frozen
 
 

@@ -11,7 +11,7 @@ from tests.council.decision.conftest import NAMES, Deciding, facilitates, says, 
 from swarmgate.council.decision.model import DecisionRound
 from swarmgate.council.decision.steps import DECISION
 from swarmgate.council.decision.view import record_lines
-from swarmgate.council.stream import StepStarted
+from swarmgate.council.views.stream import StepStarted
 from swarmgate.errors import CouncilFailed, CouncilRefused, LedgerCorrupt, LedgerError
 
 USELESS = (

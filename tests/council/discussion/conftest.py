@@ -30,9 +30,10 @@ from swarmgate.council.discussion.model import (
 from swarmgate.council.discussion.pattern import DISCUSSION, Session
 from swarmgate.council.discussion.people import FOLLOWING, Confirmed, Pause, People
 from swarmgate.council.discussion.request import discussion_of
-from swarmgate.council.record import Record, Records
+from swarmgate.council.records.record import Record
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
-from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
+from swarmgate.council.views.stream import PATTERN_EVENT, PatternEvent
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import ConfigError
 from swarmgate.journal.documents import FileDocuments

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from swarmgate.council.discussion.argument import measured
+from swarmgate.council.discussion.argument.structure import measured
 from swarmgate.council.discussion.model import (
     CONTRIBUTIONS,
     EXTENTS,

@@ -20,7 +20,7 @@ from tests.council.discussion.conftest import (
     rule,
 )
 
-from swarmgate.council.discussion.argument import integrity_problem
+from swarmgate.council.discussion.argument.structure import integrity_problem
 from swarmgate.council.discussion.model import (
     CONTRIBUTIONS,
     Cast,
@@ -31,7 +31,7 @@ from swarmgate.council.discussion.model import (
     ShiftKind,
     Step,
 )
-from swarmgate.council.stream import Completed, Contributed, Erred, Started
+from swarmgate.council.views.stream import Completed, Contributed, Erred, Started
 from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, LedgerError
 
 Make = Callable[..., Room]

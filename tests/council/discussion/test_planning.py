@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swarmgate.agents.answer_text import Unread
-from swarmgate.council.discussion.answers import Part, Reader
-from swarmgate.council.discussion.argument import integrity_problem, measured
+from swarmgate.council.discussion.answers.experts import Part, Reader
+from swarmgate.council.discussion.argument.structure import integrity_problem, measured
 from swarmgate.council.discussion.model import (
     CONTRARIAN,
     CONTRIBUTIONS,

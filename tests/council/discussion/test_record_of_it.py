@@ -20,8 +20,8 @@ from tests.council.discussion.conftest import Room, User, assessed, concluded, e
 from swarmgate.council.discussion import model
 from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, DiscussionRecord, Expert, Step
 from swarmgate.council.discussion.people import Pause
-from swarmgate.council.masking import NAMES, masked
-from swarmgate.council.record import Records
+from swarmgate.council.records.redaction import NAMES, masked
+from swarmgate.council.records.store import Records
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.redaction import redact
 from swarmgate.errors import CouncilRefused

@@ -13,7 +13,7 @@ from tests.council.discussion.records import CAST, standard
 from swarmgate.council.discussion.events import CastConfirmed, Chosen, Concluded, Heard, ModeChanged, Said
 from swarmgate.council.discussion.model import Choice, ChoiceKind, Conclusion, Link, Message, Mode, Relation, Step
 from swarmgate.council.discussion.state import Choose, Fail, Hear, Say, State, applied, due
-from swarmgate.council.lifecycle import Resumed, TimeUp
+from swarmgate.council.records.lifecycle import Resumed, TimeUp
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import IllegalMove, LedgerCorrupt, SwarmError
 

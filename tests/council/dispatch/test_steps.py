@@ -16,7 +16,7 @@ from swarmgate.council.dispatch.model import Dispatch, DispatchResult, Means
 from swarmgate.council.dispatch.request import checked
 from swarmgate.council.dispatch.rules import RULES
 from swarmgate.council.dispatch.steps import DISPATCHING
-from swarmgate.council.record import Records
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.usage import Usage

@@ -14,12 +14,12 @@ from tests.engine.test_dispatch import says as tells
 from tests.project import Project, rule
 
 from swarmgate.council.decision.steps import DECISION
-from swarmgate.council.lifecycle import Completed, Resumed
 from swarmgate.council.orchestration import map_reduce, sequence, step, when
 from swarmgate.council.orchestration.results import StepResult
-from swarmgate.council.orchestration.rules import Ended
+from swarmgate.council.orchestration.state import Ended
 from swarmgate.council.orchestration.steps import ORCHESTRATION
-from swarmgate.council.record import Records
+from swarmgate.council.records.lifecycle import Completed, Resumed
+from swarmgate.council.records.store import Records
 from swarmgate.council.shared import Shared
 from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.metrics import PatternMetrics

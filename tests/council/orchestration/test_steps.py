@@ -13,19 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.lifecycle import Resumed
-from swarmgate.council.masking import masked
 from swarmgate.council.orchestration import map_reduce, parallel, sequence, step, when
 from swarmgate.council.orchestration.model import Orchestration
 from swarmgate.council.orchestration.results import OrchestrationOutcome, StepResult
-from swarmgate.council.orchestration.rules import RULES, Ended, State, outcome_of, under_way
+from swarmgate.council.orchestration.rules import RULES
 from swarmgate.council.orchestration.runner import Came
+from swarmgate.council.orchestration.state import Ended, State, outcome_of, under_way
 from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
-from swarmgate.council.record import Record, Records
+from swarmgate.council.participants.voices import Voices
+from swarmgate.council.records.lifecycle import Resumed
+from swarmgate.council.records.record import Record
+from swarmgate.council.records.redaction import masked
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
-from swarmgate.council.stream import PATTERN_EVENT
-from swarmgate.council.voices import Voices
+from swarmgate.council.views.events import CouncilEvent
+from swarmgate.council.views.stream import PATTERN_EVENT
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed, SwarmError
 from swarmgate.journal.documents import FileDocuments

@@ -11,9 +11,11 @@ import pytest
 from tests.project import GOAL, Project, Rule, call, code, critic, part, plain, plan, review, rule, task, until, verdict
 
 from swarmgate.council.debate.model import Compared, Debate, Outcome, Spoke
-from swarmgate.council.debate.rules import RULES, DebateState
-from swarmgate.council.lifecycle import Completed
-from swarmgate.council.record import Record, Records
+from swarmgate.council.debate.rules import RULES
+from swarmgate.council.debate.state import DebateState
+from swarmgate.council.records.lifecycle import Completed
+from swarmgate.council.records.record import Record
+from swarmgate.council.records.store import Records
 from swarmgate.council.shared import Shared
 from swarmgate.domain import events as ev
 from swarmgate.domain.base import Frozen

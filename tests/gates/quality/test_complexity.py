@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swarmgate.config import Quality
 from swarmgate.domain.finding import GateStatus
 from swarmgate.gates.quality import cases, functions
 
@@ -44,6 +45,20 @@ def test_a_function_may_grow_by_the_budget_and_no_more(project: Project) -> None
     assert complaints(project) == []
     project.write("src/a.py", branchy(4))
     assert complaints(project) == ["route (complexity 3 -> 9): +6, where a change may add 5 to a function"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "blocks"),
+    [(0, 7, False), (0, 8, True), (1, 6, False), (1, 7, True), (5, 14, False)],
+)
+def test_what_is_far_beyond_the_budget_blocks_and_less_informs(
+    project: Project, before: int, after: int, *, blocks: bool
+) -> None:
+    project.commit_files({"src/a.py": branchy(before) if before else ""})
+    project.write("src/a.py", branchy(after))
+    assert len(complaints(project)) == 1
+    assert (project.gate("quality_budget").status is GateStatus.FAIL) is blocks
+    assert project.gate("quality_budget", quality=Quality(max_complexity_delta=5)).status is GateStatus.FAIL
 
 
 def test_what_was_complex_before_is_no_news(project: Project) -> None:
@@ -140,8 +155,6 @@ def test_an_unknown_language_has_no_functions() -> None:
 
 
 def test_the_budget_is_configurable_down_to_nothing(project: Project) -> None:
-    from swarmgate.config import Quality
-
     project.commit_files({"src/a.py": branchy(1)})
     project.write("src/a.py", branchy(2))
     assert project.gate("quality_budget", quality=Quality(max_complexity_delta=0)).status is GateStatus.FAIL

@@ -28,7 +28,16 @@ def test_too_few_tests_inform_first_and_block_at_last(project: Project) -> None:
     told = "4 lines of tests for 20 of code (0.20, at least 0.3)"
     assert ratio(project) == [(told, Severity.LOW)]
     assert project.gate("quality_budget").status is GateStatus.PASS
-    assert ratio(project, tested=True) == [(told, Severity.MEDIUM)]
+    asked = {"tested": True, "quality": Quality(min_test_to_code_ratio=0.3)}
+    assert ratio(project, **asked) == [(told, Severity.MEDIUM)]
+    assert project.gate("quality_budget", **asked).status is GateStatus.FAIL
+
+
+def test_of_a_small_change_they_inform_where_nobody_set_the_limit(project: Project) -> None:
+    project.write("src/a.py", CODE)
+    assert [severity for _, severity in ratio(project, tested=True)] == [Severity.LOW]
+    project.write("src/b.py", "".join(f"def g{n}(a):\n    return a * {n}\n\n\n" for n in range(16)))
+    assert [severity for _, severity in ratio(project, tested=True)] == [Severity.MEDIUM]
     assert project.gate("quality_budget", tested=True).status is GateStatus.FAIL
 
 

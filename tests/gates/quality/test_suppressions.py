@@ -8,7 +8,7 @@ import pytest
 
 from swarmgate.config import Quality
 from swarmgate.domain.finding import GateStatus, Severity
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import language_of
 from swarmgate.gates.quality.suppressions import find
 
 if TYPE_CHECKING:
@@ -91,6 +91,29 @@ def test_too_many_fail(project: Project) -> None:
     told = [each.message for each in result.findings if each.rule == "suppressions"]
     assert told == ["4 new suppressions (noqa 4), where a change may add 3"]
     assert project.gate("quality_budget", quality=Quality(max_new_suppressions=4)).status is GateStatus.PASS
+
+
+def test_by_default_those_of_a_small_change_inform(project: Project) -> None:
+    silenced = "".join(f"x{n} = 1  # noqa: E{n}01\n" for n in range(1, 13))
+    project.write("src/a.py", silenced)
+    result = project.gate("quality_budget")
+    assert result.status is GateStatus.PASS
+    assert ("suppressions", Severity.LOW) in {(each.rule, each.severity) for each in result.findings}
+    project.write("src/a.py", silenced + "".join(f"y{n} = {n}\n" for n in range(40)))
+    assert project.gate("quality_budget").status is GateStatus.FAIL
+
+
+def test_marks_of_coverage_silence_no_judge(project: Project) -> None:
+    code = "".join(f"def _f{n}(a):\n    return a  # pragma: no cover\n" for n in range(40))
+    project.write("src/a.py", code)
+    assert project.gate("quality_budget").status is GateStatus.PASS
+    assert project.gate("quality_budget", quality=Quality(min_changed_line_coverage=0.5)).status is GateStatus.FAIL
+
+
+def test_one_that_is_spelled_anew_is_not_new(project: Project) -> None:
+    project.commit_files({"src/a.py": "".join(f"x{n} = f()  # pragma: nocover\n" for n in range(12))})
+    project.write("src/a.py", "".join(f"x{n} = f()  # pragma: no cover\n" for n in range(12)))
+    assert "suppression" not in project.gate("quality_budget").reason
 
 
 def test_none_allowed(project: Project) -> None:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarmgate.domain.finding import Severity
-from swarmgate.gates.files import Source
 from swarmgate.gates.sast import flow, rules
+from swarmgate.gates.source.file import SourceFile
 
 VIEW = """import os, re, configparser, io, subprocess, random
 from flask import Flask, request, session, redirect, make_response
@@ -22,7 +22,7 @@ def view():
 
 
 def found(text: str) -> list[tuple[str, int, Severity]]:
-    parsed, unread = flow.parse([Source("a.py", "python", content=text.encode())])
+    parsed, unread = flow.parse([SourceFile.of("a.py", "python", content=text.encode())])
     assert unread == {}
     scanned = flow.scan(parsed, rules.load(), lambda: False)
     assert scanned.notes == []

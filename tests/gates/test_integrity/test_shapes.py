@@ -10,6 +10,7 @@ import pytest
 
 from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates.project.index import Project
 from swarmgate.gates.test_integrity.analysis import analyse
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def findings(root: Path, shape: Shape, announced: str | None = None) -> list[Fin
     for path, text in new.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
-    return analyse(Trees(root, old, new), change, announced)[0]
+    return analyse(Project.of(Trees(root, old, new), "old", "new"), change, announced)[0]
 
 
 def _files(old: dict[str, str], new: dict[str, str], moved: dict[str, str]) -> list[ChangedFile]:

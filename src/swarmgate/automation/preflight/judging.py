@@ -18,7 +18,7 @@ from swarmgate.gates import accepted
 from swarmgate.gates.definition import load
 from swarmgate.gates.memory import Memory
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
-from swarmgate.gates.scope import Scope
+from swarmgate.gates.project.scope import Scope
 from swarmgate.workspace import revisions
 
 LINT, SECRETS = "lint_check", "secret_scan"

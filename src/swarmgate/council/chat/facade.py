@@ -16,7 +16,7 @@ from swarmgate.council.chat import view
 from swarmgate.council.chat.model import Chat, ChatEnd, ChatRecord, ChatResult, ChatSummary
 from swarmgate.council.chat.rules import RULES
 from swarmgate.council.chat.state import State
-from swarmgate.council.record import Record
+from swarmgate.council.records.record import Record
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import Archived, CouncilFailed, CouncilRefused

@@ -24,8 +24,8 @@ from swarmgate.council.chat.model import (
     Draft,
     spoken,
 )
-from swarmgate.council.described import begins, tables_of, text_of
-from swarmgate.council.requests import seats_of
+from swarmgate.council.requests.described import begins, tables_of, text_of
+from swarmgate.council.requests.seats import seats_of
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import CouncilRefused
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from swarmgate.council.chat import view
 from swarmgate.council.chat.model import CallsLost, Chat, ChatEnd, ChatResult, ChatSummary, TurnTaken
 from swarmgate.council.chat.state import State, out_of_time, resumed, seated, sent, taken
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.lifecycle import Completed, Resumed, Standing, TimeUp
+from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, TimeUp
 from swarmgate.council.rules import Rules
-from swarmgate.council.stream import Told
+from swarmgate.council.views.events import CouncilEvent
+from swarmgate.council.views.stream import Told
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import SwarmError
 

@@ -20,9 +20,9 @@ from swarmgate.council.chat.rules import ChatRules, CountCalls, TakeTurn
 from swarmgate.council.chat.state import State
 from swarmgate.council.chat.turn import AgentTurn, Purse, too_long
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.overheard import Overheard
+from swarmgate.council.participants.overheard import Overheard
+from swarmgate.council.participants.voices import Voices
 from swarmgate.council.pattern import Pattern, Unfinished, Where
-from swarmgate.council.voices import Voices
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilRefused, EndpointFailed, SwarmError

@@ -14,7 +14,7 @@ from swarmgate.council.chat.model import (
     Delivered,
 )
 from swarmgate.council.chat.state import State
-from swarmgate.council.progress import shown
+from swarmgate.council.views.progress import shown
 
 
 def record(state: State, result: ChatResult | None) -> ChatRecord:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from swarmgate.agents.brief import Brief, Section, bullets
 from swarmgate.agents.desk import Desk
-from swarmgate.council.asking import brief_for
 from swarmgate.council.critique.model import Criterion, Critique, Iteration
-from swarmgate.council.critique.rules import EVALUATOR
 from swarmgate.council.critique.scoring import best, missed, version_of
-from swarmgate.council.windows import window_of
+from swarmgate.council.critique.state import EVALUATOR
+from swarmgate.council.participants.asking import brief_for
+from swarmgate.council.participants.windows import window_of
 from swarmgate.llm.endpoint.wire import estimated_tokens
 
 

@@ -22,8 +22,8 @@ from swarmgate.errors import ConfigError, SwarmError
 if TYPE_CHECKING:
     from swarmgate.council.critique.checks import Programs
     from swarmgate.council.critique.request import Given
-    from swarmgate.council.events import CouncilEvent
     from swarmgate.council.pattern import Where
+    from swarmgate.council.views.events import CouncilEvent
 
     OnEvent = Callable[[CouncilEvent], None]
 
@@ -99,7 +99,7 @@ class Critiques:
         """
         from swarmgate.council.critique.request import critique_of, target_in
         from swarmgate.council.critique.steps import CRITIQUE
-        from swarmgate.council.material import gathered
+        from swarmgate.council.participants.material import gathered
 
         settings, root = self._project.config.council, self._project.folder.root
         name_of_record = id or minted or new_id()

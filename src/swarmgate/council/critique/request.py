@@ -9,12 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from swarmgate.agents.answer_text import squeezed
 from swarmgate.config import nearest
 from swarmgate.council.critique.model import DEFAULT_CRITERIA, Criterion, Critique
 from swarmgate.council.pattern import Where
+from swarmgate.council.requests.seats import checked
 from swarmgate.domain.council_limits import (
     CRITERIA,
     ITERATIONS,
@@ -36,7 +35,6 @@ SHARE = Limit(least=0, most=1)
 _LINE = Limit(least=0, most=1_000, unit="characters")
 _TOKENS = Limit(least=1, most=100_000_000, unit="tokens")
 _SPELLED = re.compile(r"(?P<name>[^:=]*)(?::(?P<weight>[^:=]*)(?::(?P<threshold>[^:=]*))?)?=(?P<description>[\s\S]*)")
-_NAME = "letters, digits, `.`, `_` and `-`, at most 40, a letter or digit first"
 _FORM = "Write it as NAME=DESCRIPTION, NAME:WEIGHT=DESCRIPTION or NAME:WEIGHT:THRESHOLD=DESCRIPTION."
 
 Given = Criterion | Mapping[str, Any] | str
@@ -91,7 +89,7 @@ def critique_of(
         within("threshold", threshold, SHARE, whole=False)
         within("criteria", len(given), CRITERIA)
     made = tuple(_criterion(each, at, threshold, where) for at, each in enumerate(given))
-    critique: Critique = _validated(Critique, {**fields, "criteria": made}, "")
+    critique = checked(Critique, {**fields, "criteria": made}, "", first=1)
     _check_names(critique, where)
     for at, each in enumerate(made):
         _check_program(each, at, critique.target, gates, where)
@@ -157,8 +155,7 @@ def _criterion(given: Given, at: int, threshold: float, where: Where) -> Criteri
         with _at(where, "criteria", at, name):
             sized(f"{place}.{name}", str(fields.get(name, "")), PERSONA)
     with _at(where, "criteria", at, "name"):
-        made: Criterion = _validated(Criterion, {"threshold": threshold, **fields}, place)
-    return made
+        return checked(Criterion, {"threshold": threshold, **fields}, place, first=1)
 
 
 def _fields(given: Given, place: str) -> dict[str, Any]:
@@ -181,17 +178,6 @@ def _number(text: str, place: str) -> float:
         return float(text)
     except ValueError:
         raise CouncilRefused(f"`{place}`: {text!r:.100} is no number: the limit is {SHARE}", hint=_FORM) from None
-
-
-def _validated(model: Any, fields: Mapping[str, Any], place: str) -> Any:
-    try:
-        return model.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        loc = (str(part + 1 if isinstance(part, int) else part) for part in first["loc"])
-        key = ".".join([*([place] if place else []), *loc])
-        what = _NAME if first["type"] == "string_pattern_mismatch" else first["msg"]
-        raise CouncilRefused(f"`{key}`: {what}") from None
 
 
 def target_in(root: Path, target: str) -> str:

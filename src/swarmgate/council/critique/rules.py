@@ -9,10 +9,9 @@ judged before is not judged anew.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from dataclasses import replace
+from typing import Any
 
-from swarmgate.council import stream
 from swarmgate.council.critique.model import (
     Checked,
     Criterion,
@@ -21,114 +20,34 @@ from swarmgate.council.critique.model import (
     CritiqueRecord,
     CritiqueSummary,
     Evaluation,
-    Iteration,
     Judged,
-    Score,
     Written,
 )
-from swarmgate.council.critique.scoring import best, evaluated, improvement, missed, unchanged, version_of
+from swarmgate.council.critique.scoring import best, improvement, missed, version_of
+from swarmgate.council.critique.state import (
+    EVALUATOR,
+    Check,
+    GiveUp,
+    Judge,
+    State,
+    Write,
+    checked,
+    judged,
+    with_version,
+    written,
+)
 from swarmgate.council.critique.view import text_lines
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.lifecycle import Completed, Resumed, Standing, Status, Stopped, TimeUp
+from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, Status, Stopped, TimeUp
 from swarmgate.council.rules import Rules
+from swarmgate.council.views import stream
+from swarmgate.council.views.events import CouncilEvent
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilFailed, IllegalMove, SwarmError
-
-EVALUATOR = "evaluator"
-"""The name of who judges, on the wire."""
-
-End = Literal["passed", "iterations", "timeout", "unchanged"]
 
 TIME_IS_UP = "the time of the whole critique was up"
 
 _SHOWN = 400
 """Characters of a task or version that an event shows."""
-
-
-# --- steps ---
-
-
-class Write(NamedTuple):
-    """The author makes the version of an iteration."""
-
-    number: int
-
-
-class Check(NamedTuple):
-    """A program judges the version of an iteration by a criterion."""
-
-    number: int
-    criterion: str
-
-
-class Judge(NamedTuple):
-    """The evaluator judges the version of an iteration."""
-
-    number: int
-
-
-class GiveUp(NamedTuple):
-    """There is no version, or none that was judged: that ends the session."""
-
-
-# --- state ---
-
-
-@dataclass(frozen=True)
-class State:
-    """How far a critique is.
-
-    `at` is the iteration whose version is there and not judged yet, `checked` what programs said of it. `unmade` is why
-    there is no first version, in this session. `begins`: nothing of the next iteration was done in this session.
-    """
-
-    asked: Critique
-    done: tuple[Iteration, ...] = ()
-    at: Iteration | None = None
-    checked: tuple[Score, ...] = ()
-    unmade: str = ""
-    late: bool = False
-    begins: bool = True
-
-    @property
-    def number(self) -> int:
-        """Of the iteration that is next, or under way."""
-        return len(self.done) + 1
-
-    @property
-    def end(self) -> End | None:
-        """Why there is no further iteration; None: there is one."""
-        last = self.done[-1].evaluation if self.done else None
-        if last and last.passed:
-            return "passed"
-        if unchanged(self.done):
-            return "unchanged"
-        return "iterations" if len(self.done) >= self.asked.iterations else None
-
-    def then(self, iteration: Iteration) -> State:
-        """The state after a whole iteration."""
-        return _with_version(replace(self, done=(*self.done, iteration), at=None, checked=(), begins=True))
-
-    def unjudged(self) -> list[Criterion]:
-        """The criteria of programs that did not say anything of the version yet."""
-        known = {each.criterion for each in self.checked}
-        return [each for each in self.asked.criteria if each.programmatic and each.name not in known]
-
-
-def _with_version(state: State) -> State:
-    """With the version of the next iteration where nobody has to make it: the draft, or one that was not judged."""
-    asked, done = state.asked, state.done
-    if done and done[-1].failed_at == "evaluate":
-        return replace(state, at=Iteration(number=state.number, built_on=done[-1].built_on))
-    if not done and asked.draft.strip():
-        return replace(state, at=Iteration(number=1, version=asked.draft))
-    return state
-
-
-def by_voice(critique: Critique) -> list[Criterion]:
-    """The criteria that the evaluator judges by."""
-    return [each for each in critique.criteria if not each.programmatic]
 
 
 class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
@@ -141,7 +60,7 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
 
     def begin(self, request: Critique) -> State:
         """Nothing was judged, and there may be a draft."""
-        return _with_version(State(request))
+        return with_version(State(request))
 
     def apply(self, state: State, event: Frozen) -> State:
         """The state after one more event.
@@ -155,11 +74,11 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
             case TimeUp():
                 return replace(state, late=True)
             case Written() if event.number == state.number and state.at is None:
-                return _written(replace(state, begins=False), event)
+                return written(replace(state, begins=False), event)
             case Checked() if state.at and event.number == state.number:
-                return _checked(replace(state, begins=False), state.at, event)
+                return checked(replace(state, begins=False), state.at, event)
             case Judged() if state.at and event.number == state.number:
-                return _judged(replace(state, begins=False), state.at, event)
+                return judged(replace(state, begins=False), state.at, event)
         raise IllegalMove(f"The critique {state.asked.id} is at iteration {state.number}: that is not due.")
 
     def next(self, state: State) -> Sequence[Hashable]:
@@ -353,66 +272,6 @@ def summary(criteria: Sequence[Criterion], evaluation: Evaluation) -> str:
     short = missed(criteria, evaluation)
     below = f"; below: {', '.join(short)}" if short else ""
     return f"mean {evaluation.mean:.2f}, {len(criteria) - len(short)} of {len(criteria)} criteria met{below}"
-
-
-# --- the fold ---
-
-
-def _written(state: State, event: Written) -> State:
-    """A version that was judged before is not judged again; the first one that is not made ends the session."""
-    made = _took(Iteration(number=event.number, built_on=event.built_on, model=event.model), event)
-    if event.failed and not event.built_on:
-        return replace(state, unmade=event.failed, begins=True)
-    if event.failed:
-        failed = f"no better version was made: {event.failed}"
-        return state.then(made.model_copy(update={"failed": failed, "failed_at": "improve"}))
-    made = made.model_copy(update={"version": event.version})
-    for each in state.done:
-        if each.evaluation and version_of(state.done, each.number) == event.version:
-            return state.then(made.model_copy(update={"same_as": each.number, "evaluation": each.evaluation}))
-    return replace(state, at=made)
-
-
-def _checked(state: State, at: Iteration, event: Checked) -> State:
-    """What could not be checked is no score: the iteration has failed."""
-    at = _took(at, event)
-    if event.score is None:
-        return state.then(_unjudged(at, f"it could not be checked: {event.failed}"))
-    state = replace(state, at=at, checked=(*state.checked, event.score))
-    return state if state.unjudged() or by_voice(state.asked) else state.then(_evaluated(state, at, ()))
-
-
-def _judged(state: State, at: Iteration, event: Judged) -> State:
-    at = _took(at, event)
-    if event.failed:
-        return state.then(_unjudged(at, f"the evaluation failed: {event.failed}"))
-    return state.then(_evaluated(state, at, event.scores, event.suggestions, event.model))
-
-
-def _evaluated(
-    state: State, at: Iteration, scores: Sequence[Score], suggestions: tuple[str, ...] = (), model: str = ""
-) -> Iteration:
-    """The iteration with its evaluation.
-
-    Raises:
-        IllegalMove: a criterion has no score.
-    """
-    asked, known = state.asked, (*state.checked, *scores)
-    if {each.criterion for each in known} != {each.name for each in asked.criteria}:
-        raise IllegalMove(f"The critique {asked.id} has other criteria than those of iteration {at.number}.")
-    found = evaluated(asked.criteria, known, stop=asked.stop, suggestions=suggestions, model=model)
-    return at.model_copy(update={"evaluation": found})
-
-
-def _unjudged(at: Iteration, why: str) -> Iteration:
-    return at.model_copy(update={"failed": why, "failed_at": "evaluate"})
-
-
-def _took(at: Iteration, event: Written | Checked | Judged) -> Iteration:
-    """The iteration with what one part of it took."""
-    seconds = round(at.seconds + event.seconds, 4)
-    usage: Usage = at.usage + event.usage
-    return at.model_copy(update={"usage": usage, "seconds": seconds, "started_at": at.started_at or event.started_at})
 
 
 def _said(event: Frozen, after: State) -> dict[str, Any]:

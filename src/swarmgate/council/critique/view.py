@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from swarmgate.council.critique.model import CritiqueRecord, Iteration, Score
 from swarmgate.council.critique.scoring import missed
+from swarmgate.council.views.words import cost
 from swarmgate.domain.usage import Usage
 
 
 def text_lines(record: CritiqueRecord) -> list[str]:
     """All of it: the task, a table of the scores, reasons and suggestions, the best version and what it took."""
-    from swarmgate.council.discussion.view.words import cost  # noqa: PLC0415 - late: scores alone need none
-
     critique, outcome = record.critique, record.outcome
     lines = [f"Critique {critique.id}{f' ({critique.name})' if critique.name else ''}: {critique.task}", ""]
     lines += [*score_lines(record), ""]

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from swarmgate.council.debate.model import PART, DebateRecord, Outcome
+from swarmgate.council.debate.model import DISPATCH, PART, DebateRecord, Outcome
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.errors import CouncilRefused, SwarmError
@@ -20,8 +20,6 @@ from swarmgate.errors import CouncilRefused, SwarmError
 if TYPE_CHECKING:
     from swarmgate.council.debate.request import Participant
     from swarmgate.council.pattern import Where
-
-_DISPATCH = "dispatch"
 
 
 class Debates:
@@ -72,7 +70,7 @@ class Debates:
         """
         from swarmgate.council.debate.request import debate_of, seat, seats_for
         from swarmgate.council.debate.steps import DEBATING
-        from swarmgate.council.material import OF_A_DEBATE, gathered
+        from swarmgate.council.participants.material import OF_A_DEBATE, gathered
 
         settings, folder = self._project.config.council, self._project.folder
         debate = debate_of(
@@ -142,8 +140,8 @@ class Debates:
         return _ended(held)
 
     def ids(self) -> tuple[str, ...]:
-        """The ids of all debates, the newest first."""
-        return self._shared.records.ids(RULES.name)
+        """The ids of all debates, the newest first; the debate of a dispatch goes by the id of that."""
+        return tuple(map(self._goes_by, self._shared.records.ids(RULES.name)))
 
     def record(self, id: str) -> DebateRecord:  # noqa: A002 - as above
         """All that is kept of a debate.
@@ -186,15 +184,22 @@ class Debates:
         """The id of the record that is meant: the debate of a dispatch goes by the id of that, too."""
         part = f"{id}.{PART}"
         with suppress(SwarmError):
-            if self._shared.records.begun(id).pattern == _DISPATCH and part in self._shared.records.ids(RULES.name):
+            if self._shared.records.begun(id).pattern == DISPATCH and part in self._shared.records.ids(RULES.name):
                 return part
+        return id
+
+    def _goes_by(self, id: str) -> str:  # noqa: A002 - as above
+        """The other way round."""
+        whole = id.removesuffix(f".{PART}")
+        with suppress(SwarmError):
+            return whole if self._shared.records.begun(whole).pattern == DISPATCH else id
         return id
 
     def _dispatched(self, id: str) -> str:  # noqa: A002 - as above
         """The dispatch that a debate belongs to, which has the folders of its voices; empty: none."""
         whole = self._shared.record(RULES, id).standing.part_of
         with suppress(SwarmError):  # of what cannot be read, it is gone on with by itself
-            return whole if whole and self._shared.records.begun(whole).pattern == _DISPATCH else ""
+            return whole if whole and self._shared.records.begun(whole).pattern == DISPATCH else ""
         return ""
 
     def _new_id(self, wanted: str) -> str:

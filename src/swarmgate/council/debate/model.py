@@ -19,6 +19,9 @@ from swarmgate.domain.usage import Usage
 PART = "debate"
 """What the debate of a dispatch is called: its id is that of the dispatch, a dot, and this."""
 
+DISPATCH = "dispatch"
+"""What such a debate is about, and the name of the pattern that holds it."""
+
 
 class Stance(StrEnum):
     """Which side a claim speaks for."""

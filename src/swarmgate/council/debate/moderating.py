@@ -14,9 +14,9 @@ from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import ROLE, submit
 from swarmgate.council.debate.answers import MOST_READ
 from swarmgate.council.debate.model import Debate, Moderation, Round
-from swarmgate.council.overheard import overheard
-from swarmgate.council.transcript import Transcript
-from swarmgate.council.windows import material_sections, window_of
+from swarmgate.council.debate.transcript import Transcript
+from swarmgate.council.participants.overheard import overheard
+from swarmgate.council.participants.windows import material_sections, window_of
 from swarmgate.domain.debate import LEAST_SEATS
 from swarmgate.errors import ModelError
 from swarmgate.llm.parsing.json_objects import taken_apart

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
-from swarmgate.council import stream
 from swarmgate.council.debate.model import (
+    DISPATCH,
+    PART,
     Compared,
     Debate,
     DebateRecord,
@@ -23,132 +24,29 @@ from swarmgate.council.debate.model import (
     SynthesisFailed,
     tally,
 )
-from swarmgate.council.lifecycle import Resumed, Standing
+from swarmgate.council.debate.state import (
+    Compare,
+    DebateState,
+    GiveUp,
+    Moderate,
+    Speak,
+    Synthesise,
+    brought_nothing,
+    check_speech,
+    check_synthesis,
+    require_due,
+    silence,
+)
+from swarmgate.council.records.lifecycle import Resumed, Standing
 from swarmgate.council.rules import Rules
+from swarmgate.council.views import stream
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.debate import Seat, Vote, in_words, message_id
-from swarmgate.errors import IllegalMove
+from swarmgate.domain.debate import in_words
 
 if TYPE_CHECKING:
-    from swarmgate.council.events import CouncilEvent
+    from swarmgate.council.views.events import CouncilEvent
 
 RESULT = "result.json"
-
-_FIRST_TO_CONVERGE = 2
-"""The first round that can bring nothing new: there is nothing before round 1."""
-
-
-class Moderate(NamedTuple):
-    """The moderator decides how a round is held."""
-
-    round: int
-
-
-class Speak(NamedTuple):
-    """A voice speaks in a round."""
-
-    round: int
-    seat: str
-
-
-class Compare(NamedTuple):
-    """The claims of a round are compared with those before."""
-
-    round: int
-
-
-class Synthesise(NamedTuple):
-    """The architect weighs all rounds."""
-
-    rounds: int
-
-
-class GiveUp(NamedTuple):
-    """Nothing comes of it for now."""
-
-    why: str
-    hint: str
-
-
-@dataclass(frozen=True)
-class DebateState:
-    """How far a debate is: its whole rounds, and of the one that goes on what was decided and said so far.
-
-    `synthesised` is the end of one with an architect, `failed` why it gave no synthesis.
-    """
-
-    debate: Debate
-    rounds: tuple[Round, ...] = ()
-    moderated: Moderated | None = None
-    spoken: tuple[Spoke, ...] = ()
-    synthesised: Synthesised | None = None
-    failed: SynthesisFailed | None = None
-
-    @property
-    def number(self) -> int:
-        """The round that goes on, or would be next."""
-        return len(self.rounds) + 1
-
-    @property
-    def final(self) -> bool:
-        """Whether that round is the vote: by its number, or after one that brought nothing new."""
-        return self.number == self.debate.rounds or (bool(self.rounds) and _brought_nothing(self.rounds[-1]))
-
-    @property
-    def moderation(self) -> Moderation | None:
-        """What the moderator decided about it."""
-        return self.moderated.moderation if self.moderated else None
-
-    @property
-    def present(self) -> tuple[Seat, ...]:
-        """Who speaks in it."""
-        cut = self.moderation.cut if self.moderation else ()
-        return tuple(seat for seat in self.debate.seats if seat.id not in cut)
-
-    @property
-    def order(self) -> tuple[str, ...]:
-        """In which order of seats the rounds before are read: as the moderator says, else rotated by one each round."""
-        if self.moderation and self.moderation.order:
-            return self.moderation.order
-        seats = tuple(seat.id for seat in self.debate.seats)
-        failed = self.moderation is not None and bool(self.moderation.failed)
-        by = 0 if self.debate.order == "fixed" or failed else (self.number - 1) % len(seats)
-        return seats[by:] + seats[:by]
-
-    @property
-    def silent(self) -> bool:
-        """Whether everybody failed in the round that goes on."""
-        return len(self.spoken) == len(self.present) and all(each.speech.failed for each in self.spoken)
-
-    @property
-    def unreached(self) -> bool:
-        """Whether nothing came of it as no model answered, and not because of what was answered."""
-        if self.failed:
-            return self.failed.unreached
-        return self.silent and all(each.speech.unreached for each in self.spoken)
-
-    def held(self, compared: Compared | None = None) -> Round:
-        """The round that goes on, as its record has it; `compared`: it is whole."""
-        places = {seat.id: at for at, seat in enumerate(self.debate.seats)}
-        spoken = sorted(self.spoken, key=lambda each: places[each.speech.seat])
-        longest = max((each.speech.seconds for each in spoken), default=0.0)
-        made = Round(
-            number=self.number,
-            final=self.final,
-            order=self.order,
-            speeches=tuple(each.speech for each in spoken),
-            novelty=compared.novelty if compared else (),
-            moderation=self.moderation,
-            condensed=tuple(dict.fromkeys(name for each in spoken for name in each.condensed)),
-            started_at=min((each.started_at for each in spoken), default=""),
-            seconds=round(longest + (self.moderated.seconds if self.moderated else 0), 4),
-        )
-        early = compared is not None and _brought_nothing(made) and self._all_voted(made)
-        return made.model_copy(update={"final": True}) if early else made
-
-    def _all_voted(self, held: Round) -> bool:
-        """Whether a round has the ballot of every seat already: then there is no need of another."""
-        return sum(each.ballot is not None for each in held.speeches) == len(self.debate.seats)
 
 
 class DebateRules(Rules[Debate, DebateState, Outcome]):
@@ -176,19 +74,19 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
             case Resumed():
                 return replace(state, spoken=() if state.silent else state.spoken, failed=None)
             case Moderated():
-                _require_due(Moderate(event.round) in self.next(state), f"round {event.round} was moderated")
+                require_due(Moderate(event.round) in self.next(state), f"round {event.round} was moderated")
                 return replace(state, moderated=event)
             case Spoke():
-                _check_speech(state, event.speech, due=self.next(state))
+                check_speech(state, event.speech, due=self.next(state))
                 return replace(state, spoken=(*state.spoken, event))
             case Compared():
-                _require_due(Compare(event.round) in self.next(state), f"round {event.round} is whole")
+                require_due(Compare(event.round) in self.next(state), f"round {event.round} is whole")
                 return replace(state, rounds=(*state.rounds, state.held(event)), moderated=None, spoken=())
             case Synthesised() | SynthesisFailed():
-                _require_due(Synthesise(len(state.rounds)) in self.next(state), "it was synthesised")
+                require_due(Synthesise(len(state.rounds)) in self.next(state), "it was synthesised")
                 if isinstance(event, SynthesisFailed):
                     return replace(state, failed=event)
-                _check_synthesis(state, event)
+                check_synthesis(state, event)
                 return replace(state, synthesised=event)
         return state
 
@@ -203,7 +101,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         spoken = {each.speech.seat for each in state.spoken}
         if missing := [Speak(state.number, seat.id) for seat in state.present if seat.id not in spoken]:
             return missing
-        return [_silence(state)] if state.silent else [Compare(state.number)]
+        return [silence(state)] if state.silent else [Compare(state.number)]
 
     def outcome(self, standing: Standing[DebateState]) -> Outcome | None:
         """The verdict of the synthesis or, without one, of the majority."""
@@ -213,12 +111,12 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         rounds, synthesis = state.rounds, state.synthesised.synthesis if state.synthesised else None
         count = tally(rounds[-1].speeches)
         return Outcome(
-            id=standing.id,
+            id=_goes_by(standing),
             verdict=synthesis.verdict if synthesis else count.verdict,
             decided_by="synthesis" if synthesis else "majority",
             tally=count,
             rounds=len(rounds),
-            converged=any(_brought_nothing(each) for each in rounds if each.number < state.debate.rounds),
+            converged=any(brought_nothing(each) for each in rounds if each.number < state.debate.rounds),
             synthesis=synthesis,
             usage=standing.usage,
             seconds=round(sum(each.seconds for each in rounds) + (synthesis.seconds if synthesis else 0), 4),
@@ -228,7 +126,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         """All that is kept of a debate: its whole rounds, and one in which everybody failed."""
         state = standing.own
         return DebateRecord(
-            debate=state.debate,
+            debate=state.debate.model_copy(update={"id": _goes_by(standing)}),
             rounds=(*state.rounds, state.held()) if state.spoken and state.silent else state.rounds,
             outcome=self.outcome(standing),
             failed=standing.why if standing.status == "failed" else "",
@@ -253,7 +151,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         """When it began, for people too; its verdict, and the question."""
         record, began = self.record(standing), f"{standing.created_at[:19].replace('T', ' ')} UTC"
         status = record.outcome.verdict if record.outcome else "failed" if record.failed else "open"
-        return {"id": standing.id, "began": began, "status": status, "question": record.debate.question}
+        return {"id": record.debate.id, "began": began, "status": status, "question": record.debate.question}
 
     def damaged(self, id: str, began: str, why: str) -> dict[str, str]:  # noqa: A002, ARG002 - as of the rules
         """What is damaged stands in the place of the question."""
@@ -307,85 +205,6 @@ RULES = DebateRules()
 """Reads records of debates."""
 
 
-def against_the_votes(verdict: Vote, cited: Collection[str], rounds: Sequence[Round]) -> str:
-    """What the votes of the last round have against a synthesis; empty: nothing.
-
-    The majority is that of the rule which decides without a synthesis (`Tally.verdict`): who failed is against it, a
-    tie rejects. The minority are those who voted the other way, not those who abstained or failed; what nobody voted
-    for cannot be made of the votes.
-
-    Args:
-        verdict: of the synthesis.
-        cited: ids of the messages that its reasons cite.
-        rounds: all of them.
-    """
-    votes = rounds[-1].speeches
-    count = tally(votes)
-    majority = count.verdict
-    if verdict is majority:
-        return ""
-    if count.unanimous:
-        return f"All voices voted {majority}: a synthesis cannot overturn that."
-    minority = {each.seat for each in votes if each.ballot and each.ballot.vote is verdict}
-    if not minority:
-        return f"No voice voted {verdict}: a synthesis weighs votes, it cannot make one."
-    theirs = [each.id for held in rounds for each in held.speeches if each.seat in minority and not each.failed]
-    if set(cited).intersection(theirs):
-        return ""
-    return (
-        f"By the votes it is {majority}. A verdict against them must cite a message of the minority: "
-        f"{', '.join(theirs)}."
-    )
-
-
-def _require_due(due: bool, what: str) -> None:  # noqa: FBT001 - one's own
-    if not due:
-        raise IllegalMove(f"The record says that {what}, and that was not its turn.")
-
-
-def _check_speech(state: DebateState, speech: Speech, *, due: Sequence[Hashable]) -> None:
-    """Whether a seat may have said that now.
-
-    Raises:
-        IllegalMove: it may not.
-    """
-    _require_due(Speak(speech.round, speech.seat) in due, f"{speech.seat} spoke in round {speech.round}")
-    seats = [seat.id for seat in state.debate.seats]
-    name = message_id(speech.round, seats.index(speech.seat) + 1)
-    if speech.id != name:
-        raise IllegalMove(f"The message of {speech.seat} is {name}, not {speech.id}.")
-    if speech.failed and speech.ballot:
-        raise IllegalMove(f"{speech.id} failed, and has a ballot.")
-
-
-def _check_synthesis(state: DebateState, event: Synthesised) -> None:
-    """Whether the votes bear a synthesis.
-
-    Raises:
-        IllegalMove: they do not.
-    """
-    made = event.synthesis
-    if made is None:
-        return
-    cited = {each for reason in made.reasons for each in reason.cites}
-    if made.verdict is Vote.ABSTAIN or (why := against_the_votes(made.verdict, cited, state.rounds)):
-        raise IllegalMove(f"The synthesis breaks a rule: {why if made.verdict is not Vote.ABSTAIN else 'it abstains'}")
-
-
-def _brought_nothing(held: Round) -> bool:
-    return held.number >= _FIRST_TO_CONVERGE and held.converged
-
-
-def _silence(state: DebateState) -> GiveUp:
-    """Why a round in which no voice said anything that counts ends the debate for now."""
-    why = "; ".join(dict.fromkeys(each.failed for each in state.held().speeches))
-    return GiveUp(
-        f"all {len(state.spoken)} voices failed in round {state.number}: {why}",
-        "look at the models of the voices, their exchanges are in .swarm/traces/; taken up again, the debate asks "
-        "this round anew",
-    )
-
-
 def _spoke(speech: Speech) -> str:
     if speech.ballot:
         return f"votes {speech.ballot.vote} ({speech.ballot.confidence:.0%} sure)"
@@ -406,6 +225,12 @@ def _came(held: Round) -> str:
     new = sum(each.new for each in held.novelty)
     told = "; nothing new, so to the vote" if held.converged else ""
     return f"{new} of {len(held.novelty)} claims are new{told}"
+
+
+def _goes_by(standing: Standing[DebateState]) -> str:
+    """The id that users know it by: that of its dispatch, where it is the debate of one."""
+    part = standing.own.debate.about == DISPATCH and standing.id == f"{standing.part_of}.{PART}"
+    return standing.part_of if part else standing.id
 
 
 def _named_after(name: str) -> str:

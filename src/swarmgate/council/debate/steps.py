@@ -15,14 +15,15 @@ from swarmgate.council.debate.model import Compared, Debate, Moderated, Outcome,
 from swarmgate.council.debate.moderating import moderated, moderator_brief
 from swarmgate.council.debate.novelty import claims_in, judged
 from swarmgate.council.debate.request import check, check_desks
-from swarmgate.council.debate.rules import Compare, DebateRules, DebateState, GiveUp, Moderate, Speak, Synthesise
+from swarmgate.council.debate.rules import DebateRules
+from swarmgate.council.debate.state import Compare, DebateState, GiveUp, Moderate, Speak, Synthesise
 from swarmgate.council.debate.synthesising import synthesis_brief, synthesised
+from swarmgate.council.debate.transcript import Transcript, check_fits
 from swarmgate.council.debate.voting import VOTE, bounded, brief_of, speech_of
-from swarmgate.council.overheard import overheard
+from swarmgate.council.participants.overheard import overheard
+from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.windows import material_sections, window_of
 from swarmgate.council.pattern import Pattern, Where
-from swarmgate.council.transcript import Transcript
-from swarmgate.council.voices import Voices
-from swarmgate.council.windows import check_fits, material_sections, window_of
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import Seat, message_id
 from swarmgate.errors import CouncilFailed, EndpointFailed

@@ -15,10 +15,10 @@ from swarmgate.agents.participant import submit
 from swarmgate.council.debate.answers import Reasons, closing_reasons, lines_as_reasons, reasons_of, reasons_of_all
 from swarmgate.council.debate.closing import closing
 from swarmgate.council.debate.model import Debate, Round, Speech, Synthesis, tally
-from swarmgate.council.debate.rules import against_the_votes
-from swarmgate.council.overheard import overheard
-from swarmgate.council.transcript import Transcript
-from swarmgate.council.windows import material_sections, window_of
+from swarmgate.council.debate.state import against_the_votes
+from swarmgate.council.debate.transcript import Transcript
+from swarmgate.council.participants.overheard import overheard
+from swarmgate.council.participants.windows import material_sections, window_of
 from swarmgate.domain.debate import Reason, Vote
 from swarmgate.errors import CouncilFailed, ModelError
 from swarmgate.llm.parsing.json_objects import answer_lines

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from swarmgate.council.debate.model import Claim, DebateRecord, Moderation, Novelty, Outcome, Round, Speech
+from swarmgate.council.views.words import indented, item
 from swarmgate.domain.debate import Ballot, Reason, Seat, Tally, Vote
 from swarmgate.domain.usage import Usage
 from swarmgate.html import rendered
@@ -178,10 +179,10 @@ def verdict_lines(record: DebateRecord) -> list[str]:
         return [f"No verdict: {record.failed}" if record.failed else "No verdict yet: the debate is not over."]
     lines = [f"{outcome.verdict}  ({_decided(outcome)})"]
     if outcome.synthesis:
-        lines += _indented(outcome.synthesis.summary, 2)
+        lines += indented(outcome.synthesis.summary, 2)
     for title, said in (("Reasons", reasons(record)), ("Dissent", dissent(record))):
         if said:
-            lines += [f"{title}:", *(line for each in said for line in _item(each, 2))]
+            lines += [f"{title}:", *(line for each in said for line in item(each, 2))]
     return [*lines, _took(outcome)]
 
 
@@ -189,10 +190,10 @@ def text_lines(record: DebateRecord) -> list[str]:
     """The whole debate."""
     debate = record.debate
     lines = [f"Debate {debate.id}" + (f" about {debate.about}" if debate.about else "")]
-    lines += _indented(debate.question, 2)
-    lines += [f"  {_bounds(record)}", *(line for seat in debate.seats for line in _item(_seat(seat), 2))]
+    lines += indented(debate.question, 2)
+    lines += [f"  {_bounds(record)}", *(line for seat in debate.seats for line in item(_seat(seat), 2))]
     if debate.material:
-        lines += ["", "Material:", *_indented(debate.material, 2)]
+        lines += ["", "Material:", *indented(debate.material, 2)]
     for held in record.rounds:
         lines += ["", _head(held), *(f"  {note}" for note in _notes(held))]
         novelty = {each.claim: each for each in held.novelty}
@@ -204,32 +205,23 @@ def _speech(speech: Speech, novelty: dict[str, Novelty]) -> list[str]:
     lines = ["", f"  {_who(speech)}  {_about(speech)}"]
     if speech.failed:
         return [*lines, f"    failed: {speech.failed}"]
-    lines += _indented(prose(speech), 4)
+    lines += indented(prose(speech), 4)
     for claim in _claims(speech):
         age = _age(novelty.get(claim.id))
-        lines += _item(f"{claim.id} [{claim.stance}{', ' if age else ''}{age}] {claim.text}", 4)
-        lines += _indented(f"evidence: {claim.evidence}", 6) if claim.evidence else []
+        lines += item(f"{claim.id} [{claim.stance}{', ' if age else ''}{age}] {claim.text}", 4)
+        lines += indented(f"evidence: {claim.evidence}", 6) if claim.evidence else []
     return [*lines, *_ballot(speech, 4)]
 
 
 def _ballot(speech: Speech, by: int) -> list[str]:
     if not speech.ballot:
         return []
-    said = [line for each in speech.ballot.reasons for line in _item(_reason(each), by)]
+    said = [line for each in speech.ballot.reasons for line in item(_reason(each), by)]
     return [f"{' ' * by}FINAL_VERDICT: {_vote(speech.ballot)}", *said]
 
 
 def _vote(ballot: Ballot) -> str:
     return f"{ballot.vote}, {ballot.confidence:.0%} sure"
-
-
-def _indented(text: str, by: int) -> list[str]:
-    return [f"{' ' * by}{line}".rstrip() for line in text.splitlines()]
-
-
-def _item(text: str, by: int) -> list[str]:
-    first, *more = text.splitlines() or [""]
-    return [f"{' ' * by}- {first}", *(f"{' ' * (by + 2)}{line}" for line in more)]
 
 
 # --- HTML ---

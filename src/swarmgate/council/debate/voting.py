@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterable
 from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import ROLE, speak, submit
-from swarmgate.council import asking
 from swarmgate.council.debate.answers import claims_of, has_ballot, voted
 from swarmgate.council.debate.model import Debate, Speech
-from swarmgate.council.overheard import Overheard, overheard
-from swarmgate.council.transcript import TITLE
-from swarmgate.council.windows import material_sections
+from swarmgate.council.debate.transcript import TITLE
+from swarmgate.council.participants import asking
+from swarmgate.council.participants.overheard import Overheard, overheard
+from swarmgate.council.participants.windows import material_sections
 from swarmgate.domain.council_limits import MOST_TEXT
 from swarmgate.domain.debate import MESSAGE_ID, Ballot, Seat, message_id
 from swarmgate.errors import EndpointFailed, ModelError

@@ -19,8 +19,8 @@ from swarmgate.council.shared import Shared, new_id
 from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused
 
 if TYPE_CHECKING:
-    from swarmgate.council.events import CouncilEvent
     from swarmgate.council.pattern import Where
+    from swarmgate.council.views.events import CouncilEvent
 
 
 class Decisions:
@@ -84,7 +84,7 @@ class Decisions:
             BudgetExhausted: a budget is used up; `resume_decision` goes on.
         """
         from swarmgate.council.decision.steps import DECISION
-        from swarmgate.council.material import gathered
+        from swarmgate.council.participants.material import gathered
 
         settings = self._project.config.council
         chair, chair_model = named(facilitator or "", "facilitator")

@@ -19,8 +19,8 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from swarmgate.council.decision.model import DecisionSeat
 from swarmgate.council.decision.request import check_depth
-from swarmgate.council.described import Described, as_seat
-from swarmgate.council.toml_lines import Place
+from swarmgate.council.requests.described import Described, as_seat
+from swarmgate.council.requests.toml_lines import Place
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused
 

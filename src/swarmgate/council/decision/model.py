@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from swarmgate.council.discussion.model import Mode
-from swarmgate.council.lifecycle import Status
+from swarmgate.council.records.lifecycle import Status
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.council_limits import ITERATIONS, PARTICIPANTS, ROUNDS
 from swarmgate.domain.debate import SeatId

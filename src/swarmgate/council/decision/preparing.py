@@ -17,8 +17,8 @@ from swarmgate.council.critique.model import Critique
 from swarmgate.council.decision.brief import voice_of
 from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat
 from swarmgate.council.discussion.model import Cited, Conclusion, Mode
-from swarmgate.council.record import Records
-from swarmgate.council.voices import Voices
+from swarmgate.council.participants.voices import Voices
+from swarmgate.council.records.store import Records
 from swarmgate.domain.council_limits import MATERIAL
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.usage import Usage

@@ -24,7 +24,7 @@ from swarmgate.council.decision.model import (
     Spoke,
     Synthesised,
 )
-from swarmgate.council.lifecycle import Resumed, Standing, TimeUp
+from swarmgate.council.records.lifecycle import Resumed, Standing, TimeUp
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import message_id
 from swarmgate.domain.usage import Usage

@@ -9,7 +9,6 @@ from typing import cast
 
 from swarmgate.agents.brief import cut
 from swarmgate.agents.desk import Desk
-from swarmgate.council.asking import ask, bounded
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.decision import preparing
 from swarmgate.council.decision.answers import PROPOSAL, Said, form_of
@@ -34,6 +33,7 @@ from swarmgate.council.decision.model import (
 from swarmgate.council.decision.request import check
 from swarmgate.council.decision.rules import DecisionRules
 from swarmgate.council.decision.state import FACILITATE, PREPARE, State, Step, ended, held, prepared_so_far
+from swarmgate.council.participants.asking import ask, bounded
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.council_limits import MOST_TEXT

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from swarmgate.agents.brief import cut, one_line
-from swarmgate.council import stream
 from swarmgate.council.decision.model import (
     Contribution,
     Decision,
@@ -23,10 +22,10 @@ from swarmgate.council.decision.model import (
     Strategy,
 )
 from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, PREPARE, State, Step, outcome_of
-from swarmgate.council.discussion.values import said_in, shortened
-from swarmgate.council.discussion.view import markdown
-from swarmgate.council.discussion.view.words import cost
-from swarmgate.council.lifecycle import Completed, Standing, Stopped
+from swarmgate.council.participants.prose import said_in, shortened
+from swarmgate.council.records.lifecycle import Completed, Standing, Stopped
+from swarmgate.council.views import markdown, stream
+from swarmgate.council.views.words import cost, indented
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.markdown import line
 from swarmgate.domain.usage import Usage
@@ -280,10 +279,6 @@ def _converged(state: State) -> Iterator[stream.PatternEvent]:
 # --- forms ---
 
 
-def _indented(text: str) -> Iterator[str]:
-    return (f"  {line}".rstrip() for line in text.splitlines())
-
-
 def _short(text: str) -> Iterator[str]:
     cut = text.strip()
     cut = cut if len(cut) <= _SHOWN else f"{cut[:_SHOWN].rstrip()} ... ({len(cut):,} characters)"
@@ -296,5 +291,5 @@ def _quoted(text: str) -> Iterator[str]:
     yield ""
 
 
-_TERMINAL = _Form(line=str, block=_indented, prose=_short)
+_TERMINAL = _Form(line=str, block=lambda text: indented(text, 2), prose=_short)
 _PAGE = _Form(line=line, block=_quoted, prose=_quoted)

@@ -12,31 +12,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
-from swarmgate.council.discussion.graph import graph
+from swarmgate.council.discussion.argument.graph import graph
 from swarmgate.council.discussion.model import Cast, Discussion, DiscussionRecord, Expert, Mode
 from swarmgate.council.discussion.people import FOLLOWING, People
-from swarmgate.council.discussion.personas import given, proposed
+from swarmgate.council.discussion.personas import given
 from swarmgate.council.discussion.request import mode_of
-from swarmgate.council.discussion.rules import RULES, completed
+from swarmgate.council.discussion.rules import RULES, DiscussionSummary, completed
 from swarmgate.council.discussion.state import State
 from swarmgate.council.discussion.view.page import page
 from swarmgate.council.discussion.view.words import all_rounds
-from swarmgate.council.record import Record
+from swarmgate.council.records.record import Record
 from swarmgate.council.shared import Shared, new_id
-from swarmgate.council.stream import PatternEvent, Started
-from swarmgate.domain.base import Frozen
+from swarmgate.council.views.stream import PatternEvent, Started
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import ConfigError, CouncilRefused, SwarmError
+from swarmgate.errors import ConfigError, CouncilRefused
 from swarmgate.journal.documents import JOURNAL
-
-
-class DiscussionSummary(Frozen):
-    """One discussion of the list. `status` is that of its record, or `damaged`: then `topic` says what is."""
-
-    id: str
-    began: str
-    status: str
-    topic: str
 
 
 class Discussions:
@@ -94,7 +84,7 @@ class Discussions:
         """
         from swarmgate.council.discussion.pattern import DISCUSSION, Session
         from swarmgate.council.discussion.request import discussion_of
-        from swarmgate.council.material import gathered
+        from swarmgate.council.participants.material import gathered
 
         settings = self._project.config.council
         given_cast, roles = given(personas, models or {})
@@ -162,7 +152,7 @@ class Discussions:
 
     def discussions(self, *, parts: bool = False) -> tuple[DiscussionSummary, ...]:
         """Every discussion, the newest first; `parts`: those that were held as a part of another record, too."""
-        return tuple(self._summary(each) for each in self._shared.records.ids(RULES.name, parts=parts))
+        return tuple(self._shared.rows(RULES, parts=parts))
 
     def discussion_record(self, id: str) -> DiscussionRecord:  # noqa: A002 - as above
         """All that is kept of a discussion, checked; a cast that waits as its text has it.
@@ -171,10 +161,7 @@ class Discussions:
             CouncilRefused: there is no such discussion.
             LedgerError: its record is damaged, or was changed by hand; the message names what.
         """
-        record = RULES.outcome(self._shared.record(RULES, id).standing)
-        if record.status == "prepared" and record.cast:
-            return record.model_copy(update={"cast": proposed(self._shared.records.documents, id, record.cast)})
-        return record
+        return RULES.outcome(self._shared.standing(RULES, id))
 
     def discussion_documents(self, id: str) -> dict[str, str]:  # noqa: A002 - as above
         """Every text of a discussion's record by its name, such as `artifacts/synthesis.md`.
@@ -236,15 +223,6 @@ class Discussions:
             return seat_config(self._project.config, Seat(id=name or "expert", model=model)).role(PARTICIPANT).model
         except ConfigError as error:
             raise ConfigError(f"{name or 'the experts'}: {error.message}", hint=error.hint) from error
-
-    def _summary(self, id: str) -> DiscussionSummary:  # noqa: A002 - as above
-        began = ""
-        try:
-            began = self._shared.record(RULES, id).standing.created_at
-            record = self.discussion_record(id)
-        except SwarmError as error:
-            return DiscussionSummary(id=id, began=began, status="damaged", topic=error.message)
-        return DiscussionSummary(id=id, began=began, status=record.status, topic=record.discussion.topic)
 
 
 def _there(record: DiscussionRecord | None) -> DiscussionRecord:

@@ -9,8 +9,6 @@ from typing import cast as typed
 
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.discussion import personas
-from swarmgate.council.discussion.casting import cast_for
-from swarmgate.council.discussion.concluding import concluded
 from swarmgate.council.discussion.events import (
     CastConfirmed,
     CastProposed,
@@ -21,7 +19,6 @@ from swarmgate.council.discussion.events import (
     Paused,
     Said,
 )
-from swarmgate.council.discussion.masking import masked_cast
 from swarmgate.council.discussion.model import (
     MODERATOR,
     USER,
@@ -48,11 +45,13 @@ from swarmgate.council.discussion.state import (
     State,
     next_round,
 )
-from swarmgate.council.discussion.steps import message_of
-from swarmgate.council.discussion.table import Table, provisional, seated, topic_sections
-from swarmgate.council.discussion.values import shortened
-from swarmgate.council.lifecycle import Standing, Unanswering
+from swarmgate.council.discussion.steps.casting import cast_for, masked_cast
+from swarmgate.council.discussion.steps.concluding import concluded
+from swarmgate.council.discussion.steps.messages import message_of
+from swarmgate.council.discussion.steps.table import Table, provisional, seated, topic_sections
+from swarmgate.council.participants.prose import shortened
 from swarmgate.council.pattern import Pattern, Where
+from swarmgate.council.records.lifecycle import Standing, Unanswering
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import message_id
 from swarmgate.errors import CouncilFailed

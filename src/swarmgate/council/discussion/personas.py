@@ -26,7 +26,6 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from swarmgate.config import nearest, toml_text
 from swarmgate.config.refusals import unknown
-from swarmgate.council import described
 from swarmgate.council.discussion.model import (
     USER,
     Camel,
@@ -36,7 +35,8 @@ from swarmgate.council.discussion.model import (
     Tension,
 )
 from swarmgate.council.discussion.request import FIXED, check_experts
-from swarmgate.council.record import Documents
+from swarmgate.council.records.documents import Documents
+from swarmgate.council.requests import described
 from swarmgate.domain.council_limits import PARTICIPANTS, PERSONA
 from swarmgate.errors import CouncilRefused
 

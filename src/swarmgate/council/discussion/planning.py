@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import Enum
 
-from swarmgate.council.discussion.argument import BY, measured
+from swarmgate.council.discussion.argument.structure import BY, measured
 from swarmgate.council.discussion.model import (
     CONTRIBUTIONS,
     CROSS_DOMAIN,

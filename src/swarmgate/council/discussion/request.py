@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pydantic import ValidationError
-
 from swarmgate.config import nearest
 from swarmgate.council.discussion.model import (
     CONTRARIAN,
@@ -25,6 +23,7 @@ from swarmgate.council.discussion.model import (
     Mode,
     Tension,
 )
+from swarmgate.council.requests.seats import checked
 from swarmgate.domain.council_limits import (
     MATERIAL,
     PERSONA,
@@ -97,10 +96,7 @@ def discussion_of(
         "material": material,
     }
     _check_numbers(bounds)
-    try:
-        discussion = Discussion.model_validate({**fields, **bounds})
-    except ValidationError as error:
-        raise _refusal(error, "") from None
+    discussion = checked(Discussion, {**fields, **bounds}, "")
     check(discussion)
     return discussion
 
@@ -215,16 +211,4 @@ def _check_numbers(bounds: Mapping[str, Any]) -> None:
 
 
 def _expert(value: Expert | Mapping[str, Any], number: int) -> Expert:
-    if isinstance(value, Expert):
-        return value
-    try:
-        return Expert.model_validate(value)
-    except ValidationError as error:
-        raise _refusal(error, f"personas[{number}]") from None
-
-
-def _refusal(error: ValidationError, name: str) -> CouncilRefused:
-    first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in ([name] if name else []) + list(first["loc"])) or name
-    pattern = "letters, digits, `.`, `_` and `-`, at most 40, a letter or digit first"
-    return CouncilRefused(f"`{place}`: {pattern if first['type'] == 'string_pattern_mismatch' else first['msg']}")
+    return value if isinstance(value, Expert) else checked(Expert, value, f"personas[{number}]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from swarmgate.council.discussion.events import (
     EVENTS,
@@ -13,20 +14,37 @@ from swarmgate.council.discussion.events import (
     Heard,
     Said,
 )
-from swarmgate.council.discussion.model import MODERATOR, USER, Discussion, DiscussionRecord, DiscussionRound
+from swarmgate.council.discussion.model import (
+    MODERATOR,
+    USER,
+    Discussion,
+    DiscussionRecord,
+    DiscussionRound,
+)
+from swarmgate.council.discussion.personas import proposed
 from swarmgate.council.discussion.state import Due, MakeCast, Say, State, applied, due
 from swarmgate.council.discussion.view.artifacts import SUMMARY, artifacts, summary
 from swarmgate.council.discussion.view.progress import beginning, newest, progress, what
-from swarmgate.council.discussion.view.words import many
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.lifecycle import Completed, Resumed, Standing, Status
+from swarmgate.council.records.documents import Documents
+from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, Status
 from swarmgate.council.rules import Rules
-from swarmgate.council.stream import Completed as Over
-from swarmgate.council.stream import Contributed, Converged, RoundCompleted, RoundStarted, StepStarted
+from swarmgate.council.views.events import CouncilEvent
+from swarmgate.council.views.stream import Completed as Over
+from swarmgate.council.views.stream import Contributed, Converged, RoundCompleted, RoundStarted, StepStarted
+from swarmgate.council.views.words import many
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilFailed, SwarmError, WaitingForUser
 
 CAST, PROGRESS, SYNTHESIS = "personas/cast.json", "progress.md", "artifacts/synthesis.json"
+
+
+class DiscussionSummary(Frozen):
+    """One discussion of the list. `status` is that of its record, or `damaged`: then `topic` says what is."""
+
+    id: str
+    began: str
+    status: str
+    topic: str
 
 
 class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
@@ -115,6 +133,27 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         if not standing.own.confirmed:
             return "prepared"
         return "failed" if isinstance(error, CouncilFailed) and not standing.late else "paused"
+
+    def waiting(self, standing: Standing[State], documents: Documents) -> Standing[State]:
+        """The cast as its text has it, as long as it is not confirmed.
+
+        Raises:
+            CouncilRefused: that text is no cast; names file and key.
+        """
+        state = standing.own
+        if state.confirmed or state.cast is None:
+            return standing
+        return replace(standing, own=replace(state, cast=proposed(documents, standing.id, state.cast)))
+
+    def row(self, standing: Standing[State]) -> DiscussionSummary:
+        """How far it is, and its topic."""
+        record = self.outcome(standing)
+        topic = record.discussion.topic
+        return DiscussionSummary(id=standing.id, began=standing.created_at, status=record.status, topic=topic)
+
+    def damaged(self, id: str, began: str, why: str) -> DiscussionSummary:  # noqa: A002 - the field's name
+        """What is damaged stands in the place of the topic."""
+        return DiscussionSummary(id=id, began=began, status="damaged", topic=why)
 
     def measures(self, standing: Standing[State]) -> Mapping[str, float | bool | int]:
         """How many rounds it had."""

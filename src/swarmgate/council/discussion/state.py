@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from swarmgate.council.discussion.argument import integrity_problem, key, measured
+from swarmgate.council.discussion.argument.structure import integrity_problem, key, measured
 from swarmgate.council.discussion.events import (
     CastConfirmed,
     CastProposed,
@@ -31,7 +31,7 @@ from swarmgate.council.discussion.model import (
 )
 from swarmgate.council.discussion.planning import forced_by, next_step, speakers
 from swarmgate.council.discussion.request import in_mode
-from swarmgate.council.lifecycle import Resumed, TimeUp
+from swarmgate.council.records.lifecycle import Resumed, TimeUp
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import message_id
 from swarmgate.errors import IllegalMove

@@ -108,7 +108,7 @@ class Dispatches:
     ) -> DispatchResult:
         from swarmgate.council.dispatch.request import in_words, means
         from swarmgate.council.dispatch.steps import DISPATCHING
-        from swarmgate.council.session import TOGETHER
+        from swarmgate.council.participants.session import TOGETHER
 
         begins = where or in_words
         request = asked.model_copy(update={"id": name or new_id()})

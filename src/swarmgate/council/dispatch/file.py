@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from swarmgate.config.refusals import unknown
-from swarmgate.council.described import begins, tables_of, text_of
 from swarmgate.council.dispatch.model import Dispatch
 from swarmgate.council.dispatch.request import Where, checked, mode_of
+from swarmgate.council.requests.described import begins, tables_of, text_of
 from swarmgate.errors import CouncilRefused
 
 KEYS = ("mode", "question", "rounds", "tasks")

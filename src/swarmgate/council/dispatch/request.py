@@ -19,7 +19,7 @@ from swarmgate.council.dispatch.model import (
     Means,
     Mode,
 )
-from swarmgate.council.perspectives import PERSPECTIVES
+from swarmgate.council.dispatch.perspectives import PERSPECTIVES
 from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
 from swarmgate.errors import CouncilRefused, UsageError
 

@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from swarmgate.council import stream
 from swarmgate.council.dispatch.model import (
     AT_ONCE,
     NOT_REACHED,
@@ -17,14 +16,15 @@ from swarmgate.council.dispatch.model import (
     Mode,
     Tried,
 )
-from swarmgate.council.lifecycle import Resumed, Standing, Status
+from swarmgate.council.records.lifecycle import Resumed, Standing, Status
 from swarmgate.council.rules import Rules
+from swarmgate.council.views import stream
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, ExhaustedAccount, IllegalMove, SwarmError
 
 if TYPE_CHECKING:
-    from swarmgate.council.events import CouncilEvent
+    from swarmgate.council.views.events import CouncilEvent
 
 RESULT = "result.json"
 

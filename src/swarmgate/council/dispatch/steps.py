@@ -14,7 +14,7 @@ from swarmgate.agents.brief import cut
 from swarmgate.agents.desk import Desk
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate import rules as debates
-from swarmgate.council.debate.model import PART, Debate, Round
+from swarmgate.council.debate.model import DISPATCH, PART, Debate, Round
 from swarmgate.council.debate.steps import DEBATING
 from swarmgate.council.dispatch.answering import LEAST_ROOM, answer, room_of
 from swarmgate.council.dispatch.model import (
@@ -30,10 +30,10 @@ from swarmgate.council.dispatch.model import (
 )
 from swarmgate.council.dispatch.request import in_words
 from swarmgate.council.dispatch.rules import DispatchRules, DispatchState, GiveUp, Hold, Try
-from swarmgate.council.overheard import overheard
+from swarmgate.council.participants.overheard import overheard
+from swarmgate.council.participants.voices import Voices
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.run import run
-from swarmgate.council.voices import Voices
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.usage import Usage
@@ -141,7 +141,7 @@ def _debate(asked: Dispatch, context: CouncilContext) -> Debate:
         tokens=bounds.tokens,
         timeout_s=bounds.timeout_s,
         similarity=bounds.similarity,
-        about="dispatch",
+        about=DISPATCH,
     )
 
 

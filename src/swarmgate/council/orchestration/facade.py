@@ -16,19 +16,19 @@ from pydantic import ValidationError
 
 from swarmgate.config import is_program
 from swarmgate.config.sections import unknown_provider
-from swarmgate.council.lifecycle import Resumed
 from swarmgate.council.orchestration.bounds import Problem, checked, models, problems, spelled
 from swarmgate.council.orchestration.model import MapStep, Orchestration
 from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord
 from swarmgate.council.orchestration.rules import RULES
 from swarmgate.council.orchestration.texts import Place
+from swarmgate.council.records.lifecycle import Resumed
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, FileProblem, Owner, UnsafePath
 
 if TYPE_CHECKING:
-    from swarmgate.council.events import CouncilEvent
     from swarmgate.council.orchestration.runner import Runner
+    from swarmgate.council.views.events import CouncilEvent
 
     OnEvent = Callable[[CouncilEvent], None]
 
@@ -143,9 +143,9 @@ class Orchestrations:
     ) -> OrchestrationOutcome:
         from swarmgate.council.context import CouncilContext
         from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
-        from swarmgate.council.progress import teller
+        from swarmgate.council.participants.session import TOGETHER, Together, opened
         from swarmgate.council.run import run
-        from swarmgate.council.session import TOGETHER, Together, opened
+        from swarmgate.council.views.progress import teller
 
         checked(asked)
         name, goes_on, records = f"{RULES.name}-{asked.id}", RULES.goes_on(asked.id), self._shared.records

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord, StepResult
+from swarmgate.council.views.words import cost
 
 _ITEM = 60
 """Characters of an item."""
@@ -71,6 +72,4 @@ def _short(item: str) -> str:
 
 
 def _spent(of: StepResult | OrchestrationOutcome) -> str:
-    from swarmgate.council.discussion.view.words import cost  # noqa: PLC0415 - late, for start-up time
-
     return cost(of.usage, of.seconds)

@@ -84,7 +84,7 @@ def _is_page(path: Path) -> bool:
 
 def _without_keys(project: Project, found: Handoff) -> Handoff:
     """The same without the keys of the project, and what looks like one: the words are those of people and models."""
-    from swarmgate.council.masking import masked
+    from swarmgate.council.records.redaction import masked
     from swarmgate.domain.redaction import redact
 
     config, _ = _settings(project)

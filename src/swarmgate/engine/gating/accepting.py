@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.engine.gating.asking import Request, asked
-from swarmgate.engine.gating.judging import UNBOUNDED, judged
+from swarmgate.engine.gating.judging import judged
 from swarmgate.errors import UsageError
 from swarmgate.gates import accepted, masking
 from swarmgate.gates.pipeline import GatesOptions
@@ -117,7 +117,7 @@ def _report(found: Asked, entries: tuple[Accepted, ...], only: tuple[str, ...]) 
     from dataclasses import replace  # noqa: PLC0415 - only here
 
     # Each gate's own: what two gates find has to be accepted for both.
-    options = GatesOptions(only=only, findings_per_rule=UNBOUNDED, merged=False)
+    options = GatesOptions(only=only, merged=False)
     return judged(replace(found, fix=False), entries, options).report
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.engine import replay
 from swarmgate.errors import UsageError
-from swarmgate.gates.scope import Scope
+from swarmgate.gates.project.scope import Scope
 from swarmgate.workspace import paths as names
 from swarmgate.workspace.repository import Repository
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate import config as settings
 from swarmgate.domain.finding import GateReport, GateStatus
+from swarmgate.domain.screen import PIPE, Screen
 from swarmgate.engine import replay
 from swarmgate.engine.gating import undoing
 from swarmgate.engine.gating.asking import Asked, Request, asked
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from swarmgate.gates.accepted import Accepted
-
-UNBOUNDED = 1_000_000
-"""Findings of one rule: all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +47,13 @@ class Judged:
         missing = all(result.status is GateStatus.ERROR and result.missing for result in blocking)
         return MissingRequirement.exit_code if missing else 1
 
-    def rendered(self, form: str) -> str:
-        """The report in one of `FORMATS`."""
+    def rendered(self, form: str, screen: Screen = PIPE) -> str:
+        """The report in one of `FORMATS`, text as the screen shows it."""
         if form == "text" and not self.report.results:
             return "".join(f"{note}\n" for note in self.report.notes)
-        return formats.render(form, self.report, self.about)
+        return formats.render(form, self.report, self.about, screen)
 
-    def remember(self, form: str) -> None:
+    def remember(self, form: str, screen: Screen = PIPE) -> None:
         """Let the same command, where nothing changes in between, be answered with this report without judging."""
         if not self.surroundings:
             return
@@ -63,7 +61,7 @@ class Judged:
         results = tuple(each.model_copy(update=said) if each.tool else each for each in self.report.results)
         again = replace(self, report=self.report.model_copy(update={"results": results, "seconds": 0.0}))
         replay.keep(
-            replay.Answer(again.rendered(form), self.exit_code),
+            replay.Answer(again.rendered(form, screen), self.exit_code),
             tree=self.report.tree,
             paths=self.paths,
             known=self.surroundings,
@@ -135,7 +133,11 @@ def judged(found: Asked, entries: tuple[Accepted, ...], options: GatesOptions, m
         return Judged(GateReport(tree=tree, results=(), notes=notes), found.about)
     config = settings.load(project_file=found.settings / settings.PROJECT_FILE)
     configured = config.gates
-    defaults = {"skip": (*configured.skip, *options.skip), "timeout_s": configured.timeout_s}
+    defaults = {
+        "skip": (*configured.skip, *options.skip),
+        "require": configured.require,
+        "timeout_s": configured.timeout_s,
+    }
     report = asyncio.run(
         run_pipeline(
             gates,

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from swarmgate.council.debate.model import Compared, Debate, Outcome, Spoke
-from swarmgate.council.debate.rules import RULES, DebateState
-from swarmgate.council.lifecycle import Completed
-from swarmgate.council.record import Record
+from swarmgate.council.debate.rules import RULES
+from swarmgate.council.debate.state import DebateState
+from swarmgate.council.records.lifecycle import Completed
+from swarmgate.council.records.record import Record
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events import DebateKept
 from swarmgate.engine.context import Context

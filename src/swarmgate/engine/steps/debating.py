@@ -14,15 +14,15 @@ from typing import Literal
 
 from swarmgate.agents.brief import Section
 from swarmgate.council.context import CouncilContext
+from swarmgate.council.debate.first_look import first_look
 from swarmgate.council.debate.model import Debate, DebateRecord, Speech
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.debate.steps import DEBATING
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.first_look import first_look
-from swarmgate.council.progress import said
+from swarmgate.council.participants.voices import Voices
 from swarmgate.council.run import run
-from swarmgate.council.stream import RoundStarted
-from swarmgate.council.voices import Voices
+from swarmgate.council.views.events import CouncilEvent
+from swarmgate.council.views.progress import said
+from swarmgate.council.views.stream import RoundStarted
 from swarmgate.domain.budget import Account
 from swarmgate.domain.contest import Weighed, expected_tokens, weigh
 from swarmgate.domain.debate import Seat

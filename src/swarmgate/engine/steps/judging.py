@@ -32,9 +32,9 @@ from swarmgate.engine.steps.debating import Case
 from swarmgate.engine.steps.installed import changed_packages
 from swarmgate.engine.steps.presenting import in_order, listed
 from swarmgate.engine.steps.weakening import weakened_tests
-from swarmgate.gates import loading
 from swarmgate.gates.report import lines
 from swarmgate.gates.sensitivity.judging import sensitive
+from swarmgate.gates.source import loading
 from swarmgate.ledger.evidence import GATES, REVIEW, SECURITY_REVIEW, TESTS_REVIEW
 
 _QUESTION = (

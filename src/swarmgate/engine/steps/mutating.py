@@ -16,7 +16,7 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof_runs import is_product_code
 from swarmgate.errors import MissingRequirement
 from swarmgate.gates.behaviour import is_code
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import language_of
 from swarmgate.workspace.checkout import Checkout
 from swarmgate.workspace.mutants import Mutant, available, evenly, mutants
 from swarmgate.workspace.suite import run_tests

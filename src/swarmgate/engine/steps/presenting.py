@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.engine.context import Context
 from swarmgate.gates.behaviour import is_code
-from swarmgate.gates.files import Trait, language_of, traits_of
+from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.workspace.patches import FilePatch, by_file
 
 _RECIPES = frozenset({"cmake", "dockerfile", "html", "makefile", "terraform"})

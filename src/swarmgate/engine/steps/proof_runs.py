@@ -18,7 +18,7 @@ from swarmgate.domain.evidence import TestRun
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.at_once import at_once
 from swarmgate.gates import behaviour
-from swarmgate.gates.files import Trait, language_of, traits_of
+from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.workspace import instrumentation, paths, python_changes, regular, replaced_bodies
 from swarmgate.workspace.checkout import Checkout, Mixed
 from swarmgate.workspace.instrumentation import Mode, Rewritten

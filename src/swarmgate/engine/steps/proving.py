@@ -21,7 +21,7 @@ from swarmgate.engine.steps.new_tests import DOES, TEST_THE_RESULT, UNKNOWN, New
 from swarmgate.engine.steps.objections import Answer, listed, objected
 from swarmgate.engine.steps.proof_runs import Ran, Runs, differs, is_product_code
 from swarmgate.engine.steps.uncollected import ADVICE, told, uncollected_tests
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import language_of
 from swarmgate.workspace.runner_files import may_steer
 
 _TESTS_INSIDE = frozenset({"rust", "zig"})

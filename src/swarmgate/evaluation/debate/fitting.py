@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from swarmgate.config.council import Council
 from swarmgate.council.debate.model import Debate
+from swarmgate.council.debate.transcript import check_fits
 from swarmgate.council.debate.voting import VOTE, bounded, brief_of
-from swarmgate.council.voices import Voices
-from swarmgate.council.windows import Window, check_fits, material_sections, window_of
+from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.windows import Window, material_sections, window_of
 from swarmgate.errors import CouncilRefused, UsageError
 from swarmgate.evaluation.debate.arms import Job, Setup, debate_of
 

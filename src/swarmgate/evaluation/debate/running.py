@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Protocol
 
 from swarmgate.config.council import Council
-from swarmgate.council.asking import together
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate.model import Debate, Round, Speech, tally
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.debate.steps import DEBATING
 from swarmgate.council.debate.voting import vote
-from swarmgate.council.record import Records
-from swarmgate.council.voices import Voices
+from swarmgate.council.participants.asking import together
+from swarmgate.council.participants.voices import Voices
+from swarmgate.council.records.store import Records
 from swarmgate.domain.debate import Tally, Vote
 from swarmgate.errors import BudgetExhausted, CouncilFailed, EndpointFailed, SwarmError
 from swarmgate.evaluation.debate.arms import Arm, Job, Setup, ballots_of, debate_of, jobs, material, question

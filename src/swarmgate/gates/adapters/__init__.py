@@ -36,10 +36,10 @@ def prepare(names: Iterable[str], languages: frozenset[str]) -> None:
         names: of adapters that are about to run.
         languages: of the changed files.
     """
-    from swarmgate.gates import python_source  # noqa: PLC0415 - late: as the adapters
+    from swarmgate.gates.source import python_tree  # noqa: PLC0415 - late: as the adapters
 
     for name in names:
-        with contextlib.suppress(Exception), python_source.quiet():
+        with contextlib.suppress(Exception), python_tree.quiet():
             import_module(f"{__name__}.{name}")
         if name == "sast" and "python" in languages:
             from swarmgate.gates.sast import bandit_engine  # noqa: PLC0415 - late: as the adapters

@@ -6,12 +6,14 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
+from swarmgate.domain.finding import Unchecked
 from swarmgate.gates import build_python
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.scan import scan
+from swarmgate.gates.source.scan import scan
 
 if TYPE_CHECKING:
     from swarmgate.gates.build_run import Verdict
+    from swarmgate.gates.build_tools import Build
     from swarmgate.gates.job import Job
 
 _PROJECT = ".swarm/"
@@ -29,21 +31,34 @@ async def run(job: Job) -> Outcome:
     verdicts = [await build_run.run(job, build, ends) for build in builds]
     ran = [build.name for build, verdict in zip(builds, verdicts, strict=True) if not verdict.missing]
     names = (*((compiled.tool,) if compiled.files else ()), *dict.fromkeys(ran))
-    missing = [verdict.missing for verdict in verdicts if verdict.missing]
+    missing = list(dict.fromkeys(verdict.unbuilt for verdict in verdicts if verdict.missing))
     errors = [verdict.error for verdict in verdicts if verdict.error]
-    explicit = job.definition.required and job.definition.source.startswith(_PROJECT)
-    if explicit:
+    if job.definition.required and job.definition.source.startswith(_PROJECT):
         errors += missing
-    nothing = "; ".join(missing) or "no build or type check is known for the changed files"
+    nothing = "" if names else "no build or type check is known for the changed files"
     return Outcome(
         findings=(*compiled.findings, *(finding for verdict in verdicts for finding in verdict.findings)),
-        files=len(job.change.present) if ran else compiled.files,
+        files=len(job.change.files) if ran else compiled.files,
         tool=", ".join(names),
-        notes=_notes(verdicts, missing if names and not explicit else []),
+        notes=tuple(verdict.note for verdict in verdicts if verdict.note),
         error="; ".join(errors),
-        skip="" if names or errors else nothing,
+        skip="; ".join(missing) or nothing,
         volatile=bool(builds),
+        unchecked=_unchecked(job, builds, verdicts),
     )
+
+
+def _unchecked(job: Job, builds: list[Build], verdicts: list[Verdict]) -> tuple[Unchecked, ...]:
+    from swarmgate.gates import build_tools  # noqa: PLC0415 - late, as above
+
+    asked = [
+        Unchecked(what=build.checks, why=verdict.missing)
+        for build, verdict in zip(builds, verdicts, strict=True)
+        if verdict.missing
+    ]
+    untyped = build_tools.untyped([file.path for file in job.change.present], builds)
+    why = f"the project configures no type checker for {' and '.join(untyped)}"
+    return (*asked, *([Unchecked(what=build_tools.TYPES, why=why, asked=False)] if untyped else []))
 
 
 async def _python(job: Job) -> Outcome:
@@ -51,7 +66,3 @@ async def _python(job: Job) -> Outcome:
     looker = partial(build_python.look, minor=minor)
     tool = f"compile (Python {f'3.{minor}' if minor else 'as installed'})"
     return await scan(job, looker, tool=tool, nothing="no Python file was changed")
-
-
-def _notes(verdicts: list[Verdict], missing: list[str]) -> tuple[str, ...]:
-    return (*(verdict.note for verdict in verdicts if verdict.note), *(f"not built: {each}" for each in missing))

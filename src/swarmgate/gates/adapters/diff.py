@@ -12,8 +12,8 @@ from swarmgate.config import Size
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates import loosening, size
 from swarmgate.gates.contracts import analysis
-from swarmgate.gates.files import MAX_BYTES
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.project.files import MAX_BYTES
 from swarmgate.workspace.paths import encode
 from swarmgate.workspace.revisions import EMPTY_TREES
 
@@ -32,8 +32,8 @@ async def run(job: Job) -> Outcome:
     """Count the change by kind, look at modes, links, submodules, binaries and names, and compare its contracts."""
     if not job.change:
         return Outcome(tool="git", failure="nothing was changed")
-    findings = await asyncio.to_thread(lambda: [*_look(job), *_measured(job), *_loosened(job)])
-    broken, notes = await asyncio.to_thread(analysis.analyse, job.repository, job.change, job.stop.is_set)
+    findings = await asyncio.to_thread(lambda: [*_look(job), *_measured(job), *_loosened(job), *_installed(job)])
+    broken, notes = await asyncio.to_thread(analysis.analyse, job.project.until(job.stop.is_set), job.change)
     kinds = Counter(file.kind.value for file in job.change.files)
     counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     lines = f"+{sum(file.added for file in job.change.files)} -{sum(file.removed for file in job.change.files)}"
@@ -66,6 +66,17 @@ def _measured(job: Job) -> Iterator[Finding]:
 def _loosened(job: Job) -> Iterator[Finding]:
     # Who judges a change of their own decides about its settings too, and is told of them in a note.
     return iter(()) if job.announced is None else loosening.found(job.repository, job.change, job.announced)
+
+
+def _installed(job: Job) -> Iterator[Finding]:
+    """Packages and build output that nobody judged: who judges a change of their own is told, an agent adds none."""
+    severity = Severity.LOW if job.announced is None else Severity.HIGH
+    for folder in job.change.installed:
+        yield Finding(
+            rule="not-ignored", path=folder, severity=severity,
+            message=f"{folder}/ holds installed packages or build output that git does not ignore: it was not judged",
+            suggestion=f"add the line /{folder}/ to .gitignore",
+        )  # fmt: skip
 
 
 def _nested(job: Job) -> bool:

@@ -30,7 +30,8 @@ def _look(job: Job) -> Outcome:
     found = [*judged.changed_files(), *judged.broken_importers()]
     found += map(_stamped, (*judged.new_cycles(), *judged.imported_tests(), *judged.new_dependencies()))
     # What is installed in the project's environment can settle a finding without a change of any file.
-    return Outcome(tuple(found), judged.files, tool, notes=_notes(judged), volatile=bool(found))
+    files = judged.files or len(job.change.files)  # what is gone, and manifests, concern imports of files that stay
+    return Outcome(tuple(found), files, tool, notes=_notes(judged), volatile=bool(found))
 
 
 def _notes(judged: Judge) -> tuple[str, ...]:

@@ -26,5 +26,5 @@ def _look(job: Job) -> Outcome:
         return Outcome(tool=tool, skip="there is no base to compare with")
     if not job.change:
         return Outcome(tool=tool, skip="nothing was changed")
-    found, notes = analysis.analyse(job.repository, job.change, job.announced, job.stop.is_set)
+    found, notes = analysis.analyse(job.project.until(job.stop.is_set), job.change, job.announced)
     return Outcome(findings=tuple(found), files=len(job.change.files), tool=tool, notes=tuple(notes))

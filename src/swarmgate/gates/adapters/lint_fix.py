@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.adapters import ruff_fix
@@ -20,4 +21,5 @@ async def run(job: Job) -> Outcome:
         return ruffed or Outcome(skip="no linter for the changed files")
     from swarmgate.gates.lint import running  # noqa: PLC0415 - late: a change of Python alone needs none of it
 
-    return merged(ruffed, await running.fix(others))
+    # What was not linted, lint_check says.
+    return replace(merged(ruffed, await running.fix(others)), unchecked=())

@@ -6,29 +6,32 @@ Tests and documentation have rules of their own: see docs/gates/placeholder_scan
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections import Counter
 from dataclasses import replace
+from difflib import SequenceMatcher
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import comments, python_source
-from swarmgate.gates.files import Trait
 from swarmgate.gates.placeholders import data, python, skipped, test_detection, trees, words
 from swarmgate.gates.placeholders.bodies import Function, finding, judge
-from swarmgate.gates.scan import scan
+from swarmgate.gates.project.files import Trait, is_of_tests
+from swarmgate.gates.source import comments
+from swarmgate.gates.source.file import text_of
+from swarmgate.gates.source.scan import scan
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from swarmgate.gates.comments import Remark
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
     from swarmgate.gates.outcome import Outcome
+    from swarmgate.gates.source.comments import Remark
+    from swarmgate.gates.source.file import SourceFile
 
 _PROSE = {"markdown", "rst"}
-_TESTS = re.compile(r"(?:^|/)[\w.-]*[._-]?(?:tests?|specs?|testing)/|(?:^|/)(?:[\w.-]*[a-z.]Tests?)/")
 _SAMPLE = re.compile(r"^(?:#|//|>>>)|\s(?:#|//) ")
 """A comment in a comment, or in a docstring: a sample of code."""
 
@@ -37,10 +40,53 @@ _FENCE = re.compile(r"^ {0,3}(```|~~~)")
 
 async def run(job: Job) -> Outcome:
     """Look at the comments, functions and values of every language known here."""
-    return await scan(job, look, tool="swarmgate", nothing="no comment syntax known for the changed files")
+    outcome = await scan(job, look, tool="swarmgate", nothing="no comment syntax known for the changed files")
+    return replace(outcome, findings=await asyncio.to_thread(_moved, job, outcome.findings))
 
 
-def look(source: Source) -> list[Finding] | str:
+def _moved(job: Job, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings; a marker whose line the change took away elsewhere, or only edited, is old."""
+    new = [each for each in findings if each.new and each.rule == "marker"]
+    if not new:
+        return findings
+    contents = {source.path: source.now.text.split("\n") for source in job.sources}
+    lines = {each.fingerprint: contents[each.path][each.line - 1].strip() for each in new}
+    gone = _gone(job, lines.values())
+    old = set[str]()
+    for each in new:
+        line = lines[each.fingerprint]
+        word = each.message.partition(" ")[0]
+        match = next((past for past in gone if word in past.upper() and (past == line or _alike(past, line))), None)
+        if match is not None:
+            gone.remove(match)
+            old.add(each.fingerprint)
+    return tuple(each.model_copy(update={"new": False}) if each.fingerprint in old else each for each in findings)
+
+
+def _gone(job: Job, new: Iterable[str]) -> list[str]:
+    """The lines with a marker of all files of the base, less those that still stand where the change wrote none."""
+    before = [file.old_path or file.path for file in job.change.files if file.old_mode and not file.binary]
+    after = [file.path for file in job.change.present if not file.binary]
+    past = Counter(_marked(job.repository.read_many(job.change.base, before)))
+    past.subtract(_marked(job.repository.read_many(job.change.tree, after)))
+    past.update(new)
+    return sorted((+past).elements())
+
+
+def _marked(contents: Mapping[str, bytes]) -> Iterator[str]:
+    for content in contents.values():
+        yield from (line.strip() for line in text_of(content).split("\n") if words.may_mark(line))
+
+
+def _alike(one: str, other: str) -> bool:
+    return SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio() >= _SAME
+
+
+_SAME = 0.7
+"""The share of words that a marker's line keeps where only its wording was touched."""
+
+
+def look(source: SourceFile) -> list[Finding] | str:
     """The placeholders of one file; its language when nothing is known of it."""
     if Trait.DOC in source.traits and source.language not in _PROSE:
         return "text"
@@ -48,33 +94,25 @@ def look(source: Source) -> list[Finding] | str:
     known = source.language in comments.languages() or source.language in _PROSE or trees.reads(grammar)
     if not known:
         return source.language or "unknown"
-    if _TESTS.search(source.path):
+    if is_of_tests(source.path):
         source = replace(source, traits=source.traits | {Trait.TEST})
-    text = _text(source.content)
+    text = source.now.text
     if source.language in _PROSE:
         found = _prose(source, text)
     elif source.language == "python":
         found = _python(source, text)
     else:
-        other = _tree(source, grammar, text) if trees.reads(grammar) else _lexed(source, text)
+        other = _tree(source, grammar, text) if trees.reads(grammar) else _lexed(source)
         found = other if _apart(source) else chain(other, test_detection.in_text(source, text))
     return list({(each.rule, each.line): each for each in reversed(list(found))}.values())[::-1]
 
 
-def _apart(source: Source) -> bool:
+def _apart(source: SourceFile) -> bool:
     """Whether a file is no part of the product: a test, or documentation."""
     return bool(source.traits & {Trait.TEST, Trait.DOC})
 
 
-def _text(content: bytes) -> str:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")  # every byte is a character: ASCII markers are found all the same
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _prose(source: Source, text: str) -> Iterator[Finding]:
+def _prose(source: SourceFile, text: str) -> Iterator[Finding]:
     """Documentation: markers and filler inform, they never block. Code samples in it may leave things out."""
     fenced = False
     for number, line in enumerate(text.split("\n"), 1):
@@ -88,11 +126,11 @@ def _prose(source: Source, text: str) -> Iterator[Finding]:
                 yield finding("filler-text", source.path, number, Severity.LOW, "filler text in the documentation")
 
 
-def _python(source: Source, text: str) -> Iterator[Finding]:
-    remarks = comments.of("python", text)
+def _python(source: SourceFile, text: str) -> Iterator[Finding]:
+    remarks = source.now.comments
     yield from _remarks(source, remarks)
     try:
-        tree = python_source.parse(source.content)
+        tree = source.now.tree
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return  # the syntax gate names it
     seen = python.survey(tree)
@@ -109,14 +147,14 @@ def _python(source: Source, text: str) -> Iterator[Finding]:
     yield from _functions(source, python.functions(seen, {each.line: each.text for each in remarks}, tests=tests))
 
 
-def _tree(source: Source, grammar: str, text: str) -> Iterator[Finding]:
+def _tree(source: SourceFile, grammar: str, text: str) -> Iterator[Finding]:
     try:
         yield from _parsed(source, grammar, text, 0)
     except grammars.TooSlow:
-        yield from _lexed(source, text)
+        yield from _lexed(source)
 
 
-def _parsed(source: Source, grammar: str, text: str, before: int) -> Iterator[Finding]:
+def _parsed(source: SourceFile, grammar: str, text: str, before: int) -> Iterator[Finding]:
     """A file, or a script in a page that begins after `before` lines."""
     code = text.encode("utf-8", "surrogateescape")
     tree = trees.parse(grammar, code)
@@ -135,14 +173,14 @@ def _parsed(source: Source, grammar: str, text: str, before: int) -> Iterator[Fi
     yield from (each.model_copy(update={"line": each.line + before}) if before else each for each in made)
     for inner, content, lines in trees.embedded(tree) if grammar in trees.EMBEDDED else ():
         if inner:
-            yield from _parsed(source, inner, _text(content), before + lines)
+            yield from _parsed(source, inner, text_of(content), before + lines)
 
 
-def _lexed(source: Source, text: str) -> Iterator[Finding]:
-    yield from _remarks(source, comments.of(source.language, text))
+def _lexed(source: SourceFile) -> Iterator[Finding]:
+    yield from _remarks(source, source.now.comments)
 
 
-def _functions(source: Source, functions: Iterator[Function]) -> Iterator[Finding]:
+def _functions(source: SourceFile, functions: Iterator[Function]) -> Iterator[Finding]:
     for function in functions:
         # Doubles in tests are empty by design; only the test cases themselves are judged there.
         if function.test or Trait.TEST not in source.traits:
@@ -151,22 +189,34 @@ def _functions(source: Source, functions: Iterator[Function]) -> Iterator[Findin
                 yield verdict
 
 
-def _remarks(source: Source, remarks: list[Remark]) -> Iterator[Finding]:
+def _remarks(source: SourceFile, remarks: Sequence[Remark]) -> Iterator[Finding]:
     test = Trait.TEST in source.traits
+    linked = set(_linked(remarks))
     for remark in remarks:
-        yield from _line(source, remark, test=test)
+        yield from _line(source, remark, quiet=test or remark.line in linked)
     plain = (remark for remark in remarks if not _SAMPLE.search(remark.text))
     for block in () if test else comments.paragraphs(plain):
         yield from _wording(source, block)
 
 
-def _line(source: Source, remark: Remark, *, test: bool) -> Iterator[Finding]:
+def _linked(remarks: Sequence[Remark]) -> Iterator[int]:
+    """The lines with a marker behind which, line by line and before the next marker, an issue is named."""
+    named, below = False, 0
+    for remark in reversed(remarks):
+        named = words.names_issue(remark.text) or (named and remark.line == below - 1)
+        if named and words.marker(remark.text):
+            yield remark.line
+            named = False
+        below = remark.line
+
+
+def _line(source: SourceFile, remark: Remark, *, quiet: bool) -> Iterator[Finding]:
     word = words.marker(remark.text)
     if word:
         # An issue holds the work, and a test without it is no broken promise: both inform.
-        severity = Severity.LOW if word[1] or test else Severity.MEDIUM
+        severity = Severity.LOW if word[1] or quiet else Severity.MEDIUM
         yield finding("marker", source.path, remark.line, severity, f"{word[0]} left in a {_kind(remark)}")
-    between = remark.alone and not test and not remark.docstring
+    between = remark.alone and Trait.TEST not in source.traits and not remark.docstring
     if _SAMPLE.search(remark.text):
         return
     if (not remark.docstring and words.elided(remark.text)) or (between and words.stands_for_code(remark.text)):
@@ -174,7 +224,7 @@ def _line(source: Source, remark: Remark, *, test: bool) -> Iterator[Finding]:
         yield finding("elided-code", source.path, remark.line, Severity.HIGH, message)
 
 
-def _wording(source: Source, block: Sequence[Remark]) -> Iterator[Finding]:
+def _wording(source: SourceFile, block: Sequence[Remark]) -> Iterator[Finding]:
     said = "\n".join(remark.text for remark in block)
     place = words.stub_wording(said)
     if place >= 0:

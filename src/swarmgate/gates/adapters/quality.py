@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from swarmgate import __version__
-from swarmgate.gates import baseline
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.source import baseline
 from swarmgate.workspace.revisions import EMPTY_TREES
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _neighbours(job: Job, change: Change, folders: set[str]) -> Mapping[str, byt
     from swarmgate.gates.quality import duplication  # noqa: PLC0415 - late, as above
 
     changed = {file.path for file in change.files}
-    languages = {file.source.language for file in change.product}
+    languages = {file.language for file in change.product}
     paths = duplication.siblings(job.repository.list_tree(job.change.tree), changed, folders, languages)
     return duplication.small(job.repository.read_many(job.change.tree, paths)) if paths else {}
 
@@ -86,5 +86,5 @@ def _neighbours(job: Job, change: Change, folders: set[str]) -> Mapping[str, byt
 def _fingerprinted(change: Change, findings: list[Finding]) -> list[Finding]:
     marked = []
     for file in change.files:
-        marked += baseline.fingerprint(file.source, [each for each in findings if each.path == file.path])
+        marked += baseline.fingerprint(file, [each for each in findings if each.path == file.path])
     return marked

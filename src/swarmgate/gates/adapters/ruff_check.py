@@ -6,15 +6,17 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import baseline, ruff
-from swarmgate.gates.encodings import in_utf8, in_utf8_on_disk, is_utf8
+from swarmgate.domain.finding import Severity
+from swarmgate.gates import ruff
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.source import baseline
+from swarmgate.gates.source.encodings import in_utf8_on_disk, is_utf8
 from swarmgate.gates.tool import Broken
 
 if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.source.file import SourceFile
 
 _PARALLEL = 4
 
@@ -30,21 +32,20 @@ async def run(job: Job) -> Outcome:
     for finding in linted.findings:
         by_path.setdefault(finding.path, []).append(finding)
     affected = [source for source in job.sources if source.path in by_path]
-    old_paths = [source.base_path for source in affected if source.base_path]
-    contents = await asyncio.to_thread(job.repository.read_many, job.change.base, old_paths) if old_paths else {}
     turn = asyncio.Semaphore(_PARALLEL)
+    configured = set(ruff.by_config(job.repository.root, by_path).get(True, []))
 
-    async def compared(source: Source) -> list[Finding] | Broken:
+    async def compared(source: SourceFile) -> list[Finding] | Broken:
         before: tuple[Finding, ...] = ()
-        content = in_utf8(source.language, contents.get(source.base_path, b""))
-        if source.base_path in contents:
+        if source.old:
             async with turn:
                 # The old name decides which per-file ignores held for the old content.
-                was = await ruff.check_content(job, source.path, content, under=source.base_path)
+                was = await ruff.check_content(job, source.path, source.was.content, under=source.base_path)
             if isinstance(was, Broken):
                 return was
             before = was.findings
-        return baseline.compare(source, by_path[source.path], content, before)
+        marked = baseline.compare(source, by_path[source.path], before, edited=True)
+        return _weighed(marked, {each.rule for each in before}, configured=source.path in configured)
 
     known = {source.path for source in affected}
     findings = [finding for finding in linted.findings if finding.path not in known]  # fail closed: new
@@ -52,11 +53,28 @@ async def run(job: Job) -> Outcome:
         if isinstance(each, Broken):
             return Outcome(tool=ruff.tool(), error=each.reason)
         findings += each
+    return _outcome(job, findings, linted)
+
+
+def _outcome(job: Job, findings: list[Finding], linted: ruff.Linted) -> Outcome:
     unread = sorted(linted.unread)
-    if not unread:
-        return Outcome(tuple(findings), len(job.sources), ruff.tool())
-    told, files = f"ruff cannot read {', '.join(unread)}: not UTF-8", len(job.sources) - len(unread)
-    return Outcome(tuple(findings), files, ruff.tool(), (told,) if files else (), error="" if files else told)
+    told, files = f"ruff cannot read {', '.join(unread)}: not UTF-8" if unread else "", len(job.sources) - len(unread)
+    notes = (*linted.notes, *((told,) if files and told else ()))
+    return Outcome(tuple(findings), files, ruff.tool(), notes, error="" if files else told)
+
+
+def _weighed(findings: list[Finding], before: set[str], *, configured: bool) -> list[Finding]:
+    """The findings, some as information, by the rules that the file broke before the change.
+
+    In one that did not parse, what follows a wrong line is mostly its echo; without settings, habits stay habits.
+    """
+    torn, habits = ruff.SYNTAX in before, frozenset() if configured else ruff.LIVED_WITH & before
+    return [
+        each.model_copy(update={"severity": Severity.LOW})
+        if each.rule in habits or (torn and each.rule != ruff.SYNTAX)
+        else each
+        for each in findings
+    ]
 
 
 async def _linted(job: Job) -> ruff.Linted | Broken:
@@ -74,6 +92,7 @@ async def _linted(job: Job) -> ruff.Linted | Broken:
         if isinstance(said, Broken):
             return said
         linted = ruff.Linted(
-            (*linted.findings, *said.findings), linted.unparsed | said.unparsed, linted.excluded, linted.unread
-        )
+            (*linted.findings, *said.findings), linted.unparsed | said.unparsed, linted.excluded, linted.unread,
+            linted.notes,
+        )  # fmt: skip
     return linted

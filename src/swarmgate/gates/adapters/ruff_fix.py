@@ -12,14 +12,14 @@ import os
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import ruff
-from swarmgate.gates.encodings import BYTE_ORDER_MARK, in_utf8_on_disk
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.tool import Broken, invoke, with_files
+from swarmgate.gates.source.encodings import BYTE_ORDER_MARK, in_utf8_on_disk
+from swarmgate.gates.tool import Broken
 from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.source.file import SourceFile
 
 _PARALLEL = 4
 _WOULD_REFORMAT = 1
@@ -44,12 +44,12 @@ async def _fix(job: Job) -> Outcome:
     sources = [source for source in job.sources if source.path not in linted.unparsed | unread]
     wanted = await _to_format(job, sources)
     if wanted:
-        argv = [ruff.program(), "format", "--no-cache", "--quiet", "--force-exclude", "--"]
-        done = await invoke(job, with_files(argv, wanted), exit_codes=(0,), env=ruff.ENVIRONMENT, inert=True)
+        argv = [ruff.program(), "format", "--no-cache", "--quiet", "--force-exclude"]
+        done = await ruff.run(job, argv, wanted, exit_codes=(0,))
         if isinstance(done, Broken):
             return Outcome(tool=ruff.tool(), error=done.reason)
     notes = (f"ruff cannot read {', '.join(sorted(unread))}: not UTF-8",) if unread else ()
-    return Outcome((), len(job.sources) - len(unread), ruff.tool(), notes)
+    return Outcome((), len(job.sources) - len(unread), ruff.tool(), (*linted.notes, *notes))
 
 
 def _restore_marks(job: Job) -> None:
@@ -63,7 +63,7 @@ def _restore_marks(job: Job) -> None:
             place.write_bytes(BYTE_ORDER_MARK + now)
 
 
-async def _to_format(job: Job, sources: list[Source]) -> list[str]:
+async def _to_format(job: Job, sources: list[SourceFile]) -> list[str]:
     contents = await _before(job, sources)
     # An empty file is formatted in every style: it tells no more than one that was not there.
     fresh = [source.path for source in sources if not contents.get(source.path, b"").strip()]
@@ -72,23 +72,18 @@ async def _to_format(job: Job, sources: list[Source]) -> list[str]:
     edited = [source for source in edited if _on_disk(job, source) != contents[source.path]]
     turn = asyncio.Semaphore(_PARALLEL)
 
-    async def was_formatted(source: Source) -> bool:
-        name = os.fsdecode(encode(source.base_path))
-        argv = [ruff.program(), "format", "--check", "--quiet", "--no-cache", "--stdin-filename", name, "-"]
+    async def was_formatted(source: SourceFile) -> bool:
+        argv = [ruff.program(), "format", "--check", "--quiet", "--no-cache"]
+        codes = (0, _WOULD_REFORMAT, _UNPARSED)
         async with turn:
-            done = await invoke(
-                job,
-                [argv],
-                exit_codes=(0, _WOULD_REFORMAT, _UNPARSED), stdin=contents[source.path],
-                env=ruff.ENVIRONMENT, inert=True,
-            )  # fmt: skip
-        return not isinstance(done, Broken) and done[0].exit_code == 0
+            ran = await ruff.run(job, argv, [source.base_path], stdin=contents[source.path], exit_codes=codes)
+        return not isinstance(ran, Broken) and ran.done[0].exit_code == 0
 
     kept = await asyncio.gather(*map(was_formatted, edited))
     return wanted + [source.path for source, formatted in zip(edited, kept, strict=True) if formatted]
 
 
-async def _before(job: Job, sources: list[Source]) -> dict[str, bytes]:
+async def _before(job: Job, sources: list[SourceFile]) -> dict[str, bytes]:
     """The base revision's content of the files that have one, by their present paths."""
     edited = [source for source in sources if source.base_path]
     if not edited:
@@ -99,7 +94,7 @@ async def _before(job: Job, sources: list[Source]) -> dict[str, bytes]:
     return {source.path: contents.get(source.base_path, b"") for source in edited}
 
 
-def _on_disk(job: Job, source: Source) -> bytes:
+def _on_disk(job: Job, source: SourceFile) -> bytes:
     """What the file holds now, after the fixes; nothing when it is gone meanwhile."""
     try:
         return (job.repository.root / os.fsdecode(encode(source.path))).read_bytes()

@@ -17,23 +17,22 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import SwarmError
-from swarmgate.gates import baseline
-from swarmgate.gates.encodings import in_utf8
-from swarmgate.gates.files import Trait, traits_of
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.project.files import Trait, traits_of
 from swarmgate.gates.sast import bandit_tests, commands, flow, ruff_tests, rules, semgrep
 from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.hit import Scanned
 from swarmgate.gates.sast.merge import merge
+from swarmgate.gates.source import baseline
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
     from swarmgate.gates.sast.copies import Copies
     from swarmgate.gates.sast.hit import Hit
+    from swarmgate.gates.source.file import SourceFile
 
 
 _TOGETHER = 40
@@ -54,12 +53,13 @@ _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
 
 @dataclass(slots=True)
 class _Looked:
-    """What all scanners say of a set of files: findings by path, what went wrong, what else to tell."""
+    """What all scanners say of a set of files: findings by path, what went wrong, what else to tell, what is broken."""
 
     findings: dict[str, list[Finding]] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     rules: frozenset[str] = frozenset()
+    broken: list[SourceFile] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,7 @@ async def run(job: Job) -> Outcome:
         if job.stop.is_set():
             return Outcome(error=job.late)
         findings = await _against_base(job, sources, now, past)
+    await _tell_broken(job, now)
     tool = _tool(python=any(source.language == "python" for source in sources))
     notes = (f"{len(now.rules)} rules", *now.notes, *(left_out if len(sources) < len(code) else ()))
     if not now.troubles:
@@ -104,7 +105,7 @@ async def run(job: Job) -> Outcome:
     return Outcome(findings, len(sources), tool, notes, error=told, rules=len(now.rules))
 
 
-def _rebuilt(job: Job, sources: Sequence[Source]) -> set[str]:
+def _rebuilt(job: Job, sources: Sequence[SourceFile]) -> set[str]:
     """The files that were bundles before the change, by name and size: a build rewrites them, out of judged code.
 
     The engine takes minutes for those of one library, and of their few long lines it cannot be told what is new.
@@ -116,7 +117,7 @@ def _rebuilt(job: Job, sources: Sequence[Source]) -> set[str]:
     return {path for path, name in ids.items() if sizes.get(name, 0) > _BUNDLE_BYTES}
 
 
-async def _likely(job: Job, sources: Sequence[Source]) -> list[Source]:
+async def _likely(job: Job, sources: Sequence[SourceFile]) -> list[SourceFile]:
     """The base revisions that will most likely be asked for: the programs look at them together with the change.
 
     In Python some finding that informs is the rule; of many files, those without one would cost more than is saved.
@@ -124,23 +125,12 @@ async def _likely(job: Job, sources: Sequence[Source]) -> list[Source]:
     python = [each for each in sources if each.language == "python"]
     if len(sources) > _TOGETHER or not python:
         return []
-    before = _before(python, await _contents(job, python))
+    before = [source.past for source in python if source.old]
     return await asyncio.to_thread(job.memory.unknown, "sast", before) if job.memory else before
 
 
-async def _contents(job: Job, sources: Sequence[Source]) -> Mapping[str, bytes]:
-    paths = [source.base_path for source in sources if source.base_path]
-    contents = await asyncio.to_thread(job.repository.read_many, job.change.base, paths) if paths else {}
-    python = {source.base_path for source in sources if source.language == "python"}
-    return {path: in_utf8("python" if path in python else "", each) for path, each in contents.items()}
-
-
-def _before(sources: Sequence[Source], contents: Mapping[str, bytes]) -> list[Source]:
-    return [replace(each, content=contents[each.base_path]) for each in sources if each.base_path in contents]
-
-
 @asynccontextmanager
-async def _begun(job: Job, *revisions: Sequence[Source]) -> AsyncIterator[list[_Side]]:
+async def _begun(job: Job, *revisions: Sequence[SourceFile]) -> AsyncIterator[list[_Side]]:
     """Start the programs, one call of each for all revisions: they run beside what looks in this process."""
     python = [[source for source in sources if source.language == "python"] for sources in revisions]
     parses = [await asyncio.to_thread(flow.parse, each, job.stop.is_set) for each in python]
@@ -164,7 +154,7 @@ async def _begun(job: Job, *revisions: Sequence[Source]) -> AsyncIterator[list[_
             await asyncio.gather(*programs.values(), return_exceptions=True)
 
 
-async def _look(job: Job, sources: Sequence[Source], side: _Side) -> _Looked:
+async def _look(job: Job, sources: Sequence[SourceFile], side: _Side) -> _Looked:
     paths = {source.path for source in sources}
     parsed = {path: each for path, each in side.parsed.items() if path in paths}
     files = replace(side.files, names={name: each for name, each in side.files.names.items() if each.path in paths})
@@ -209,7 +199,7 @@ def _scanned(name: str, ended: Scanned | BaseException) -> Scanned:
     return Scanned(error=f"{name}: {ended}{hint}")
 
 
-def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[Source]) -> None:
+def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[SourceFile]) -> None:
     """What went wrong: a trouble where a scanner is broken, or no scanner read a file; else a note."""
     for scanned in said.values():
         looked.troubles += [scanned.error] if scanned.error else []
@@ -230,38 +220,44 @@ def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[Source
             and not read
             and all(_NO_SYNTAX.match(mine[n].unread[source.path]) for n in judges)
         ):
-            broken.append(source.path)
+            broken.append(source)
         else:
-            (looked.notes if read else looked.troubles).extend(told)
+            (looked.notes if read or Trait.INPUT in source.traits else looked.troubles).extend(told)
+    looked.broken += broken
+
+
+async def _tell_broken(job: Job, now: _Looked) -> None:
+    """A file that does not parse is a trouble, but where it is a test's input, or was so before the change."""
+    if not now.broken:
+        return
+    before = [each.past for each in now.broken if each.old]
+    _, unparsed = await asyncio.to_thread(flow.parse, before, job.stop.is_set)
+    excused = [each.path for each in now.broken if Trait.INPUT in each.traits or each.path in unparsed]
+    broken = [each.path for each in now.broken if each.path not in excused]
     if broken:
-        more = f" and {len(broken) - _NAMED} more" if len(broken) > _NAMED else ""
-        verb = "does" if len(broken) == 1 else "do"
-        looked.troubles.append(f"{', '.join(broken[:_NAMED])}{more} {verb} not parse: see syntax_check")
+        now.troubles.append(f"{_few(broken)} not parse: see syntax_check")
+    if excused:
+        now.notes.append(f"not looked at: {_few(excused)} not parse, an input of tests or as before the change")
 
 
-async def _against_base(job: Job, sources: Sequence[Source], now: _Looked, past: _Side) -> tuple[Finding, ...]:
+def _few(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return f"{', '.join(paths[:_NAMED])}{more} {'does' if len(paths) == 1 else 'do'}"
+
+
+async def _against_base(job: Job, sources: Sequence[SourceFile], now: _Looked, past: _Side) -> tuple[Finding, ...]:
     """Mark what the base revision had as well; only files with findings are worth a look at their past."""
     found = [source for source in sources if now.findings.get(source.path)]
-    contents = await _contents(job, found)
-    doubtful = [
-        source
-        for source in found
-        if baseline.may_be_old(source, now.findings[source.path], contents.get(source.base_path, b""))
-    ]
-    was = await _past(job, _before(doubtful, contents), past)
-    marked = [
-        baseline.compare(
-            source, now.findings[source.path], contents.get(source.base_path, b""), was.get(source.path, ())
-        )
-        for source in found
-    ]
+    doubtful = [source for source in found if baseline.may_be_old(source, now.findings[source.path])]
+    was = await _past(job, [source.past for source in doubtful if source.old], past)
+    marked = [baseline.compare(each, now.findings[each.path], was.get(each.path, ())) for each in found]
     return tuple(finding for each in marked for finding in each)
 
 
-async def _past(job: Job, before: Sequence[Source], past: _Side) -> Mapping[str, Sequence[Finding]]:
+async def _past(job: Job, before: Sequence[SourceFile], past: _Side) -> Mapping[str, Sequence[Finding]]:
     """What was found in the base revision's files. It stays the same while the change is worked on: it is kept."""
 
-    async def look(sources: Sequence[Source]) -> tuple[Mapping[str, Sequence[Finding]], bool]:
+    async def look(sources: Sequence[SourceFile]) -> tuple[Mapping[str, Sequence[Finding]], bool]:
         begun = {source.path for source in past.files.names.values()}
         early = [source for source in sources if source.path in begun]
         late = [source for source in sources if source.path not in begun]
@@ -270,7 +266,7 @@ async def _past(job: Job, before: Sequence[Source], past: _Side) -> Mapping[str,
             async with _begun(job, late) as (side,):
                 looks.append(await _look(job, late, side))
         # A scanner that could not do all its work must not have said the last word on the past.
-        whole = not any(each.troubles or each.notes for each in looks) and not job.stop.is_set()
+        whole = not any(each.troubles or each.notes or each.broken for each in looks) and not job.stop.is_set()
         return {path: found for each in looks for path, found in each.findings.items()}, whole
 
     if job.memory is None or not before:

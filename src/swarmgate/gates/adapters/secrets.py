@@ -6,22 +6,24 @@ A value never leaves this module: a prefix and a hash do.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import recognise
-from swarmgate.gates.files import Trait
 from swarmgate.gates.masking import mask
-from swarmgate.gates.scan import scan
+from swarmgate.gates.project.files import Trait
+from swarmgate.gates.source import recognise
+from swarmgate.gates.source.scan import scan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
     from swarmgate.gates.outcome import Outcome
     from swarmgate.gates.secret_search import Candidate
+    from swarmgate.gates.source.file import SourceFile
 
 _NOISY = frozenset({Trait.LOCK, Trait.GENERATED, Trait.MINIFIED, Trait.VENDORED})
 _PROSE = frozenset({"", "markdown", "rst", "text"})
@@ -33,7 +35,27 @@ _BYTEWISE = frozenset({"bash", "dockerfile", "javascript", "makefile", "perl", "
 async def run(job: Job) -> Outcome:
     """Search every text file for the formats of providers and for values that are assigned to telling names."""
     tool = f"google-re2 {version('google-re2')} + swarmgate rules"
-    return await scan(job, look, tool=tool, nothing="no text file in the change", rules=await asyncio.to_thread(_rules))
+    rules = await asyncio.to_thread(_rules)
+    outcome = await scan(job, look, tool=tool, nothing="no text file in the change", rules=rules)
+    return replace(outcome, findings=await asyncio.to_thread(_rotated, job, outcome.findings))
+
+
+def _rotated(job: Job, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings; in a test, a key in the place of one that was there informs: certificates of tests expire."""
+    new = {each.path for each in findings if each.new}
+    tests = [each for each in job.sources if each.path in new and Trait.TEST in each.traits and each.base_path]
+    before = Counter[tuple[str, str]]()
+    for source in tests:
+        said = look(source.past)
+        before.update((source.path, each.rule) for each in said if not isinstance(each, str))
+    now = Counter((each.path, each.rule) for each in findings)
+    replaced = {key for key, count in now.items() if count <= before[key]}
+    return tuple(
+        each.model_copy(update={"severity": Severity.LOW, "message": f"{each.message}, in the place of another one"})
+        if each.new and (each.path, each.rule) in replaced
+        else each
+        for each in findings
+    )
 
 
 def _rules() -> int:
@@ -42,7 +64,7 @@ def _rules() -> int:
     return secret_rules.load().count
 
 
-def look(source: Source) -> list[Finding] | str:
+def look(source: SourceFile) -> list[Finding] | str:
     """The secrets of one file.
 
     Lock files, generated, minified and vendored files are full of hashes, random names and other people's examples:
@@ -70,7 +92,7 @@ def _readings(content: bytes) -> list[bytes]:
     return [*([content.decode(order, "replace").encode()] if order else []), content.replace(b"\0", b"")]
 
 
-def _nuls(source: Source) -> list[Finding]:
+def _nuls(source: SourceFile) -> list[Finding]:
     """A finding for code or configuration with NULs: its interpreter drops them, and other gates skip the file."""
     content = source.content
     if b"\0" not in content or source.language in _PROSE or not _hides_text(source):
@@ -88,7 +110,7 @@ def _nuls(source: Source) -> list[Finding]:
     ]
 
 
-def _hides_text(source: Source) -> bool:
+def _hides_text(source: SourceFile) -> bool:
     """Whether a content with NULs is neither a binary file by another name nor sound UTF-16 that its mark announces."""
     content = source.content
     if content[:2] in _WIDE_MARKS and source.language not in _BYTEWISE:
@@ -105,7 +127,7 @@ def _lines_of(text: bytes, found: Sequence[Candidate]) -> list[int]:
     return numbers
 
 
-def _finding(source: Source, candidate: Candidate, number: int) -> Finding:
+def _finding(source: SourceFile, candidate: Candidate, number: int) -> Finding:
     severity = Severity.CRITICAL if candidate.certain else Severity.HIGH
     suffix = ", which only repeats the user, database or service beside it" if candidate.local else ""
     if candidate.local or (not candidate.certain and Trait.TEST in source.traits):

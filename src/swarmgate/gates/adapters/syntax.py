@@ -13,55 +13,24 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import encodings
-from swarmgate.gates.files import MAX_BYTES, Trait
-from swarmgate.gates.scan import scan
+from swarmgate.gates.project.files import CODE, MAX_BYTES, Trait
+from swarmgate.gates.source import encodings
+from swarmgate.gates.source.scan import scan
 from swarmgate.gates.syntax import conflicts, documents
 from swarmgate.gates.syntax.problem import Problem, blank
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
     from swarmgate.gates.outcome import Outcome
+    from swarmgate.gates.source.file import SourceFile
     from swarmgate.gates.syntax.versions import Judge
 
 _MARKUP = frozenset({"html", "svelte", "vue"})
 MOST = 3
 """Findings of one file: what follows the first error is mostly its echo."""
 
-_CODE = frozenset(
-    [
-        "bash",
-        "c",
-        "cpp",
-        "csharp",
-        "dart",
-        "elixir",
-        "erlang",
-        "go",
-        "groovy",
-        "haskell",
-        "java",
-        "javascript",
-        "kotlin",
-        "lua",
-        "perl",
-        "php",
-        "powershell",
-        "python",
-        "r",
-        "ruby",
-        "rust",
-        "scala",
-        "svelte",
-        "swift",
-        "typescript",
-        "vue",
-        "zig",
-    ]
-)
 _RECIPES = frozenset({"dockerfile", "makefile"})
 _TEXT_WITH_TAGS = frozenset({"css", "dockerfile", "html", "less", "makefile", "scss", "sql"})
 _ZSH = re.compile(r"(?:\.zsh|\.?z(?:shrc|shenv|profile|login))$|-theme$")
@@ -88,7 +57,7 @@ async def run(job: Job) -> Outcome:
     return replace(outcome, notes=(*outcome.notes, notes)) if notes else outcome
 
 
-def look(source: Source, judge: Judge | None = None, on: Container[str] = frozenset()) -> list[Finding] | str:
+def look(source: SourceFile, judge: Judge | None = None, on: Container[str] = frozenset()) -> list[Finding] | str:
     """The syntax findings of one file, or why it could not be looked at (its language where nothing reads it).
 
     Args:
@@ -111,9 +80,9 @@ def look(source: Source, judge: Judge | None = None, on: Container[str] = frozen
     return word or [_finding(source, f"{source.language}-syntax", each) for each in said[:MOST]]
 
 
-def _too_large(source: Source) -> list[Finding] | str:
+def _too_large(source: SourceFile) -> list[Finding] | str:
     """Code that no gate reads, because of its size, is judged by nobody: for people, it is too large as well."""
-    if source.language not in _CODE or source.traits & {Trait.GENERATED, Trait.MINIFIED, Trait.LOCK}:
+    if source.language not in CODE or source.traits & {Trait.GENERATED, Trait.MINIFIED, Trait.LOCK}:
         return "large"
     message = (
         f"{MAX_BYTES / 1e6:g} MB or more of code in one file are too large to be judged: split it, "
@@ -122,12 +91,12 @@ def _too_large(source: Source) -> list[Finding] | str:
     return [Finding(rule="too-large", path=source.path, severity=Severity.MEDIUM, message=message)]
 
 
-def _coded(source: Source, encoding: str) -> Finding:
+def _coded(source: SourceFile, encoding: str) -> Finding:
     message = f"the source encoding {encoding} hides code: no scanner reads what Python would run; write it in UTF-8"
     return Finding(rule="hidden-by-encoding", path=source.path, line=1, severity=Severity.HIGH, message=message)
 
 
-def _judge(source: Source, judge: Judge | None, on: Container[str]) -> list[Problem] | str:
+def _judge(source: SourceFile, judge: Judge | None, on: Container[str]) -> list[Problem] | str:
     from swarmgate.workspace import grammars  # noqa: PLC0415 - late, as are the languages' modules below
 
     if source.language == "python":
@@ -149,7 +118,7 @@ def _judge(source: Source, judge: Judge | None, on: Container[str]) -> list[Prob
         return f"{source.language} (grammar too slow)"
 
 
-def _code(source: Source, on: Container[str]) -> list[Problem] | str:
+def _code(source: SourceFile, on: Container[str]) -> list[Problem] | str:
     from swarmgate.gates.syntax import markup, recipes, trees  # noqa: PLC0415
 
     language, content = source.language, _readable(source.content)
@@ -179,7 +148,7 @@ def _readable(content: bytes) -> bytes:
     return content
 
 
-def _other_shell(source: Source) -> str:
+def _other_shell(source: SourceFile) -> str:
     """The interpreter that the first line names, where it is not the one of the file's language."""
     if source.language == "bash" and _ZSH.search(source.path):
         return "zsh"
@@ -190,23 +159,23 @@ def _other_shell(source: Source) -> str:
     return shebang[1].decode() if shell != (source.language == "bash") and (shell or source.language == "bash") else ""
 
 
-def _template(source: Source, judge: Judge | None) -> str:
+def _template(source: SourceFile, judge: Judge | None) -> str:
     """A file that is sound but for the tags of a template engine is no broken file of its language."""
     if source.language in documents.languages() or not _TAG.search(source.content):
         return ""
     if source.language in _TEXT_WITH_TAGS:
         return f"{source.language} template"
     plain = _TAG.sub(lambda match: b"x" + blank(match[0])[1:] if match["value"] else blank(match[0]), source.content)
-    said = _judge(replace(source, content=plain), judge, frozenset())
+    said = _judge(source.holding(plain), judge, frozenset())
     return "" if said else f"{source.language} template"
 
 
-def _finding(source: Source, rule: str, problem: Problem) -> Finding:
+def _finding(source: SourceFile, rule: str, problem: Problem) -> Finding:
     return Finding(rule=rule, path=source.path, line=problem.line, column=problem.column,
                    severity=Severity.CRITICAL, message=problem.message)  # fmt: skip
 
 
-def _tool(sources: Sequence[Source], judge: Judge | None) -> str:
+def _tool(sources: Sequence[SourceFile], judge: Judge | None) -> str:
     """What judged: the verdicts come from these versions and from nothing else that is installed."""
     languages = {source.language for source in sources}
     parts = [judge.tool] if judge else []

@@ -9,18 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import baseline
 from swarmgate.gates.contracts import change as changes
-from swarmgate.gates.contracts.project import Project
-from swarmgate.gates.files import Source, language_of
+from swarmgate.gates.project.files import language_of
+from swarmgate.gates.project.index import Project
+from swarmgate.gates.source import baseline
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from swarmgate.domain.change import ChangeSet
     from swarmgate.gates.contracts.impact import Broken, Usage
     from swarmgate.gates.contracts.model import Break
-    from swarmgate.gates.contracts.project import Trees
 
 USER_BROKEN = "contract-user-broken"
 
@@ -46,18 +46,15 @@ class Family(Protocol):
         ...
 
 
-def analyse(
-    repository: Trees, change: ChangeSet, stopped: Callable[[], bool] = bool
-) -> tuple[list[Finding], list[str]]:
+def analyse(project: Project, change: ChangeSet) -> tuple[list[Finding], list[str]]:
     """The findings of a change, and what could not be looked at; reads nothing where no source file lost anything."""
     if not any(_relevant(file.path) or _relevant(file.old_path) for file in change.files if file.old_mode):
         return [], []
-    project = Project(repository, change.base, change.tree, stopped)
     findings: list[Finding] = []
     notes: list[str] = []
     for name, languages in _FAMILIES.items():
         pairs = changes.pairs(project, change, frozenset(languages))
-        if not pairs or stopped():
+        if not pairs or project.stopped():
             continue
         family = _family(name, project, pairs)
         breaks = list(family.breaks())
@@ -168,11 +165,11 @@ def _marked(project: Project, findings: list[Finding]) -> list[Finding]:
     by_path: dict[str, list[Finding]] = {}
     for finding in dict.fromkeys(findings):
         by_path.setdefault(finding.path, []).append(finding)
-    contents = project.read_many(list(by_path)) if by_path else {}
+    contents = project.head.contents(by_path)
     return [
         finding
         for path, each in by_path.items()
-        for finding in baseline.fingerprint(Source(path, "", content=contents.get(path, b"")), each)
+        for finding in baseline.fingerprint(SourceFile.of(path, "", content=contents.get(path, b"")), each)
     ]
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.change import ChangeKind
-from swarmgate.gates.files import MAX_BYTES, Trait, language_of, traits_of
+from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
 
 if TYPE_CHECKING:
     from swarmgate.domain.change import ChangeSet
-    from swarmgate.gates.contracts.project import Project
+    from swarmgate.gates.project.index import Project
 
 _REGULAR = ("100644", "100755", "100664")
 _NO_CONTRACT = {Trait.VENDORED, Trait.GENERATED, Trait.LOCK}
@@ -45,8 +45,8 @@ def pairs(project: Project, change: ChangeSet, languages: frozenset[str]) -> lis
             wanted.append((old, new))
     if not any(old for old, _ in wanted):
         return []  # what is only added breaks no contract
-    before = project.read_many([old for old, _ in wanted if old], old=True)
-    after = project.read_many([new for _, new in wanted if new])
+    before = project.base.contents([old for old, _ in wanted if old])
+    after = project.head.contents([new for _, new in wanted if new])
     return [Pair(_side(old, before), _side(new, after)) for old, new in wanted]
 
 

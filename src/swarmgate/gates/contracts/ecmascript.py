@@ -17,7 +17,8 @@ from swarmgate.gates.contracts.ecmascript_members import (
 )
 from swarmgate.gates.contracts.model import Surface, Symbol
 from swarmgate.gates.contracts.nodes import child, flat, header, line, name, named, text
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import language_of
+from swarmgate.gates.source import grammar_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def read(path: str, content: bytes) -> Surface:
     Raises:
         grammars.TooSlow: see there.
     """
-    root = grammars.parse(grammars.grammar_of(path, language_of(path)), content).root_node
+    root = grammar_tree.parse(content, grammars.grammar_of(path, language_of(path))).root_node
     return _Reader(root, path).surface
 
 

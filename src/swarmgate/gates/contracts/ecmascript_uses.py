@@ -11,7 +11,8 @@ from swarmgate.gates.contracts.ecmascript import unit
 from swarmgate.gates.contracts.ecmascript_members import MAKER
 from swarmgate.gates.contracts.nodes import child, flat, name, named, text
 from swarmgate.gates.contracts.tree_uses import Use, arguments, use
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import language_of
+from swarmgate.gates.source import grammar_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def resolve(source: str, importer: str, units: Collection[str]) -> str:
 
 def exports(path: str, content: bytes, units: Collection[str]) -> Iterator[tuple[str, str, str]]:
     """What a file exports from one of `units`: the name it gets, the unit, the name there (`*`: everything)."""
-    root = grammars.parse(grammars.grammar_of(path, language_of(path)), content).root_node
+    root = grammar_tree.parse(content, grammars.grammar_of(path, language_of(path))).root_node
     for node in named(root, "export_statement"):
         where = resolve(text(child(node, "source")).strip("\"'`"), path, units)
         if where:
@@ -51,7 +52,7 @@ def exports(path: str, content: bytes, units: Collection[str]) -> Iterator[tuple
 
 def uses(path: str, content: bytes, units: Collection[str]) -> list[Use]:
     """Every certain use of these units, the file's own exports too where it is one of them."""
-    root = grammars.parse(grammars.grammar_of(path, language_of(path)), content).root_node
+    root = grammar_tree.parse(content, grammars.grammar_of(path, language_of(path))).root_node
     return list(_File(root, path, units).uses())
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.contracts.golang import unit
 from swarmgate.gates.contracts.nodes import child, name, named, text
 from swarmgate.gates.contracts.tree_uses import Use, arguments, is_callee, use
+from swarmgate.gates.source import grammar_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _DECLARING = {"short_var_declaration", "var_spec", "parameter_declaration", "ran
 
 def uses(path: str, content: bytes, packages: Mapping[str, str]) -> list[Use]:
     """Every certain use of these packages (import path to unit)."""
-    root = grammars.parse("go", content).root_node
+    root = grammar_tree.parse(content, "go").root_node
     return list(_uses(root, path, packages))
 
 

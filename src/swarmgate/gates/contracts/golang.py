@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Call, Parameter, ParameterKind, Surface, Symbol
 from swarmgate.gates.contracts.nodes import child, fields, flat, header, line, name, named, text
-from swarmgate.workspace import grammars
+from swarmgate.gates.source import grammar_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ def read(path: str, content: bytes) -> Surface:
     Raises:
         grammars.TooSlow: see there.
     """
-    root = grammars.parse("go", content + b"\n").root_node  # a declaration ends with its line
+    root = grammar_tree.parse(_ended(content), "go").root_node
     package = next((text(each.named_children[0]) for each in named(root, "package_clause") if each.named_children), "")
     reachable = package != "main" and "internal" not in path.split("/")
     surface = Surface(unit(path), path, torn=content if root.has_error else b"")
@@ -36,6 +36,11 @@ def read(path: str, content: bytes) -> Surface:
         symbol.ambiguous = symbol.name in surface.symbols or symbol.name in {"init", "_"}
         surface.symbols[symbol.name] = symbol
     return surface
+
+
+def _ended(content: bytes) -> bytes:
+    # A declaration ends with its line.
+    return content if content.endswith(b"\n") else content + b"\n"
 
 
 def _symbols(root: Node) -> Iterator[Symbol]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Call, Parameter, ParameterKind, Surface, Symbol
 from swarmgate.gates.contracts.nodes import child, fields, flat, header, line, name, named, text
-from swarmgate.workspace import grammars
+from swarmgate.gates.source import grammar_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,13 +34,19 @@ def package(unit: str) -> str:
     return unit.rpartition(":")[2]
 
 
+def is_inside(unit: str, path: str) -> bool:
+    """Whether a file lies in the folder of a unit's package, of whatever source root."""
+    folder, inside = posixpath.dirname(path), package(unit).replace(".", "/")
+    return f"/{folder}".endswith(f"/{inside}") if inside else not folder
+
+
 def read(path: str, content: bytes) -> Surface:
     """The surface of one file of a package.
 
     Raises:
         grammars.TooSlow: see there.
     """
-    root = grammars.parse("java", content).root_node
+    root = grammar_tree.parse(content, "java").root_node
     packages = named(root, "package_declaration")
     inside = [each for each in named(packages[0]) if each.type.endswith("identifier")] if packages else []
     surface = Surface(unit(path, flat(inside[0]) if inside else ""), path, torn=content if root.has_error else b"")
@@ -98,7 +104,10 @@ def _add(symbol: Symbol, member: Symbol) -> None:
             there.calls += member.calls
             there.traits &= member.traits
         elif member.public:
+            member.narrow += there.calls + there.narrow
             symbol.members[member.name] = member
+        else:
+            there.narrow += member.calls
     else:
         symbol.members[member.name] = member
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.contracts.java import MAKER
 from swarmgate.gates.contracts.nodes import child, fields, flat, name, named, text
 from swarmgate.gates.contracts.tree_uses import Use, arguments, use
+from swarmgate.gates.source import grammar_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _TYPED = {"local_variable_declaration", "field_declaration", "formal_parameter"}
 
 def uses(content: bytes, types: Mapping[tuple[str, str], str]) -> list[Use]:
     """Every certain use of these types (package and name, to the unit)."""
-    root = grammars.parse("java", content).root_node
+    root = grammar_tree.parse(content, "java").root_node
     return list(_uses(root, types))
 
 

@@ -55,12 +55,12 @@ class Symbol:
     """A name of a contract.
 
     `kind`: function, class, interface, type, enum, member (of an enum), attribute, property, alias (a name imported
-    from elsewhere). `calls`: the forms in which it can be called, one for each overload; `body`: with overloads, the
-    form that their common body has. `traits` are words that belong to the contract: async, static, class, writable and
-    so on. `required`: a field that whoever makes
-    an object must give, or a member that whoever implements an interface must write. `open`: members may come from
-    where this file does not show. `ambiguous`: defined more than once here, so that only its absence is certain.
-    `bases` are last names of public bases, `derives` all bases as written.
+    from elsewhere). `calls`: the forms in which it can be called, one for each overload; `narrow`: further ones that
+    only its own package can call; `body`: with overloads, the form that their common body has. `traits` are words
+    that belong to the contract: async, static, class, writable and so on. `required`: a field that whoever makes an
+    object must give, or a member that whoever implements an interface must write. `open`: members may come from where
+    this file does not show. `ambiguous`: defined more than once here, so that only its absence is certain. `bases`
+    are last names of public bases, `derives` all bases as written.
     """
 
     name: str
@@ -69,6 +69,7 @@ class Symbol:
     text: str = ""
     public: bool = True
     calls: tuple[Call, ...] = ()
+    narrow: tuple[Call, ...] = ()
     body: Call | None = None
     bases: tuple[str, ...] = ()
     traits: frozenset[str] = frozenset()

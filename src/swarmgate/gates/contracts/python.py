@@ -10,12 +10,13 @@ import ast
 import functools
 import logging
 import posixpath
+import threading
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
 from swarmgate.gates.contracts.model import Call, Parameter, ParameterKind, Surface, Symbol
 from swarmgate.gates.contracts.python_facts import OPEN_CLASS, Facts, Unreadable, decode, parse
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     import griffe
@@ -28,6 +29,9 @@ _SILENT = frozenset({
     "__weakref__", "__license__", "__copyright__", "__email__", "__date__", "__credits__", "__maintainer__",
     "__status__", "__path__", "__name__", "__file__", "__test__",
 })  # fmt: skip
+_VISITING = threading.Lock()
+"""griffe hangs each node below its parent while it visits: not two visits of one tree at once."""
+
 _MAKERS = {"__init__", "__new__"}
 _ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 _UNIMPORTANT = {"object", "Generic", "ABC", "Protocol"}
@@ -44,14 +48,19 @@ def read(path: str, content: bytes) -> Surface:
     logging.getLogger("griffe").setLevel(logging.CRITICAL + 1)  # what it cannot resolve is no user's business
     import griffe  # noqa: PLC0415 - late: 70 ms that only a changed contract is worth
 
-    text = decode(content)
-    facts = Facts(parse(content), path)
+    tree = parse(content)
+    facts = Facts(tree, path)
+    visitor = griffe.Visitor("m", PurePosixPath(path), decode(content), griffe.load_extensions())  # type: ignore[arg-type]  # it only looks at the name
     try:
-        with python_source.quiet():
-            module = griffe.visit("m", PurePosixPath(path), text)  # type: ignore[arg-type]  # it only looks at the name
+        with _VISITING:
+            try:
+                visitor.visit(tree)
+            finally:
+                for node in python_tree.walk(tree):
+                    vars(node).pop("parent", None)
     except Exception as error:  # griffe's visitor has no error of its own for code that it does not expect
         raise Unreadable(str(error)) from error
-    return _Reader(module, facts, path).surface()
+    return _Reader(visitor.current.module, facts, path).surface()
 
 
 class _Reader:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from swarmgate.gates.contracts.model import Surface, Symbol
-    from swarmgate.gates.contracts.project import Project, PythonModules
+    from swarmgate.gates.project.index import Project
+    from swarmgate.gates.project.modules import PythonModules
 
 _NEVER_IMPORTED = {"antigravity", "idlelib", "lib2to3", "pip", "test", "this", "tkinter", "turtle", "turtledemo"}
 _DEPTH = 8
@@ -92,7 +93,7 @@ class Bases:
     def _surface(self, path: str) -> Surface | None:
         if path and path not in self._surfaces:
             try:
-                self._surfaces[path] = python.read(path, self.project.read(path) or b"")
+                self._surfaces[path] = python.read(path, self.project.head.content(path) or b"")
             except python_facts.Unreadable:
                 self._surfaces[path] = None
         return self._surfaces.get(path)

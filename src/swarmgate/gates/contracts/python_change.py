@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.contracts import python_facts
 from swarmgate.gates.contracts.compare import Dialect, compare
 from swarmgate.gates.contracts.model import Break, Surface, Symbol
-from swarmgate.gates.contracts.project import module_of, unit_of
 from swarmgate.gates.contracts.python_impact import impact
 from swarmgate.gates.contracts.python_surfaces import PythonSurfaces
+from swarmgate.gates.project.modules import module_of, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from swarmgate.gates.contracts.change import Pair, Side
     from swarmgate.gates.contracts.impact import Usage
-    from swarmgate.gates.contracts.project import Project
+    from swarmgate.gates.project.index import Project
 
 _DIALECT = Dialect(keywords=True)
 _SCRIPTS = {"setup.py", "conf.py", "__main__.py", "noxfile.py", "conftest.py", "manage.py"}
@@ -118,7 +118,7 @@ class PythonChange:
         return shown
 
     def _taken(self, package: str, side: Side) -> set[str]:
-        content = self._project.read(package) if package in self._present and package != side.path else None
+        content = self._project.head.content(package) if package in self._present and package != side.path else None
         try:
             facts = python_facts.Facts(python_facts.parse(content), package) if content else None
         except python_facts.Unreadable:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import functools
 import posixpath
 import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,15 +21,14 @@ class Unreadable(Exception):
     """No valid Python of this interpreter's version."""
 
 
-@functools.lru_cache(maxsize=8)
 def parse(content: bytes) -> ast.Module:
-    """The syntax tree, which nobody changes: the last few are kept.
+    """The syntax tree, which nobody changes.
 
     Raises:
         Unreadable: it does not parse.
     """
     try:
-        return python_source.parse(content)
+        return python_tree.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Unreadable(str(error)) from error
 
@@ -64,7 +62,7 @@ def _outline(body: list[ast.stmt]) -> Iterator[str]:
             yield from _outline(node.body)
             yield "end"
         elif hasattr(node, "body"):
-            yield from (ast.dump(each) for each in python_source.children(node) if isinstance(each, ast.expr))
+            yield from (ast.dump(each) for each in python_tree.children(node) if isinstance(each, ast.expr))
             for part in ("body", "orelse", "finalbody", "handlers"):
                 yield part
                 inside = getattr(node, part, [])
@@ -79,7 +77,7 @@ def _stores(node: ast.AST) -> set[str]:
     """The names of attributes that are assigned below a node, on whatever object."""
     return {
         each.attr
-        for each in python_source.walk(node)
+        for each in python_tree.walk(node)
         if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store)
     }
 
@@ -166,14 +164,12 @@ def _companion(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 def _touches_globals(node: ast.stmt) -> bool:
     if not isinstance(node, ast.Expr | ast.Assign | ast.For | ast.AugAssign):
         return False
-    calls = (each.func for each in python_source.walk(node) if isinstance(each, ast.Call))
+    calls = (each.func for each in python_tree.walk(node) if isinstance(each, ast.Call))
     return any(isinstance(call, ast.Name) and call.id in {"globals", "setattr", "vars"} for call in calls)
 
 
 def _words(tree: ast.Module) -> set[str]:
     """The words of every string that is no docstring."""
-    silent = {id(each.value) for each in python_source.walk(tree) if isinstance(each, ast.Expr)}
-    texts = (
-        each.value for each in python_source.walk(tree) if isinstance(each, ast.Constant) and id(each) not in silent
-    )
+    silent = {id(each.value) for each in python_tree.walk(tree) if isinstance(each, ast.Expr)}
+    texts = (each.value for each in python_tree.walk(tree) if isinstance(each, ast.Constant) and id(each) not in silent)
     return {word for text in texts if isinstance(text, str) for word in re.findall(r"\w+", text)}

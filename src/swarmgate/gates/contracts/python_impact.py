@@ -47,7 +47,7 @@ class _Search:
         self._located: dict[tuple[str, str], str] = {}
 
     def run(self) -> str:
-        self.contents = self.project.mentioning(self._words(), {"python"})
+        self.contents = self.project.head.mentioning(self._words(), {"python"}, self.project.stopped)
         near = re.compile(rb"(?:^|\n)[ \t]*(?:from|import)\b[^\n]*(?:\([^)]*)?\b(?:%s)\b" % b"|".join(self._modules()))
         files = [path for path, content in self.contents.items() if path in self.homes or near.search(content)
                  or self._inside(path)]  # fmt: skip
@@ -153,7 +153,7 @@ class _Search:
     def _facts_of(self, path: str) -> python_facts.Facts | None:
         if path not in self._facts:
             try:
-                content = self.project.read(path)
+                content = self.project.head.content(path)
                 self._facts[path] = (
                     python_facts.Facts(python_facts.parse(content), path) if content is not None else None
                 )

@@ -9,8 +9,8 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
 from swarmgate.gates.contracts.python_facts import absolute, statements
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,4 +129,4 @@ def _walk(body: list[ast.stmt]) -> Iterator[ast.AST]:
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             stack.append(node.value)  # its target is bound by itself
         elif not isinstance(node, ast.Lambda):
-            stack.extend(python_source.children(node))
+            stack.extend(python_tree.children(node))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts import python, python_facts
 from swarmgate.gates.contracts.model import Surface, Symbol
-from swarmgate.gates.contracts.project import PythonModules
 from swarmgate.gates.contracts.python_bases import Bases
+from swarmgate.gates.project.modules import PythonModules
 
 if TYPE_CHECKING:
     from swarmgate.gates.contracts.change import Pair, Side
-    from swarmgate.gates.contracts.project import Project
+    from swarmgate.gates.project.index import Project
 
 
 class PythonSurfaces:
@@ -30,7 +30,7 @@ class PythonSurfaces:
         self.project = project
         gone = {pair.old.path for pair in pairs if pair.old} - {pair.new.path for pair in pairs if pair.new}
         came = {pair.new.path for pair in pairs if pair.new} - {pair.old.path for pair in pairs if pair.old}
-        self.present = project.paths
+        self.present = project.head.files
         self.was_present = frozenset((self.present - came) | gone)
         self.modules, self.old_modules = PythonModules(self.present), PythonModules(self.was_present)
         self.bases = Bases(project, self.modules)
@@ -53,7 +53,8 @@ class PythonSurfaces:
         modules = self.old_modules if old else self.modules
         for star in surface.stars:
             path = modules.locate(star, surface.path)
-            content = self.project.read(path, old=old) if path and path != surface.path else None
+            side = self.project.base if old else self.project.head
+            content = side.content(path) if path and path != surface.path else None
             try:
                 there = python.read(path, content) if content is not None else None
             except python_facts.Unreadable:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Call, Parameter, Surface, Symbol
 from swarmgate.gates.contracts.nodes import child, flat, header, line, name, named, text
-from swarmgate.workspace import grammars
+from swarmgate.gates.source import grammar_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ def read(path: str, content: bytes) -> Surface:
     Raises:
         grammars.TooSlow: see there.
     """
-    root = grammars.parse("rust", content).root_node
+    root = grammar_tree.parse(content, "rust").root_node
     surface = Surface(unit(path), path, torn=content if root.has_error else b"")
     stars: list[str] = []
     _items(surface, root.named_children, "", public=True, stars=stars)

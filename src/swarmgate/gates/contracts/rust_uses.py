@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.contracts.nodes import child, flat, name, named, text
 from swarmgate.gates.contracts.rust import unit
 from swarmgate.gates.contracts.tree_uses import Use, arguments, is_callee, use
+from swarmgate.gates.source import grammar_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def uses(path: str, content: bytes, units: Collection[str]) -> list[Use]:
     """Every certain use of these modules."""
-    root = grammars.parse("rust", content).root_node
+    root = grammar_tree.parse(content, "rust").root_node
     return list(_uses(root, path, units))
 
 

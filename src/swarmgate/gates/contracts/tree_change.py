@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from swarmgate.gates.contracts.change import Pair, Side
     from swarmgate.gates.contracts.impact import Usage
-    from swarmgate.gates.contracts.project import Project
+    from swarmgate.gates.project.index import Project
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,8 @@ class TreeChange:
         """A Go name may stand in several files, one for each platform."""
         changed = {each.path for surfaces in (*self.old.values(), *self.new.values()) for each in surfaces}
         folder = posixpath.dirname(now.path)
-        here = [path for path in self.project.paths if posixpath.dirname(path) == folder and path not in changed]
-        others = self.project.read_many([p for p in here if p.endswith(".go") and not p.endswith("_test.go")])
+        here = [path for path in self.project.head.files if posixpath.dirname(path) == folder and path not in changed]
+        others = self.project.head.contents([p for p in here if p.endswith(".go") and not p.endswith("_test.go")])
         owner, _, last = gone.name.rpartition(".")
         receiver = rb"\([^)]*\b%s(?:\[[^)]*)?\)\s*" % re.escape(owner.encode()) if owner else rb"(?:\([^)]*\)\s*)?"
         word = re.escape(last.encode())
@@ -146,7 +146,9 @@ class TreeChange:
         stem = posixpath.basename(was.unit)
         folder = posixpath.dirname(was.unit)
         names = [f"{folder}/mod.rs", f"{folder}/lib.rs", f"{folder}/main.rs", f"{folder}.rs"]
-        parents = self.project.read_many([each.lstrip("/") for each in names if each.lstrip("/") in self.project.paths])
+        parents = self.project.head.contents(
+            [each.lstrip("/") for each in names if each.lstrip("/") in self.project.head.files]
+        )
         for path, content in parents.items():
             code = content.decode("utf-8", "replace")
             binary = path.endswith("main.rs") and len(parents) == 1

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from swarmgate.gates.contracts.model import Break, Call, Symbol
-    from swarmgate.gates.contracts.project import Project
     from swarmgate.gates.contracts.tree_uses import Use
+    from swarmgate.gates.project.index import Project
 
 _LANGUAGES = {
     "ecmascript": ("javascript", "typescript"), "go": ("go",), "rust": ("rust",), "java": ("java",),
@@ -46,7 +46,8 @@ class _Search:
 
     def run(self) -> str:
         modules = {posixpath.basename(each) for each in self.units} if self.language == "ecmascript" else set()
-        contents = self.project.mentioning(self._words() | modules, _LANGUAGES[self.language])
+        words, languages = self._words() | modules, _LANGUAGES[self.language]
+        contents = self.project.head.mentioning(words, languages, self.project.stopped)
         if self.language == "ecmascript":
             self._exports({path: content for path, content in contents.items() if _EXPORTING.search(content)})
         near = self._near()
@@ -111,15 +112,15 @@ class _Search:
         for each in self.breaks:
             package, type_ = java.package(each.unit), each.name.split(".")[0]
             tail = "/".join(filter(None, (*package.split("."), f"{type_}.java")))
-            twins = [path for path in self.project.paths if f"/{path}".endswith(f"/{tail}") and path != each.path]
+            twins = [path for path in self.project.head.files if f"/{path}".endswith(f"/{tail}") and path != each.path]
             if not twins:
                 found[package, type_] = each.unit
         return found
 
     def _packages(self) -> dict[str, str]:
-        found = [path for path in self.project.paths if posixpath.basename(path) == "go.mod"]
+        found = [path for path in self.project.head.files if posixpath.basename(path) == "go.mod"]
         modules = {}
-        for path, content in self.project.read_many(found).items():
+        for path, content in self.project.head.contents(found).items():
             named = re.search(rb"^module\s+(\S+)", content, re.MULTILINE)
             if named:
                 modules[golang.unit(path)] = named[1].decode("utf-8", "replace").strip('"')
@@ -156,7 +157,7 @@ class _Search:
     def _missing(self, unit: str) -> bool:
         """Whether nothing else answers to a module's name: another suffix, an index file, a folder's `mod.rs`."""
         near = (f"{unit}.", f"{unit}/index.", f"{unit}/mod.rs")
-        return not any(path.startswith(near) for path in self.project.paths)
+        return not any(path.startswith(near) for path in self.project.head.files)
 
     def _judge(self, broken: Break, use: Use, path: str) -> str:
         name = broken.name or broken.unit
@@ -169,6 +170,9 @@ class _Search:
         if not re.search("parameter-(removed|added|required)|overload", broken.rule) or not _closed(broken):
             return ""
         lenient = self.language == "ecmascript" and broken.path.endswith(("js", "jsx"))
+        near = self.language == "java" and java.is_inside(broken.unit, path)
+        if near and any(_least(call) <= use.given <= _most(call) for call in broken.new.narrow):
+            return ""
         method = self.language == "rust" and any(p.name == "self" for call in broken.old.calls for p in call.parameters)
         if method or not _fits(broken.old, use.given, lenient=lenient) or _fits(broken.new, use.given, lenient=lenient):
             return ""

@@ -5,20 +5,28 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from swarmgate.domain.screen import PIPE
+from swarmgate.gates.report import lines
+
 if TYPE_CHECKING:
     from swarmgate.domain.finding import GateReport
+    from swarmgate.domain.screen import Screen
 
 FORMATS = ("text", "json", "sarif", "junit", "github")
-"""The names of the forms, which are those of the modules here."""
+"""The names of the forms: text for people, which `gates.report` makes, and those of the modules here."""
 
 
-def render(name: str, report: GateReport, about: str) -> str:
+def render(name: str, report: GateReport, about: str, screen: Screen = PIPE) -> str:
     """The report in the form of that name, with a line end.
 
     Args:
         name: one of `FORMATS`.
         report: what the gates said.
         about: what was judged, for people.
+        screen: where text for people is shown.
     """
-    text: str = import_module(f"{__name__}.{name}").render(report, about)
+    if name == "text":
+        text = "\n".join(lines(report, about, screen))
+    else:
+        text = import_module(f"{__name__}.{name}").render(report, about)
     return text if text.endswith("\n") or not text else f"{text}\n"

@@ -5,42 +5,62 @@ Escapes: https://github.com/actions/toolkit, packages/core/src/command.ts. Only 
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import GateStatus, Severity
+from swarmgate.domain.finding import GateStatus, Severity, Standing
 from swarmgate.gates.plain import flat
+from swarmgate.gates.report import counted
 
 if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding, GateReport, GateResult
+
+_ORDER = ("error", "warning", "notice")
+"""GitHub shows ten annotations of a level for a step: the worst have to come first."""
 
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 
 
 def render(report: GateReport, about: str) -> str:
-    """A command for each new finding, broken gate and note, and the verdict as a plain line."""
-    lines = [_finding(finding, result) for result in report.results for finding in result.new_findings]
+    """The new findings in a group a file, those that block first; then broken gates and notes; the verdict plainly."""
+    found = [(result, finding) for result in report.results for finding in result.new_findings]
+    files: dict[str, list[tuple[GateResult, Finding]]] = {}
+    for each in sorted(found, key=_worst_first):
+        files.setdefault(each[1].path, []).append(each)
+    lines = []
+    for path, here in files.items():
+        counts = counted(Counter(result.standing(finding) for result, finding in here))
+        lines.append(f"::group::{_escaped(path or 'the change as a whole', _DATA)}: {counts}")
+        lines += [_finding(result, finding) for result, finding in here]
+        lines.append("::endgroup::")
     for result in report.results:
         if result.blocks and (result.status is GateStatus.ERROR or not result.blocking_findings):
             lines.append(_command("error", result.reason, title=f"{result.gate}: {result.status}"))
         elif result.status is GateStatus.ERROR:
             lines.append(_command("warning", result.reason, title=f"{result.gate}: {result.status}"))
+        asked = (each for each in result.unchecked if each.asked)
+        lines += [_command("warning", f"{each.what}: {each.why}", title="not checked") for each in asked]
     lines += [_command("warning", note, title="gates") for note in report.notes]
-    verdict = f"{report.verdict}: {report.reason}" if report.reason else report.verdict
-    return "\n".join([*lines, _escaped(f"swarm gates: {verdict} ({about})", _DATA)])
+    return "\n".join([*lines, _escaped(f"swarm gates: {report.summary} ({about})", _DATA)])
 
 
-def _finding(finding: Finding, result: GateResult) -> str:
+def _worst_first(each: tuple[GateResult, Finding]) -> tuple[int, int, str, int]:
+    finding = each[1]
+    return _ORDER.index(_level(*each)), -finding.severity.rank, finding.path, finding.line
+
+
+def _finding(result: GateResult, finding: Finding) -> str:
     mend = f" -> {finding.suggestion}" if finding.suggestion else ""
     place: dict[str, str | int] = {"file": finding.path} if finding.path else {}
     place |= {"line": finding.line} if finding.line else {}
     place |= {"col": finding.column} if finding.line and finding.column else {}
     title = f"{result.gate}: {finding.rule}"
-    return _command(_level(finding, result), f"{finding.message}{mend}", **place, title=title)
+    return _command(_level(result, finding), f"{finding.message}{mend}", **place, title=title)
 
 
-def _level(finding: Finding, result: GateResult) -> str:
-    if result.blocks and finding in result.blocking_findings:
+def _level(result: GateResult, finding: Finding) -> str:
+    if result.blocks and result.standing(finding) is Standing.BLOCKS:
         return "error"
     return "warning" if finding.severity.rank >= Severity.MEDIUM.rank else "notice"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.domain.finding import Standing
 from swarmgate.gates.plain import in_json
 
 if TYPE_CHECKING:
@@ -17,6 +18,17 @@ def render(report: GateReport, about: str) -> str:
 
 
 def document(report: GateReport, about: str) -> dict[str, Any]:
-    """The report as JSON-ready data; `verdict` is `passed`, `rejected` or `nothing judged`."""
-    told = {"verdict": report.verdict, "judged": about, "reason": report.reason}
+    """The report as JSON-ready data; `verdict` is `passed`, `rejected` or `nothing judged`.
+
+    `summary` is the last line that people see, `unchecked` what it says of what was not checked; `counts` add up to all
+    findings.
+    """
+    told: dict[str, Any] = {
+        "verdict": report.verdict,
+        "judged": about,
+        "reason": report.reason,
+        "summary": report.summary,
+    }
+    told |= {"unchecked": [each.model_dump(include={"what", "why"}) for each in report.unchecked]}
+    told |= {"counts": {each.value: report.counts.get(each, 0) for each in Standing}}
     return told | report.model_dump(mode="json")

@@ -1,15 +1,16 @@
 """JUnit XML, which GitLab, Jenkins and most CI systems show: a test suite for each gate.
 
-There is no standard; this keeps to what Jenkins' schema and GitLab's reader have in common.
+There is no standard; this keeps to the schema of Jenkins' xUnit plugin (junit-10.xsd), and to what GitLab reads of it.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from swarmgate.domain.finding import GateStatus
+from swarmgate.domain.finding import GateStatus, Standing
 from swarmgate.gates.plain import flat
 
 if TYPE_CHECKING:
@@ -20,51 +21,71 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(report: GateReport, about: str) -> str:
-    """A suite for each gate: one case a finding that blocks, or one for the gate where there is none."""
+    """A suite for each gate: a case a finding, one for the gate itself where none blocks, one for what it left undone.
+
+    Findings that block are failures; others pass, and say in their output what they are. What was not checked is
+    skipped.
+    """
     suites = ET.Element("testsuites", name=_legal(f"swarm gates: {about}"), time=f"{report.seconds:.3f}")
-    totals = [_suite(suites, result) for result in report.results]
-    for key, values in zip(("tests", "failures", "errors", "skipped"), zip(*totals, strict=True), strict=False):
-        suites.set(key, str(sum(values)))
-    if report.notes:  # a suite without cases: no count of tests, and readers show its output
-        notes = ET.SubElement(suites, "testsuite", name="notes", tests="0", failures="0", errors="0", skipped="0")
-        ET.SubElement(notes, "system-out").text = _legal("\n".join(report.notes))
+    totals = sum((_suite(suites, result) for result in report.results), Counter[str]())
+    for key in ("tests", "failures", "errors"):
+        suites.set(key, str(totals[key]))
+    # A suite without cases: no count of tests, and readers show its output.
+    notes = ET.SubElement(suites, "testsuite", name="notes", tests="0", failures="0", errors="0", skipped="0")
+    ET.SubElement(notes, "system-out").text = _legal("\n".join((*report.notes, report.summary)))
     ET.indent(suites)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
 
 
-def _suite(parent: ET.Element, result: GateResult) -> tuple[int, int, int, int]:
-    failed = list(result.blocking_findings) if result.status is GateStatus.FAIL else []
+def _suite(parent: ET.Element, result: GateResult) -> Counter[str]:
     suite = ET.SubElement(parent, "testsuite", name=result.gate, time=f"{result.seconds:.3f}")
-    for finding in failed:
-        _case(suite, finding, result)
-    if not failed:
-        case = ET.SubElement(suite, "testcase", name=result.gate, classname=result.gate, time=f"{result.seconds:.3f}")
-        if result.status is GateStatus.SKIP:
-            ET.SubElement(case, "skipped", message=_legal(result.reason))
-        elif result.status is not GateStatus.PASS:
-            kind = "error" if result.status is GateStatus.ERROR else "failure"
-            ET.SubElement(case, kind, message=_legal(result.reason), type=result.gate).text = _legal(result.reason)
-    counts = (
-        max(len(failed), 1),
-        len(failed) or int(result.status is GateStatus.FAIL),
-        int(result.status is GateStatus.ERROR),
-        int(result.status is GateStatus.SKIP),
-    )
-    for key, count in zip(("tests", "failures", "errors", "skipped"), counts, strict=True):
-        suite.set(key, str(count))
+    counts = Counter[str]()
+    failed = result.status is GateStatus.FAIL
+    if not (failed and result.blocking_findings):
+        counts += _gate(suite, result)
+    for finding in result.findings:
+        counts += _finding(suite, finding, result, failed=failed)
+    for each in result.unchecked if result.status is not GateStatus.ERROR else ():
+        if each.asked:
+            case = ET.SubElement(suite, "testcase", name=_legal(each.what), classname=result.gate, time="0.000")
+            ET.SubElement(case, "skipped", message=_legal(f"not checked: {each.why}"))
+            counts += Counter(tests=1, skipped=1)
+    for key in ("tests", "failures", "errors", "skipped"):
+        suite.set(key, str(counts[key]))
     return counts
 
 
-def _case(suite: ET.Element, finding: Finding, result: GateResult) -> None:
+def _gate(suite: ET.Element, result: GateResult) -> Counter[str]:
+    """The case of the gate as a whole."""
+    case = ET.SubElement(suite, "testcase", name=result.gate, classname=result.gate, time=f"{result.seconds:.3f}")
+    if result.status is GateStatus.PASS:
+        return Counter(tests=1)
+    if result.status is GateStatus.SKIP:
+        ET.SubElement(case, "skipped", message=_legal(result.reason))
+        return Counter(tests=1, skipped=1)
+    kind = "error" if result.status is GateStatus.ERROR else "failure"
+    ET.SubElement(case, kind, message=_legal(result.reason), type=result.gate).text = _legal(result.reason)
+    return Counter({"tests": 1, f"{kind}s": 1})
+
+
+def _finding(suite: ET.Element, finding: Finding, result: GateResult, *, failed: bool) -> Counter[str]:
     name = _legal(flat(f"{finding.rule} {finding.place}"))
     case = ET.SubElement(suite, "testcase", name=name, classname=result.gate, time="0.000")
-    if finding.path:
-        case.set("file", _legal(flat(finding.path)))
-    if finding.line:
-        case.set("line", str(finding.line))
-    failure = ET.SubElement(case, "failure", message=_legal(finding.message), type=_legal(finding.rule))
-    told = [flat(finding.place), f"{finding.severity}: {finding.message}", finding.suggestion, finding.cwe]
-    failure.text = "\n".join(map(_legal, filter(None, told)))
+    standing = result.standing(finding)
+    told = [
+        flat(finding.place),
+        f"{finding.severity}: {finding.message}",
+        finding.code,
+        finding.suggestion,
+        finding.cwe,
+    ]
+    if failed and standing is Standing.BLOCKS:
+        failure = ET.SubElement(case, "failure", message=_legal(finding.message), type=_legal(finding.rule))
+        failure.text = "\n".join(map(_legal, filter(None, told)))
+        return Counter(tests=1, failures=1)
+    said = f"{standing}: {finding.accepted}" if finding.accepted else standing.value
+    ET.SubElement(case, "system-out").text = "\n".join(map(_legal, filter(None, (said, *told))))
+    return Counter(tests=1)
 
 
 def _legal(text: str) -> str:

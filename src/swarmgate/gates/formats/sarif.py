@@ -1,7 +1,8 @@
 """SARIF 2.1.0 (OASIS standard, 2020-03-27), as GitHub code scanning takes it.
 
 One run holds all gates: of several runs in one file GitHub takes only those whose categories differ. A rule's tags name
-its gate and its CWE. Old findings are `unchanged`, accepted ones carry a suppression, broken gates are notifications.
+its gate and its CWE. Old findings are `unchanged`, accepted ones carry a suppression. Broken gates are notifications,
+and so is what was not checked.
 """
 
 from __future__ import annotations
@@ -118,9 +119,11 @@ def _result(finding: Finding, result: GateResult, places: dict[str, int]) -> dic
 
 def _location(finding: Finding) -> dict[str, Any]:
     # GitHub wants a line for every result; 1 stands for the whole file.
-    region = {"startLine": max(finding.line, 1)}
+    region: dict[str, Any] = {"startLine": max(finding.line, 1)}
     if finding.line and finding.column:
         region["startColumn"] = finding.column
+    if finding.code:
+        region["snippet"] = {"text": finding.code}
     return {"artifactLocation": {"uri": quote(encode(finding.path)), "uriBaseId": _ROOT}, "region": region}
 
 
@@ -138,7 +141,13 @@ def _invocation(report: GateReport) -> dict[str, Any]:
         for result in report.results
         if result.status is GateStatus.FAIL and not any(finding.path for finding in result.findings)
     ]
-    told = [*((result.gate, "error", result.reason) for result in broken), *failed, *placeless]
+    unchecked = [
+        (result.gate, "warning", f"not checked: {each.what} ({each.why})")
+        for result in report.results
+        for each in result.unchecked
+        if each.asked
+    ]
+    told = [*((result.gate, "error", result.reason) for result in broken), *failed, *placeless, *unchecked]
     return {
         "executionSuccessful": not broken,
         "toolExecutionNotifications": [_notification(*each) for each in told],

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from swarmgate.gates.imports.edges import Edge
-    from swarmgate.gates.imports.model import View
+    from swarmgate.gates.project.view import View
 
 REACH = 600
 """So many files are followed from one import; what lies further is not searched."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.imports import python_source, script_source
 from swarmgate.gates.imports.model import Guard, Import
+from swarmgate.gates.project.files import suffixes_of
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from swarmgate.gates.imports.python_project import PythonProject
     from swarmgate.gates.imports.script_project import ScriptProject
 
-PYTHON = (".py", ".pyi")
-SCRIPT = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")
+PYTHON = suffixes_of("python")
+SCRIPT = suffixes_of("typescript", "javascript", "vue", "svelte")
 _PYTHON_LINE = re.compile(
     r"^(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n#]*)|import[ \t]+([\w.]+[^\n#]*))", re.MULTILINE
 )
@@ -99,7 +100,7 @@ class Edges:
 def _read(path: str, content: bytes) -> tuple[Import, ...]:
     """The imports of a file; none of one that does not parse."""
     try:
-        return python_source.imports(content) if path.endswith(PYTHON) else script_source.imports(path, content)
+        return python_source.imports(content) if path.endswith(PYTHON) else script_source.imports(content, path)
     except (SyntaxError, ValueError, RecursionError, MemoryError, grammars.TooSlow):
         return ()
 

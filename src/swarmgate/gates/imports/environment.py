@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from swarmgate.gates.imports.model import View
+    from swarmgate.gates.project.view import View
 
 _NAMES = (".venv", "venv", "env", ".env", "virtualenv", ".virtualenv")
 _VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT")

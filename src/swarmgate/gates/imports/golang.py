@@ -7,13 +7,13 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.imports.model import ancestors
 from swarmgate.gates.imports.surroundings import Builds, Kind, kind_of
+from swarmgate.gates.project.view import ancestors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swarmgate.gates.imports.model import View
+    from swarmgate.gates.project.view import View
 
 _PACKAGES = """
 archive arena bufio builtin bytes cmd cmp compress container context crypto database debug embed encoding errors

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.imports.edges import PYTHON, SCRIPT, Edges
-from swarmgate.gates.imports.model import View
 from swarmgate.gates.imports.python_project import PythonProject
 from swarmgate.gates.imports.script_project import ScriptProject
+from swarmgate.gates.project.view import View
 from swarmgate.workspace.driver import call, failure
 from swarmgate.workspace.paths import decode, encode
 

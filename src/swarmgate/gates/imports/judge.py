@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from swarmgate.domain.finding import Severity
-from swarmgate.gates import baseline
-from swarmgate.gates.files import Source, Trait, language_of, traits_of
 from swarmgate.gates.imports import cycles, importers, lookalikes, python_source, test_code, unused
 from swarmgate.gates.imports.edges import PYTHON, SCRIPT
 from swarmgate.gates.imports.golang import GoChecker
-from swarmgate.gates.imports.model import View
 from swarmgate.gates.imports.python_check import PythonChecker
 from swarmgate.gates.imports.rust import RustChecker
 from swarmgate.gates.imports.script_check import ScriptChecker
+from swarmgate.gates.project.files import Trait, language_of, traits_of
+from swarmgate.gates.project.view import View
 from swarmgate.gates.sbom import formats
+from swarmgate.gates.source import baseline
+from swarmgate.gates.source.file import Revision, SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -47,7 +47,7 @@ _CHECKERS: dict[str, Callable[[View], Checker]] = {
 }  # fmt: skip
 
 
-def concerns(change: ChangeSet, sources: Sequence[Source]) -> bool:
+def concerns(change: ChangeSet, sources: Sequence[SourceFile]) -> bool:
     """Whether the change touches code of these languages or a manifest."""
     if any(source.language in _CHECKERS for source in sources):
         return True
@@ -73,8 +73,7 @@ class Judge:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        known = {source.path: source.content for source in job.sources if source.content}
-        self._head = _Side(View(job.repository, job.change.tree, known))
+        self._head = _Side(job.project.head)
         self._used: dict[str, bool] = {}
         self._earlier: Graph | None = None
         self.files = 0
@@ -82,9 +81,7 @@ class Judge:
 
     @cached_property
     def _base(self) -> _Side:
-        view = View(self._job.repository, self._job.change.base)
-        view.fetch(source.base_path for source in self._job.sources if source.base_path)
-        return _Side(view)
+        return _Side(self._job.project.base)
 
     def changed_files(self) -> list[Finding]:
         """The findings of the changed files; those that the base revision had in its own tree are old."""
@@ -130,7 +127,13 @@ class Judge:
             if content is None or language not in _CHECKERS or traits_of(path) & _NOT_OURS:
                 continue
             findings = self._head.check(path, language, content)
-            source = Source(path, language, traits_of(path), content, base_path=path)
+            source = SourceFile.of(
+                path,
+                language,
+                traits_of(path),
+                content,
+                old=Revision(path, language, self._base.view.content(path) or b""),
+            )
             found += [each for each in self._against_base(source, findings) if each.new]
         return found
 
@@ -165,12 +168,9 @@ class Judge:
         sides = self._head.view, self._base.view, self._job.change, checker.environment
         return [*unused.unused(*sides), *lookalikes.lookalikes(*sides)]
 
-    def _against_base(self, source: Source, findings: Sequence[Finding]) -> list[Finding]:
-        if not source.base_path:
-            return baseline.compare(source, findings, b"", ())
-        content = self._base.view.content(source.base_path) or b""
-        before = self._base.check(source.base_path, source.language, content)
-        return baseline.compare(replace(source, path=source.path), findings, content, before)
+    def _against_base(self, source: SourceFile, findings: Sequence[Finding]) -> list[Finding]:
+        before = self._base.check(source.base_path, source.language, source.was.content) if source.old else ()
+        return baseline.compare(source, findings, before)
 
     def _taken_away(self) -> list[str]:
         """The files of the base that are gone, or that lost a name that others may import."""
@@ -198,7 +198,7 @@ def _public(path: str, content: bytes) -> set[str]:
         return set(python_source.definitions(content).names)
     from swarmgate.gates.imports import script_source  # noqa: PLC0415 - late: Python changes need no grammar
 
-    return set(script_source.exports(path, content).names)
+    return set(script_source.exports(content, path).names)
 
 
 def _is_code(path: str) -> bool:

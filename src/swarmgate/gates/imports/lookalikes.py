@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from swarmgate.domain.change import ChangeSet
     from swarmgate.gates.imports.environment import Environment
-    from swarmgate.gates.imports.model import View
+    from swarmgate.gates.project.view import View
     from swarmgate.gates.sbom.model import Declared, Reading
 
 _SHORTEST, _TWO_SLIPS, _ANY_LETTER = 5, 8, 6

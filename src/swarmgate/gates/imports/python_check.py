@@ -9,23 +9,25 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.files import Trait, traits_of
 from swarmgate.gates.imports import known_python as known
 from swarmgate.gates.imports import python_declared, python_names, python_source
 from swarmgate.gates.imports.environment import Environment
-from swarmgate.gates.imports.model import Guard, ancestors
+from swarmgate.gates.imports.model import Guard
 from swarmgate.gates.imports.python_declared import Declared
 from swarmgate.gates.imports.python_modules import PythonNames
 from swarmgate.gates.imports.python_names import Origin
 from swarmgate.gates.imports.python_project import PythonProject
 from swarmgate.gates.imports.surroundings import Builds, Kind, kind_of
+from swarmgate.gates.project.files import Trait, traits_of
+from swarmgate.gates.project.view import ancestors
 from swarmgate.gates.sbom.model import normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swarmgate.gates.imports.model import Import, View
+    from swarmgate.gates.imports.model import Import
     from swarmgate.gates.imports.python_project import Place
+    from swarmgate.gates.project.view import View
 
 _PATH_GAMES = re.compile(
     rb"__path__\s*(?:\+?=|\.)|sys\.modules\[|sys\.modules\.|sys\.meta_path|extend_path|declare_namespace|LazyModule"

@@ -14,16 +14,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.config import toml_text
-from swarmgate.gates import python_source
-from swarmgate.gates.imports.model import ancestors
+from swarmgate.gates.project.view import ancestors
 from swarmgate.gates.sbom import formats, requirements
 from swarmgate.gates.sbom.formats import Role
 from swarmgate.gates.sbom.model import normal
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from swarmgate.gates.imports.model import View
+    from swarmgate.gates.project.view import View
 
 _REQUIREMENT = re.compile(r"^\s*['\"]?([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[([^\]]*)\])?\s*(?:[<>=!~;@(,]|$|#|['\"]|\s)")
 _INSTALLS = re.compile(
@@ -202,7 +202,7 @@ def _collect(value: Any, key: str, texts: list[str]) -> None:
 def _code(path: str, text: str) -> Manifest:
     """setup.py and its like: every string that reads as a requirement."""
     try:
-        tree = python_source.parse(text.encode("utf-8", "replace"))
+        tree = python_tree.parse(text.encode("utf-8", "replace"))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Manifest(frozenset(normal("pypi", word) for word in re.findall(r"['\"]([A-Za-z][\w.-]+)", text)))
     strings = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]

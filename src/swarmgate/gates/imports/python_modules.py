@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.imports import python_source
 
 if TYPE_CHECKING:
-    from swarmgate.gates.imports.model import View
     from swarmgate.gates.imports.python_project import Place, PythonProject
     from swarmgate.gates.imports.python_source import Definitions
+    from swarmgate.gates.project.view import View
 
 _OF_EVERY_MODULE = {
     "__name__", "__file__", "__doc__", "__path__", "__package__", "__spec__", "__loader__", "__dict__", "__builtins__",

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.imports.model import ancestors
 from swarmgate.gates.imports.surroundings import Kind, kind_of
+from swarmgate.gates.project.view import ancestors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swarmgate.gates.imports.model import View
+    from swarmgate.gates.project.view import View
 
 SOURCE_SUFFIXES = (".py", ".pyi", ".pyw")
 _COMPILED = (".pyx", ".pxd", ".so", ".pyd", ".pyc", ".c", ".cpp", ".cc", ".rs", ".pyx.tp", ".in")

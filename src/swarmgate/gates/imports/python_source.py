@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
 from swarmgate.gates.imports.model import Guard, Import
+from swarmgate.gates.source import python_tree
+from swarmgate.gates.source.readings import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-KEPT = 256
-"""So many files' readings are kept: head and base, the checks and the graph ask for the same."""
+KEPT_BYTES = 8_000_000
+"""Of so much source the readings are kept: head and base, the checks and the graph ask for the same."""
 
 _CATCHES = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 _PROBES = re.compile(
@@ -44,18 +44,15 @@ class Definitions:
     dynamic: bool = False
 
 
-_tree = lru_cache(maxsize=8)(python_source.parse)
-
-
-@lru_cache(maxsize=KEPT)
+@once(KEPT_BYTES)
 def imports(content: bytes) -> tuple[Import, ...]:
     """Every import of a file, those in functions and by `importlib.import_module("literal")` too.
 
     Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: see `gates.python_source.parse`.
+        SyntaxError, ValueError, RecursionError, MemoryError: see `gates.python_tree.parse`.
     """
     reader = _Imports(calls=any(name.encode() in content for name in _LOADERS))
-    for statement in _tree(content).body:
+    for statement in python_tree.parse(content).body:
         reader.look(statement, Guard.NONE, deferred=False)
     return tuple(
         replace(each, guard=Guard.OPTIONAL) if not each.level and each.module.split(".")[0] in reader.skipped else each
@@ -63,11 +60,11 @@ def imports(content: bytes) -> tuple[Import, ...]:
     )
 
 
-@lru_cache(maxsize=KEPT)
+@once(KEPT_BYTES)
 def definitions(content: bytes) -> Definitions:
     """What a module defines. What does not parse counts as dynamic: the syntax gate speaks of it."""
     try:
-        tree = _tree(content)
+        tree = python_tree.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Definitions(dynamic=True)
     names: dict[str, int] = {}
@@ -99,7 +96,7 @@ class _Imports:
             self.found.append(_from(node, guard, deferred=deferred))
         elif isinstance(node, ast.Call):
             self._call(node, guard, deferred=deferred)
-        parts = python_source.children(node)
+        parts = python_tree.children(node)
         for child, own in _guarded(node, parts, guard):
             if self._calls or not isinstance(child, ast.expr | ast.expr_context):
                 self.look(child, own, deferred=deferred or isinstance(node, _EXECUTES))
@@ -151,7 +148,7 @@ def _catches(handler: ast.ExceptHandler) -> bool:
 def _expects(call: ast.expr) -> bool:
     """`contextlib.suppress(ImportError)`, `pytest.raises(ImportError)` and their like."""
     return isinstance(call, ast.Call) and any(
-        getattr(kind, "id", getattr(kind, "attr", "")) in _CATCHES for kind in python_source.walk(call)
+        getattr(kind, "id", getattr(kind, "attr", "")) in _CATCHES for kind in python_tree.walk(call)
     )
 
 
@@ -170,7 +167,7 @@ def _of_module(tree: ast.Module, *, globals_too: bool) -> Iterator[ast.AST]:
         nested = isinstance(node, (*_EXECUTES, ast.ClassDef))
         if nested and not globals_too:
             continue
-        stack.extend((child, own and not nested) for child in reversed(python_source.children(node)))
+        stack.extend((child, own and not nested) for child in reversed(python_tree.children(node)))
 
 
 def _bound(node: ast.AST) -> Iterator[str]:

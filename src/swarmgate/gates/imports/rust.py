@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.config import toml_text
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.imports.model import ancestors
 from swarmgate.gates.imports.surroundings import Kind, kind_of
+from swarmgate.gates.project.view import ancestors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swarmgate.gates.imports.model import View
+    from swarmgate.gates.project.view import View
 
 _KEYWORDS = {"std", "core", "alloc", "proc_macro", "test", "crate", "self", "super", "Self", "r"}
 _USE = re.compile(

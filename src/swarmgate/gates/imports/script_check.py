@@ -9,18 +9,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.files import Trait, traits_of
 from swarmgate.gates.imports import known_npm as known
 from swarmgate.gates.imports import script_source
-from swarmgate.gates.imports.model import Guard, ancestors
+from swarmgate.gates.imports.model import Guard
 from swarmgate.gates.imports.script_project import ScriptProject
 from swarmgate.gates.imports.surroundings import Builds, Kind, kind_of
+from swarmgate.gates.project.files import Trait, traits_of
+from swarmgate.gates.project.view import ancestors
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swarmgate.gates.imports.model import Import, View
+    from swarmgate.gates.imports.model import Import
+    from swarmgate.gates.project.view import View
 
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _NAME = re.compile(r"^(?:@[a-z0-9~_.-][\w.~-]*/)?[a-z0-9_~.-][\w.~-]*$", re.IGNORECASE)
@@ -41,7 +43,7 @@ class ScriptChecker:
         if kind_of(path) is Kind.DATA:
             return []
         try:
-            found = [each for each in script_source.imports(path, content) if each.guard is not Guard.OPTIONAL]
+            found = [each for each in script_source.imports(content, path) if each.guard is not Guard.OPTIONAL]
         except grammars.TooSlow:
             return []
         targets = [

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.gates.imports.model import ancestors
+from swarmgate.gates.project.view import ancestors
 
 if TYPE_CHECKING:
-    from swarmgate.gates.imports.model import View
+    from swarmgate.gates.project.view import View
 
 _DEPENDS = (
     "dependencies", "devDependencies", "peerDependencies", "optionalDependencies", "overrides", "resolutions",

@@ -15,7 +15,7 @@ from swarmgate.gates.imports.script_source import Exports
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from swarmgate.gates.imports.model import View
+    from swarmgate.gates.project.view import View
 
 SCRIPT_SUFFIXES = (
     ".ts", ".tsx", ".d.ts", ".mts", ".cts", ".d.mts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue",
@@ -113,7 +113,7 @@ class ScriptProject:
         if path not in self._exports:
             content = self.view.content(path)
             readable = path.endswith(READABLE) and content is not None
-            self._exports[path] = script_source.exports(path, content or b"") if readable else Exports(open=True)
+            self._exports[path] = script_source.exports(content or b"", path) if readable else Exports(open=True)
         return self._exports[path]
 
     def _exports_name(self, path: str, name: str, seen: set[str]) -> bool:

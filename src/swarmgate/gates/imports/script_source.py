@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.imports.model import Guard, Import
+from swarmgate.gates.source import grammar_tree
+from swarmgate.gates.source.readings import once
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-KEPT = 256
-"""So many files' readings are kept, as for Python."""
+KEPT_BYTES = 8_000_000
+"""Of so much source the readings are kept."""
 
 _BLOCK = re.compile(rb"<script\b([^>]*)>(.*?)</script>", re.DOTALL | re.IGNORECASE)
 _COMMON = re.compile(rb"\bmodule\.exports\b|\bexports\s*[.\[=,)]|\bexport\s*=|\bdefine\s*\(\s*[\[f(]|__esModule")
@@ -53,29 +54,29 @@ def script_of(path: str, content: bytes) -> tuple[str, bytes]:
     return "typescript", bytes(blank)
 
 
-@lru_cache(maxsize=KEPT)
-def imports(path: str, content: bytes) -> tuple[Import, ...]:
+@once(KEPT_BYTES)
+def imports(content: bytes, path: str) -> tuple[Import, ...]:
     """Every import, re-export, `require` and dynamic import with a literal.
 
     Raises:
         grammars.TooSlow: the grammar did not end.
     """
     grammar, code = script_of(path, content)
-    root = grammars.parse(grammar, code).root_node
+    root = grammar_tree.parse(code, grammar).root_node
     if root.has_error and grammar == "javascript":
-        flow = grammars.parse("tsx", code).root_node  # Flow's types read as TypeScript's, mostly
+        flow = grammar_tree.parse(code, "tsx").root_node  # Flow's types read as TypeScript's, mostly
         root = root if flow.has_error else flow
     return tuple(_walk(root))
 
 
-@lru_cache(maxsize=KEPT)
-def exports(path: str, content: bytes) -> Exports:
+@once(KEPT_BYTES)
+def exports(content: bytes, path: str) -> Exports:
     """What a module exports."""
     if path.lower().endswith((".vue", ".svelte", ".astro")):
         return Exports(open=True)
     grammar, code = script_of(path, content)
     try:
-        root = grammars.parse(grammar, code).root_node
+        root = grammar_tree.parse(code, grammar).root_node
     except grammars.TooSlow:
         return Exports(open=True)
     names: set[str] = set()

@@ -9,10 +9,10 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.files import Trait, traits_of
+from swarmgate.gates.project.files import is_of_tests, named_as_test
 
 if TYPE_CHECKING:
-    from swarmgate.gates.imports.model import View
+    from swarmgate.gates.project.view import View
 
 _DATA = re.compile(
     r"^(?:.*[-_.])?(?:fixtures?|testdata|test[-_]?data|test[-_]?files?|samples?|snapshots?|cassettes|corpus|golden|"
@@ -22,7 +22,6 @@ _ASIDE = re.compile(
     r"^(?:docs?|doc_src|docs_src|website|examples?|demos?|tutorials?|benchmarks?|bench|playgrounds?|"
     r"notebooks?|recipes|\.github|\.circleci|\.semgrep|compat|type[-_]?tests?|smoke|sandbox(?:es)?|typing|dtslint|perf)$"
 )
-_TEST_NAME = re.compile(r"^(?:test_.*|.*_tests?|conftest|.*\.(?:test|spec))$")
 _BUILD_FILES = re.compile(
     r"^(?:setup\.(?:py|cfg)|pyproject\.toml|meson\.build|cmakelists\.txt|cargo\.toml|\.gitignore|build\.(?:py|rs)|"
     r"makefile|package\.json|\.npmignore|manifest\.in|justfile|hatch_build\.py|tox\.ini|noxfile\.py|"
@@ -50,13 +49,10 @@ def kind_of(path: str) -> Kind:
     """What a file is, by its place."""
     folders = [part.lower() for part in path.split("/")[:-1]]
     name = posixpath.basename(path)
-    in_tests = Trait.TEST in traits_of(path) or any(
-        re.match(r"^(?:tests?|specs?|__tests__|testing)$", f) for f in folders
-    )
-    stem = name.rpartition(".")[0]
+    in_tests = is_of_tests(path)
     if "{{" in path or "${" in path:  # a template's folder
         return Kind.DATA
-    named = _TEST_NAME.match(stem) is not None or "__tests__" in folders
+    named = named_as_test(name) or "__tests__" in folders
     if any(_DATA.match(folder) for folder in folders) and not named:
         return Kind.DATA
     if in_tests and not named:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.files import Trait, traits_of
 from swarmgate.gates.imports import importers
 from swarmgate.gates.imports.edges import PYTHON, SCRIPT
 from swarmgate.gates.imports.model import Guard
 from swarmgate.gates.imports.surroundings import Kind, kind_of
+from swarmgate.gates.project.files import Trait, traits_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from swarmgate.gates.files import Source
     from swarmgate.gates.imports.cycles import Graph
+    from swarmgate.gates.source.file import SourceFile
 
 RULE = "imports-test"
 
 
-def imported(sources: Iterable[Source], graph: Graph, before: Callable[[], Graph]) -> Iterator[Finding]:
+def imported(sources: Iterable[SourceFile], graph: Graph, before: Callable[[], Graph]) -> Iterator[Finding]:
     """The imports of tests by changed files of the product; those of files that the base's product uses inform.
 
     Args:

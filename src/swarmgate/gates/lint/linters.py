@@ -29,7 +29,8 @@ class Linter:
 
     `configs` are the names of files that say that a project uses it (none: every project does); it runs where the
     nearest one above a file is. `exit_codes` are those with which it has done its work. `fix` is empty where it fixes
-    nothing. `env` hides settings in the user's home: the project alone decides.
+    nothing. `env` hides settings in the user's home: the project alone decides. `adopted`: of one that every project
+    uses, settings that say that it is wanted; without them, only its errors block.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Linter:
     fix: tuple[str, ...] = ()
     exit_codes: tuple[int, ...] = (0, 1)
     env: Mapping[str, str] = field(default_factory=dict)
+    adopted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ LINTERS = (
         ("eslint", "--fix", "--format", "json", "--no-error-on-unmatched-pattern", "--"),
     ),
     Linter("shellcheck", frozenset({"bash"}), (), ("shellcheck", "--format=json1", "--"), output.shellcheck,
-        env={"HOME": os.devnull, "XDG_CONFIG_HOME": os.devnull},
+        env={"HOME": os.devnull, "XDG_CONFIG_HOME": os.devnull}, adopted=(".shellcheckrc", "shellcheckrc"),
     ),
 )  # fmt: skip
 """In the order they are named in a result."""
@@ -102,11 +104,19 @@ FORMATTERS = (
 
 def folder_of(linter: Linter, root: Path, path: str) -> str | None:
     """The folder, relative to the root, that a linter runs in for this file; None where nobody configured it."""
-    if not linter.configs:
-        return ""
+    return _above(root, path, linter.configs) if linter.configs else ""
+
+
+def is_adopted(linter: Linter, root: Path, path: str) -> bool:
+    """Whether the project keeps to what a linter says of style: it has settings for it."""
+    return bool(linter.configs) or _above(root, path, linter.adopted) is not None
+
+
+def _above(root: Path, path: str, names: tuple[str, ...]) -> str | None:
+    """The nearest folder, relative to the root, at or above a file that has a file of one of these names."""
     folder = (root / os.fsdecode(encode(path))).parent
     while folder.is_relative_to(root):
-        if any((folder / name).is_file() for name in linter.configs):
+        if any((folder / name).is_file() for name in names):
             return "" if folder == root else folder.relative_to(root).as_posix()
         folder = folder.parent
     return None

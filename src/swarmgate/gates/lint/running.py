@@ -7,10 +7,11 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Finding, Severity
+from swarmgate.domain.finding import Finding, Severity, Unchecked
 from swarmgate.errors import WorkspaceError
-from swarmgate.gates import baseline, build_base
-from swarmgate.gates.lint.linters import FORMATTERS, LINTERS, by_folder
+from swarmgate.gates import build_base
+from swarmgate.gates.lint.linters import FORMATTERS, LINTERS, by_folder, is_adopted
+from swarmgate.gates.source import baseline
 from swarmgate.gates.tool import Broken, invoke, with_files
 from swarmgate.gates.tools import program
 from swarmgate.workspace import atomic
@@ -21,21 +22,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
     from swarmgate.gates.lint.linters import Formatter, Linter
+    from swarmgate.gates.source.file import SourceFile
 
 _PARALLEL = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What the tools of a change said together. `missing` names tools that are asked for and not installed."""
+    """What the tools of a change said together. `missing`: what was left undone for want of a tool."""
 
     findings: tuple[Finding, ...] = ()
     files: int = 0
     tools: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    missing: tuple[Unchecked, ...] = ()
     error: str = ""
 
     def __add__(self, other: Ran) -> Ran:
@@ -74,7 +75,7 @@ async def _lint(job: Job, linter: Linter, *, fix: bool) -> Ran:
     for folder, paths in by_folder(linter, root, sources).items():
         found = program(root, folder, linter.check[0])
         if found is None:
-            ran += Ran(missing=(f"{linter.name} is not installed",))
+            ran += Ran(missing=(Unchecked(what="lint", why=f"{linter.name} is not installed"),))
             continue
         there = replace(job, repository=Repository(root / folder))
         names = [path.removeprefix(f"{folder}/") if folder else path for path in paths]
@@ -92,12 +93,19 @@ async def _lint(job: Job, linter: Linter, *, fix: bool) -> Ran:
             said = done[-1].output.strip()[:300]
             ran += Ran(error=f"{linter.name} failed without a finding: {said}", tools=(linter.name,))
             continue
-        placed = build_base.relative(findings, root, folder)
+        placed = [_weighed(linter, root, each) for each in build_base.relative(findings, root, folder)]
         ran += Ran(tuple(_marked(sources, placed)), len(paths), (linter.name,))
     return ran
 
 
-def _marked(sources: dict[str, Source], findings: Sequence[Finding]) -> list[Finding]:
+def _weighed(linter: Linter, root: Path, finding: Finding) -> Finding:
+    """The finding; where the project never took the linter up, one that is no error informs."""
+    if finding.severity is not Severity.MEDIUM or is_adopted(linter, root, finding.path):
+        return finding
+    return finding.model_copy(update={"severity": Severity.LOW})
+
+
+def _marked(sources: dict[str, SourceFile], findings: Sequence[Finding]) -> list[Finding]:
     marked = []
     for path, source in sources.items():
         here = baseline.fingerprint(source, [each for each in findings if each.path == path])
@@ -111,25 +119,22 @@ async def _format(job: Job, formatter: Formatter, *, fix: bool) -> Ran:
         return Ran()
     path = program(job.repository.root, "", formatter.name)
     if path is None:
-        return Ran(missing=(f"{formatter.name} is not installed",))
-    old = [source.base_path for source in sources if source.base_path]
-    contents = await asyncio.to_thread(job.repository.read_many, job.change.base, old) if old else {}
+        return Ran(missing=(Unchecked(what="format", why=f"{formatter.name} is not installed"),))
     turn = asyncio.Semaphore(_PARALLEL)
 
-    async def formatted(source: Source, content: bytes) -> bytes | Broken | None:
+    async def formatted(source: SourceFile, content: bytes) -> bytes | Broken | None:
         async with turn:
             return await _formatted(
                 job, formatter, [path, *formatter.options(job.repository.root, source.path)], content
             )
 
-    async def looked_at(source: Source) -> tuple[list[Finding], bytes | None] | Broken:
+    async def looked_at(source: SourceFile) -> tuple[list[Finding], bytes | None] | Broken:
         wanted = await formatted(source, source.content)
         if isinstance(wanted, Broken):
             return wanted
         if wanted is None or wanted == source.content:
             return [], None
-        base = contents.get(source.base_path)
-        was = source.added or (base is not None and await formatted(source, base) == base)
+        was = source.old is None or await formatted(source, source.was.content) == source.was.content
         message = f"not formatted as {formatter.name} does"
         finding = Finding(rule=formatter.name, path=source.path, severity=Severity.LOW, message=message)
         marked = [each.model_copy(update={"new": was}) for each in baseline.fingerprint(source, [finding])]
@@ -153,7 +158,7 @@ async def _formatted(job: Job, formatter: Formatter, argv: Sequence[str], conten
     return None if done[0].exit_code else done[0].stdout.encode()
 
 
-def _write(root: Path, source: Source, content: bytes) -> None:
+def _write(root: Path, source: SourceFile, content: bytes) -> None:
     """Write a file, once all that could have made a link of its folder has ended."""
     place = root / os.fsdecode(encode(source.path))
     if not place.parent.resolve().is_relative_to(root.resolve()):

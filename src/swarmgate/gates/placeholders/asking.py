@@ -12,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ def scopes(content: bytes, tree: ast.Module) -> Iterator[Scope]:
 def _imported(tree: ast.Module) -> _Names:
     """What the names of a module stand for: module and member (empty: the module itself)."""
     names: _Names = {}
-    for node in python_source.walk(tree):
+    for node in python_tree.walk(tree):
         if isinstance(node, ast.Import):
             names |= {each.asname or each.name: (each.name, "") for each in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

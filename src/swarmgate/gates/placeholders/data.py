@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.files import Trait
 from swarmgate.gates.placeholders.bodies import finding
+from swarmgate.gates.project.files import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.source.file import SourceFile
 
 _FILLER = re.compile(r"\blorem ipsum\b", re.IGNORECASE)
 _APART = re.compile(
@@ -65,7 +65,7 @@ _QUICK = (
 )  # fmt: skip
 
 
-def values(source: Source, text: str, commented: frozenset[int]) -> Iterator[Finding]:
+def values(source: SourceFile, text: str, commented: frozenset[int]) -> Iterator[Finding]:
     """Filler text and example values of one file.
 
     Args:
@@ -98,7 +98,7 @@ def _line(text: str, number: int) -> str:
     return text.split("\n", number)[number - 1]
 
 
-def _examples(source: Source, number: int, line: str) -> Iterator[Finding]:
+def _examples(source: SourceFile, number: int, line: str) -> Iterator[Finding]:
     for found in _ASSIGNED.finditer(line):
         name, value = found["name"], found["value"]
         if _EXPLAINS.search(name) or "==" in found[0]:

@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
-from swarmgate.gates.comments import Remark
 from swarmgate.gates.placeholders import words
 from swarmgate.gates.placeholders.bodies import Function, Step
+from swarmgate.gates.source import python_tree
+from swarmgate.gates.source.comments import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -213,7 +213,7 @@ def _call(value: ast.expr) -> Step:
         return Step.REAL
     if any(words.not_implemented(text) for text in _texts(call)) and len(call.args) + len(call.keywords) <= 3:  # noqa: PLR2004
         return Step.SAYS_SO
-    if any(isinstance(part, ast.Call | ast.comprehension) for part in python_source.walk(call) if part is not call):
+    if any(isinstance(part, ast.Call | ast.comprehension) for part in python_tree.walk(call) if part is not call):
         return Step.REAL
     root: ast.expr = call.func
     while isinstance(root, ast.Attribute | ast.Call):
@@ -227,14 +227,14 @@ def _call(value: ast.expr) -> Step:
 
 def _texts(node: ast.AST) -> Iterator[str]:
     """The short strings directly in a call's arguments, f-strings and concatenations included."""
-    for part in python_source.walk(node):
+    for part in python_tree.walk(node):
         if isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) < 200:  # noqa: PLR2004
             yield part.value
 
 
 def _constant(value: ast.expr) -> bool:
     """Whether an expression is made of constants only; constructors (a capital, or `dict()`) of constants count."""
-    for part in python_source.walk(value):
+    for part in python_tree.walk(value):
         if isinstance(part, ast.Call):
             name = _last_name(part.func)
             if name not in _BUILDERS and not name[:1].isupper():

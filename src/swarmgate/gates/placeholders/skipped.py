@@ -11,7 +11,7 @@ from swarmgate.gates.placeholders.bodies import finding
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.source.file import SourceFile
 
 _FORMS = {
     "kotlin": r"^\s*@(?:Disabled|Ignore)(?:\(\s*\))?\s*(?:$|(?=@|public|fun|void))",
@@ -22,7 +22,7 @@ _FORMS = {
 _PATTERNS = {language: re.compile(pattern, re.MULTILINE) for language, pattern in _FORMS.items()}
 
 
-def tests(source: Source, text: str, commented: Collection[int]) -> Iterator[Finding]:
+def tests(source: SourceFile, text: str, commented: Collection[int]) -> Iterator[Finding]:
     """The switched-off tests of a file of tests.
 
     Args:

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate import assets
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import comments
 from swarmgate.gates.placeholders import asking
 from swarmgate.gates.placeholders.bodies import finding
+from swarmgate.gates.source import comments
 
 if TYPE_CHECKING:
     import ast
     from collections.abc import Collection, Iterator, Mapping
 
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.source.file import SourceFile
 
 RULE = "test-detection"
 
@@ -72,7 +72,7 @@ def _asks() -> _Asks:
     return _Asks(re.compile(variables), patterns)
 
 
-def in_python(source: Source, tree: ast.Module) -> Iterator[Finding]:
+def in_python(source: SourceFile, tree: ast.Module) -> Iterator[Finding]:
     """The places of a module of the product that ask.
 
     Args:
@@ -98,7 +98,7 @@ def _severity(text: str, state: Collection[str]) -> Severity | None:
     return Severity.LOW if "variables" in state and _TOLD.fullmatch(text) else None
 
 
-def in_text(source: Source, text: str) -> Iterator[Finding]:
+def in_text(source: SourceFile, text: str) -> Iterator[Finding]:
     """The places of a file of the product in another language than Python that ask."""
     patterns = _asks().patterns.get(source.language, ())
     code = comments.without(source.language, text) if patterns else ""
@@ -113,5 +113,5 @@ def in_text(source: Source, text: str) -> Iterator[Finding]:
                 yield _found(source, line, Severity.LOW if quiet else severity, said)
 
 
-def _found(source: Source, line: int, severity: Severity, said: str) -> Finding:
+def _found(source: SourceFile, line: int, severity: Severity, said: str) -> Finding:
     return finding(RULE, source.path, line, severity, f"product code {said}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.placeholders import words
 from swarmgate.gates.placeholders.bodies import Function, Step
 from swarmgate.gates.placeholders.statements import steps_of
+from swarmgate.gates.source import grammar_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -59,9 +60,6 @@ _TEST = re.compile(
     r"@(?:Parameterized|Repeated)?Test\b|#\[(?:\w+::)*test\b|\[(?:Fact|Theory|Test|TestMethod|TestCase)\b"
 )
 _TEST_CALL = {"it", "test", "specify"}
-TIME_LIMIT_S = 1.0
-"""Seconds for one file; what takes longer is no code that anyone wrote, and its comments are lexed."""
-
 MAX_STEPS = 6
 _MAX_BODY = 3000
 
@@ -87,7 +85,7 @@ def parse(grammar: str, content: bytes) -> Tree:
     Raises:
         TooSlow: the grammar did not end in time.
     """
-    return grammars.parse(grammar, content, limit_s=TIME_LIMIT_S)
+    return grammar_tree.parse(content, grammar)
 
 
 def comments(grammar: str, tree: Tree, content: bytes) -> list[Comment]:

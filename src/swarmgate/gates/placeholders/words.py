@@ -18,6 +18,16 @@ def marker(text: str) -> tuple[str, bool] | None:
     return word.upper(), bool(phrases.REFERENCE.search(text, found.end(found.lastindex or 0)))
 
 
+def may_mark(line: str) -> bool:
+    """Whether a line holds the word of a marker: a cheap look."""
+    return any(word in line for word in phrases.MARKERS)
+
+
+def names_issue(text: str) -> bool:
+    """Whether a text names an issue by its number or address."""
+    return bool(phrases.REFERENCE.search(text))
+
+
 def elided(text: str) -> bool:
     """Whether a line of comment stands for code that was left out."""
     said = text.lower()

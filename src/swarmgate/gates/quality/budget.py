@@ -19,10 +19,18 @@ if TYPE_CHECKING:
     from swarmgate.config import Quality
     from swarmgate.gates.quality.complexity import Grown
     from swarmgate.gates.quality.functions import Code, Token
-    from swarmgate.gates.quality.sides import Change, File
+    from swarmgate.gates.quality.sides import Change
+    from swarmgate.gates.source.file import SourceFile
 
 NAMED = 5
 """As many public names or functions are named in one message; the others are counted."""
+
+FAR = 2
+"""So many times the default budget of complexity blocks: a new function beyond 15 (NIST SP 500-235, 2.5: the limit that
+experienced teams kept to), an old one that grew by more than 10. What is less informs."""
+
+SMALL = 50
+"""Added lines of code below which a change is small: of it, suppressions and a lack of tests inform by default."""
 
 FLOOR = 10
 """Copied lines below which a share says nothing: in a small change every line is a large share."""
@@ -62,7 +70,7 @@ def judge(
     """
     result = Measured()
     codes = {
-        file.path: functions.measure(file.path, file.now)
+        file.path: functions.measure(file.path, file.now.text)
         for file in change.product
         if _may_cost(file, change.fresh[file.path], limits) and not stopped()
     }
@@ -71,15 +79,16 @@ def judge(
         result.notes.append(f"lizard cannot read {_few(broken)}: neither functions nor copies were measured there")
     base = Base(change)
     grown = _grown(codes, base, change, limits)
-    _complexity(result, grown, limits.max_complexity_delta)
+    _complexity(result, grown, limits)
     _sizes(result, change, grown, limits)
     if limits.max_public_api_delta is not None and not stopped():
         _public_api(result, change, limits.max_public_api_delta)
     if limits.max_duplication_ratio is not None and not stopped():
         _duplication(result, change, codes, base, limits.max_duplication_ratio, neighbours)
     if not stopped():
-        _suppressions(result, change, limits.max_new_suppressions)
-        _tests(result, change, limits.min_test_to_code_ratio, tested=tested)
+        code, tests = proportion.added_lines(change)
+        _suppressions(result, change, limits, small=code < SMALL)
+        _tests(result, change, limits, code, tests, tested=tested)
     if limits.min_changed_line_coverage is not None:
         _coverage(result, change, root, limits.min_changed_line_coverage)
     return result
@@ -93,13 +102,13 @@ _BRANCH = re.compile(
 """Whatever one of lizard's readers may count as a decision, and more."""
 
 
-def _may_cost(file: File, fresh: frozenset[int], limits: Quality) -> bool:
+def _may_cost(file: SourceFile, fresh: frozenset[int], limits: Quality) -> bool:
     """Whether the new lines of a file could exceed a limit that takes lizard to see: most edits are too few."""
     if limits.max_duplication_ratio is not None and len(fresh) >= duplication.LINES:
         return True
     if limits.max_function_lines is not None and len(fresh) > limits.max_function_lines * sizes.SHARE:
         return True
-    lines = file.now.split("\n")
+    lines = file.now.text.split("\n")
     branches = sum(len(_BRANCH.findall(lines[number - 1])) for number in fresh)
     return limits.max_complexity_delta is not None and branches > limits.max_complexity_delta
 
@@ -109,14 +118,14 @@ class Base:
 
     def __init__(self, change: Change) -> None:
         past = (*change.product, *(file for file in change.gone if not file.is_test))
-        self._files = {file.path: file for file in past if file.before}
+        self._files = {file.path: file for file in past if file.was.content}
         self._codes: dict[str, Code] = {}
 
     def code(self, path: str) -> Code:
         """One file's functions and tokens; none of an added file."""
         if path not in self._codes:
             file = self._files.get(path)
-            self._codes[path] = functions.measure(path, file.was) if file else functions.Code()
+            self._codes[path] = functions.measure(path, file.was.text) if file else functions.Code()
         return self._codes[path]
 
     def tokens(self) -> list[tuple[Token, ...]]:
@@ -137,12 +146,20 @@ def _grown(codes: Mapping[str, Code], base: Base, change: Change, limits: Qualit
     )
 
 
-def _complexity(result: Measured, grown: list[Grown], limit: int | None) -> None:
+def _is_set(limits: Quality, name: str) -> bool:
+    """Whether a user set a limit: then all that is beyond it blocks, and not what is far beyond alone."""
+    return name in limits.model_fields_set
+
+
+def _complexity(result: Measured, grown: list[Grown], limits: Quality) -> None:
+    limit, strict = limits.max_complexity_delta, _is_set(limits, "max_complexity_delta")
     for each in grown:
         if limit is not None and each.cost > limit:
             told = f"{each.story}: +{each.cost}, where a change may add {limit} to a function"
             allowed = f" and {complexity.ALLOWANCE} are free for a new one" if each.old is None else ""
-            result.add("complexity", each.function.path, each.function.line, told + allowed)
+            far = each.cost > limit * FAR and not each.was_complex
+            severity = Severity.MEDIUM if strict or far else Severity.LOW
+            result.add("complexity", each.function.path, each.function.line, told + allowed, severity)
 
 
 def _sizes(result: Measured, change: Change, grown: list[Grown], limits: Quality) -> None:
@@ -180,7 +197,7 @@ def _duplication(
     neighbours: Callable[[set[str]], Mapping[str, bytes]],
 ) -> None:
     sides = [
-        Side(file.path, file.now, codes[file.path], change.fresh[file.path])
+        Side(file.path, file.now.text, codes[file.path], change.fresh[file.path])
         for file in change.product
         if file.path in codes and not duplication.stands_alone(file.path)
     ]
@@ -199,7 +216,8 @@ def _duplication(
             result.add("duplication", each.path, each.line, f"{told} copies ({lines / added:.0%}, limit {limit:.0%})")
 
 
-def _suppressions(result: Measured, change: Change, limit: int | None) -> None:
+def _suppressions(result: Measured, change: Change, limits: Quality, *, small: bool) -> None:
+    limit, strict = limits.max_new_suppressions, _is_set(limits, "max_new_suppressions")
     found = silenced.added(change.files, change.gone)
     for each in found:
         result.add("suppression", each.path, each.line, f"a new suppression: {each.text}", Severity.INFO)
@@ -211,18 +229,22 @@ def _suppressions(result: Measured, change: Change, limit: int | None) -> None:
         if silenced.whole_file(each):
             told = f"a whole file is silenced, and for no rule in particular: {each.text}"
             result.add("suppression-of-file", each.path, each.line, told)
+    if not strict and limits.min_changed_line_coverage is None:
+        counted = [each for each in counted if each.kind not in silenced.OF_COVERAGE]
     if limit is not None and len(counted) > limit:
         told = f"{silenced.told(counted)}, where a change may add {limit}"
-        result.add("suppressions", counted[0].path, counted[0].line, told)
+        severity = Severity.LOW if small and not strict else Severity.MEDIUM
+        result.add("suppressions", counted[0].path, counted[0].line, told, severity)
 
 
-def _tests(result: Measured, change: Change, limit: float | None, *, tested: bool) -> None:
-    code, tests = proportion.added_lines(change)
+def _tests(result: Measured, change: Change, limits: Quality, code: int, tests: int, *, tested: bool) -> None:
+    limit, strict = limits.min_test_to_code_ratio, _is_set(limits, "min_test_to_code_ratio")
     if limit is None or code < proportion.FLOOR or tests >= code * limit:
         return
-    place = max(change.product, key=lambda file: len(file.source.added_lines))
+    place = max(change.product, key=lambda file: len(file.added_lines))
     told = f"{tests} lines of tests for {code} of code ({tests / code:.2f}, at least {limit:g})"
-    result.add("test-ratio", place.path, 0, told, Severity.MEDIUM if tested else Severity.LOW)
+    blocks = tested and (strict or code >= SMALL)
+    result.add("test-ratio", place.path, 0, told, Severity.MEDIUM if blocks else Severity.LOW)
 
 
 def _coverage(result: Measured, change: Change, root: Path, limit: float) -> None:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 ALLOWANCE = 5
 """The complexity up to which a new function costs nothing."""
 
+SIMPLE = 10
+"""McCabe's own limit."""
+
 
 @dataclass(frozen=True, slots=True)
 class Grown:
@@ -39,6 +42,11 @@ class Grown:
         if self.old is not None:
             return max(min(self.function.complexity - self.old.complexity, self.branches), 0)
         return max(min(self.function.complexity, self.branches + 1) - ALLOWANCE, 0)
+
+    @property
+    def was_complex(self) -> bool:
+        """Whether the function was beyond McCabe's limit before the change."""
+        return self.old is not None and self.old.complexity > SIMPLE
 
     @property
     def longer(self) -> int:

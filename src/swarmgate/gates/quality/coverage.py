@@ -18,7 +18,7 @@ from swarmgate.workspace.paths import encode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from swarmgate.gates.quality.sides import File
+    from swarmgate.gates.source.file import SourceFile
 
 PLACES = (
     "coverage.xml", "cobertura.xml", "coverage/cobertura-coverage.xml", "coverage/coverage.xml", "build/coverage.xml",
@@ -48,7 +48,7 @@ class Covered:
     note: str = ""
 
 
-def of(root: Path, files: Iterable[File]) -> Covered:
+def of(root: Path, files: Iterable[SourceFile]) -> Covered:
     """Read the newest report of the tree for the added lines of the changed files."""
     found = [(stat.st_mtime_ns, place) for place in PLACES if (stat := _stat(root / place)) is not None]
     if not found:
@@ -66,7 +66,7 @@ def of(root: Path, files: Iterable[File]) -> Covered:
     missed = []
     for file in files:
         hits = _lines_of(file.path, lines)
-        judged = [number for number in sorted(file.source.added_lines) if number in hits]
+        judged = [number for number in sorted(file.added_lines) if number in hits]
         known += len(judged)
         ran += sum(hits[number] > 0 for number in judged)
         missed.append((file.path, tuple(number for number in judged if not hits[number])))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from swarmgate.gates.quality.sides import Change, File
+    from swarmgate.gates.quality.sides import Change
+    from swarmgate.gates.source.file import SourceFile
 
 FLOOR = 20
 """Below as many added lines of code the proportion says nothing: a mended line may have its test already."""
@@ -29,25 +30,25 @@ def added_lines(change: Change) -> tuple[int, int]:
     """Lines of code and lines of tests that the change adds; blank lines, comments and moved lines do not count."""
     code, tests = Counter[str](), Counter[str]()
     for file in change.files:
-        own, inline = _lines(file, file.now)
+        own, inline = _lines(file, file.now.text)
         (tests if file.is_test else code).update(own)
         tests.update(inline)
     old_code, old_tests = _base(change.files, change.gone)
     return (code - old_code).total(), (tests - old_tests).total()
 
 
-def _base(files: Iterable[File], gone: Iterable[File]) -> tuple[Counter[str], Counter[str]]:
+def _base(files: Iterable[SourceFile], gone: Iterable[SourceFile]) -> tuple[Counter[str], Counter[str]]:
     code, tests = Counter[str](), Counter[str]()
     for file in (*files, *gone):
-        own, inline = _lines(file, file.was)
+        own, inline = _lines(file, file.was.text)
         (tests if file.is_test else code).update(own)
         tests.update(inline)
     return code, tests
 
 
-def _lines(file: File, text: str) -> tuple[Counter[str], Counter[str]]:
+def _lines(file: SourceFile, text: str) -> tuple[Counter[str], Counter[str]]:
     """The lines of code of a text, and those of them that are tests inside it."""
-    language = file.source.language
+    language = file.language
     marker = _INLINE.get(language, "")
     head, found, tail = text.partition(f"\n{marker}") if marker else (text, "", "")
     return _code(language, head), _code(language, tail) if found else Counter()

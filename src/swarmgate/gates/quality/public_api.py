@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
+from swarmgate.gates.source import grammar_tree, python_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from swarmgate.gates.quality.sides import File
+    from swarmgate.gates.source.file import SourceFile
 
 _INTERNAL = frozenset(
     {
@@ -31,7 +31,7 @@ _INTERNAL = frozenset(
 _SCRIPTS = frozenset({"conftest", "noxfile", "setup", "tasks", "__main__", "manage"})
 
 
-def delta(files: Iterable[File], gone: Iterable[File]) -> tuple[list[tuple[str, str]], list[str]]:
+def delta(files: Iterable[SourceFile], gone: Iterable[SourceFile]) -> tuple[list[tuple[str, str]], list[str]]:
     """What the change added and removed; a name that moved to another file is neither.
 
     Returns:
@@ -40,17 +40,17 @@ def delta(files: Iterable[File], gone: Iterable[File]) -> tuple[list[tuple[str, 
     now: list[tuple[str, str, bool]] = []
     was: list[tuple[str, str, bool]] = []
     for file in files:
-        if file.source.base_path == file.path and _same_surface(file):
+        if file.base_path == file.path and _same_surface(file):
             continue
-        offered = names(file.source.language, file.path, file.source.content) if _exposed(file.path) else []
+        offered = names(file.language, file.path, file.content) if _exposed(file.path) else []
         now += [(name, file.path, own) for name, own in offered]
-        if file.before and _exposed(file.source.base_path):
-            past = names(file.source.language, file.source.base_path, file.before)
+        if file.was.content and _exposed(file.base_path):
+            past = names(file.language, file.base_path, file.was.content)
             past += _reachable(file, {name for name, _ in offered} - {name for name, _ in past})
-            was += [(name, file.source.base_path, own) for name, own in past]
+            was += [(name, file.base_path, own) for name, own in past]
     for file in gone:
         if _exposed(file.path):
-            was += [(name, file.path, own) for name, own in names(file.source.language, file.path, file.before)]
+            was += [(name, file.path, own) for name, own in names(file.language, file.path, file.was.content)]
     after, before = _counted(now), _counted(was)
     fresh, places = after - before, {name: path for name, path, _ in reversed(now)}
     return sorted((name, places[name]) for name in fresh.elements()), sorted((before - after).elements())
@@ -65,7 +65,7 @@ def names(language: str, path: str, content: bytes) -> list[tuple[str, bool]]:
     if reader is None or not grammar:
         return []
     try:
-        root = grammars.parse(grammar, content).root_node
+        root = grammar_tree.parse(content, grammar).root_node
     except grammars.TooSlow:
         return []
     return list(dict.fromkeys(reader(root)))
@@ -82,12 +82,12 @@ _LISTS = re.compile(r"__all__|\bexports?\s*=?\s*\{")
 """Names that stand on lines of their own."""
 
 
-def _same_surface(file: File) -> bool:
+def _same_surface(file: SourceFile) -> bool:
     """Whether no line that could make a name public differs: most changes are spared two syntax trees."""
-    lines = _SURFACE.get(file.source.language)
-    if lines is None or _LISTS.search(file.now) or _LISTS.search(file.was):
+    lines = _SURFACE.get(file.language)
+    if lines is None or _LISTS.search(file.now.text) or _LISTS.search(file.was.text):
         return False
-    return lines.findall(file.now) == lines.findall(file.was)
+    return lines.findall(file.now.text) == lines.findall(file.was.text)
 
 
 def _counted(found: Iterable[tuple[str, str, bool]]) -> Counter[str]:
@@ -107,7 +107,7 @@ def _exposed(path: str) -> bool:
 
 def _python(content: bytes) -> Iterator[tuple[str, bool]]:
     try:
-        module = python_source.parse(content)
+        module = python_tree.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return  # the syntax gate names it
     if content.startswith(b"#!") or any(_is_main(node) for node in module.body):
@@ -151,12 +151,12 @@ def _all(module: ast.Module) -> list[str] | None:
     return found
 
 
-def _reachable(file: File, names: set[str]) -> list[tuple[str, bool]]:
+def _reachable(file: SourceFile, names: set[str]) -> list[tuple[str, bool]]:
     """Which of some names the base's module imported: without an `__all__` its users reached them, listed or not."""
-    if not names or file.source.language != "python" or "__all__" in file.was:
+    if not names or file.language != "python" or "__all__" in file.was.text:
         return []
     try:
-        module = python_source.parse(file.before)
+        module = python_tree.parse(file.was.content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     imports = (node for node in module.body if isinstance(node, ast.Import | ast.ImportFrom))

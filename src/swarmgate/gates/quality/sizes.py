@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from swarmgate.gates.quality.complexity import Grown
-    from swarmgate.gates.quality.sides import Change, File
+    from swarmgate.gates.quality.sides import Change
+    from swarmgate.gates.source.file import SourceFile
 
 SHARE = 0.1
 """What a change has to add, as a share of the limit, to answer for the size: the drop that spills over is no fault."""
@@ -22,12 +23,12 @@ def long_functions(grown: Iterable[Grown], limit: int) -> Iterator[Grown]:
             yield each
 
 
-def long_files(change: Change, limit: int) -> Iterator[tuple[File, int, int]]:
+def long_files(change: Change, limit: int) -> Iterator[tuple[SourceFile, int, int]]:
     """Files beyond `limit` lines, blank ones not counted, that were not before: the file, its lines then and now."""
     for file in change.product:
         fresh = len(change.fresh[file.path])
         if fresh > limit * SHARE:
-            was, now = count(file.was), count(file.now)
+            was, now = count(file.was.text), count(file.now.text)
             if was <= limit < now and now - was > limit * SHARE:
                 yield file, was, now
 

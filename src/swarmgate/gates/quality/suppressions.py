@@ -11,13 +11,13 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import comments
+from swarmgate.gates.source import comments, grammar_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from swarmgate.gates.quality.sides import File
+    from swarmgate.gates.source.file import SourceFile
 
 _LIST = r"[\w\-./:@]+(?:\s*,\s*[\w\-./:@]+)*"
 _FORMS: dict[str, str] = {
@@ -65,6 +65,9 @@ _FORMS: dict[str, str] = {
 }
 """What a user calls the form, and its text; it stands at the beginning of a comment or of a further mark in one."""
 
+OF_COVERAGE = frozenset({"no cover", "coverage ignore"})
+"""The forms that silence no judge of the code: they only say what a measurement of coverage leaves out."""
+
 _ANY = "|".join(f"(?P<_{index}>{form})" for index, form in enumerate(_FORMS.values()))
 _IN_COMMENT = re.compile(rf"(?:^|[#;]\s*|//\s*|--\s+|\s(?=@ts-|NOSONAR|NOLINT|nosec\b|nosemgrep\b|nolint:))(?:{_ANY})")
 _KINDS = tuple(_FORMS)
@@ -81,7 +84,7 @@ _WORDS = (
 _WHOLE_FILE = re.compile(
     r"(?:ruff|flake8): ?noqa|mypy: ?ignore[-_]errors(?: ?= ?true)?|pylint: ?(?:skip-file|disable=all|disable-all)"
     r"|(?:eslint|oxlint|stylelint)-disable|tslint:disable|@ts-nocheck|biome-ignore-all(?: +lint)?|deno-lint-ignore-file"
-    r"|phpcs:(?:ignore|disable)(?:File)?|(?:rubocop|standard): ?disable all|swiftlint:disable all|codeql ?\[\]"
+    r"|phpcs:(?:ignore|disable)(?:SourceFile)?|(?:rubocop|standard): ?disable all|swiftlint:disable all|codeql ?\[\]"
     r"|allow (?:warnings|clippy::all|unused)|CHECKSTYLE[.:] ?OFF",
     re.IGNORECASE,
 )
@@ -134,7 +137,7 @@ class Suppression:
     line: int
 
 
-def added(files: Iterable[File], gone: Iterable[File]) -> list[Suppression]:
+def added(files: Iterable[SourceFile], gone: Iterable[SourceFile]) -> list[Suppression]:
     """The suppressions that the change has and the base had not, ordered by place.
 
     Of equal ones (same form, same rules) those on added lines are the new ones.
@@ -143,30 +146,30 @@ def added(files: Iterable[File], gone: Iterable[File]) -> list[Suppression]:
     fresh: defaultdict[tuple[str, str], list[Suppression]] = defaultdict(list)
     for file in files:
         for each in _on_added_lines(file):
-            fresh[each.kind, each.text].append(each)
+            fresh[each.kind, _spelled(each.text)].append(each)
     if not fresh:
         return []
     # What a string holds counts on both sides alike, so both can be read as plain text.
     forms = {kind: re.compile(_FORMS[kind]) for kind, _ in fresh if kind in _FORMS}
-    risen = Counter(key for file in files for key in _anywhere(file, file.now, forms))
-    risen.subtract(key for file in (*files, *gone) for key in _anywhere(file, file.was, forms))
+    risen = Counter(key for file in files for key in _anywhere(file, file.now.text, forms))
+    risen.subtract(key for file in (*files, *gone) for key in _anywhere(file, file.was.text, forms))
     found = [each for key, places in fresh.items() for each in places[len(places) - max(risen[key], 0) :]]
     return sorted(found, key=lambda each: (each.path, each.line, each.kind))
 
 
-def _on_added_lines(file: File) -> list[Suppression]:
-    lines = file.now.split("\n")
-    added = "\n".join(lines[number - 1] for number in file.source.added_lines if number <= len(lines)).lower()
+def _on_added_lines(file: SourceFile) -> list[Suppression]:
+    lines = file.now.text.split("\n")
+    added = "\n".join(lines[number - 1] for number in file.added_lines if number <= len(lines)).lower()
     if not any(word in added for word in _WORDS):
         return []
-    return [each for each in find(file.source.language, file.path, file.now) if each.line in file.source.added_lines]
+    return [each for each in find(file.language, file.path, file.now.text) if each.line in file.added_lines]
 
 
-def _anywhere(file: File, text: str, forms: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[str, str]]:
+def _anywhere(file: SourceFile, text: str, forms: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[str, str]]:
     for kind, form in forms.items():
-        yield from ((kind, _said(match[0])) for match in form.finditer(text))
-    for each in _attributes(file.source.language, file.path, text):
-        yield each.kind, each.text
+        yield from ((kind, _spelled(_said(match[0]))) for match in form.finditer(text))
+    for each in _attributes(file.language, file.path, text):
+        yield each.kind, _spelled(each.text)
 
 
 def find(language: str, path: str, text: str) -> list[Suppression]:
@@ -199,6 +202,11 @@ def _of(comment: str) -> Iterator[tuple[str, str]]:
         yield _KINDS[int(name[1:])], _said(match[name])
 
 
+def _spelled(text: str) -> str:
+    """The text as it is compared: `nocover`, `no cover` and `No-Cover` are one."""
+    return re.sub(r"[\s_-]+", "", text).lower()
+
+
 def _said(text: str) -> str:
     return " ".join(text.strip(" #;/-,:").split())
 
@@ -208,7 +216,7 @@ def _attributes(language: str, path: str, text: str) -> Iterator[Suppression]:
     if syntax is None or not syntax.mark.search(text):
         return
     try:
-        root = grammars.parse(grammars.grammar_of(path, language), text.encode()).root_node
+        root = grammar_tree.parse(text.encode(), grammars.grammar_of(path, language)).root_node
     except grammars.TooSlow:
         return
     for node in grammars.walk(root):

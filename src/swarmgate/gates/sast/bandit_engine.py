@@ -19,7 +19,7 @@ from itertools import zip_longest
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from swarmgate.gates import python_source
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +71,7 @@ def _imported() -> ModuleType:
     empty = {name: ModuleType(name) for name in _UNUSED}
     sys.modules.update(empty)
     try:
-        with python_source.quiet():
+        with python_tree.quiet():
             importlib.import_module("bandit.core.test_set")
             importlib.import_module("bandit.core.node_visitor")
     finally:
@@ -83,7 +83,7 @@ def _imported() -> ModuleType:
 def _plugins() -> SimpleNamespace:
     """The tests that bandit's package declares, as its test set reads them."""
     points = metadata.distribution("bandit").entry_points
-    with python_source.quiet():
+    with python_tree.quiet():
         tests = [SimpleNamespace(name=p.name, plugin=p.load()) for p in points.select(group="bandit.plugins")]
         listed = [p.load()() for p in points.select(group="bandit.blacklists")]
     blacklist: dict[str, list[dict[str, Any]]] = {}

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.finding import Severity
-from swarmgate.gates import masking, python_source
+from swarmgate.gates import masking
 from swarmgate.gates.sast import bandit_engine
 from swarmgate.gates.sast.hit import Hit, Scanned
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -90,7 +91,7 @@ def _issues(name: str, content: bytes) -> tuple[list[Any], str]:
     if engine is None:
         return _by_manager(name, content)
     try:
-        with python_source.quiet():
+        with python_tree.quiet():
             return engine.run(name, content), ""
     except SyntaxError:
         return [], "syntax error while parsing AST from file"
@@ -101,7 +102,7 @@ def _issues(name: str, content: bytes) -> tuple[list[Any], str]:
 def _by_manager(name: str, content: bytes) -> tuple[list[Any], str]:
     """The same by bandit's own command."""
     logging.getLogger("stevedore").setLevel(logging.CRITICAL)  # it logs every report format that is not installed
-    with python_source.quiet():  # its plugin loader uses what is deprecated
+    with python_tree.quiet():  # its plugin loader uses what is deprecated
         from bandit.core.config import BanditConfig  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; late: 0.08 s
         from bandit.core.manager import BanditManager  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
 
@@ -110,7 +111,7 @@ def _by_manager(name: str, content: bytes) -> tuple[list[Any], str]:
     place = Path(name).with_suffix(".bandit")
     place.write_bytes(content)
     manager.files_list = [str(place)]
-    with python_source.quiet():
+    with python_tree.quiet():
         manager.run_tests()
     return manager.results, next((why for _, why in manager.skipped), "")
 

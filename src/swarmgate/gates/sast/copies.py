@@ -13,7 +13,7 @@ from swarmgate.workspace import temporary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.source.file import SourceFile
 
 _SUFFIXES = {
     "bash": (".sh", ".bash"), "c": (".c", ".h"), "cpp": (".cpp", ".cc", ".cxx", ".h", ".hh", ".hpp", ".hxx"),
@@ -32,9 +32,9 @@ class Copies:
 
     folder: Path
     root: Path
-    names: dict[str, Source]
+    names: dict[str, SourceFile]
 
-    def source(self, path: str) -> Source:
+    def source(self, path: str) -> SourceFile:
         """The source whose copy a scanner calls `path`.
 
         Raises:
@@ -49,18 +49,18 @@ class Copies:
     def _name(self, path: str) -> str:
         return path.removeprefix(f"{self.root}/").removeprefix("./")
 
-    def beside(self, sources: Sequence[Source]) -> Copies:
+    def beside(self, sources: Sequence[SourceFile]) -> Copies:
         """Copies of other sources in the same folder, for what looks at all of them in one call."""
         first = max((int(name.partition("/")[0]) for name in self.names), default=-1) + 1
         return Copies(self.folder, self.root, _written(self.root, sources, first))
 
-    def of(self, language: str) -> dict[str, Source]:
+    def of(self, language: str) -> dict[str, SourceFile]:
         """Absolute path of the copy -> source, of one language."""
         return {str(self.root / name): each for name, each in self.names.items() if each.language == language}
 
 
 @contextmanager
-def copies(sources: Sequence[Source]) -> Iterator[Copies]:
+def copies(sources: Sequence[SourceFile]) -> Iterator[Copies]:
     """Write the sources, each below a numbered folder with its path made plain; all is gone at the end."""
     with temporary.folder("sast") as folder:
         root = folder / "code"
@@ -69,7 +69,7 @@ def copies(sources: Sequence[Source]) -> Iterator[Copies]:
         yield Copies(folder, root, _written(root, sources, 0))
 
 
-def _written(root: Path, sources: Sequence[Source], first: int) -> dict[str, Source]:
+def _written(root: Path, sources: Sequence[SourceFile], first: int) -> dict[str, SourceFile]:
     names = {}
     for number, source in enumerate(sources, first):
         name = f"{number}/{_UNSAFE.sub('_', source.path.encode(errors='replace').decode())}"

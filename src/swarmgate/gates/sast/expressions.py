@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
 from swarmgate.gates.sast import folding, sources
 from swarmgate.gates.sast.state import State
 from swarmgate.gates.sast.values import (
@@ -25,6 +24,7 @@ from swarmgate.gates.sast.values import (
     joined,
     known,
 )
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ class Expressions(State, ABC):
         """An assignment to a target."""
 
     def _of_others(self, node: ast.expr) -> Value:
-        for child in python_source.children(node):
+        for child in python_tree.children(node):
             if isinstance(child, ast.expr):
                 self.value(child)
         return UNKNOWN

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Severity
-from swarmgate.gates import python_source
 from swarmgate.gates.sast import rewriting, sources
 from swarmgate.gates.sast.flows import Flows
 from swarmgate.gates.sast.hit import Hit, Scanned
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from swarmgate.gates.files import Source
     from swarmgate.gates.sast.rules import Rule
     from swarmgate.gates.sast.state import Found
     from swarmgate.gates.sast.values import Origins
+    from swarmgate.gates.source.file import SourceFile
 
 _INJECTIONS = "20 22 74 77 78 79 88 89 90 91 94 95 113 117 134 470 501 502 601 611 643 918 943 1333 1336"
 INJECTIONS = frozenset(f"CWE-{number}" for number in _INJECTIONS.split())
@@ -41,13 +41,13 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 class Parsed:
     """A Python file that this interpreter reads: `text` is its content, or that in words of an older syntax."""
 
-    source: Source
+    source: SourceFile
     tree: ast.Module
     text: bytes
 
 
 def parse(
-    python: Iterable[Source], stopped: Callable[[], bool] = lambda: False
+    python: Iterable[SourceFile], stopped: Callable[[], bool] = lambda: False
 ) -> tuple[dict[str, Parsed], dict[str, str]]:
     """The files that parse, and why the others do not, by path; those until it is to stop."""
     parsed: dict[str, Parsed] = {}
@@ -121,7 +121,7 @@ def plausible(parsed: Parsed, hits: Sequence[Hit]) -> list[Hit]:
     doubtful = [hit for hit in hits if not _is_ours(hit) and _needs_a_flow(hit) and hit.line not in lines]
     if not doubtful:
         return list(hits)
-    functions = [node for node in python_source.walk(parsed.tree) if isinstance(node, _Function)]
+    functions = [node for node in python_tree.walk(parsed.tree) if isinstance(node, _Function)]
     handlers = [node for node in functions if _handles_a_request(node)]
     dropped = {hit for hit in doubtful if any(node.lineno <= hit.line <= (node.end_lineno or 0) for node in handlers)}
     return [hit for hit in hits if hit not in dropped]
@@ -138,5 +138,5 @@ def _needs_a_flow(hit: Hit) -> bool:
 def _handles_a_request(function: _Function) -> bool:
     if sources.has_route(function):
         return True
-    attributes = (node for node in python_source.walk(function) if isinstance(node, ast.Attribute))
+    attributes = (node for node in python_tree.walk(function) if isinstance(node, ast.Attribute))
     return any(sources.REQUEST.search(ast.unparse(node.value)) for node in attributes)

@@ -28,16 +28,20 @@ _KIN = (
 )
 _FAMILY = {cwe: kin[0] for kin in _KIN for cwe in kin}
 
+_ASSERTS = frozenset({"B101", "S101"})
+"""The numbers that bandit and ruff give an assert: `python -O` leaves it out, and runs no tests."""
+
 
 def merge(hits: Iterable[Hit], *, quiet: bool) -> list[Finding]:
     """The findings of one file: our own rule speaks where it found the weakness, else bandit, else ruff.
 
     Args:
         hits: what all scanners found in the file.
-        quiet: the file is a test: what is found there informs and does not block.
+        quiet: the file is a test: what is found there informs and does not block, and an assert is no finding at all.
     """
+    told = (hit for hit in hits if not (quiet and hit.code in _ASSERTS))
     groups: defaultdict[tuple[int, str], list[Hit]] = defaultdict(list)
-    for hit in sorted(hits, key=lambda each: (_TOOLS.index(each.tool), each.line, each.column, each.code)):
+    for hit in sorted(told, key=lambda each: (_TOOLS.index(each.tool), each.line, each.column, each.code)):
         groups[hit.line, family(hit.cwe) or hit.code].append(hit)
     return [_finding(group, quiet=quiet) for group in groups.values()]
 

@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
+from swarmgate.gates.source import grammar_tree, python_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -30,16 +30,16 @@ def parse(content: bytes) -> tuple[ast.Module, bytes]:
     """The syntax tree, and the source that was parsed: `content` itself or its rewriting.
 
     Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: see `python_source.parse`; of the original source.
+        SyntaxError, ValueError, RecursionError, MemoryError: see `python_tree.parse`; of the original source.
     """
     try:
-        return python_source.parse(content), content
+        return python_tree.parse(content), content
     except SyntaxError as error:
         text, names = rewritten(content) if sys.version_info < _NESTED else (content, {})
         if text == content:
             raise
         try:
-            tree = python_source.parse(text)
+            tree = python_tree.own(text)
         except (SyntaxError, ValueError):
             raise error from None
         return _Restored(names).visit(tree), text
@@ -52,7 +52,7 @@ def rewritten(content: bytes) -> tuple[bytes, dict[str, str | bytes]]:
         The source, and what the names in it stand for that took the place of strings.
     """
     try:
-        tree = grammars.parse("python", content)
+        tree = grammar_tree.parse(content, "python")
     except grammars.TooSlow:
         return content, {}
     writer = _Writer(content)

@@ -13,9 +13,9 @@ from swarmgate.gates.tool import Broken, invoke
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
     from swarmgate.gates.sast.copies import Copies
+    from swarmgate.gates.source.file import SourceFile
 
 _NEWER_SYNTAX = "on Python 3"
 """In the message of an error that only says that the syntax is newer than the target: the file was read."""
@@ -39,7 +39,7 @@ async def scan_all(job: Job, sets: Sequence[Copies]) -> list[Scanned]:
     return said
 
 
-def _take(item: dict[str, Any], source: Source, scanned: Scanned) -> None:
+def _take(item: dict[str, Any], source: SourceFile, scanned: Scanned) -> None:
     if source.language != "python":
         return
     if (item["code"] or "").startswith("S"):

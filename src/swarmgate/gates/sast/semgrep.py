@@ -26,9 +26,9 @@ from swarmgate.workspace import trusted
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
     from swarmgate.gates.sast.copies import Copies
+    from swarmgate.gates.source.file import SourceFile
 
 _FLAGS = (
     "scan", "--experimental", "--metrics=off", "--disable-version-check", "--json", "--novcs", "--oss-only",
@@ -75,7 +75,7 @@ def cache_folder() -> Path:
     return user_cache_path("swarmgate") / "sast"
 
 
-def loaded(sources: Iterable[Source]) -> tuple[pack.Rule, ...]:
+def loaded(sources: Iterable[SourceFile]) -> tuple[pack.Rule, ...]:
     """The rules for the languages of these files."""
     return pack.load_cached(frozenset(source.language for source in sources), cache_folder())
 
@@ -199,7 +199,7 @@ def _rule_id(check_id: str, rules: Mapping[str, pack.Rule]) -> str:
     return next(rule for rule in rules if check_id.endswith(f".{rule}"))
 
 
-def _contrived(source: Source) -> bool:
+def _contrived(source: SourceFile) -> bool:
     """Whether a file in which the engine ran out of time is none that people write: small, or with endless lines."""
     return len(source.content) < _SMALL_BYTES or max(map(len, source.content.split(b"\n"))) > _LONG_LINE
 

@@ -11,8 +11,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
 from swarmgate.gates.sast.values import Text
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -190,7 +190,7 @@ def _first_is_request(function: _FunctionNode) -> bool:
 
 def _answers(function: _FunctionNode) -> bool:
     """Whether something that the function returns is named like a response."""
-    returns = (node.value for node in python_source.walk(function) if isinstance(node, ast.Return))
+    returns = (node.value for node in python_tree.walk(function) if isinstance(node, ast.Return))
     calls = (each.func for each in returns if isinstance(each, ast.Call))
     return any(_ANSWER.search(ast.unparse(each)) for each in calls)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
 from swarmgate.gates.sast import folding
 from swarmgate.gates.sast.expressions import truth
 from swarmgate.gates.sast.places import Places
@@ -21,6 +20,7 @@ from swarmgate.gates.sast.values import (
     merged,
     widened,
 )
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -44,7 +44,7 @@ class Statements(Places):
                 self._do_others(statement)
 
     def _do_others(self, node: ast.stmt) -> None:
-        for child in python_source.children(node):
+        for child in python_tree.children(node):
             if isinstance(child, ast.expr):
                 self.value(child)
 
@@ -148,7 +148,7 @@ class Statements(Places):
             if fits is False:
                 continue
             self.frame.env = None if before is None else copied(before)
-            for each in python_source.walk(case.pattern):
+            for each in python_tree.walk(case.pattern):
                 if isinstance(each, ast.MatchAs | ast.MatchStar) and each.name:
                     whole = isinstance(each, ast.MatchAs) and each is case.pattern
                     self.set(each.name, subject if whole else content(subject))
@@ -289,7 +289,7 @@ def _fits(pattern: ast.pattern, subject: Value) -> bool | None:
 
 def _changed(node: ast.AST) -> Iterator[str]:
     """Names that a piece of code binds, or whose content it may change."""
-    for each in python_source.walk(node):
+    for each in python_tree.walk(node):
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store | ast.Del):
             yield each.id
         elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store | ast.Del):

@@ -11,7 +11,7 @@ from enum import Enum
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.files import Trait, traits_of
+from swarmgate.gates.project.files import Trait, traits_of
 from swarmgate.gates.sbom.model import Document, Malformed
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.contracts.nodes import text
 from swarmgate.gates.sensitivity.imported import imports_of
 from swarmgate.gates.sensitivity.uses import FUNCTIONS, own_name
+from swarmgate.gates.source import grammar_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Around:
 
     @cached_property
     def _root(self) -> Node:
-        return grammars.parse(grammars.grammar_of(self._path, self._language), self._content).root_node
+        return grammar_tree.parse(self._content, grammars.grammar_of(self._path, self._language)).root_node
 
 
 def _holds(node: Node, first: int, last: int) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import behaviour
-from swarmgate.gates.files import UNREADABLE, Trait, Trust, language_of, traits_of
+from swarmgate.gates.project.files import UNREADABLE, Trait, Trust, language_of, traits_of
 from swarmgate.gates.sensitivity.around import Around
 from swarmgate.gates.sensitivity.uses import LANGUAGES, Kind, Use, uses
 from swarmgate.workspace import globs
@@ -15,8 +15,8 @@ from swarmgate.workspace.grammars import TooSlow
 
 if TYPE_CHECKING:
     from swarmgate.domain.change import ChangeSet
-    from swarmgate.gates.files import Source
     from swarmgate.gates.sensitivity.definition import Patterns, SensitiveKind, Sensitivity
+    from swarmgate.gates.source.file import SourceFile
 
 _NEVER = frozenset({Trait.TEST, Trait.DOC, Trait.VENDORED, Trait.GENERATED, Trait.MINIFIED, Trait.LOCK})
 _NO_CODE = {"css", "scss", "less", "json", "jsonl", "jsonc", "xml", "markdown", "rst", "text", ""}
@@ -28,7 +28,7 @@ _TOLD = 20
 def sensitive(
     definition: Sensitivity,
     change: ChangeSet,
-    sources: Sequence[Source],
+    sources: Sequence[SourceFile],
     before: Mapping[str, bytes],
     *,
     is_test: Callable[[str], bool] = lambda _path: False,

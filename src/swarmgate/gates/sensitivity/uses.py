@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.nodes import child, named, text
 from swarmgate.gates.sensitivity.imported import Imported, imports_of
+from swarmgate.gates.source import grammar_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def uses(path: str, language: str, content: bytes, lines: Collection[int]) -> tu
     Raises:
         TooSlow: the grammar did not end in time.
     """
-    root = grammars.parse(grammars.grammar_of(path, language), content).root_node
+    root = grammar_tree.parse(content, grammars.grammar_of(path, language)).root_node
     nodes = list(grammars.walk(root))
     imported = [each for node in nodes for each in imports_of(language, node)]
     touched = _Touched(nodes, lines)

@@ -13,7 +13,7 @@ import re
 import sys
 from typing import Any
 
-from swarmgate.gates import python_source
+from swarmgate.gates.source import python_tree
 from swarmgate.gates.syntax.documents import strict_json
 from swarmgate.gates.syntax.problem import Problem
 
@@ -27,7 +27,7 @@ _INDENT = re.compile(r"^\s*")
 def check(content: bytes) -> Problem | None:
     """What keeps the source from compiling on this interpreter."""
     try:
-        python_source.check(content)
+        python_tree.check(content)
     except SyntaxError as error:
         return _problem(error)
     except (ValueError, RecursionError, MemoryError) as error:
@@ -108,7 +108,7 @@ def _cell(source: str) -> SyntaxError | None:
     if magic and magic[1] not in _PYTHON_CELLS:
         return None
     try:
-        with python_source.quiet():
+        with python_tree.quiet():
             compile(_without_magics(source), "<cell>", "exec", dont_inherit=True, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     except SyntaxError as error:
         return error

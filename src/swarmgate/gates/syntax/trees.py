@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from swarmgate.gates.source import grammar_tree
 from swarmgate.gates.syntax import brackets, lexicon, preprocessor, shell
 from swarmgate.gates.syntax.problem import Problem, problem_at
 from swarmgate.workspace import grammars
@@ -28,7 +29,6 @@ TRUSTED = frozenset({
 OFF = {"perl": "perl: its grammar flags too much valid code and is slow"}
 """Languages that are not looked at by default, and why."""
 
-TIME_LIMIT_S = 3.0
 _BRACKETS = frozenset(b"()[]{}")
 _AGAIN = {"javascript": ("tsx", "typescript"), "typescript": ("tsx",), "tsx": ("typescript",)}
 _MOST = 3
@@ -59,11 +59,11 @@ def by_grammar(grammar: str, content: bytes) -> list[Problem] | str:
     Raises:
         TooSlow: the grammar did not end in time.
     """
-    tree = grammars.parse(grammar, content, limit_s=TIME_LIMIT_S)
+    tree = grammar_tree.parse(content, grammar)
     if not tree.root_node.has_error:
         return _shell(content, tree) if grammar == "bash" else []
     for other in _AGAIN.get(grammar, ()):
-        if not grammars.parse(other, content, limit_s=TIME_LIMIT_S).root_node.has_error:
+        if not grammar_tree.parse(content, other).root_node.has_error:
             return []
     if grammar == "javascript" and _FLOW.match(content):
         return "javascript with Flow types"
@@ -84,7 +84,7 @@ def _both(language: str, path: str, content: bytes) -> list[Problem]:
     grammar = grammars.grammar_of(path, language)
     if found is None:
         return _cut_off(grammar, content) if grammar else []
-    if grammar and not grammars.parse(grammar, content, limit_s=TIME_LIMIT_S).root_node.has_error:
+    if grammar and not grammar_tree.parse(content, grammar).root_node.has_error:
         return []
     return [found]
 
@@ -94,9 +94,9 @@ def _cut_off(grammar: str, content: bytes) -> list[Problem]:
     last = content.rfind(b"\n") + 1
     if not content[last:].strip() or not last:
         return []
-    if not grammars.parse(grammar, content, limit_s=TIME_LIMIT_S).root_node.has_error:
+    if not grammar_tree.parse(content, grammar).root_node.has_error:
         return []
-    if grammars.parse(grammar, content[:last], limit_s=TIME_LIMIT_S).root_node.has_error:
+    if grammar_tree.parse(content[:last], grammar).root_node.has_error:
         return []
     return [problem_at(content, len(content), "the file ends in the middle of a line that is not complete")]
 

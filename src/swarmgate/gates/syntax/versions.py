@@ -20,8 +20,8 @@ from swarmgate.workspace import regular, temporary
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.source.file import SourceFile
 
 OLDEST = 7
 """The first minor version that ruff's `--target-version` knows."""
@@ -69,7 +69,7 @@ class Judge:
         self._compiled: dict[bytes, Problem | None] = {}
         self.tool = f"Python {sys.version_info.major}.{_HERE}.{sys.version_info.micro}"
 
-    async def ask(self, job: Job, sources: Sequence[Source]) -> str:
+    async def ask(self, job: Job, sources: Sequence[SourceFile]) -> str:
         """Ask ruff about these files where the compiler alone cannot tell; why it could not be asked, or empty."""
         asked = [source for source in sources if self._open(source)]
         if not asked:
@@ -82,7 +82,7 @@ class Judge:
             reason = await self._ask(job, known)
         return reason
 
-    def look(self, source: Source) -> list[Problem] | str:
+    def look(self, source: SourceFile) -> list[Problem] | str:
         """What is wrong with a Python file; a word where it is newer than this interpreter."""
         problem, target = self._check(source.content), self._target(source)
         opinion = self._opinions.get((self._version(source), source.content), Opinion())
@@ -95,7 +95,7 @@ class Judge:
             return []
         return [each for minor, each in opinion.newer if minor > target][:1]
 
-    def _open(self, source: Source) -> bool:
+    def _open(self, source: SourceFile) -> bool:
         target = self._target(source)
         older = target is not None and target < _HERE and _looks_new(source.content, target)
         return older or self._check(source.content) is not None
@@ -105,14 +105,14 @@ class Judge:
             self._compiled[content] = python.check(content)
         return self._compiled[content]
 
-    def _says(self, source: Source) -> bool:
+    def _says(self, source: SourceFile) -> bool:
         return bool(self._opinions.get((self._version(source), source.content), Opinion()).newer)
 
-    def _version(self, source: Source) -> int:
+    def _version(self, source: SourceFile) -> int:
         target = self._target(source)
         return max(OLDEST, min(_HERE, _HERE if target is None else target))
 
-    def _target(self, source: Source) -> int | None:
+    def _target(self, source: SourceFile) -> int | None:
         inline = _INLINE.search(source.content[:2000])
         return int(inline[1]) if inline else self._folder(PurePosixPath(source.path).parent.as_posix())
 

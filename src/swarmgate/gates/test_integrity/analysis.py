@@ -6,9 +6,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import baseline
-from swarmgate.gates.contracts.project import Project
-from swarmgate.gates.files import Source
+from swarmgate.gates.source import baseline
+from swarmgate.gates.source.file import SourceFile
 from swarmgate.gates.test_integrity import asked, runners, special
 from swarmgate.gates.test_integrity.change import Change, files_of
 from swarmgate.gates.test_integrity.judge import judge
@@ -16,10 +15,10 @@ from swarmgate.gates.test_integrity.matching import match
 from swarmgate.gates.test_integrity.model import Way, Weakening
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from swarmgate.domain.change import ChangeSet
-    from swarmgate.gates.contracts.project import Trees
+    from swarmgate.gates.project.index import Project
 
 _SEVERITIES = {
     Severity.HIGH: (Way.REMOVED, Way.OFF, Way.FOCUSED, Way.ASSERTION, Way.IDLE, Way.HOOK, Way.SETTINGS),
@@ -36,18 +35,14 @@ _BY_BEHAVIOUR = frozenset({Way.EXPECTED, Way.SNAPSHOT})
 _MANY = 3
 
 
-def analyse(
-    repository: Trees, change: ChangeSet, announced: str | None = None, stopped: Callable[[], bool] = bool
-) -> tuple[list[Finding], list[str]]:
+def analyse(project: Project, change: ChangeSet, announced: str | None = None) -> tuple[list[Finding], list[str]]:
     """The findings of a change, and what could not be looked at.
 
     Args:
-        repository: holds both sides.
+        project: both sides.
         change: what is judged.
         announced: the words of the task; None where there is none.
-        stopped: whether the time is up.
     """
-    project = Project(repository, change.base, change.tree, stopped)
     seen = Change(project, files_of(project, change))
     found = [*_of_tests(seen), *runners.found(seen), *special.found(seen)]
     told = [_finding(each, _severity(each, seen, announced), seen) for each in _together(found)]
@@ -112,9 +107,9 @@ def _marked(project: Project, findings: Sequence[Finding]) -> list[Finding]:
     by_path: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in dict.fromkeys(findings):
         by_path[finding.path].append(finding)
-    contents = project.read_many(list(by_path)) if by_path else {}
+    contents = project.head.contents(list(by_path)) if by_path else {}
     return [
         each
         for path, listed in by_path.items()
-        for each in baseline.fingerprint(Source(path, "", content=contents.get(path, b"")), listed)
+        for each in baseline.fingerprint(SourceFile.of(path, content=contents.get(path, b"")), listed)
     ]

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import behaviour
-from swarmgate.gates.files import MAX_BYTES, Trait, language_of, traits_of
+from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
 from swarmgate.gates.test_integrity.definitions import names
 from swarmgate.gates.test_integrity.reading import LANGUAGES, read
 from swarmgate.workspace import grammars
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
     from swarmgate.domain.change import ChangeSet
-    from swarmgate.gates.contracts.project import Project
+    from swarmgate.gates.project.index import Project
     from swarmgate.gates.test_integrity.model import Suite
 
 _NO_CODE = frozenset({Trait.VENDORED, Trait.GENERATED, Trait.LOCK})
@@ -93,7 +93,7 @@ class Change:
         left = frozenset().union(*(each.defined for each in was)) - frozenset().union(*(each.defined for each in now))
         if not left:
             return asked
-        others = self.project.mentioning(sorted(left), sorted(LANGUAGES))
+        others = self.project.head.mentioning(sorted(left), sorted(LANGUAGES), self.project.stopped)
         places = {file.path for file in changed}
         still = (names(path, content).defined for path, content in others.items() if path not in places)
         return asked | (left - frozenset().union(*still))
@@ -111,8 +111,8 @@ def files_of(project: Project, change: ChangeSet) -> tuple[File, ...]:
         new = file.path if file.exists and file.new_mode.startswith("100") else ""
         if not file.binary and (old or new):
             sides.append((old, new))
-    before = project.read_many([old for old, _ in sides if old], old=True)
-    after = project.read_many([new for _, new in sides if new])
+    before = project.base.contents([old for old, _ in sides if old])
+    after = project.head.contents([new for _, new in sides if new])
     return tuple(
         File(old, new, before.get(old, b""), after.get(new, b""))
         for old, new in sides

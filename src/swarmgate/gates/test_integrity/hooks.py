@@ -7,7 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.nodes import child, line, name, named, text
-from swarmgate.gates.files import Trait, language_of, traits_of
+from swarmgate.gates.project.files import Trait, language_of, traits_of
+from swarmgate.gates.source import grammar_tree
 from swarmgate.gates.test_integrity.model import Way, Weakening
 from swarmgate.workspace import grammars
 
@@ -95,7 +96,7 @@ def _python(file: File) -> Iterator[Weakening]:
 
 def _statements(content: bytes) -> Iterator[Node]:
     """The functions, classes and assignments of a module, wherever they stand."""
-    for node in grammars.walk(grammars.parse("python", content).root_node):
+    for node in grammars.walk(grammar_tree.parse(content, "python").root_node):
         if node.type in {"function_definition", "assignment", "augmented_assignment", "call"}:
             yield node
 

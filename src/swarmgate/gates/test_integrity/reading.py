@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.nodes import child, line, name, named, text
+from swarmgate.gates.source import grammar_tree
 from swarmgate.gates.test_integrity import ecmascript
 from swarmgate.gates.test_integrity.assertions import assertions
 from swarmgate.gates.test_integrity.model import Case, Suite
@@ -37,7 +38,7 @@ def read(path: str, language: str, content: bytes) -> Suite:
         TooSlow: the grammar did not end in time.
         RecursionError: the code is nested too deeply.
     """
-    tree = grammars.parse(grammars.grammar_of(path, language), content)
+    tree = grammar_tree.parse(content, grammars.grammar_of(path, language))
     suite = Suite(path, language, {})
     if language in {"javascript", "typescript"}:
         suite.only = tuple(ecmascript.focused(tree.root_node)) if ecmascript.MAY_FOCUS.search(content) else ()

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import loosening
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import language_of
 from swarmgate.gates.test_integrity import hooks
 from swarmgate.gates.test_integrity.model import Way, Weakening
 
@@ -78,7 +78,7 @@ def found(change: Change) -> Iterator[Weakening]:
         if file.old == file.new:
             continue
         if _SETTINGS.search(file.path):
-            yield from _settings(file, change.project.paths)
+            yield from _settings(file, change.project.head.files)
         if _COMMANDS.search(file.path):
             yield from _commands(file)
         for place, pattern in ((_CODE_SETTINGS, _CODE_OUT), (_BUILD, _BUILD_OFF)):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.contracts.nodes import child, line, name, named, text
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import language_of
+from swarmgate.gates.source import grammar_tree
 from swarmgate.gates.test_integrity.change import holds_tests
 from swarmgate.gates.test_integrity.model import Way, Weakening
 from swarmgate.gates.test_integrity.reading import LANGUAGES, read
@@ -60,7 +60,7 @@ def _of_file(file: File) -> Iterator[Branch]:
     if language not in LANGUAGES or not any(b"==" in each and each not in known for each in file.new.split(b"\n")):
         return
     try:
-        tree = grammars.parse(grammars.grammar_of(file.path, language), file.new)
+        tree = grammar_tree.parse(file.new, grammars.grammar_of(file.path, language))
     except grammars.TooSlow:
         return
     old = file.old.decode("utf-8", "replace")
@@ -149,7 +149,7 @@ def _telling(value: Tokens) -> bool:
 
 def _suites(change: Change, functions: set[str]) -> list[Suite]:
     """The tests that name one of these functions, as they were and as they are."""
-    paths = change.project.mentioning(sorted(functions), sorted(LANGUAGES))
+    paths = change.project.head.mentioning(sorted(functions), sorted(LANGUAGES), change.project.stopped)
     changed = {suite.path for suite in change.new}
     suites = [*change.old, *change.new]
     for path, content in paths.items():

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from swarmgate.council.discussion.graph import Graph, graph
+from swarmgate.council.discussion.argument.graph import Graph, graph
 from swarmgate.council.discussion.model import Cited, Conclusion, DiscussionRecord, Unresolved
 from swarmgate.council.discussion.view import words
-from swarmgate.council.discussion.view.markdown import item, quote, section, table
 from swarmgate.council.discussion.view.mermaid import mermaid
+from swarmgate.council.discussion.view.message import scores
 from swarmgate.council.discussion.view.page import page
-from swarmgate.council.discussion.windowing import scores
+from swarmgate.council.views.markdown import item, quote, section, table
+from swarmgate.council.views.words import cost
 from swarmgate.domain.markdown import line
 from swarmgate.domain.printable import escaped
 
@@ -57,7 +58,7 @@ def _title(what: str, record: DiscussionRecord) -> str:
 
 
 def _graph_json(record: DiscussionRecord, whole: Graph) -> str:
-    """Nodes, edges and evolution as `council.discussion.graph.Graph` has them, and what was measured in each round."""
+    """Nodes, edges and evolution as `argument.graph.Graph` has them, and what was measured in each round."""
     measured = [
         {"round": number, **each.model_dump(mode="json")} for number, each in words.measures(words.all_rounds(record))
     ]
@@ -84,7 +85,7 @@ def _synthesis(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
         yield from section("Corrected by swarmgate", map(item, record.conclusion.noted))
     yield from section("Measured", _measured(record))
     yield from section("Choices", (item(words.choice(each)) for each in record.choices))
-    yield from section("Cost", [line(words.cost(record.usage, record.seconds))])
+    yield from section("Cost", [line(cost(record.usage, record.seconds))])
     yield from section("Voices that failed", map(item, words.failures(record) or ["none"]))
 
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from swarmgate.council.discussion.graph import Evolution, Graph, Stand
+from swarmgate.council.discussion.argument.graph import Evolution, Graph, Stand
 from swarmgate.council.discussion.model import Relation, ShiftKind
 from swarmgate.council.discussion.view import words
 

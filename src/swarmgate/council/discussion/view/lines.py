@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from swarmgate.council.discussion.graph import graph
+from swarmgate.council.discussion.argument.graph import graph
 from swarmgate.council.discussion.model import Cast, Cited, Conclusion, DiscussionRecord, DiscussionRound, Message
 from swarmgate.council.discussion.view import words
-from swarmgate.council.discussion.windowing import facts, measured_line
+from swarmgate.council.discussion.view.message import facts, measured_line
+from swarmgate.council.views.words import cost, indented, item
 
 
 def text_lines(record: DiscussionRecord) -> list[str]:
     """The whole discussion. The lines hold text of models: whoever prints them makes it printable."""
     asked = record.discussion
-    lines = [f"Discussion {asked.id}", *_indented(asked.topic, 2), f"  {words.bounds(record)}"]
+    lines = [f"Discussion {asked.id}", *indented(asked.topic, 2), f"  {words.bounds(record)}"]
     if record.cast:
         lines += _cast(record.cast)
     if asked.material:
-        lines += ["", "Material:", *_indented(asked.material, 2)]
+        lines += ["", "Material:", *indented(asked.material, 2)]
     measured = dict(words.measures(words.all_rounds(record)))
     for held in words.all_rounds(record):
         lines += ["", *_round(held)]
-        lines += ["", *_indented(measured_line(held.number, measured[held.number]), 2)]
+        lines += ["", *indented(measured_line(held.number, measured[held.number]), 2)]
         lines += [f"  {words.choice(each)}" for each in record.choices if each.after == held.number]
     return [*lines, "", *conclusion_lines(record)]
 
@@ -33,12 +34,12 @@ def conclusion_lines(record: DiscussionRecord) -> list[str]:
     lines += _items("Confidence over the rounds", paths)
     lines += _items("Open questions", words.open_questions(record))
     lines += _items("Voices that failed", words.failures(record))
-    return [*lines, words.cost(record.usage, record.seconds)]
+    return [*lines, cost(record.usage, record.seconds)]
 
 
 def _concluded(conclusion: Conclusion) -> Iterator[str]:
     yield f"Synthesis by {conclusion.author}:"
-    yield from _indented(conclusion.executive_summary, 2)
+    yield from indented(conclusion.executive_summary, 2)
     yield from _items("Insights", map(_cited, conclusion.insights))
     titles = {"argument": "resolved by argument", "majority": "resolved by majority", "unproven": "claimed, unproven"}
     for how, title in titles.items():
@@ -67,17 +68,17 @@ def _cites(cites: Iterable[str]) -> str:
 def _cast(cast: Cast) -> Iterator[str]:
     for each in cast.experts:
         model = f" ({each.model})" if each.model else ""
-        yield from _item(f"{each.id}, {each.name}{model}: {each.expertise}", 2)
-    yield from (line for each in words.tensions(cast) for line in _item(f"tension: {each}", 2))
-    yield from (line for each in cast.dropped for line in _item(f"left out: {each}", 2))
+        yield from item(f"{each.id}, {each.name}{model}: {each.expertise}", 2)
+    yield from (line for each in words.tensions(cast) for line in item(f"tension: {each}", 2))
+    yield from (line for each in cast.dropped for line in item(f"left out: {each}", 2))
 
 
 def _round(held: DiscussionRound) -> Iterator[str]:
     took = f" ({held.seconds:.1f} s)" if held.measured else ", not finished"
     yield f"Round {held.number}{took}"
     if held.direction:
-        yield from _indented(f"direction: {held.direction}", 2)
-    yield from (line for each in held.constraints for line in _indented(f"constraint: {each}", 2))
+        yield from indented(f"direction: {held.direction}", 2)
+    yield from (line for each in held.constraints for line in indented(f"constraint: {each}", 2))
     yield from (f"  {each}" for each in held.forced)
     for message in held.messages:
         yield from _message(message)
@@ -85,12 +86,12 @@ def _round(held: DiscussionRound) -> Iterator[str]:
 
 def _message(message: Message) -> Iterator[str]:
     model = ", a person" if message.human else f" ({message.model})" if message.model else ""
-    about = "" if message.human else f"  {words.cost(message.usage, message.seconds)}"
+    about = "" if message.human else f"  {cost(message.usage, message.seconds)}"
     yield ""
     yield f"  {message.id} {message.author}{model}, {message.step}{about}"
     if message.failed:
         yield f"    failed: {message.failed}"
-    yield from _indented(message.text, 4)
+    yield from indented(message.text, 4)
     yield from (f"    - {each}" for each in facts(message))
     yield from (f"    noted: {each}" for each in message.noted)
     if message.unresolved:
@@ -100,16 +101,7 @@ def _message(message: Message) -> Iterator[str]:
 
 
 def _items(title: str, texts: Iterable[str]) -> Iterator[str]:
-    lines = [line for each in texts for line in _item(each, 2)]
+    lines = [line for each in texts for line in item(each, 2)]
     if lines:
         yield f"{title}:"
         yield from lines
-
-
-def _indented(said: str, by: int) -> list[str]:
-    return [f"{' ' * by}{line}".rstrip() for line in said.splitlines()]
-
-
-def _item(said: str, by: int) -> list[str]:
-    first, *more = said.splitlines() or [""]
-    return [f"{' ' * by}- {first}", *(f"{' ' * (by + 2)}{line}" for line in more)]

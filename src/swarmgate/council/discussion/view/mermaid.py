@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from swarmgate.council.discussion.graph import Graph, Node, gist
+from swarmgate.council.discussion.argument.graph import Graph, Node, gist
 from swarmgate.council.discussion.model import USER, Relation
 from swarmgate.domain.printable import printable
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from swarmgate.agents.brief import cut, one_line
-from swarmgate.council.discussion.graph import Graph
+from swarmgate.council.discussion.argument.graph import Graph
 from swarmgate.council.discussion.model import Cited, Conclusion, DiscussionRecord, Expert, Message, Relation
 from swarmgate.council.discussion.view import words
 from swarmgate.council.discussion.view.drawing import HEIGHT, WIDTH, positions, relations
-from swarmgate.council.discussion.windowing import facts
+from swarmgate.council.discussion.view.message import facts
+from swarmgate.council.views.words import cost
 from swarmgate.domain.debate import MESSAGE_ID
 from swarmgate.html import rendered
 
@@ -36,6 +37,7 @@ def page(record: DiscussionRecord, graph: Graph) -> str:
         record=record,
         graph=graph,
         words=words,
+        cost=cost,
         asked=record.discussion,
         title=cut(one_line(record.discussion.topic), _TITLE, "..."),
         ids=frozenset(node.id for node in graph.nodes),

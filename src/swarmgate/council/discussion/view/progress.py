@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from swarmgate.agents.brief import cut, one_line
-from swarmgate.council.discussion.argument import places, slots
-from swarmgate.council.discussion.graph import said
+from swarmgate.council.discussion.argument.graph import said
+from swarmgate.council.discussion.argument.structure import places, slots
 from swarmgate.council.discussion.model import (
     Choice,
     Conclusion,
@@ -18,7 +18,8 @@ from swarmgate.council.discussion.model import (
     Step,
 )
 from swarmgate.council.discussion.view import words
-from swarmgate.council.discussion.windowing import measured_line
+from swarmgate.council.discussion.view.message import measured_line
+from swarmgate.council.views.words import many
 
 HEAD = "# Discussion: {}\n"
 GIST = 200
@@ -36,14 +37,13 @@ def progress(record: DiscussionRecord) -> str:
 
 def newest(held: DiscussionRound) -> str:
     """What the newest step of a round adds to it; where the round is whole, what was counted too."""
-    *_, last = _sections(held.model_copy(update={"measured": None}))
-    return last + (_round_text(held) if held.measured else "")
+    return "".join(_sections(held, len(held.done) - 1))
 
 
-def _sections(held: DiscussionRound) -> list[str]:
-    """A text for each step, and what stands after the last one of a whole round."""
+def _sections(held: DiscussionRound, after: int = 0) -> list[str]:
+    """A text for each step but the first ones, `after`, and what stands after the last one of a whole round."""
     at, parts = list(zip(places(held), held.messages, strict=True)), []
-    for slot, step in zip(slots(held.done), held.done, strict=True):
+    for slot, step in [*zip(slots(held.done), held.done, strict=True)][after:]:
         spoken = [each for place, each in at if place[1] == slot]
         said = _step_text(held, [each for each in spoken if not each.human], step)
         parts.append("".join([said, *(_step_text(held, [each], None) for each in spoken if each.human)]))
@@ -98,7 +98,7 @@ def _words(message: Message) -> Iterable[str]:
         yield _moved(message.shift)
     if message.framing:
         budget = f"budget {message.framing.disagreement_budget} of 10"
-        yield f"{words.many(len(message.framing.fault_lines), 'fault line')}, {budget}"
+        yield f"{many(len(message.framing.fault_lines), 'fault line')}, {budget}"
     if message.assessment:
         yield f"overall {message.assessment.overall} of 5, recommends: {message.assessment.recommendation}"
 

@@ -15,7 +15,7 @@ from swarmgate.council.discussion.model import (
     Step,
 )
 from swarmgate.council.discussion.view.lines import conclusion_lines
-from swarmgate.council.discussion.windowing import facts, measured_line, scores
+from swarmgate.council.discussion.view.message import facts, measured_line, scores
 
 _WIDTH = 110
 _TRAITS = {

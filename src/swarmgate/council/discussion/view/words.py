@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from swarmgate.council.discussion.argument import measured
-from swarmgate.council.discussion.graph import Evolution, Stand
+from swarmgate.council.discussion.argument.graph import Evolution, Stand
+from swarmgate.council.discussion.argument.structure import measured
 from swarmgate.council.discussion.model import (
     Cast,
     Choice,
@@ -16,7 +16,7 @@ from swarmgate.council.discussion.model import (
     Position,
     ShiftKind,
 )
-from swarmgate.domain.usage import Usage
+from swarmgate.council.views.words import many
 
 
 def all_rounds(record: DiscussionRecord) -> tuple[DiscussionRound, ...]:
@@ -27,18 +27,6 @@ def all_rounds(record: DiscussionRecord) -> tuple[DiscussionRound, ...]:
 def measures(rounds: Sequence[DiscussionRound]) -> list[tuple[int, Measured]]:
     """What each round comes to, by number; one at work as far as it is."""
     return [(each.number, each.measured or measured(each, rounds[:at])) for at, each in enumerate(rounds)]
-
-
-def cost(usage: Usage, seconds: float) -> str:
-    """`2 calls, 1,200 tokens, $0.0024, 3.1 s`; an unknown price is said to be unknown."""
-    known = f"at least ${usage.known_usd:.4f}, the rest unknown" if usage.known_usd else "cost unknown"
-    money = known if usage.usd is None else f"${usage.usd:.4f}"
-    return f"{many(usage.calls, 'call')}, {usage.tokens:,} tokens, {money}, {seconds:.1f} s"
-
-
-def many(number: int, noun: str) -> str:
-    """`1 call`, `2 calls`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def status(record: DiscussionRecord) -> str:

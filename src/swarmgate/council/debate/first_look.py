@@ -1,0 +1,78 @@
+"""A cheap first look: one call, that may look at no file, says how the material would be judged. It decides nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from swarmgate.agents.answer_text import Unread
+from swarmgate.agents.brief import Brief, Section, cut, one_line
+from swarmgate.agents.desk import Desk
+from swarmgate.agents.participant import ROLE, submit
+from swarmgate.council.debate.answers import WHAT_IS_MISSING, ballot_of, voted
+from swarmgate.council.debate.model import Speech
+from swarmgate.council.participants.overheard import overheard
+from swarmgate.council.participants.windows import material_sections
+from swarmgate.domain.debate import Ballot, message_id
+from swarmgate.errors import ModelError
+
+SEAT = "first-look"
+"""The name under which the voice speaks."""
+
+_TEXT = 4_000
+"""Characters of its answer that are kept."""
+_FAILED = 300
+
+
+async def first_look(desk: Desk, *, question: str, material: str, task: str = "", attempt: int = 0) -> Speech:
+    """The ballot of one voice after one call; `Speech.failed` where it gave none that can be read.
+
+    Args:
+        desk: the voice's surroundings.
+        question: what is to be decided.
+        material: what it is about.
+        task: the task that it is for; empty outside of tasks.
+        attempt: the attempt at it; 0 outside.
+
+    Raises:
+        BudgetExhausted, MissingRequirement: as they come.
+    """
+    once = replace(desk, limits=replace(desk.limits, max_turns=1))
+    listening, model = overheard(once)
+    sections = (
+        *material_sections(question, material),
+        Section("The form of your answer", WHAT_IS_MISSING, "Say in a few sentences what you see, then vote."),
+    )
+    brief = Brief(ROLE, "first_look", task=task, attempt=attempt, participant=SEAT, sections=sections)
+    said, ballot, failed = "", None, ""
+    try:
+        said, ballot, failed = (await submit(listening, brief, _LOOK)).value
+    except ModelError as error:
+        failed = error.message
+    return Speech(
+        id=message_id(1, 1),
+        round=1,
+        seat=SEAT,
+        text=cut(said, _TEXT, "..."),
+        ballot=ballot,
+        failed=cut(one_line(failed), _FAILED, "..."),
+        model=model.model,
+        prompt_hash=model.prompt_hash,
+        usage=model.usage,
+        seconds=model.seconds,
+        cut=max(0, len(said) - _TEXT),
+    )
+
+
+def _read(text: str) -> tuple[str, Ballot | None, str]:
+    """The answer, its ballot, and why there is none: it is not asked for again, a look is cheap or it is nothing."""
+    try:
+        return text, ballot_of(text, ()), ""
+    except Unread as problem:
+        return text, None, str(problem)
+
+
+def _submitted(given: tuple[str, Ballot]) -> tuple[str, Ballot | None, str]:
+    return *given, ""
+
+
+_LOOK = replace(voted(()).then(_submitted), in_text=_read)

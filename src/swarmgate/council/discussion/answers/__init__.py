@@ -1,0 +1,1 @@
+"""What the voices of a discussion answer, as typed fields."""

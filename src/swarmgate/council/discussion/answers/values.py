@@ -1,0 +1,150 @@
+"""Values of an answer as the records want them: texts, lists of them, whole numbers within bounds, ids; read leniently.
+
+A text may be an object with one, a list of its lines; a list may be one item of it. A text that is too long is
+cut, and that is noted (`Spoken`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, Field
+from pydantic.json_schema import SkipJsonSchema
+
+from swarmgate.agents.answers import TEXT, Answer
+from swarmgate.council.participants.prose import shortened
+from swarmgate.domain.debate import MESSAGE_ID
+
+LONGEST = 2_000
+"""Characters of a typed text at most: a steel-man, a reason, a key risk. Prose has a bound of its own."""
+
+ID_KEYS = ("to", "id", "target", "messageid", "message", "ref", "cites")
+_TEXT_KEYS = ("text", "statement", "summary", "insight", "question", "description", "topic")
+
+
+def text_of(value: Any) -> str:
+    """A value as text: a string, the text of an object, the lines of a list; nothing for nothing."""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(text_of, value)))
+    if isinstance(value, Mapping):
+        found = next((value[key] for key in _TEXT_KEYS if isinstance(value.get(key), str)), None)
+        return found.strip() if found else json.dumps(value, ensure_ascii=False)
+    return "" if value is None else json.dumps(value)
+
+
+def texts_of(value: Any) -> tuple[str, ...]:
+    """A list of texts; one text is a list of one."""
+    return tuple(filter(None, map(text_of, value if isinstance(value, list) else [value])))
+
+
+def dicts_of(value: Any) -> tuple[Mapping[str, Any], ...]:
+    """The objects of a list; one object is a list of one."""
+    listed = value if isinstance(value, list) else [value]
+    return tuple(each for each in listed if isinstance(each, Mapping))
+
+
+def items_of(value: Any) -> tuple[Mapping[str, Any], ...]:
+    """The objects of a list; a text in it stands for an object with that text."""
+    listed = value if isinstance(value, list) else [value]
+    return tuple(
+        each if isinstance(each, Mapping) else {"text": text_of(each)} for each in listed if each not in (None, "")
+    )
+
+
+def first_of(found: Mapping[str, Any], *keys: str) -> Any:
+    """The value under the first of these keys that there is one under."""
+    return next((found[key] for key in keys if found.get(key) is not None), None)
+
+
+def ids_of(value: Any) -> tuple[str, ...]:
+    """Ids of messages, each once, in order; a blank or an object is none."""
+    listed = value if isinstance(value, list) else [value]
+    return tuple(dict.fromkeys(each.strip().strip("[]") for each in listed if isinstance(each, str) and each.strip()))
+
+
+def message_ids(value: Any) -> tuple[str, ...]:
+    """Ids of messages, each once, in order, however they are listed: texts, one text with commas, objects with one."""
+    made: list[str] = []
+    for each in value if isinstance(value, list | tuple) else [value]:
+        named = first_of(each, *ID_KEYS) if isinstance(each, Mapping) else each
+        if isinstance(named, str):
+            made += MESSAGE_ID.findall(named) or re.split(r"[\s,;]+", named)
+    return tuple(dict.fromkeys(filter(None, (each.strip("[]()`.") for each in made))))
+
+
+def known(ids: Iterable[str], shown: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Ids that were shown, and those that were not."""
+    listed = tuple(ids)
+    return tuple(each for each in listed if each in shown), tuple(each for each in listed if each not in shown)
+
+
+def number_of(value: Any) -> float | None:
+    """A JSON number; a word, a truth value or an infinite one is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def clamped(name: str, value: float, least: int, most: int) -> tuple[int, str]:
+    """The nearest whole number within bounds, and what is noted where that is another one."""
+    kept = min(max(round(value), least), most)
+    return kept, "" if kept == value else f"{name} {value:g} was taken as {kept}"
+
+
+# --- fields ---
+
+Text = Annotated[str, BeforeValidator(text_of)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(texts_of)]
+Ids = Annotated[tuple[str, ...], BeforeValidator(message_ids)]
+Number = Annotated[float | None, BeforeValidator(number_of)]
+
+
+class Spoken(Answer):
+    """An answer in a discussion: prose, and typed texts of at most `longest` characters.
+
+    `noted` has a phrase for each field in which a text was cut.
+    """
+
+    longest: ClassVar[int] = LONGEST
+    text: Text = Field("", description="What you want to say beside it, if anything.")
+    noted: SkipJsonSchema[tuple[str, ...]] = Field((), exclude=True)
+
+    @classmethod
+    def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields, their texts cut."""
+        read = super().fields_in(found)
+        long = [key for key, value in read.items() if key != TEXT and _long(value, cls.longest)]
+        noted = tuple(
+            f"`{cls.asked_as(key)}` was cut: a text in it had more than {cls.longest:,} characters" for key in long
+        )
+        return {**read, **{key: _cut(read[key], cls.longest) for key in long}, "noted": noted}
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, keys not."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | Mapping):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from texts_in(each)
+
+
+def _long(value: Any, most: int) -> bool:
+    return any(len(each) > most for each in texts_in(value))
+
+
+def _cut(value: Any, most: int) -> Any:
+    if isinstance(value, str):
+        return shortened(value, most)[0]
+    if isinstance(value, list):
+        return [_cut(each, most) for each in value]
+    return {key: _cut(each, most) for key, each in value.items()} if isinstance(value, Mapping) else value

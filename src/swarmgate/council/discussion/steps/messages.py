@@ -1,0 +1,114 @@
+"""The steps of a round: what a voice is asked in each, and how its answer is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from swarmgate.agents.answers import Form
+from swarmgate.agents.brief import Section
+from swarmgate.council.discussion.answers.experts import Part, Reader
+from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of, question_of, record_of
+from swarmgate.council.discussion.argument.structure import consensus_of, measured
+from swarmgate.council.discussion.model import DiscussionRound, Message, Step
+from swarmgate.council.discussion.planning import Heat, heat
+from swarmgate.council.discussion.state import Say
+from swarmgate.council.discussion.steps.table import Table
+from swarmgate.council.discussion.steps.windowing import Told
+from swarmgate.council.discussion.view.message import measured_line
+
+Read = Callable[[Reader], Form[Any, Part] | Callable[[str], Part]]
+"""The form of an answer; or, of prose, what its text comes to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One step: under which word of the wire it is asked, with what of its own, and how answers are read."""
+
+    wire: str
+    read: Read
+    sections: tuple[Section, ...] = ()
+
+
+def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound], table: Table) -> Turn:
+    """What is asked in a step that is due."""
+    ids = (*table.experts, *table.fixed)
+    voices = {each.name: each.id for each in table.cast.experts} | {each: each for each in ids}
+    match step:
+        case Step.POSITION:
+            return Turn(step, lambda reader: reader.position)
+        case Step.FRAME:
+            return Turn(step, lambda _: framing_of(voices))
+        case Step.ARGUE:
+            return Turn(step, lambda reader: reader.argument)
+        case Step.ATTACK | Step.STRESS:
+            return Turn(Step.ATTACK, lambda reader: reader.attack, _attacked(step, held, before))
+        case Step.ASK:
+            return Turn(step, lambda _: question_of, (_asked(held, before),))
+        case Step.RESPOND:
+            return Turn(step, lambda reader: reader.response)
+        case Step.ANALOGY:
+            return Turn(step, lambda reader: reader.argument)
+        case Step.ASSESS:
+            counts = (_counts(held, before),)
+            return Turn(step, lambda reader: assessment_of(reader.seen), counts)
+        case Step.RECORD:
+            return Turn(step, lambda _: record_of, (_counts(held, before),))
+
+
+async def message_of(
+    say: Say,
+    held: DiscussionRound,
+    before: Sequence[DiscussionRound],
+    table: Table,
+) -> Message:
+    """What a voice says in a step; one that failed says why.
+
+    Args:
+        say: whose turn it is.
+        held: the round at work, with its whole steps alone: what its own step says, no voice can know.
+        before: the rounds before it.
+        table: where all have a desk.
+
+    Raises:
+        CouncilRefused: the discussion does not fit its window any more.
+        BudgetExhausted, Stopped, MissingRequirement: as they come.
+    """
+    rounds, turn = (*before, held), turn_of(say.step, held, before, table)
+    authors = {each.id: each.author for past in rounds for each in past.messages}
+    who = say.who
+
+    def reading(told: Told) -> Form[Any, Part] | Callable[[str], Part]:
+        return turn.read(Reader(who, {each: authors[each] for each in told.shown}))
+
+    number = held.number
+    heard, told = await table.ask(who, turn.wire, rounds=rounds, number=number, sections=turn.sections, read=reading)
+    condensed = tuple(each for each in told.condensed if each in told.shown)
+    fields = {**(heard.value or {}), **heard.took, "failed": heard.failed, "condensed": condensed}
+    return Message(id=say.id, round=number, step=say.step, author=who, **fields)
+
+
+def _attacked(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound]) -> tuple[Section, ...]:
+    agreed = "\n".join(consensus_of(held, before))
+    target = Section("The strongest consensus", agreed, "Attack it, by these message ids.")
+    if step is Step.STRESS:
+        why, wanted = "Nobody countered any message in this round.", "Find the strongest counter there is, and make it."
+    elif Step.ATTACK in held.done:
+        why, wanted = "There is too little disagreement in this round.", "Answer the moderator: what could go wrong?"
+    else:
+        return (target,)
+    return (target, Section("Why you speak again", why, wanted))
+
+
+def _asked(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Section:
+    cold = heat(held, before) is Heat.COLD
+    wanted = "That is too little: ask what could go wrong." if cold else "That is too much: ask for the common ground."
+    disagreement = measured(held, before).disagreement
+    return Section("Why you ask", f"Disagreement of this round, from its links: {disagreement:g} of 10", wanted)
+
+
+def _counts(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Section:
+    return Section(
+        "What was measured", measured_line(held.number, measured(held, before)), "Counted by swarmgate from the links."
+    )

@@ -1,0 +1,102 @@
+"""One message of a discussion in words, and what was measured in a round: as voices are told them, and people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from swarmgate.agents.brief import one_line
+from swarmgate.council.discussion.model import (
+    Assessment,
+    Framing,
+    Link,
+    Measured,
+    Message,
+    Position,
+    Shift,
+    ShiftKind,
+)
+
+QUOTE = "| "
+"""What stands before each line of a voice."""
+
+
+def quoted(text: str) -> Iterator[str]:
+    """The lines of a voice, each behind a bar, whatever it ends them with."""
+    return (f"{QUOTE}{line}".rstrip() for line in text.strip("\r\n").splitlines())
+
+
+def facts(message: Message) -> Iterator[str]:
+    """All typed fields of a message but its prose, a line each."""
+    yield from map(_link, message.links)
+    if message.position:
+        yield from _position(message.position)
+    if message.shift:
+        yield _shift(message.shift)
+    if message.framing:
+        yield from _framing(message.framing)
+    if message.assessment:
+        yield from _assessment(message.assessment)
+
+
+def _link(link: Link) -> str:
+    steel_man = f"; steel-man: {one_line(link.steel_man)}" if link.steel_man else ""
+    return f"{link.kind} {link.to}{steel_man}"
+
+
+def _position(position: Position) -> Iterator[str]:
+    sure = "unknown" if position.confidence is None else f"{position.confidence:.2f}"
+    yield f"position, confidence {sure}: {one_line(position.position)}"
+    if position.conditions:
+        yield f"conditions: {'; '.join(map(one_line, position.conditions))}"
+    if position.would_change_if:
+        yield f"would change if: {one_line(position.would_change_if)}"
+    if position.key_risk:
+        yield f"key risk: {one_line(position.key_risk)}"
+
+
+def _shift(shift: Shift) -> str:
+    if shift.refused:
+        return f"position shift none: {shift.refused}"
+    moved_by = f", moved by {', '.join(shift.cites)}" if shift.kind is not ShiftKind.NONE else ""
+    return f"position shift {shift.kind}{moved_by}{f': {one_line(shift.reason)}' if shift.reason else ''}"
+
+
+def _framing(framing: Framing) -> Iterator[str]:
+    yield f"disagreement budget: {framing.disagreement_budget} of 10"
+    for each in framing.fault_lines:
+        between = f"{' against '.join(map(one_line, each.between))}: " if each.between else ""
+        description = f" - {one_line(each.description)}" if each.description else ""
+        yield f"fault line: {between}{one_line(each.axis)}{description}"
+
+
+def _assessment(assessment: Assessment) -> Iterator[str]:
+    yield f"scores, of 5: {', '.join(f'{name} {score}' for name, score in scores(assessment))}"
+    yield from (f"agreed: {one_line(each)}" for each in assessment.agreements)
+    yield from (f"disagreed: {one_line(each)}" for each in assessment.active_disagreements)
+    yield from (f"insight: {one_line(each.text)}{_cites(each.source)}" for each in assessment.insights)
+    yield from (f"open question: {one_line(each)}" for each in assessment.open_questions)
+    focus = f": {one_line(assessment.focus)}" if assessment.focus else ""
+    yield f"recommends to go on with {assessment.recommendation}{focus}"
+
+
+def scores(assessment: Assessment) -> Iterator[tuple[str, int]]:
+    """The scores that the moderator gave, 1 to 5, by name."""
+    yield "genuine disagreement", assessment.genuine_disagreement
+    yield "evidence", assessment.evidence_quality
+    yield "steel-manning", assessment.steel_manning
+    yield "novel insights", assessment.novel_insights
+    yield "position evolution", assessment.position_evolution
+    yield "overall", assessment.overall
+
+
+def _cites(ids: Sequence[str]) -> str:
+    return f" [{', '.join(ids)}]" if ids else ""
+
+
+def measured_line(number: int, measured: Measured) -> str:
+    """What was measured in a round, as voices are told it."""
+    return (
+        f"Measured in round {number}: counters {measured.counters} ({measured.steel_mans} with a steel-man), "
+        f"supports {measured.supports}, questions {measured.questions}, shifts of position {measured.shifts}; "
+        f"disagreement of the whole round {measured.disagreement:g} of 10."
+    )

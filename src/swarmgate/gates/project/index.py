@@ -1,0 +1,35 @@
+"""The two trees of a change, the old one and the new one: what a gate learns of them, all gates of a run know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from swarmgate.gates.project.view import Trees, View
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A repository before and after a change.
+
+    Attributes:
+        base: the old tree.
+        head: the new tree, which the working tree shows.
+        stopped: says that there is no time left to look at more.
+    """
+
+    base: View
+    head: View
+    stopped: Callable[[], bool] = bool
+
+    @classmethod
+    def of(cls, repository: Trees, base: str, tree: str) -> Project:
+        """The two trees of a repository, of which nothing is known yet."""
+        return cls(View(repository, base), View(repository, tree))
+
+    def until(self, stopped: Callable[[], bool]) -> Project:
+        """The same project, for one who has to stop."""
+        return replace(self, stopped=stopped)

@@ -1,0 +1,167 @@
+"""A changed file as a pair of revisions, and what is read of one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from swarmgate.gates.project.files import Trait, Trust
+from swarmgate.gates.source import comments, grammar_tree, python_tree
+from swarmgate.gates.source.readings import once
+from swarmgate.workspace import grammars
+
+if TYPE_CHECKING:
+    import ast
+
+    from tree_sitter import Tree
+
+    from swarmgate.gates.source.comments import Remark
+
+KEPT_BYTES = 8_000_000
+"""Of so much source, texts and comments are held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One revision of a file: where it stands there, its language, its bytes. All that is read of it is read once."""
+
+    path: str
+    language: str = ""
+    content: bytes = b""
+
+    @property
+    def text(self) -> str:
+        r"""The content as text with `\n` line ends; bytes that are no UTF-8 are read as Latin-1."""
+        return text_of(self.content)
+
+    @property
+    def tree(self) -> ast.Module:
+        """Python's syntax tree.
+
+        Raises:
+            SyntaxError, ValueError, RecursionError, MemoryError: see `python_tree.parse`.
+        """
+        return python_tree.parse(self.content)
+
+    @property
+    def syntax(self) -> Tree | None:
+        """The tree of the language's grammar; None where there is none.
+
+        Raises:
+            TooSlow: the grammar did not end in time.
+        """
+        grammar = grammars.grammar_of(self.path, self.language)
+        return grammar_tree.parse(self.content, grammar) if grammar else None
+
+    @property
+    def comments(self) -> tuple[Remark, ...]:
+        """The comments, line by line, in a language of `comments.languages()`."""
+        return _comments(self.content, self.language)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A changed file: its revision in the base (None: it is added) and now (None: it is gone).
+
+    A content is empty where no gate reads it. Of `traits`, `unproven` are those in `SAID` of a content that the base
+    revision does not have; of these, `claimed` are those that nothing but the name of a new file tells. `size` are the
+    bytes on disk.
+    """
+
+    old: Revision | None
+    new: Revision | None
+    traits: frozenset[Trait] = frozenset()
+    added_lines: frozenset[int] = frozenset()
+    size: int = 0
+    unproven: frozenset[Trait] = frozenset()
+    claimed: frozenset[Trait] = frozenset()
+
+    @classmethod
+    def of(
+        cls,
+        path: str,
+        language: str = "",
+        traits: frozenset[Trait] = frozenset(),
+        content: bytes = b"",
+        *,
+        old: Revision | None = None,
+        **said: Any,
+    ) -> SourceFile:
+        """A file that is there now; without `old`, it is an added one."""
+        return cls(old, Revision(path, language, content), traits, **said)
+
+    @property
+    def now(self) -> Revision:
+        """The revision that is judged; of a file that is gone, an empty one."""
+        if self.new is not None:
+            return self.new
+        return Revision(self.old.path, self.old.language) if self.old else Revision("")
+
+    @property
+    def path(self) -> str:
+        """Where it stands now, or stood."""
+        return self.now.path
+
+    @property
+    def language(self) -> str:
+        """The language of what is judged."""
+        return self.now.language
+
+    @property
+    def content(self) -> bytes:
+        """What is judged."""
+        return self.now.content
+
+    @property
+    def base_path(self) -> str:
+        """Where it stands in the base; empty for an added file."""
+        return self.old.path if self.old else ""
+
+    @property
+    def was(self) -> Revision:
+        """The revision of the base; of an added file, an empty one."""
+        return self.old or Revision("", self.language)
+
+    @property
+    def added(self) -> bool:
+        """Whether the base revision has no such file."""
+        return self.old is None
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it is a test, or lies among tests."""
+        return Trait.TEST in self.traits
+
+    @property
+    def cut(self) -> bool:
+        """Whether `content` is only the beginning of the file."""
+        return len(self.content) < self.size and Trait.LARGE in self.traits
+
+    @property
+    def past(self) -> SourceFile:
+        """The base's content as if it were that of now: judged under the same name, and by what is said of it."""
+        return self.holding(self.was.content)
+
+    def holding(self, content: bytes) -> SourceFile:
+        """The file with another content."""
+        return replace(self, new=replace(self.now, content=content))
+
+    def trusted(self, trust: Trust) -> SourceFile:
+        """The file with no more of what is said of it than that is believed."""
+        doubted = {Trust.CONTENT: self.unproven, Trust.DECLARED: self.claimed, Trust.NAME: frozenset[Trait]()}[trust]
+        return replace(self, traits=self.traits - doubted) if doubted else self
+
+
+@once(KEPT_BYTES)
+def text_of(content: bytes) -> str:
+    r"""A file's text with `\n` line ends; bytes that are no UTF-8 are read as Latin-1: ASCII is found all the same."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@once(KEPT_BYTES)
+def _comments(content: bytes, language: str) -> tuple[Remark, ...]:
+    return tuple(comments.of(language, text_of(content)))

@@ -1,0 +1,144 @@
+"""What an answer comes to as typed fields: nothing out of prose, what cannot be read is asked for once more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from swarmgate.agents.answer_text import Unread
+from swarmgate.council.discussion.answers.experts import Part, Reader
+from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of, question_of
+from swarmgate.council.discussion.model import Relation, ShiftKind
+
+READER = Reader("ann", {"r1-msg-001": "ann", "r1-msg-002": "bob", "r1-msg-003": "moderator"})
+
+
+def said(**fields: Any) -> str:
+    return f"I say so.\n```json\n{json.dumps(fields)}\n```"
+
+
+def kept(read: Callable[[str], Part], text: str) -> Part:
+    """What an answer comes to that stays as it is when asked once more."""
+    try:
+        return read(text)
+    except Unread as unread:
+        return cast("Part", unread.otherwise)
+
+
+@pytest.mark.parametrize("confidence", ["0.8", "high", None, 1.5, -0.1, True, [0.5]])
+def test_a_confidence_is_a_number_of_0_to_1_and_nothing_else(confidence: Any) -> None:
+    with pytest.raises(Unread, match="confidence"):
+        READER.position.read(said(position="yes", confidence=confidence))
+
+
+@pytest.mark.parametrize("text", ["My position: yes. Confidence: 0.8", "confidence 85%", ""])
+def test_no_position_is_taken_from_prose(text: str) -> None:
+    with pytest.raises(Unread):
+        READER.position.read(text)
+
+
+def test_both_spellings_are_read_and_unknown_keys_ignored() -> None:
+    part = READER.position.read(
+        said(position="yes", confidence=1, would_change_if="rain", keyRisk="sun", conditions="if", x=1)
+    )
+    assert part["text"] == "I say so."
+    assert part["position"].model_dump(by_alias=False) == {
+        "position": "yes",
+        "confidence": 1.0,
+        "conditions": ("if",),
+        "would_change_if": "rain",
+        "key_risk": "sun",
+    }
+
+
+def test_links_are_read_in_other_words_and_each_once() -> None:
+    relations = [
+        {"target": "r1-msg-002", "type": "Responds-To"},
+        {"id": "r1-msg-002", "relation": "responds_to"},
+        {"to": "[r1-msg-003]", "kind": "COUNTERS", "steel_man": "at best"},
+    ]
+    links = READER.argument.read(said(relations=relations))["links"]
+    assert [(each.to, each.kind, each.steel_man) for each in links] == [
+        ("r1-msg-002", Relation.RESPONDS_TO, ""),
+        ("r1-msg-003", Relation.COUNTERS, "at best"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("links", "problem", "left"),
+    [
+        ([], "links to no message", 0),
+        ([{"to": "r1-msg-002", "kind": "likes"}], "`kind` of supports, counters", 0),
+        ([{"to": "r1-msg-002", "kind": "counters"}], "without a `steelMan`", 1),
+        ([{"to": "r1-msg-001", "kind": "supports"}], "own message", 0),
+        ([{"to": "r1-msg-009", "kind": "supports"}], "shown no message r1-msg-009", 0),
+    ],
+)
+def test_what_is_wrong_with_links_is_asked_for_and_else_noted(links: list[Any], problem: str, left: int) -> None:
+    with pytest.raises(Unread, match=problem) as unread:
+        READER.argument.read(said(links=links))
+    otherwise = unread.value.otherwise
+    assert isinstance(otherwise, dict)
+    assert len(otherwise["links"]) == left
+    assert problem.rsplit(maxsplit=1)[-1] in " ".join(otherwise["noted"])
+
+
+def test_prose_alone_counters_nothing_and_nothing_at_all_is_none() -> None:
+    part = READER.argument.read("It counters r1-msg-002.")
+    assert part["text"] == "It counters r1-msg-002."
+    assert [each.kind for each in part["links"]] == [Relation.RESPONDS_TO]
+    with pytest.raises(Unread, match="no prose") as empty:
+        READER.argument.read(json.dumps({"links": [{"to": "r1-msg-002", "kind": "extends"}]}))
+    assert empty.value.otherwise is None
+
+
+def test_an_attack_counters_or_questions() -> None:
+    with pytest.raises(Unread, match="neither counters nor questions"):
+        READER.attack.read(said(links=[{"to": "r1-msg-002", "kind": "supports"}]))
+    assert READER.attack.read(said(links=[{"to": "r1-msg-002", "kind": "questions"}]))["links"]
+
+
+@pytest.mark.parametrize(
+    ("shift", "kind", "refused"),
+    [
+        ({"kind": "minor", "reason": "so", "cites": ["r1-msg-002"]}, ShiftKind.MINOR, False),
+        ({"kind": "none"}, ShiftKind.NONE, False),
+        ({"kind": "major", "cites": ["r1-msg-001"]}, ShiftKind.NONE, True),
+        ({"kind": "major", "cites": ["r8-msg-001"]}, ShiftKind.NONE, True),
+        ({"kind": "total", "cites": ["r1-msg-002"]}, ShiftKind.NONE, False),
+        ("major", ShiftKind.NONE, True),
+    ],
+)
+def test_a_shift_rests_on_a_message_of_somebody_else(shift: Any, kind: ShiftKind, *, refused: bool) -> None:
+    part = kept(READER.response.read, said(links=[{"to": "r1-msg-002", "kind": "supports"}], shift=shift))
+    assert (part["shift"].kind, bool(part["shift"].refused)) == (kind, refused)
+
+
+def test_a_frame_names_voices_and_keeps_to_the_budget() -> None:
+    lines = [{"between": ["ann", "zoe"], "axis": "cost"}, {"axis": ""}]
+    part = framing_of({"ann": "ann", "bob": "bob"}).read(said(faultLines=lines, disagreementBudget=9))
+    assert [each.between for each in part["framing"].fault_lines] == [("ann",)]
+    assert part["framing"].disagreement_budget == 6
+    assert part["noted"] == ("zoe in a fault line is no voice", "disagreementBudget 9 was taken as 6")
+    for wrong in ({"faultLines": [], "disagreementBudget": 4}, {"faultLines": lines, "disagreementBudget": "4"}):
+        with pytest.raises(Unread):
+            framing_of({"ann": "ann"}).read(said(**wrong))
+
+
+def test_an_assessment_has_six_numbers_and_one_of_four_recommendations() -> None:
+    names = ("genuineDisagreement", "evidenceQuality", "steelManning", "novelInsights", "positionEvolution", "overall")
+    scores = dict.fromkeys(names, 2)
+    part = assessment_of(()).read(said(scores=scores, overall=0, recommendation="Deep Dive", insights=["new"]))
+    assert (part["assessment"].overall, part["assessment"].recommendation) == (1, "deep-dive")
+    for wrong in ({"overall": "4/5"}, {"recommendation": "stop"}, {"recommendation": None}, {"evidenceQuality": None}):
+        with pytest.raises(Unread):
+            assessment_of(()).read(said(**{**scores, "recommendation": "continue", **wrong}))
+
+
+def test_a_question_is_prose_or_a_text() -> None:
+    assert question_of("What if?")["text"] == question_of('{"question": "What if?"}')["text"] == "What if?"
+    with pytest.raises(Unread):
+        question_of('{"x": 1}')

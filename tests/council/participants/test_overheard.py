@@ -1,0 +1,113 @@
+"""What one voice sent and used is noted, also where its calls fail."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from tests.council.conftest import Council, voice
+
+from swarmgate.council.participants.overheard import Overheard, overheard
+from swarmgate.domain.debate import Seat
+from swarmgate.domain.usage import Usage
+from swarmgate.errors import EndpointFailed
+from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolCall
+
+ASKED = ModelRequest(messages=(Message(role="system", content="s"), Message(role="user", content="u")))
+
+
+class Spending:
+    """A model whose endpoint takes tokens for what it answers, and for what it does not."""
+
+    name = "local/first"
+
+    def __init__(self, *answers: ModelReply | Exception) -> None:
+        self.answers = list(answers)
+
+    async def complete(self, request: ModelRequest) -> ModelReply:  # noqa: ARG002 - the protocol's signature
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def reply(tokens: int, model: str = "") -> ModelReply:
+    return ModelReply(text="x", usage=Usage(calls=1, prompt_tokens=tokens), model=model)
+
+
+async def test_usage_is_summed_over_answers_and_failures() -> None:
+    failed = CallFailed("429", usage=Usage(calls=1, prompt_tokens=7))
+    ears = Overheard(Spending(reply(10), failed, reply(100), ValueError("no call")))
+    await ears.complete(ASKED)
+    with pytest.raises(CallFailed):
+        await ears.complete(ASKED)
+    await ears.complete(ASKED)
+    with pytest.raises(ValueError, match="no call"):
+        await ears.complete(ASKED)
+    assert (ears.usage.calls, ears.usage.prompt_tokens) == (3, 117)
+
+
+async def test_who_answered_is_the_newest_that_did() -> None:
+    ears = Overheard(Spending(reply(1), reply(1, "local/second"), reply(1), CallFailed("down")))
+    assert ears.name == ears.model == "local/first"
+    for expected in ("local/first", "local/second", "local/second"):
+        await ears.complete(ASKED)
+        assert ears.model == expected
+    with pytest.raises(CallFailed):
+        await ears.complete(ASKED)
+    assert ears.model == "local/second"
+
+
+async def test_the_hash_is_that_of_the_newest_conversation_that_was_sent() -> None:
+    call = ToolCall(id="1", name="search", arguments='{"text": "x"}')
+    longer = ModelRequest(
+        messages=(
+            *ASKED.messages,
+            Message(role="assistant", tool_calls=(call,)),
+            Message(role="tool", content="\ud800", tool_call_id="1"),
+        )
+    )
+    ears = Overheard(Spending(reply(1), CallFailed("down")))
+    assert ears.prompt_hash == ""
+    await ears.complete(ASKED)
+    assert ears.prompt_hash == hashlib.sha256(b"system\0s\0\0user\0u\0\0").hexdigest()
+    with pytest.raises(CallFailed):
+        await ears.complete(longer)
+    told = b'system\0s\0\0user\0u\0\0assistant\0\0\x001\0search\0{"text": "x"}\0tool\0\xed\xa0\x80\x001\0'
+    assert ears.prompt_hash == hashlib.sha256(told).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        (Message(role="system", content="s"), Message(role="user", content="v")),
+        (Message(role="system", content="su"), Message(role="user", content="")),
+        (Message(role="system", content="s"), Message(role="assistant", content="u")),
+    ],
+)
+async def test_another_conversation_has_another_hash(other: tuple[Message, ...]) -> None:
+    hashes = set()
+    for request in (ASKED, ModelRequest(messages=other)):
+        ears = Overheard(Spending(reply(1)))
+        await ears.complete(request)
+        hashes.add(ears.prompt_hash)
+    assert len(hashes) == 2
+
+
+async def test_each_desk_has_ears_of_its_own(council: Council) -> None:
+    council.play(voice(None, None, "Hm."))
+    desk = council.desk(Seat(id="a"))
+    (one, first), (other, second) = overheard(desk), overheard(desk)
+    await one.model.complete(ASKED.model_copy(update={"messages": (ASKED.messages[0], _asked_of("a"))}))
+    assert (first.usage.calls, second.usage.calls) == (1, 0)
+    assert first.seconds > 0
+    assert one.files is other.files is desk.files
+    assert council.server
+    council.server.stop()
+    with pytest.raises(EndpointFailed):
+        await other.model.complete(ASKED)
+    assert (first.usage.calls, second.model) == (1, "local/plain")
+
+
+def _asked_of(name: str) -> Message:
+    return Message(role="user", content=f"ROLE: participant\nSTEP: debate\nPARTICIPANT: {name}\nROUND: 1\n\nWell?")
