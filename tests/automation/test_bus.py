@@ -277,6 +277,6 @@ def test_publishing_never_waits(letters: DeadLetters) -> None:
         began = time.monotonic()
         bus.publish(seen(number))
         longest = max(longest, time.monotonic() - began)
-    assert longest < 1
+    assert longest < 10, "a listener that is busy for 20 s was waited for"
     go.set()
     assert bus.close(20)

@@ -257,16 +257,15 @@ def test_a_dispatched_debate_goes_on_in_its_folders_and_with_its_allowance(proje
     looks = [{"name": "read_file", "arguments": {"path": "calc/__init__.py"}}]
     project.play(*debating(), rule("architect", "synthesize", {"text": "Well."}), council={"total_tokens": 1_000_000})
     failed = project.json("dispatch", str(project.write("t.toml", DISPATCHED)), exits=5)
-    name = only_debate(project)
-    assert f"swarm debate resume {name.removesuffix('.debate')}" in failed["hint"]
-    dispatch = name.removesuffix(".debate")
-    place = project.folder.discussions / name / "journal.jsonl"
+    dispatch = only_debate(project)
+    assert f"swarm debate resume {dispatch}" in failed["hint"]
+    place = project.folder.discussions / f"{dispatch}.debate" / "journal.jsonl"
     lines = place.read_bytes().splitlines(keepends=True)
     place.write_bytes(b"".join(lines[: 1 + next(at for at, line in enumerate(lines) if b'"compared"' in line)]))
     project.requests.clear()
     voted = rule("participant", "debate", looks, {"text": ballot("APPROVE", "r1-msg-001")}, round="2")
     project.play(*debating(), voted, council={"total_tokens": 1_000_000})
-    project.swarm("debate", "resume", name)
+    project.swarm("debate", "resume", dispatch)
     seen = [part["content"] for request in project.requests for part in request.messages if part["role"] == "tool"]
     assert seen
     assert all("Sums." in each for each in seen)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from swarmgate.domain.finding import Finding, GateReport, GateResult, GateStatus, Severity
+from swarmgate.domain.finding import Finding, GateReport, GateResult, GateStatus, Severity, Standing, Unchecked
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,45 @@ def test_the_reason_names_a_finding_that_another_gate_tells() -> None:
     assert GateReport(tree="t", results=(lint, sast)).reason == "a.py:3 r: weak"
     broken = GateResult(gate="lint", status=GateStatus.ERROR, reason="no ruff", findings=(told,))
     assert GateReport(tree="t", results=(broken,)).reason == "no ruff"
+
+
+def test_a_report_of_before_can_be_read() -> None:
+    kept = (
+        '{"tree": "t", "results": [{"gate": "g", "status": "FAIL", "reason": "1 new",'
+        ' "findings": [{"rule": "r", "path": "a.py", "line": 1, "message": "m"}]}]}'
+    )
+    report = GateReport.model_validate_json(kept)
+    assert (report.unchecked, report.summary) == ((), "rejected: a.py:1 r: m")
+    assert report.counts == {Standing.BLOCKS: 1}
+
+
+def test_each_finding_has_one_standing() -> None:
+    new = Finding(rule="r", path="a.py", message="m")
+    found = {
+        Standing.BLOCKS: new,
+        Standing.INFORMS: new.model_copy(update={"severity": Severity.LOW}),
+        Standing.ACCEPTED: new.model_copy(update={"accepted": "later", "new": False}),
+        Standing.OLD: new.model_copy(update={"new": False}),
+    }
+    result = GateResult(gate="g", status=GateStatus.FAIL, findings=tuple(found.values()))
+    assert [result.standing(each) for each in found.values()] == [*found]
+    assert result.blocking_findings == (new,)
+
+
+def test_the_summary_names_what_was_not_checked_once_and_by_reason() -> None:
+    missing = tuple(Unchecked(what=what, why="go is not installed") for what in ("build", "types", "build"))
+    quiet = Unchecked(what="types", why="nobody configures any", asked=False)
+    done = GateResult(gate="a", status=GateStatus.PASS)
+    report = GateReport(
+        tree="t",
+        results=(
+            done,
+            GateResult(gate="b", status=GateStatus.SKIP, unchecked=(*missing, quiet)),
+            GateResult(gate="c", status=GateStatus.ERROR, required=False, reason="it broke"),
+        ),
+    )
+    assert report.summary == "passed; not checked: build, types (go is not installed), c (it broke)"
+    required = GateResult(gate="b", status=GateStatus.ERROR, reason="types: no tool", unchecked=(
+        Unchecked(what="types", why="no tool"),
+    ))  # fmt: skip
+    assert GateReport(tree="t", results=(done, required)).summary == "rejected: types: no tool"

@@ -200,6 +200,7 @@ def test_an_issue_on_the_next_line_of_the_comment_holds_the_work(project: Projec
         "# TODO: drop this\nx = 1\n# see #1204\n",
         "# TODO: drop this\n# TODO: and that, see #1204\nx = 1\n",
         "# see #1204\n# TODO: drop this\nx = 1\n",
+        "x = 1  # TODO: drop this\ny = 2  # see #1204\n",
     ],
 )
 def test_an_issue_elsewhere_holds_none(project: Project, text: str) -> None:

@@ -95,6 +95,41 @@ def test_a_habit_of_the_file_informs_and_a_first_one_blocks(project: Project) ->
     assert [each.path for each in result.new_findings if each.severity is not Severity.LOW] == ["neat.py"]
 
 
+def test_a_module_that_only_passes_names_on_may_do_so(project: Project) -> None:
+    project.commit_files({"pkg/new.py": "def load():\n    return 1\n"})
+    project.write("pkg/old.py", '"""Moved."""\n\nfrom pkg.new import *\nfrom pkg.new import load\n')
+    assert project.gate("lint_check").status is GateStatus.PASS
+    project.write("pkg/old.py", '"""Moved."""\n\nfrom pkg.new import *\n\nx = load()\n')
+    assert project.gate("lint_check").status is GateStatus.FAIL
+
+
+def test_a_name_that_was_undefined_before_comes_from_elsewhere(project: Project) -> None:
+    project.commit_files({"a.py": "print(_('one'))\n"})
+    project.write("a.py", "print(_('one'))\nprint(_('two'))\n")
+    assert project.gate("lint_check").status is GateStatus.PASS
+    project.write("a.py", "print(_('one'))\nprint(gone)\n")
+    assert project.gate("lint_check").status is GateStatus.FAIL
+
+
+def test_unused_names_inform_in_tests_and_broken_ones_block(project: Project) -> None:
+    project.write("tests/test_a.py", "def test_it():\n    from os import sep\n\n    x = 1\n")
+    assert project.gate("lint_check").status is GateStatus.PASS
+    project.write("tests/test_a.py", "def test_it():\n    assert gone\n")
+    assert project.gate("lint_check").status is GateStatus.FAIL
+
+
+def test_what_follows_an_old_syntax_error_informs(project: Project) -> None:
+    old = "def f():\n    try:\n        g()\n    except A, e:\n        print 'x'\n"
+    project.commit_files({"a.py": old})
+    project.write("a.py", old + "\n\ndef h():\n    try:\n        g()\n    except B, e:\n        print e.x\n")
+    for gate in ("lint_check", "syntax_check"):
+        assert project.gate(gate).status is GateStatus.PASS, gate
+    project.write("a.py", "def f():\n    return gone\n")
+    assert project.gate("lint_check").status is GateStatus.FAIL
+    project.write("a.py", "def f(:\n    return 1\n")
+    assert project.gate("syntax_check").status is GateStatus.FAIL
+
+
 def test_names_that_a_package_passes_on_inform(project: Project) -> None:
     project.commit_files({"pkg/a.py": "def load():\n    return 1\n", "pkg/__init__.py": ""})
     project.write("pkg/__init__.py", "from .a import load\n\ntry:\n    import json\nexcept ImportError:\n    pass\n")

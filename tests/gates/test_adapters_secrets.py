@@ -227,6 +227,7 @@ def test_basic_authorization_in_tests_does_not_block() -> None:
         ("docker-compose.yml", "POSTGRES_USER: shopfront\n      POSTGRES_PASSWORD: shopfront\n"),
         ("docker-compose.yml", "services:\n  shopfront:\n    environment:\n      DB_PASSWORD: shopfront\n"),
         (".github/workflows/a.yml", "POSTGRES_PASSWORD: shopfront\n  POSTGRES_DB: shopfront\n"),
+        ("run.sh", "psql --user=shopfront\nexport PGPASSWORD=shopfront\n"),
         (".env", "MYSQL_DATABASE=shopfront\nMYSQL_PASSWORD=shopfront\n"),
         ("a.json", '{"user": "shopfront", "password": "' + 'shopfront"}\n'),
     ],
@@ -331,7 +332,23 @@ def test_a_key_of_a_test_may_be_exchanged_and_no_other(project: Project) -> None
     assert result.status is GateStatus.PASS
     assert [(each.severity, each.new) for each in result.findings] == [(Severity.LOW, True)]
     project.write("tests/other.pem", key("MIIEpQIBAAKCAQ7zWks4Jn9b"))
-    assert {each.path for each in project.gate("secret_scan").blocking_findings} == {"tests/other.pem"}
+    blocking = {each.path for each in project.gate("secret_scan").blocking_findings}
+    assert blocking == {"tests/server.pem", "tests/other.pem"}
+    (project.root / "tests/server.pem").unlink()
+    assert project.gate("secret_scan").status is GateStatus.PASS
     (project.root / "tests/other.pem").unlink()
     project.write("deploy/server.pem", fresh)
     assert {each.path for each in project.gate("secret_scan").blocking_findings} == {"deploy/server.pem"}
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('COLOURS = {Status.FAIL: "red", Status.PASS: "green", Status.SKIP: "dim"}', False),
+        ('{"pass": "bright1", "fail": "bright2"}', False),
+        ('{"user": "ann", "pass": "gr33n-Tree9"}', True),
+        ('db.pass = "gr33n-Tree9"  # fails without it', True),
+    ],
+)
+def test_a_verdict_that_is_called_pass_is_no_password(line: str, *, found: bool) -> None:
+    assert bool(secrets.look(SourceFile.of("a.py", "python", content=line.encode()))) is found

@@ -371,3 +371,15 @@ def test_a_build_of_what_is_only_deleted_is_one(project: Project, fake: Callable
     project.commit_files({"go.mod": "module m\n", "a.go": "package m\n", "b.go": "package m\n"})
     (project.root / "b.go").unlink()
     assert project.gate("build_check").status is GateStatus.PASS
+
+
+def test_a_rule_that_the_base_breaks_everywhere_informs(project: Project, fake: Callable[[str, str], None]) -> None:
+    lines = "".join(f"old.py:{n}:1: error: Bad {n}  [assignment]\n" for n in range(1, 21))
+    project.commit_files({"mypy.ini": "[mypy]\nfiles = .\n", "old.py": "x = 1\n" * 20})
+    project.write("a.py", "x = 1\n")
+    fake("mypy", f"printf '{lines}'; test -e a.py && echo 'a.py:1:1: error: Bad  [assignment]'; exit 1")
+    result = project.gate("build_check")
+    assert (result.status, len(result.new_findings)) == (GateStatus.PASS, 1)
+    assert "the base breaks mypy:assignment everywhere: that informs" in result.reason
+    fake("mypy", f"printf '{lines}'; test -e a.py && echo 'a.py:1:1: error: Bad  [arg-type]'; exit 1")
+    assert project.gate("build_check").status is GateStatus.FAIL

@@ -121,7 +121,9 @@ def test_methods_of_objects_whose_class_is_known(project: Project) -> None:
 def test_a_module_that_moved(project: Project) -> None:
     start(project, **{"pkg/lib.py": LIB, "app.py": "from pkg.lib import load\n"})
     (project.root / "pkg/lib.py").rename(project.root / "pkg/library.py")
-    assert found(project) == [("contract-user-broken", "app.py", 1), ("contract-module-removed", "pkg/library.py", 0)]
+    (broken,) = project.gate("diff").findings
+    assert (broken.rule, broken.place) == ("contract-user-broken", "app.py:1:1")
+    assert "module pkg.lib was renamed: it is pkg/library.py now (pkg/library.py)" in broken.message
     project.write("pkg/lib.py", "from pkg.library import load, save\n")
     assert found(project) == []
 
@@ -245,6 +247,26 @@ def test_a_body_is_milliseconds_and_a_name_in_many_files_is_not_seconds(project:
     began = time.process_time()
     assert ("contract-parameter-kind-changed", "pkg/lib.py", 1) in found(project)
     assert time.process_time() - began < 10  # a busy machine; it takes half a second
+
+
+def test_a_name_that_is_gone_is_one_fact_whoever_uses_it(project: Project) -> None:
+    start(project, **{"pkg/lib.py": LIB, "app.py": "from pkg.lib import (\n    load,\n    save,\n)\n"})
+    project.write("pkg/lib.py", LIB.replace("def load", "def _load"))
+    told = [
+        (each.gate, found.rule, found.path, found.also) for each in project.run().results for found in each.findings
+    ]
+    assert [each for each in told if each[0] in {"diff", "imports"}] == [
+        ("diff", "contract-user-broken", "app.py", ("imports",))
+    ]
+
+
+def test_a_name_that_is_gone_is_told_where_it_stood_when_not_all_its_users_are_certain(
+    project: Project,
+) -> None:
+    users = {"app.py": "from pkg.lib import load\n", "other.py": "import pkg.lib\nload = getattr(pkg.lib, 'load')\n"}
+    start(project, **{"pkg/lib.py": LIB, **users, "third.py": "from pkg.lib import load  # type: ignore\n"})
+    project.write("pkg/lib.py", LIB.replace("def load", "def _load"))
+    assert [rule for rule, _, _ in found(project)] == ["contract-user-broken", "contract-removed"]
 
 
 def test_a_file_of_code_that_is_called_env_is_code(project: Project) -> None:

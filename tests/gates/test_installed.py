@@ -42,6 +42,13 @@ def test_an_environment_is_told_once_with_the_line_to_ignore_it_and_not_judged(p
     assert told(project) == []
 
 
+def test_it_is_told_where_the_gate_of_the_change_set_is_left_out(project: Project) -> None:
+    project.commit_files({"app.py": "x = 1\n"})
+    environment(project, ".venv")
+    report = project.run(only=("syntax_check",))
+    assert any(note.startswith(".venv/ holds packages or build output") for note in report.notes)
+
+
 def test_an_agent_adds_none(project: Project) -> None:
     project.commit_files({"app.py": "x = 1\n"})
     environment(project, ".venv")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.domain.finding import Finding, GateReport, GateResult, GateStatus, Severity
-from swarmgate.gates import masking
+from swarmgate.gates import masking, quoting
 from swarmgate.gates.accepted import entry
 from swarmgate.gates.adapters import secrets
 from swarmgate.gates.cache import Cache
@@ -18,6 +18,7 @@ from swarmgate.gates.formats import FORMATS, render
 from swarmgate.gates.memory import Memory
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.source.file import SourceFile
+from swarmgate.workspace.repository import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -236,3 +237,15 @@ def test_the_line_of_a_finding_shows_nothing_of_a_secret(project: Project) -> No
         assert secret not in said
     codes = {(each.path, each.line): each.code for result in report.results for each in result.findings}
     assert codes["a.py", 1] == "import sys", "what holds none is shown"
+
+
+def test_a_line_out_of_the_middle_of_a_key_is_not_shown(project: Project) -> None:
+    body = ["MIIEpAIBAAKCAQEA" + "q7Gx9Zr2Lw5Tn8Kv" * 3 for _ in range(6)]
+    key = ["-----BEGIN RSA " + "PRIVATE KEY-----", *body, "-----END RSA " + "PRIVATE KEY-----"]
+    project.write("a.py", "\n".join(["import sys", 'KEY = """', *key, '"""', ""]))
+    found = [Finding(rule="W291", path="a.py", line=line, message="m") for line in (1, 5, 6)]
+    repository = Repository.discover(project.root)
+    result = GateResult(gate="lint_check", status=GateStatus.FAIL, findings=tuple(found))
+    (told,) = quoting.quoted((result,), (), repository, repository.snapshot())
+    assert told.findings[0].code == "import sys"
+    assert body[0] not in told.model_dump_json()

@@ -284,11 +284,20 @@ def test_a_gate_that_is_left_out_is_told_and_where_it_is_required_an_error(proje
     project.write("a.py", "x = 1\n")
     report = project.run(skip=("secret_scan", "build_check", "lint_fix"))
     assert report.passed
-    why = "skipped by configuration (gates.skip)"
+    why = "left out by gates.skip or --skip"
     assert report.summary == f"passed; not checked: secrets, build, types ({why})"
-    report = project.run(skip=("secret_scan", "build_check"), require=("types",), only=("secret_scan", "build_check"))
+    report = project.run(skip=("secret_scan", "build_check"), require=("types",), only=("build_check",))
     assert [result.gate for result in report.blocking] == ["build_check"]
     assert all(result.missing for result in report.blocking)
+
+
+def test_an_optional_gate_that_broke_is_told_and_where_it_is_required_it_blocks(project: Project) -> None:
+    project.write(".swarm/gates/mine.toml", 'title = "Mine"\ncommand = ["no-such-tool-here"]\nrequired = false\n')
+    project.write("a.py", "x = 1\n")
+    only = {"only": ("mine", "syntax_check")}
+    assert project.run(**only).summary.startswith("passed; not checked: mine (the program `no-such-tool-here` was not")
+    (result,) = project.run(**only, require=("mine",)).blocking
+    assert (result.gate, result.status, result.missing) == ("mine", GateStatus.ERROR, True)
 
 
 def test_what_nobody_checks_cannot_be_required(project: Project) -> None:

@@ -167,6 +167,26 @@ def test_the_caret_stands_below_its_word(code: str, column: int) -> None:
         assert source[caret.index("^") :].startswith("if")
 
 
+def test_code_is_shown_as_it_is() -> None:
+    for code, column in (("::std::vector<int> x;", 3), ("use std::fs;", 5)):
+        told = SHELL.model_copy(update={"code": code, "column": column})
+        result = GateResult(gate="g", status=GateStatus.FAIL, findings=(told,), files=1)
+        source, caret = rejection((result,))[-5:-3]
+        assert source == f"  12 | {code}"
+        assert source[caret.index("^") : caret.rindex("^") + 1] == "std"
+    told = SHELL.model_copy(update={"code": "# ##[error]", "column": 3})
+    result = GateResult(gate="g", status=GateStatus.FAIL, findings=(told,), files=1)
+    assert "##[" not in "\n".join(rejection((result,)))
+
+
+def test_wide_characters_fit_the_terminal() -> None:
+    told = SHELL.model_copy(update={"code": "名前" * 60, "column": 0})
+    result = GateResult(gate="g", status=GateStatus.FAIL, findings=(told,), files=1)
+    source, caret = rejection((result,), Screen(60))[-5:-3]
+    assert 58 <= sum(1 + (ord(char) > 0x3000) for char in source) <= 60
+    assert len(caret) <= 60
+
+
 def test_pieces_are_painted_and_say_the_same() -> None:
     told = lines(MIXED, "a change", Screen(0, lambda pieces: "".join(f"<{style}>{text}</>" for text, style in pieces)))
     assert any("<bold red>FAIL </>" in line for line in told)

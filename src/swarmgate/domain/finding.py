@@ -32,7 +32,8 @@ class Finding(Frozen):
     never blocking. `cwe` is `CWE-89` where known. A secret's value never stands in `message`; a masked prefix does.
     `accepted` is the reason that the project's baseline gives for living with it: counted, and never blocking.
     `also` names other gates that found the same weakness at the same place and do not repeat it. `code` is the line as
-    it stands in the judged tree, cut where it is very long, and before a secret.
+    it stands in the judged tree, cut where it is very long, and before a secret. `subject` is what the finding is about
+    where its line does not tell: a dotted name, the hash of a secret. Findings are compared by it.
     """
 
     rule: str
@@ -47,6 +48,7 @@ class Finding(Frozen):
     new: bool = True
     accepted: str = ""
     also: tuple[str, ...] = ()
+    subject: str = ""
     code: str = ""
 
     @property
@@ -169,8 +171,16 @@ class GateReport(Frozen):
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
-        """What was asked for and not checked: what gates left undone, and optional ones that broke."""
-        told = [each for result in self.results for each in result.unchecked if each.asked]
+        """What was asked for and not checked: what gates left undone, and optional ones that broke.
+
+        A gate that blocks for just that says so itself.
+        """
+        told = [
+            each
+            for result in self.results
+            for each in result.unchecked
+            if each.asked and not (result.status is GateStatus.ERROR and each.why in result.reason)
+        ]
         broken = [each for each in self.results if each.status is GateStatus.ERROR and not each.blocks]
         told += [Unchecked(what=each.gate, why=each.reason) for each in broken]
         return tuple(dict.fromkeys(told))

@@ -72,9 +72,16 @@ def mark(
         here = [each for each in found if each.path == path]
         there = [each for each in before if each.path == base_path] if base_path or not path else []
         compared = baseline.compare(source, here, there, edited=True)
-        elsewhere = path and path not in now
-        marked += [each.model_copy(update={"new": False}) for each in compared] if elsewhere else compared
+        foreign = _is_foreign(repository.root, change, path, in_tree=path in now)
+        marked += [each.model_copy(update={"new": False}) for each in compared] if foreign else compared
     return marked
+
+
+def _is_foreign(root: Path, change: ChangeSet, path: str, *, in_tree: bool) -> bool:
+    """Whether a file that is there is nobody's work here: it lies elsewhere, is ignored, or belongs to packages."""
+    if path.startswith(tuple(f"{folder}/" for folder in change.installed)):
+        return True
+    return bool(path) and not in_tree and (root / os.fsdecode(encode(path))).is_file()
 
 
 def relative(findings: Sequence[Finding], root: Path, folder: str) -> list[Finding]:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import time
+from collections import Counter
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from swarmgate.workspace.process import Completed
 
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_TYPES = frozenset({"mypy", "pyright", "ty", "tsc"})
+_EVERYWHERE = 20
+"""Findings of a rule in the base from which on nobody there can know of it: settings or packages are missing."""
 _ANY_EXIT = range(256)
 """What an exit code means is seen together with the findings."""
 
@@ -75,9 +79,21 @@ async def run(job: Job, build: Build, ends: float) -> Verdict:
     before, note = await _before(job, build, (path, cache / "base"), ends)
     marked = await asyncio.to_thread(build_base.mark, job.repository, job.change, found, before)
     other = await _other_version(job, build, path) if any(each.new for each in marked) else ""
-    if other:
-        marked = [each.model_copy(update={"severity": min(each.severity, Severity.LOW, key=_rank)}) for each in marked]
-    return Verdict(tuple(marked), note="; ".join(filter(None, (build.partial, note, other))))
+    habits = _habits(build, before)
+    weighed = [
+        each.model_copy(update={"severity": min(each.severity, Severity.LOW, key=_rank)})
+        if other or each.rule in habits
+        else each
+        for each in marked
+    ]
+    told = f"the base breaks {', '.join(sorted(habits))} everywhere: that informs" if habits else ""
+    return Verdict(tuple(weighed), note="; ".join(filter(None, (build.partial, note, other, told))))
+
+
+def _habits(build: Build, before: list[Finding]) -> frozenset[str]:
+    """The rules of a type checker that the base breaks so often that nobody there can keep to them."""
+    counts = Counter(each.rule for each in before) if build.name in _TYPES else Counter[str]()
+    return frozenset(rule for rule, count in counts.items() if count >= _EVERYWHERE)
 
 
 async def _other_version(job: Job, build: Build, path: str) -> str:

@@ -15,7 +15,6 @@ from swarmgate.workspace.paths import encode
 if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.job import Job
-    from swarmgate.gates.source.file import SourceFile
     from swarmgate.workspace.process import Completed
 
 
@@ -93,15 +92,6 @@ def _marked(job: Job, findings: list[Finding]) -> list[Finding]:
             marked += [finding.model_copy(update={"new": new}) for finding in here]
         else:
             here = [finding.model_copy(update={"path": source.path}) for finding in here]
-            marked += [_with_news(job, source, finding) for finding in baseline.fingerprint(source, here)]
+            whole = job.definition.baseline is Baseline.NONE
+            marked += baseline.fingerprint(source, here) if whole else baseline.by_lines(source, here)
     return marked
-
-
-def _with_news(job: Job, source: SourceFile, finding: Finding) -> Finding:
-    new = (
-        job.definition.baseline is Baseline.NONE
-        or source.added
-        or not finding.line
-        or finding.line in source.added_lines
-    )
-    return finding.model_copy(update={"new": new})

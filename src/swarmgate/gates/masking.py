@@ -39,26 +39,26 @@ _NAMED = re.compile(
 )
 
 
+def digest(value: str) -> str:
+    """What tells one masked secret from another: the first 12 digits of its SHA-256; empty for an empty one."""
+    return sha256(value.encode("utf-8", "replace")).hexdigest()[:12] if value else ""
+
+
 def mask(value: str) -> str:
-    """At most the first four characters (a quarter of a short value) and the first 12 digits of the SHA-256."""
-    digest = sha256(value.encode("utf-8", "replace")).hexdigest()[:12]
-    return f"{value[: min(4, len(value) // 4)]}… (sha256 {digest})"
+    """At most the first four characters (a quarter of a short value) and the digest."""
+    return f"{value[: min(4, len(value) // 4)]}… (sha256 {digest(value)})"
 
 
-def quoted(message: str) -> str:
-    """A message with everything between its first and its last quote masked."""
+def quoted(message: str) -> tuple[str, str]:
+    """A message with everything between its first and its last quote masked, and the digest of that."""
     first, last = message.find("'"), message.rfind("'")
-    return f"{message[: first + 1]}{mask(message[first + 1 : last])}{message[last:]}" if last > first + 1 else message
+    value = message[first + 1 : last] if last > first + 1 else ""
+    return f"{message[: first + 1]}{mask(value)}{message[last:]}" if value else message, digest(value)
 
 
 def about_a_secret(gate: str, finding: Finding) -> bool:
     """Whether a finding says that a secret stands in the code."""
     return gate == SECRETS or finding.cwe in SECRET_CWES
-
-
-def hashes(finding: Finding) -> str:
-    """What tells one masked secret from another on an equal line; empty for a finding of another kind."""
-    return " ".join(_HASH.findall(finding.message)) if finding.cwe in SECRET_CWES else ""
 
 
 def text(said: str) -> str:

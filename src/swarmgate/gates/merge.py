@@ -15,7 +15,16 @@ from swarmgate.gates.sast.merge import family
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_SPEAKERS = ("syntax_check", "secret_scan", "sast_scan", "imports", "placeholder_scan", "lint_check", "build_check")
+_SPEAKERS = (
+    "syntax_check",
+    "secret_scan",
+    "sast_scan",
+    "diff",
+    "imports",
+    "placeholder_scan",
+    "lint_check",
+    "build_check",
+)
 """Who tells of a weakness first. A gate that is not here tells its own, and yields to these."""
 
 # Rules of several gates that mean one thing. A syntax error counts once a file: parsers differ in where they notice it.
@@ -25,6 +34,10 @@ _KINDS = (
     ("marker", re.compile(r"^(marker|FIX00\d|TD00\d)$")),
     ("import", re.compile(r"^(\w+:(import-not-found|reportMissingImports|TS2307)|unresolved-\w+|invented-package)$")),
 )
+_BROKEN = "contract-user-broken"
+_MISSING = re.compile(rf"^(unresolved-\w+|{_BROKEN})$")
+"""What tells of a name that is not there, by its subject."""
+_PARTS = re.compile(r"[./:]")
 _BANDIT = re.compile(r"^[SB](\d{3})$")
 _SECRET_CWES = {"CWE-259", "CWE-321", "CWE-522", "CWE-798"}
 
@@ -35,6 +48,7 @@ _Key = tuple[str, int, str]
 
 def merge(results: Sequence[GateResult]) -> tuple[GateResult, ...]:
     """The results with each weakness told once. No status changes: what failed has failed, whoever tells why."""
+    results = tuple(map(_without_causes, results))
     first: dict[_Key, tuple[str, Finding]] = {}
     also: dict[_Key, list[str]] = {}
     for result, finding in sorted(_every(results), key=_first_told):
@@ -45,6 +59,13 @@ def merge(results: Sequence[GateResult]) -> tuple[GateResult, ...]:
     if not also:
         return tuple(results)
     return tuple(_rewritten(result, {key: first[key][0] for key in also}, first, also) for result in results)
+
+
+def _without_causes(result: GateResult) -> GateResult:
+    """The result without what changed a contract, where all who were broken by it are told of, and say so."""
+    told = {each.subject for each in result.findings if each.rule == _BROKEN and each.counts}
+    kept = [each for each in result.findings if each.rule == _BROKEN or not (each.subject and each.subject in told)]
+    return result.model_copy(update={"findings": tuple(kept)}) if len(kept) < len(result.findings) else result
 
 
 def _every(results: Sequence[GateResult]) -> list[tuple[GateResult, Finding]]:
@@ -91,7 +112,9 @@ def _keys(finding: Finding) -> tuple[_Key, ...]:
         return ()
     numbered = _BANDIT.match(finding.rule)
     cwe = finding.cwe or (_cwe_of(f"B{numbered[1]}") if numbered else "")
-    words = [kind, f"B{numbered[1]}" if numbered else finding.rule, family(cwe)]
+    named = _MISSING.match(finding.rule) and finding.subject
+    missing = f"missing {_PARTS.split(finding.subject)[-1]}" if named else ""
+    words = [missing, kind, f"B{numbered[1]}" if numbered else finding.rule, family(cwe)]
     words += ["secret"] if cwe in _SECRET_CWES else []
     return tuple((finding.path, finding.line, word) for word in dict.fromkeys(words) if word)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.config import Quality, Size
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.finding import NOT_SELECTED, GateReport, GateResult, GateStatus
+from swarmgate.domain.finding import NOT_SELECTED, GateReport, GateResult, GateStatus, Unchecked
 from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted as acceptances
 from swarmgate.gates import confining, looking, masking, quoting, watched
@@ -27,7 +27,7 @@ from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import Trait
 from swarmgate.gates.project.scope import Scope
 from swarmgate.gates.source import loading
-from swarmgate.gates.verdict import judge, left_out
+from swarmgate.gates.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -142,7 +142,7 @@ async def run_pipeline(
     listed = [results[gate.id] for gate in definitions]
     ordered = merge(listed) if run.options.merged else tuple(listed)
     ordered = await asyncio.to_thread(quoting.quoted, ordered, run.sources, repository, change.tree)
-    notes = (*edits, *run.notes())
+    notes = (*edits, *run.notes(), *_unjudged(change, ordered))
     return GateReport(tree=change.tree, results=ordered, seconds=time.monotonic() - started, notes=notes)
 
 
@@ -219,7 +219,7 @@ class _Run:
     async def fix(self, gate: GateDefinition, change: ChangeSet, *, allowed: bool) -> tuple[GateResult, ChangeSet]:
         """Run a gate that changes files; what it changed is read from git, and must be part of the change."""
         if not allowed and gate.enabled:
-            skip = self._unwanted(gate) or self._elsewhere(gate) or "fixing is switched off"
+            skip = self._left_out(gate) or "fixing is switched off"
             return judge(gate, Outcome(skip=skip), seconds=0.0), change
         fixable = await asyncio.to_thread(self.scope.change_to_fix, self.repository, change)
         result = await self._run(gate, fixable, await self._sources(fixable))
@@ -289,10 +289,9 @@ class _Run:
 
     async def _run(self, gate: GateDefinition, change: ChangeSet, sources: tuple[SourceFile, ...]) -> GateResult:
         started = time.monotonic()
-        if elsewhere := self._elsewhere(gate):
-            return judge(gate, Outcome(skip=elsewhere), seconds=0.0)
-        if unwanted := self._unwanted(gate):
-            said = Outcome(skip=unwanted, unchecked=left_out(gate, unwanted))
+        left_out = self._left_out(gate)
+        if left_out:
+            said = Outcome(skip=left_out, unchecked=self._unwanted(gate))
             return judge(gate, said, seconds=0.0, required=self.options.require)
         selection = gate.files.select(sources)
         if not selection.sources and gate.adapter not in _WHOLE_CHANGE:
@@ -337,8 +336,7 @@ class _Run:
 
     def _prepare(self, sources: tuple[SourceFile, ...]) -> None:
         """Import what the checks need while a fix, which is a process of its own, is waited for."""
-        wanted = [gate for gate in self.checks if not (self._unwanted(gate) or self._elsewhere(gate))]
-        names = [gate.adapter for gate in sorted(wanted, key=_cost) if gate.adapter]
+        names = [gate.adapter for gate in sorted(self.checks, key=_cost) if gate.adapter and not self._left_out(gate)]
         languages = frozenset(source.language for source in sources)
         self._preparing = asyncio.get_running_loop().run_in_executor(None, prepare, names, languages)
 
@@ -347,24 +345,35 @@ class _Run:
             question, outcome = self._said[gate.id]
             self._memory.keep(question if certain else "", outcome)
 
-    def _unwanted(self, gate: GateDefinition) -> str:
-        """Why the user's settings leave a gate out."""
+    def _left_out(self, gate: GateDefinition) -> str:
         if not gate.enabled:
             return f"disabled in {gate.source}"
-        return "skipped by configuration (gates.skip)" if gate.id in self.options.skip else ""
-
-    def _elsewhere(self, gate: GateDefinition) -> str:
-        """Why a gate has no business in this run."""
+        if gate.id in self.options.skip:
+            return "skipped by configuration (gates.skip)"
         if self.options.only and gate.id not in self.options.only:
             return NOT_SELECTED
         if self.scope.whole and gate.adapter in _DIFFERENCES:
             return "it judges a difference, and files are judged whole here"
         return ""
 
+    def _unwanted(self, gate: GateDefinition) -> tuple[Unchecked, ...]:
+        """What is not checked where the settings leave a gate out, and not only this run."""
+        unwanted = not gate.enabled or gate.id in self.options.skip
+        asked = not self.options.only or gate.id in self.options.only
+        why = "left out by gates.skip or --skip" if gate.enabled else f"disabled in {gate.source}"
+        return tuple(Unchecked(what=what, why=why) for what in gate.subjects) if unwanted and asked else ()
+
 
 def not_followed(repository: Repository) -> tuple[str, ...]:
     """What was not looked at in the last snapshot, a sentence each."""
     return tuple(f"{path}/ is a repository without a commit: not looked at" for path in repository.not_followed)
+
+
+def _unjudged(change: ChangeSet, results: Sequence[GateResult]) -> tuple[str, ...]:
+    """The folders of installed packages, where the gate that tells of them was left out."""
+    told = any(rule == "not-ignored" for result in results for rule in {each.rule for each in result.findings})
+    names = () if told else change.installed
+    return tuple(f"{folder}/ holds packages or build output that git does not ignore: not judged" for folder in names)
 
 
 def _unread(outcome: Outcome, paths: Sequence[str]) -> str:
@@ -374,7 +383,7 @@ def _unread(outcome: Outcome, paths: Sequence[str]) -> str:
 
 
 def _nothing(change: ChangeSet, skipped: str) -> str:
-    if not change:
+    if not change.files:
         return "nothing was changed"
     if not change.present:
         return "the change only deletes files"

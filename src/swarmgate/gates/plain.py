@@ -11,9 +11,14 @@ _OLD_COMMAND = "##["
 
 def flat(text: str) -> str:
     """The text on one line: control characters as their escapes, and nothing that a CI runner takes for a command."""
-    line = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text).replace(_OLD_COMMAND, r"##\[")
+    line = visible(text)
     start = len(line) - len(line.lstrip())
     return rf"{line[:start]}\x3a{line[start + 1 :]}" if line.startswith("::", start) else line
+
+
+def visible(text: str) -> str:
+    """The text as a later part of a line: as `flat`, but for what only the beginning of a line means."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text).replace(_OLD_COMMAND, r"##\[")
 
 
 def in_json(document: str) -> str:

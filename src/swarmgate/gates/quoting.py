@@ -9,6 +9,7 @@ from swarmgate.gates import masking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from swarmgate.domain.finding import Finding, GateResult
     from swarmgate.gates.source.file import SourceFile
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 _CHARACTERS = 300
 """Of a line, so much is kept: what is longer was not written to be read."""
+
+_KEY = b"-----BEGIN"
+"""How a key begins that has many lines (RFC 7468)."""
 
 _IN_CELLS = ".ipynb"
 """In notebooks, tools count the lines of cells and not those of the file."""
@@ -43,7 +47,8 @@ def quoted(
             secret[place] = min(finding.column, secret.get(place, finding.column))
     if not wanted:
         return tuple(results)
-    lines = _masked(_lines(wanted, sources, repository, tree), secret)
+    hidden = {path for path, _ in secret}
+    lines = _masked(_lines(wanted, hidden, sources, repository, tree), secret)
     return tuple(
         result.model_copy(update={"findings": tuple(_with_code(each, lines) for each in result.findings)})
         for result in results
@@ -56,17 +61,24 @@ def _with_code(finding: Finding, lines: Mapping[tuple[str, int], str]) -> Findin
 
 
 def _lines(
-    wanted: Mapping[str, set[int]], sources: Sequence[SourceFile], repository: Repository, tree: str
+    wanted: Mapping[str, set[int]],
+    hidden: AbstractSet[str],
+    sources: Sequence[SourceFile],
+    repository: Repository,
+    tree: str,
 ) -> dict[tuple[str, int], str]:
+    """The lines, those of files with secrets masked as a whole: a key has lines that tell nothing by themselves."""
     contents = {source.path: source.content for source in sources if source.path in wanted}
     elsewhere = sorted(wanted.keys() - contents.keys())
     contents |= repository.read_many(tree, elsewhere) if elsewhere else {}
     found = {}
     for path, content in contents.items():
-        lines = content.split(b"\n")
+        lines = content.decode("utf-8", "replace").split("\n")
+        if path in hidden or _KEY in content:
+            lines = masking.lines(lines)
         for number in sorted(wanted[path]):
             if number <= len(lines):
-                found[path, number] = lines[number - 1].decode("utf-8", "replace").rstrip()
+                found[path, number] = lines[number - 1].rstrip()
     return found
 
 

@@ -6,13 +6,15 @@ Lines are made of pieces with a style each, so that a terminal may colour what a
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import NOT_SELECTED, GateStatus, Severity, Standing
 from swarmgate.domain.screen import PIPE
-from swarmgate.gates.plain import flat
+from swarmgate.gates.plain import flat, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -211,13 +213,11 @@ def _code(finding: Finding, gutter: int, width: int) -> Iterator[Line]:
     code = finding.code
     first = min(finding.column - 1, len(code)) if finding.column else len(code) - len(code.lstrip())
     last = _end(code, first) if finding.column else len(code)
-    before, marked, after = (flat(part.expandtabs(4)) for part in (code[:first], code[first:last], code[last:]))
+    before, marked, after = (visible(part.expandtabs(4)) for part in (code[:first], code[first:last], code[last:]))
     room = max((width or _CODE) - gutter - 5, 20)
-    if len(before) + len(marked) > room:  # what the caret points at has to be seen
-        before = f"…{before[-(room // 3) :]}" if len(before) > room // 3 else before
-    text, pad = f"{before}{marked}{after}", _columns(before)
-    if len(text) > room:
-        text = f"{text[: room - 1]}…"
+    if _columns(before + marked) > room and len(before) > room // 3:  # what the caret points at has to be seen
+        before = f"…{before[-(room // 3) :]}"
+    text, pad = _cut(visible(f"{before}{marked}{after}"), room), _columns(before)
     carets = "^" * max(min(_columns(marked), room - pad), 1)
     yield Line(((f"  {'':{gutter}} |", "blue"),), whole=True)
     yield Line(((f"  {finding.line:>{gutter}} | ", "blue"), (text, "")), whole=True)
@@ -230,6 +230,14 @@ def _end(code: str, first: int) -> int:
     while last < len(code) and (code[last].isalnum() or code[last] == "_"):
         last += 1
     return max(last, first + 1)
+
+
+def _cut(text: str, room: int) -> str:
+    """The beginning of a text, as much as fits in so many columns."""
+    taken = list(accumulate(map(_columns, text)))
+    if not taken or taken[-1] <= room:
+        return text
+    return f"{text[: bisect_right(taken, room - 1)]}…"
 
 
 def _columns(text: str) -> int:

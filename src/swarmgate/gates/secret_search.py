@@ -33,6 +33,11 @@ _UNCERTAIN = {"weak", "random", "basic"}
 _NEAR = 1500
 """Bytes around a password in which the user and the database that it belongs to are named."""
 
+_BESIDE = 120
+"""Bytes before and after `pass` in which the other verdicts of a table stand."""
+
+_OTHER_VERDICT = re.compile(rb"\b(?:fail(?:ed|ure)?|skip(?:ped)?)[\"']?\s*[:=,\]]", re.IGNORECASE)
+
 # In these a bare word after `=` or `:` is the value; everywhere else it is a reference to one.
 _BARE = {"ini", "yaml", "dockerfile", "bash", "properties", "powershell", "makefile", "terraform"}
 _PROSE = {"markdown", "rst", "text", ""}
@@ -137,11 +142,18 @@ def _by_name(rule: Assignment, language: str, text: bytes) -> Iterator[Candidate
             continue
         past = end if end - start >= _MAX_VALUE else past
         name, value = text[spot.start : spot.stop].decode("latin-1"), text[start:end].decode("utf-8", "replace")
-        if assigned(name, value, form):
+        if assigned(name, value, form) and not _is_verdict(text, spot):
             local = kind_of(name) is Kind.PASSWORD and _repeats(text, spot.start, end, value)
             yield Candidate(
                 start, end, rule.id, f"{rule.title} {name[-60:]}", "CWE-798", value, certain=False, local=local
             )
+
+
+def _is_verdict(text: bytes, spot: _Spot) -> bool:
+    """Whether `pass` stands there as one verdict of several, each with its colour or its word, and for no password."""
+    if text[spot.start : spot.stop].rpartition(b".")[2].lower() != b"pass":
+        return False
+    return _OTHER_VERDICT.search(text[max(0, spot.start - _BESIDE) : spot.value + _BESIDE]) is not None
 
 
 def _repeats(text: bytes, start: int, end: int, value: str) -> bool:

@@ -222,7 +222,7 @@ def _is_word(password: str, user: str) -> bool:
     return example or bool(_WORDS.match(password) and not _CONSONANTS.search(password))
 
 
-_COMMENT = re.compile(r"(?:^|\s)(?:#|//|--|/\*|\*|<!--).*$", re.MULTILINE)
+_COMMENT = re.compile(r"(?:^|\s)(?:#|//|--\s|/\*|<!--).*$", re.MULTILINE)
 """What a comment says is nobody's user name: a change could write any."""
 
 

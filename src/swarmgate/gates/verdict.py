@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Finding, GateResult, GateStatus, Unchecked
+from swarmgate.domain.finding import Finding, GateResult, GateStatus
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from swarmgate.domain.finding import Unchecked
     from swarmgate.gates.definition import GateDefinition
     from swarmgate.gates.outcome import Outcome
 
@@ -26,7 +27,7 @@ def judge(
     return GateResult(
         gate=gate.id,
         status=status,
-        required=gate.required or bool(lacking),
+        required=gate.required or any(what in required for what in gate.subjects),
         blocks_from=gate.severity,
         reason="; ".join(filter(None, (reason, *outcome.notes, note, weakened))),
         findings=tuple(ordered),
@@ -38,11 +39,6 @@ def judge(
         killed=outcome.killed,
         unchecked=outcome.unchecked,
     )
-
-
-def left_out(gate: GateDefinition, why: str) -> tuple[Unchecked, ...]:
-    """What is not checked where the user wants a gate not to run."""
-    return tuple(Unchecked(what=what, why=why) for what in gate.subjects)
 
 
 def _verdict(

@@ -23,8 +23,18 @@ def found(project: Project, rule: str, **limits: int) -> list[tuple[str, Severit
 def test_a_function_that_outgrows_the_limit(project: Project) -> None:
     project.commit_files({"src/a.py": long(40)})
     project.write("src/a.py", long(118))
-    assert found(project, "function-size") == [("f (42 -> 120 lines of code, limit 100)", Severity.MEDIUM)]
+    told = "f (42 -> 120 lines of code, limit 100)"
+    assert found(project, "function-size") == [(told, Severity.LOW)]
+    assert found(project, "function-size", max_function_lines=100) == [(told, Severity.MEDIUM)]
     assert found(project, "function-size", max_function_lines=200) == []
+
+
+def test_what_is_twice_as_long_as_the_default_blocks(project: Project) -> None:
+    project.write("src/a.py", long(230))
+    project.write("src/b.py", "x = 1\n" * 2100)
+    project.write("src/c.py", "y = 1\n" * 1500)
+    assert [severity for _, severity in found(project, "function-size")] == [Severity.MEDIUM]
+    assert sorted(severity for _, severity in found(project, "file-size")) == [Severity.LOW, Severity.MEDIUM]
 
 
 def test_the_last_drop_is_no_fault(project: Project) -> None:

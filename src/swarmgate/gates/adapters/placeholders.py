@@ -200,12 +200,20 @@ def _remarks(source: SourceFile, remarks: Sequence[Remark]) -> Iterator[Finding]
 
 
 def _linked(remarks: Sequence[Remark]) -> Iterator[int]:
-    """The lines with a marker behind which, line by line and before the next marker, an issue is named."""
+    """The lines with a marker below which, in lines of nothing but comment and before the next marker, an issue stands.
+
+    What stands beside the code of the next line speaks of that.
+    """
     named, below = False, 0
     for remark in reversed(remarks):
-        named = words.names_issue(remark.text) or (named and remark.line == below - 1)
-        if named and words.marker(remark.text):
-            yield remark.line
+        named = named and remark.line == below - 1
+        if words.marker(remark.text):
+            if named:
+                yield remark.line
+            named = False
+        elif remark.whole or remark.docstring:
+            named = named or words.names_issue(remark.text)
+        else:
             named = False
         below = remark.line
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -9,11 +10,14 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.finding import Severity
 from swarmgate.gates import ruff
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.project.files import Trait
 from swarmgate.gates.source import baseline
 from swarmgate.gates.source.encodings import in_utf8_on_disk, is_utf8
 from swarmgate.gates.tool import Broken
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.job import Job
     from swarmgate.gates.source.file import SourceFile
@@ -45,7 +49,7 @@ async def run(job: Job) -> Outcome:
                 return was
             before = was.findings
         marked = baseline.compare(source, by_path[source.path], before, edited=True)
-        return _weighed(marked, {each.rule for each in before}, configured=source.path in configured)
+        return _weighed(marked, lambda each: source.path not in configured and _is_lived_with(each, source, before))
 
     known = {source.path for source in affected}
     findings = [finding for finding in linted.findings if finding.path not in known]  # fail closed: new
@@ -63,18 +67,41 @@ def _outcome(job: Job, findings: list[Finding], linted: ruff.Linted) -> Outcome:
     return Outcome(tuple(findings), files, ruff.tool(), notes, error="" if files else told)
 
 
-def _weighed(findings: list[Finding], before: set[str], *, configured: bool) -> list[Finding]:
-    """The findings, some as information, by the rules that the file broke before the change.
+def _weighed(findings: list[Finding], informs: Callable[[Finding], bool]) -> list[Finding]:
+    """The findings; some inform, and so do all of a file that does not parse, before the change as after it.
 
-    In one that did not parse, what follows a wrong line is mostly its echo; without settings, habits stay habits.
+    What follows a wrong line is mostly its echo.
     """
-    torn, habits = ruff.SYNTAX in before, frozenset() if configured else ruff.LIVED_WITH & before
-    return [
-        each.model_copy(update={"severity": Severity.LOW})
-        if each.rule in habits or (torn and each.rule != ruff.SYNTAX)
-        else each
-        for each in findings
-    ]
+    torn = any(each.rule == ruff.SYNTAX and not each.new for each in findings)
+    return [each.model_copy(update={"severity": Severity.LOW}) if torn or informs(each) else each for each in findings]
+
+
+def _is_lived_with(finding: Finding, source: SourceFile, before: Sequence[Finding]) -> bool:
+    """Whether a project without settings lives with a finding: a habit of the file, or what is no mistake in such one.
+
+    A name that was undefined in the file before comes from elsewhere, as translations and build tools put them there.
+    """
+    if finding.rule == "F821":
+        return any((each.rule, each.message) == (finding.rule, finding.message) for each in before)
+    if finding.rule not in ruff.LIVED_WITH:
+        return False
+    return Trait.TEST in source.traits or _passes_on(source) or any(each.rule == finding.rule for each in before)
+
+
+def _passes_on(source: SourceFile) -> bool:
+    """Whether a module only takes names from others, so that they are found in it, too."""
+    try:
+        body = source.now.tree.body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return all(isinstance(each, ast.ImportFrom) or _is_word(each) for each in body)
+
+
+def _is_word(statement: ast.stmt) -> bool:
+    """Whether a statement is a docstring, or a name such as `__all__`."""
+    if isinstance(statement, ast.Assign):
+        return all(isinstance(each, ast.Name) and each.id.startswith("__") for each in statement.targets)
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 async def _linted(job: Job) -> ruff.Linted | Broken:

@@ -12,9 +12,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.masking import mask
-from swarmgate.gates.project.files import Trait
+from swarmgate.gates.masking import digest, mask
+from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.source import recognise
+from swarmgate.gates.source.file import SourceFile
 from swarmgate.gates.source.scan import scan
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from swarmgate.gates.job import Job
     from swarmgate.gates.outcome import Outcome
     from swarmgate.gates.secret_search import Candidate
-    from swarmgate.gates.source.file import SourceFile
 
 _NOISY = frozenset({Trait.LOCK, Trait.GENERATED, Trait.MINIFIED, Trait.VENDORED})
 _PROSE = frozenset({"", "markdown", "rst", "text"})
@@ -41,18 +41,20 @@ async def run(job: Job) -> Outcome:
 
 
 def _rotated(job: Job, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The findings; in a test, a key in the place of one that was there informs: certificates of tests expire."""
-    new = {each.path for each in findings if each.new}
-    tests = [each for each in job.sources if each.path in new and Trait.TEST in each.traits and each.base_path]
-    before = Counter[tuple[str, str]]()
-    for source in tests:
-        said = look(source.past)
-        before.update((source.path, each.rule) for each in said if not isinstance(each, str))
-    now = Counter((each.path, each.rule) for each in findings)
-    replaced = {key for key, count in now.items() if count <= before[key]}
+    """The findings; in tests, a key in the place of one that was there informs: certificates of tests expire."""
+    tests = {each.path for each in job.sources if Trait.TEST in each.traits}
+    now = Counter(each.rule for each in findings if each.path in tests)
+    if not any(each.new and each.path in tests for each in findings):
+        return findings
+    old = [file.old_path or file.path for file in job.change.files if file.old_mode and not file.binary]
+    contents = job.repository.read_many(job.change.base, [path for path in old if Trait.TEST in traits_of(path)])
+    before = Counter[str]()
+    for path, content in contents.items():
+        said = look(SourceFile.of(path, language_of(path, content), traits_of(path), content))
+        before.update(each.rule for each in said if not isinstance(each, str))
     return tuple(
         each.model_copy(update={"severity": Severity.LOW, "message": f"{each.message}, in the place of another one"})
-        if each.new and (each.path, each.rule) in replaced
+        if each.new and each.path in tests and now[each.rule] <= before[each.rule]
         else each
         for each in findings
     )
@@ -138,6 +140,7 @@ def _finding(source: SourceFile, candidate: Candidate, number: int) -> Finding:
         line=number,
         severity=severity,
         cwe=candidate.cwe,
+        subject=digest(candidate.value),
         message=f"{candidate.title}: {mask(candidate.value)}{suffix}",
         suggestion="take it out, read it from the environment, and revoke it if it was ever real",
     )

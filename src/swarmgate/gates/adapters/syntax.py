@@ -54,7 +54,19 @@ async def run(job: Job) -> Outcome:
         notes = await judge.ask(job, sources)
     scanner = partial(look, judge=judge, on=frozenset(job.definition.extra_languages))
     outcome = await scan(job, scanner, tool=_tool(job.sources, judge), nothing="no parser for the changed files")
-    return replace(outcome, notes=(*outcome.notes, notes)) if notes else outcome
+    findings = _echoes(outcome.findings)
+    return replace(outcome, findings=findings, notes=(*outcome.notes, notes) if notes else outcome.notes)
+
+
+def _echoes(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings; in a Python file of which no version runs, before the change as after it, a further one informs."""
+    torn = {each.path for each in findings if not each.new and each.rule == "python-syntax"}
+    return tuple(
+        each.model_copy(update={"severity": Severity.LOW})
+        if each.path in torn and each.rule == "python-syntax"
+        else each
+        for each in findings
+    )
 
 
 def look(source: SourceFile, judge: Judge | None = None, on: Container[str] = frozenset()) -> list[Finding] | str:

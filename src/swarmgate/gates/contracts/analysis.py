@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates.contracts import change as changes
+from swarmgate.gates.contracts.impact import GONE
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.project.index import Project
 from swarmgate.gates.source import baseline
@@ -72,7 +73,7 @@ def _relevant(path: str) -> bool:
     return any(language_of(path) in languages for languages in _FAMILIES.values())
 
 
-def _family(name: str, project: Project, pairs: list[changes.Pair]) -> Family:
+def _family(name: str, project: Project, pairs: list[SourceFile]) -> Family:
     if name == "python":
         from swarmgate.gates.contracts.python_change import PythonChange  # noqa: PLC0415 - late: another language
 
@@ -86,10 +87,18 @@ def _contract(each: Break, usage: Usage | None, changed: set[str]) -> Iterator[F
     users = sorted(usage.users) if usage else []
     if each.public:
         severity = Severity.INFO if each.soft else Severity.LOW
+        # Of what is gone there is no more to say, where every user of it is told of by itself.
+        places = {place.path for place in usage.broken} if usage else set()
+        told = each.rule in GONE and bool(places) and set(users) <= places
         yield Finding(
-            rule=each.rule, path=each.path, line=each.line, severity=severity, suggestion=_SUGGESTIONS.get(
-                each.rule, _KEEP), message=f"{_where(each)}: {each.detail}{_forms(each)}{_users(each, users, changed)}",
-        )  # fmt: skip
+            rule=each.rule,
+            path=each.path,
+            line=each.line,
+            severity=severity,
+            message=f"{_where(each)}: {each.detail}{_forms(each)}{_users(each, users, changed)}",
+            suggestion=_SUGGESTIONS.get(each.rule, _KEEP),
+            subject=_subject(each) if told else "",
+        )
 
 
 def _broken(breaks: Sequence[Break], usage: dict[int, Usage]) -> Iterator[Finding]:
@@ -103,9 +112,13 @@ def _broken(breaks: Sequence[Break], usage: dict[int, Usage]) -> Iterator[Findin
     for place, each in sorted(told.items(), key=lambda item: item[0]):
         yield Finding(
             rule=USER_BROKEN, path=place.path, line=place.line, column=place.column, severity=Severity.HIGH,
-            message=f"{place.how}; the change broke it: {each.detail} ({_place(each)})",
+            message=f"{place.how}; the change broke it: {each.detail} ({_place(each)})", subject=_subject(each),
             suggestion="update this place as well, or keep the old form working",
         )  # fmt: skip
+
+
+def _subject(each: Break) -> str:
+    return ".".join(filter(None, (each.unit, each.name)))
 
 
 def _where(each: Break) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.change import ChangeKind
 from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
+from swarmgate.gates.source.file import Revision, SourceFile
 
 if TYPE_CHECKING:
     from swarmgate.domain.change import ChangeSet
@@ -16,25 +16,7 @@ _REGULAR = ("100644", "100755", "100664")
 _NO_CONTRACT = {Trait.VENDORED, Trait.GENERATED, Trait.LOCK}
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """A source file on one side of the change."""
-
-    path: str
-    language: str
-    content: bytes
-    test: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A changed file: None on the side where it is not there, or is no source."""
-
-    old: Side | None
-    new: Side | None
-
-
-def pairs(project: Project, change: ChangeSet, languages: frozenset[str]) -> list[Pair]:
+def pairs(project: Project, change: ChangeSet, languages: frozenset[str]) -> list[SourceFile]:
     """The changed, deleted, added and renamed source files of these languages, with the content of both sides."""
     wanted = []
     for file in change.files:
@@ -47,15 +29,15 @@ def pairs(project: Project, change: ChangeSet, languages: frozenset[str]) -> lis
         return []  # what is only added breaks no contract
     before = project.base.contents([old for old, _ in wanted if old])
     after = project.head.contents([new for _, new in wanted if new])
-    return [Pair(_side(old, before), _side(new, after)) for old, new in wanted]
+    return [SourceFile(_side(old, before), _side(new, after)) for old, new in wanted]
 
 
 def _source(path: str, languages: frozenset[str]) -> bool:
     return bool(path) and language_of(path) in languages and not traits_of(path) & _NO_CONTRACT
 
 
-def _side(path: str, contents: dict[str, bytes]) -> Side | None:
+def _side(path: str, contents: dict[str, bytes]) -> Revision | None:
     content = contents.get(path)
     if content is None or len(content) > MAX_BYTES:
         return None
-    return Side(path, language_of(path), content, Trait.TEST in traits_of(path))
+    return Revision(path, language_of(path), content)

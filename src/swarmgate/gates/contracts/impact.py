@@ -28,5 +28,8 @@ class Usage:
             self.broken.add(place)
 
 
+GONE = frozenset({"contract-removed", "contract-module-removed"})
+"""The rules about a name that is not there any more: nothing of it can be used."""
+
 MOST_FILES = 300
 """So many files that import and name a broken contract are looked at; a wider net would cost seconds."""

@@ -10,7 +10,6 @@ import ast
 import functools
 import logging
 import posixpath
-import threading
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -29,9 +28,6 @@ _SILENT = frozenset({
     "__weakref__", "__license__", "__copyright__", "__email__", "__date__", "__credits__", "__maintainer__",
     "__status__", "__path__", "__name__", "__file__", "__test__",
 })  # fmt: skip
-_VISITING = threading.Lock()
-"""griffe hangs each node below its parent while it visits: not two visits of one tree at once."""
-
 _MAKERS = {"__init__", "__new__"}
 _ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 _UNIMPORTANT = {"object", "Generic", "ABC", "Protocol"}
@@ -52,7 +48,7 @@ def read(path: str, content: bytes) -> Surface:
     facts = Facts(tree, path)
     visitor = griffe.Visitor("m", PurePosixPath(path), decode(content), griffe.load_extensions())  # type: ignore[arg-type]  # it only looks at the name
     try:
-        with _VISITING:
+        with python_tree.quiet():  # it reads annotations in quotes, and hangs nodes below their parents for a while
             try:
                 visitor.visit(tree)
             finally:
@@ -258,7 +254,7 @@ def _decorators(each: griffe.Function | griffe.Class) -> set[str]:
 def _literal(value: object) -> str:
     text = "" if value is None else str(value)
     try:
-        return repr(ast.literal_eval(text)) if text else ""
+        return repr(ast.literal_eval(python_tree.expression(text))) if text else ""
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         return ""
 
@@ -272,7 +268,7 @@ def _expression(value: object) -> str:
 @functools.lru_cache(maxsize=1024)
 def _spelled(text: str) -> str:
     try:
-        return ast.unparse(ast.parse(text, mode="eval")) if text else ""
+        return ast.unparse(python_tree.expression(text)) if text else ""
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
 

@@ -11,14 +11,15 @@ from swarmgate.gates.contracts.compare import Dialect, compare
 from swarmgate.gates.contracts.model import Break, Surface, Symbol
 from swarmgate.gates.contracts.python_impact import impact
 from swarmgate.gates.contracts.python_surfaces import PythonSurfaces
+from swarmgate.gates.project.files import is_test
 from swarmgate.gates.project.modules import module_of, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from swarmgate.gates.contracts.change import Pair, Side
     from swarmgate.gates.contracts.impact import Usage
     from swarmgate.gates.project.index import Project
+    from swarmgate.gates.source.file import Revision, SourceFile
 
 _DIALECT = Dialect(keywords=True)
 _SCRIPTS = {"setup.py", "conf.py", "__main__.py", "noxfile.py", "conftest.py", "manage.py"}
@@ -27,7 +28,7 @@ _SCRIPTS = {"setup.py", "conf.py", "__main__.py", "noxfile.py", "conftest.py", "
 class PythonChange:
     """The Python part of a change. `unread` counts files that are no valid Python here, on one side or the other."""
 
-    def __init__(self, project: Project, pairs: list[Pair]) -> None:
+    def __init__(self, project: Project, pairs: list[SourceFile]) -> None:
         self._project, self.unread = project, 0
         self._surfaces = surfaces = PythonSurfaces(project, pairs)
         self._present, self._was_present, self._modules = surfaces.present, surfaces.was_present, surfaces.modules
@@ -52,7 +53,7 @@ class PythonChange:
         """Who uses what broke, by the index of the break."""
         return impact(self._surfaces, breaks)
 
-    def _module(self, unit: str, old: Side, new: Side | None, pair: Pair) -> Iterator[Break]:
+    def _module(self, unit: str, old: Revision, new: Revision | None, pair: SourceFile) -> Iterator[Break]:
         if new is None:
             yield from self._removed(unit, old, pair)
             return
@@ -69,13 +70,13 @@ class PythonChange:
             public = each.public if shown is None else top in shown and _outspoken(each.name)
             if each.new is None and self._is_module(new, each.name):
                 continue
-            yield replace(each, public=public and not old.test)
+            yield replace(each, public=public and not is_test(old.path))
 
-    def _removed(self, unit: str, old: Side, pair: Pair) -> Iterator[Break]:
+    def _removed(self, unit: str, old: Revision, pair: SourceFile) -> Iterator[Break]:
         surface = self._surfaces.read(old, old=True)
         if not surface.symbols or posixpath.basename(old.path) in _SCRIPTS:
             return
-        public = self._shown(old) is None and not old.test and any(s.public for s in surface.symbols.values())
+        public = self._shown(old) is None and not is_test(old.path) and any(s.public for s in surface.symbols.values())
         now = pair.new.path if pair.new else ""
         detail = f"module {unit} was {f'renamed: it is {now} now' if now else 'removed'}"
         symbol = Symbol(unit.rpartition(".")[2], "module", 0, path=old.path, members=surface.symbols)
@@ -97,12 +98,12 @@ class PythonChange:
                 traits = (there.traits - {"exported"}) | (here.traits & {"exported"})
                 now.symbols[name] = replace(there, public=here.public, traits=traits)
 
-    def _is_module(self, package: Side, name: str) -> bool:
+    def _is_module(self, package: Revision, name: str) -> bool:
         """Whether a name that vanished from a package is a module of it still."""
         folder = posixpath.dirname(package.path)
         return f"{folder}/{name}.py" in self._present or f"{folder}/{name}/__init__.py" in self._present
 
-    def _shown(self, side: Side) -> set[str] | None:
+    def _shown(self, side: Revision) -> set[str] | None:
         """Of a private module, the names that a package above it re-exports or its own `__all__` names; else None."""
         parts = posixpath.splitext(side.path)[0].split("/")
         if parts[-1] + ".py" in _SCRIPTS:
@@ -117,7 +118,7 @@ class PythonChange:
             folder = posixpath.dirname(folder)
         return shown
 
-    def _taken(self, package: str, side: Side) -> set[str]:
+    def _taken(self, package: str, side: Revision) -> set[str]:
         content = self._project.head.content(package) if package in self._present and package != side.path else None
         try:
             facts = python_facts.Facts(python_facts.parse(content), package) if content else None

@@ -8,7 +8,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts import python_facts, typing_forms
-from swarmgate.gates.contracts.impact import MOST_FILES, Broken, Usage
+from swarmgate.gates.contracts.impact import GONE, MOST_FILES, Broken, Usage
 from swarmgate.gates.contracts.python_scopes import Ref
 from swarmgate.gates.contracts.python_uses import Use, misfit, uses
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from swarmgate.gates.contracts.python_surfaces import PythonSurfaces
 
 _HOPS = 5
-_GONE = {"contract-removed", "contract-module-removed"}
 _IGNORED = b"type: ignore"
 
 
@@ -87,7 +86,7 @@ class _Search:
         for index, use in hits:
             if path not in (self.breaks[index].home, self.breaks[index].path):
                 self.usage[index].users.add(path)
-            if index in imported and self.breaks[index].rule in _GONE and use.how != "import":
+            if index in imported and self.breaks[index].rule in GONE and use.how != "import":
                 continue  # told once, at the import
             said = "" if _IGNORED in lines[use.line - 1] else self._judge(self.breaks[index], use)
             if said:
@@ -167,7 +166,7 @@ class _Search:
         """What the use still does that no longer works; empty where it works, or where that is not certain."""
         name = broken.name or broken.unit
         verb = {"import": "imports", "call": "calls", "name": "uses", "listed": "lists"}[use.how]
-        if broken.rule in _GONE:
+        if broken.rule in GONE:
             certain = broken.new is None or self._closed(broken, use)
             return f"still {verb} `{name}`" if certain and use.how != "call" else ""
         if use.how != "call" or use.call is None or broken.new is None or broken.old is None:

@@ -11,8 +11,8 @@ from swarmgate.gates.contracts.python_bases import Bases
 from swarmgate.gates.project.modules import PythonModules
 
 if TYPE_CHECKING:
-    from swarmgate.gates.contracts.change import Pair, Side
     from swarmgate.gates.project.index import Project
+    from swarmgate.gates.source.file import Revision, SourceFile
 
 
 class PythonSurfaces:
@@ -26,7 +26,7 @@ class PythonSurfaces:
         bases: finds what a class inherits.
     """
 
-    def __init__(self, project: Project, pairs: list[Pair]) -> None:
+    def __init__(self, project: Project, pairs: list[SourceFile]) -> None:
         self.project = project
         gone = {pair.old.path for pair in pairs if pair.old} - {pair.new.path for pair in pairs if pair.new}
         came = {pair.new.path for pair in pairs if pair.new} - {pair.old.path for pair in pairs if pair.old}
@@ -36,7 +36,7 @@ class PythonSurfaces:
         self.bases = Bases(project, self.modules)
         self._read: dict[tuple[str, bool], Surface] = {}
 
-    def read(self, side: Side, *, old: bool) -> Surface:
+    def read(self, side: Revision, *, old: bool) -> Surface:
         """The surface of a module of the change, on one side.
 
         Raises:

@@ -12,14 +12,15 @@ from swarmgate.gates.contracts import ecmascript, golang, java, rust
 from swarmgate.gates.contracts.compare import Dialect, compare
 from swarmgate.gates.contracts.model import Break, Surface, Symbol
 from swarmgate.gates.contracts.tree_impact import impact
+from swarmgate.gates.project.files import is_test
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from swarmgate.gates.contracts.change import Pair, Side
     from swarmgate.gates.contracts.impact import Usage
     from swarmgate.gates.project.index import Project
+    from swarmgate.gates.source.file import Revision, SourceFile
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ _MOD = r"^\s*(?:pub\s*\([^)]*\)\s*)?mod\s+%s\s*;"
 class TreeChange:
     """One family's part of a change. `unread` counts files that do not parse, on one side or the other."""
 
-    def __init__(self, name: str, project: Project, pairs: list[Pair]) -> None:
+    def __init__(self, name: str, project: Project, pairs: list[SourceFile]) -> None:
         self.name, self.project, self.unread = name, project, 0
         self.language = _LANGUAGES[name]
         self.old: dict[str, list[Surface]] = defaultdict(list)
@@ -65,14 +66,14 @@ class TreeChange:
             pair.old.path: pair.new.path for pair in pairs if pair.old and pair.new and pair.old.path != pair.new.path
         }
 
-    def _read(self, side: Side | None) -> Surface | None:
+    def _read(self, side: Revision | None) -> Surface | None:
         if side is None:
             return None
         try:
             surface = self.language.read(side.path, side.content)
         except (grammars.TooSlow, RecursionError):
             return None
-        if side.test or _TOOLS.search(side.path):
+        if is_test(side.path) or _TOOLS.search(side.path):
             for symbol in surface.symbols.values():
                 symbol.public = False
         return surface

@@ -8,7 +8,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts import ecmascript, ecmascript_uses, go_uses, golang, java, java_uses, rust, rust_uses
-from swarmgate.gates.contracts.impact import MOST_FILES, Broken, Usage
+from swarmgate.gates.contracts.impact import GONE, MOST_FILES, Broken, Usage
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ _LANGUAGES = {
     "ecmascript": ("javascript", "typescript"), "go": ("go",), "rust": ("rust",), "java": ("java",),
 }  # fmt: skip
 _EXPORTING = re.compile(rb"\bexport\s*(?:\*|\{)")
-_GONE = {"contract-removed", "contract-module-removed"}
 _VERBS = {"import": "imports", "call": "calls", "name": "uses", "absent": "calls"}
 
 
@@ -134,7 +133,7 @@ class _Search:
             each = self.breaks[index]
             if path != each.path:
                 self.usage[index].users.add(path)
-            gone = each.rule in _GONE
+            gone = each.rule in GONE
             if gone and index in imported and use.how != "import":
                 continue  # told once, at the import
             said = self._judge(each, use, path)
@@ -162,7 +161,7 @@ class _Search:
     def _judge(self, broken: Break, use: Use, path: str) -> str:
         name = broken.name or broken.unit
         still = f"still {_VERBS[use.how]} `{name}`"
-        if broken.rule in _GONE:
+        if broken.rule in GONE:
             own = path == broken.path and use.how == "call" and self.language in {"ecmascript", "rust"}
             return still if broken.name == "" or (not own and _closed(broken)) else ""
         if use.how != "call" or use.given < 0 or broken.old is None or broken.new is None:
@@ -190,7 +189,7 @@ def _closed(broken: Break) -> bool:
     """Whether a class shows all its members: without a base, nothing else can supply one."""
     if "." not in broken.name or broken.name.endswith("constructor"):
         return True
-    owner = broken.new if broken.rule in _GONE else None
+    owner = broken.new if broken.rule in GONE else None
     return owner is None or not (owner.bases or owner.open)
 
 

@@ -71,7 +71,7 @@ class GoChecker:
                     yield _finding(path, line, "unresolved-module", f"the standard library has no package `{name}`")
             elif not any(name == each or name.startswith(f"{each}/") for each in required):
                 message = f"`{name}` is neither in the module nor required by go.mod: an invented package?"
-                yield _finding(path, line, "invented-package", message)
+                yield _finding(path, line, "invented-package", message, name)
 
     def _has_package(self, folder: str) -> bool:
         prefix = f"{folder}/" if folder else ""
@@ -93,7 +93,8 @@ def _imports(content: bytes) -> Iterator[tuple[str, int]]:
             yield found[1].decode("utf-8", "replace"), line
 
 
-def _finding(path: str, line: int, rule: str, message: str) -> Finding:
+def _finding(path: str, line: int, rule: str, message: str, subject: str = "") -> Finding:
     severity = Severity.LOW if kind_of(path) is Kind.ASIDE else Severity.HIGH
     hint = "go get it, or import a package that is there" if rule == "invented-package" else ""
-    return Finding(rule=rule, path=path, line=line, severity=severity, message=message, suggestion=hint)
+    return Finding(rule=rule, path=path, line=line, severity=severity, message=message, suggestion=hint,
+                   subject=subject)  # fmt: skip

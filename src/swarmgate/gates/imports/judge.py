@@ -102,7 +102,7 @@ class Judge:
         """A package that other files imported before the change is none that the change invented: it informs."""
         if finding.rule not in {"invented-package", "undeclared-dependency"} or not finding.new:
             return finding
-        name = finding.message.split("`")[1]
+        name = finding.subject
         if name not in self._used:
             python = language_of(finding.path) == "python"
             words = [f"import {name}", f"from {name}"] if python else [f"'{name}", f'"{name}']

@@ -181,6 +181,7 @@ class _File:
             yield self._finding(
                 "unresolved-name", each, Severity.HIGH, f"`{shown}` has no `{name}`",
                 f"did you mean `{near[0]}`?" if near else "import a name that the module defines, or define it there",
+                name,
             )  # fmt: skip
 
     def _gone(self, each: Import, top: str) -> Iterator[Finding]:
@@ -221,7 +222,7 @@ class _File:
                 severity = Severity.LOW if informs else Severity.MEDIUM
                 message = f"`{top}` is imported, and no manifest of the project declares it"
                 names = ", ".join(sorted(known.providers().get(top, {top})))
-                yield self._finding("undeclared-dependency", each, severity, message, f"declare it: {names}")
+                yield self._finding("undeclared-dependency", each, severity, message, f"declare it: {names}", top)
         else:
             yield self._invented(each, top, loose=loose)
 
@@ -236,7 +237,7 @@ class _File:
             "an invented package?"
         )
         hint = f"did you mean `{near}`?" if near else "import what is there, or declare the dependency that brings it"
-        return self._finding("invented-package", each, severity, message, hint)
+        return self._finding("invented-package", each, severity, message, hint, top)
 
     def _no_module(self, each: Import, place: Place, shown: str) -> Finding:
         project = self._checker.project
@@ -245,13 +246,15 @@ class _File:
         inside = place.package or "the root of the repository"
         return self._finding(
             "unresolved-module", each, Severity.HIGH, f"`{shown}` is not in the project: {inside} has no `{first}`",
-            f"did you mean `{near[0]}`?" if near else "",
+            f"did you mean `{near[0]}`?" if near else "", first,
         )  # fmt: skip
 
-    def _finding(self, rule: str, each: Import, severity: Severity, message: str, suggestion: str = "") -> Finding:
+    def _finding(
+        self, rule: str, each: Import, severity: Severity, message: str, suggestion: str = "", subject: str = ""
+    ) -> Finding:
         if each.guard is Guard.TYPING or self._aside:
             severity = Severity.LOW
         return Finding(
             rule=rule, path=self._path, line=each.line, column=each.column,
-            severity=severity, message=message, suggestion=suggestion,
+            severity=severity, message=message, suggestion=suggestion, subject=subject,
         )  # fmt: skip

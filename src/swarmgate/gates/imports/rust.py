@@ -56,7 +56,13 @@ class RustChecker:
             message = f"`{name}` is neither a module of the crate nor a dependency in Cargo.toml: an invented crate?"
             hint = "cargo add it, or use a crate that is there"
             yield Finding(
-                rule="invented-package", path=path, line=line, severity=severity, message=message, suggestion=hint
+                rule="invented-package",
+                path=path,
+                line=line,
+                severity=severity,
+                message=message,
+                suggestion=hint,
+                subject=name,
             )
 
     @staticmethod

@@ -97,7 +97,7 @@ class ScriptChecker:
             near = difflib.get_close_matches(name, own, n=1)
             shown = "default export" if name == "default" else f"export `{name}`"
             hint = f"did you mean `{near[0]}`?" if near else "import what the module exports, or export it there"
-            yield _finding(path, each, "unresolved-name", Severity.HIGH, f"`{each.module}` has no {shown}", hint)
+            yield _finding(path, each, "unresolved-name", Severity.HIGH, f"`{each.module}` has no {shown}", hint, name)
 
     def _bare(self, path: str, each: Import) -> Iterator[Finding]:
         specifier, project = each.module, self.project
@@ -197,7 +197,9 @@ class ScriptChecker:
                 "the lock file has it for another package" if transitive else "another package of the tree declares it"
             )
             message = f"no package.json above declares `{name}`; {where}"
-            yield _finding(path, each, "undeclared-dependency", Severity.LOW, message, "declare it where it is used")
+            yield _finding(
+                path, each, "undeclared-dependency", Severity.LOW, message, "declare it where it is used", name
+            )
             return
         declared = {one for package in config.packages_above(path) for one in package.depends}
         scope = name.split("/", maxsplit=1)[0]
@@ -207,7 +209,7 @@ class ScriptChecker:
             informs = (kin and not config.locked) or Trait.TEST in traits_of(path)
             message = f"`{name}` is imported, and no package.json above declares it"
             severity = Severity.LOW if informs else Severity.MEDIUM
-            yield _finding(path, each, "undeclared-dependency", severity, message, f"declare it: {name}")
+            yield _finding(path, each, "undeclared-dependency", severity, message, f"declare it: {name}", name)
             return
         near = _nearest(name, declared | known.PACKAGES)
         message = (
@@ -215,7 +217,7 @@ class ScriptChecker:
             "an invented package?"
         )
         hint = f"did you mean `{near}`?" if near else "import what is there, or declare the dependency"
-        yield _finding(path, each, "invented-package", Severity.HIGH, message, hint)
+        yield _finding(path, each, "invented-package", Severity.HIGH, message, hint, name)
 
     def _stems(self, folder: str) -> list[str]:
         prefix = f"{folder}/" if folder else ""
@@ -234,10 +236,19 @@ def _nearest(name: str, others: set[str] | frozenset[str]) -> str:
     return found[0] if found else ""
 
 
-def _finding(path: str, each: Import, rule: str, severity: Severity, message: str, hint: str = "") -> Finding:
+def _finding(
+    path: str, each: Import, rule: str, severity: Severity, message: str, hint: str = "", subject: str = ""
+) -> Finding:
     foreign = rule in {"invented-package", "undeclared-dependency"}
     if kind_of(path) is Kind.ASIDE or (foreign and each.guard is Guard.TYPING):
         severity = Severity.LOW
     return Finding(
-        rule=rule, path=path, line=each.line, column=each.column, severity=severity, message=message, suggestion=hint
+        rule=rule,
+        path=path,
+        line=each.line,
+        column=each.column,
+        severity=severity,
+        message=message,
+        suggestion=hint,
+        subject=subject or each.module,
     )

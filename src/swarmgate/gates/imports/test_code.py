@@ -9,7 +9,7 @@ from swarmgate.gates.imports import importers
 from swarmgate.gates.imports.edges import PYTHON, SCRIPT
 from swarmgate.gates.imports.model import Guard
 from swarmgate.gates.imports.surroundings import Kind, kind_of
-from swarmgate.gates.project.files import Trait, traits_of
+from swarmgate.gates.project.files import is_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +33,7 @@ def imported(sources: Iterable[SourceFile], graph: Graph, before: Callable[[], G
         if not source.path.endswith((*PYTHON, *SCRIPT)) or not _is_product(source.path):
             continue
         for edge in graph.edges.of(source.path, source.content):
-            if not _is_test(edge.target) or edge.by.guard is Guard.TYPING:
+            if not is_test(edge.target) or edge.by.guard is Guard.TYPING:
                 continue
             if edge.target not in used:
                 used[edge.target] = _was_used(edge.target, before())
@@ -52,8 +52,4 @@ def _was_used(target: str, before: Graph) -> bool:
 
 def _is_product(path: str) -> bool:
     """Whether a file is neither a test nor what stands beside the product: examples, scripts, helpers of tests."""
-    return not _is_test(path) and kind_of(path) is Kind.CODE
-
-
-def _is_test(path: str) -> bool:
-    return Trait.TEST in traits_of(path)
+    return not is_test(path) and kind_of(path) is Kind.CODE

@@ -108,8 +108,7 @@ def _weighed(linter: Linter, root: Path, finding: Finding) -> Finding:
 def _marked(sources: dict[str, SourceFile], findings: Sequence[Finding]) -> list[Finding]:
     marked = []
     for path, source in sources.items():
-        here = baseline.fingerprint(source, [each for each in findings if each.path == path])
-        marked += [each.model_copy(update={"new": source.added or each.line in source.added_lines}) for each in here]
+        marked += baseline.by_lines(source, [each for each in findings if each.path == path])
     return marked
 
 

@@ -225,9 +225,14 @@ def steers(path: str) -> bool:
     return _STEERS.match(path.rpartition("/")[2].lower()) is not None
 
 
+def is_test(path: str) -> bool:
+    """Whether a file is a test, or lies among tests."""
+    return Trait.TEST in traits_of(path)
+
+
 def is_of_tests(path: str) -> bool:
     """Whether a file is a test, or what a package offers to who tests with it (`numpy/testing`): that is a product."""
-    return Trait.TEST in traits_of(path) or "testing" in path.lower().split("/")[:-1]
+    return is_test(path) or "testing" in path.lower().split("/")[:-1]
 
 
 def _is_test_folder(name: str) -> bool:

@@ -26,8 +26,8 @@ NAMED = 5
 """As many public names or functions are named in one message; the others are counted."""
 
 FAR = 2
-"""So many times the default budget of complexity blocks: a new function beyond 15 (NIST SP 500-235, 2.5: the limit that
-experienced teams kept to), an old one that grew by more than 10. What is less informs."""
+"""So many times the default blocks, of sizes and of the budget of complexity: a new function beyond 15, the limit that
+experienced teams kept to (NIST SP 500-235, 2.5), an old one that grew by more than 10. What is less informs."""
 
 SMALL = 50
 """Added lines of code below which a change is small: of it, suppressions and a lack of tests inform by default."""
@@ -169,11 +169,15 @@ def _sizes(result: Measured, change: Change, grown: list[Grown], limits: Quality
             told = (
                 f"{each.function.name} ({was}{each.function.length} lines of code, limit {limits.max_function_lines})"
             )
-            result.add("function-size", each.function.path, each.function.line, told)
+            far = each.function.length > limits.max_function_lines * FAR
+            severity = Severity.MEDIUM if far or _is_set(limits, "max_function_lines") else Severity.LOW
+            result.add("function-size", each.function.path, each.function.line, told, severity)
     if limits.max_file_lines is not None:
         for file, lines, now in sizes.long_files(change, limits.max_file_lines):
             grew = f"{lines} -> " if lines else ""
-            result.add("file-size", file.path, 0, f"{grew}{now} lines, limit {limits.max_file_lines}")
+            far = now > limits.max_file_lines * FAR
+            severity = Severity.MEDIUM if far or _is_set(limits, "max_file_lines") else Severity.LOW
+            result.add("file-size", file.path, 0, f"{grew}{now} lines, limit {limits.max_file_lines}", severity)
 
 
 def _public_api(result: Measured, change: Change, limit: int) -> None:

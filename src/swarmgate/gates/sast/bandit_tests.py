@@ -120,6 +120,7 @@ def _hit(issue: Any, path: str) -> Hit:
     cwe = cwe_of(issue.test_id)
     if not cwe and not issue.test_id.startswith(_IMPORTS) and issue.cwe and issue.cwe.id:
         cwe = f"CWE-{issue.cwe.id}"
+    message, subject = masking.quoted(issue.text) if cwe in masking.SECRET_CWES else (issue.text, "")
     return Hit(
         path=path,
         line=issue.lineno,
@@ -130,5 +131,6 @@ def _hit(issue: Any, path: str) -> Hit:
         code=issue.test_id,
         cwe=cwe,
         severity=severity_of(issue.test_id),
-        message=masking.quoted(issue.text) if cwe in masking.SECRET_CWES else issue.text,
+        message=message,
+        subject=subject,
     )

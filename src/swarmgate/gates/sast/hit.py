@@ -11,7 +11,8 @@ from swarmgate.domain.finding import Severity
 class Hit:
     """A finding of one scanner. Lines and columns count from 1; `tool` is `swarmgate`, `bandit` or `ruff`.
 
-    `code` is the scanner's own id (`B602`, `S602`, a rule id of ours), `cwe` is `CWE-78` or empty.
+    `code` is the scanner's own id (`B602`, `S602`, a rule id of ours), `cwe` is `CWE-78` or empty. `subject`: see
+    `Finding`.
     """
 
     path: str
@@ -24,6 +25,7 @@ class Hit:
     cwe: str
     severity: Severity
     message: str
+    subject: str = ""
 
 
 @dataclass(slots=True)

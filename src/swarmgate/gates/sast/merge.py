@@ -67,6 +67,7 @@ def _finding(group: Sequence[Hit], *, quiet: bool) -> Finding:
         message=f"{what} ({', '.join(filter(None, (first.cwe, who)))})",
         suggestion=fix,
         cwe=first.cwe,
+        subject=first.subject,
     )
 
 

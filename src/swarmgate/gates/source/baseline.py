@@ -1,7 +1,7 @@
 """What the change introduced and what stood there before: findings of both revisions compared by fingerprint.
 
 A fingerprint is the SHA-256 of rule, path, the line's content with white space collapsed, and the how-manieth finding
-of that kind it is in the file; of a secret, also the value's hash. Lines that moved or were indented anew therefore
+of that kind it is in the file; where it has a subject, also that. Lines that moved or were indented anew therefore
 match, and so do renamed files, because both sides are taken under the new path.
 """
 
@@ -73,11 +73,19 @@ def compare(
     return marked
 
 
+def by_lines(source: SourceFile, findings: Iterable[Finding]) -> list[Finding]:
+    """The findings of a tool that is not asked about the base: what stands on no line that the change wrote is old."""
+    return [
+        each.model_copy(update={"new": source.added or not each.line or each.line in source.added_lines})
+        for each in fingerprint(source, findings)
+    ]
+
+
 def _match_values(marked: list[Finding], before: Sequence[Finding]) -> None:
     """Mark as old each secret whose value the file held before, on whatever line: it is told, and no further leak."""
-    known = {masking.hashes(each) for each in before} - {""}
+    known = {each.subject for each in before if each.cwe in masking.SECRET_CWES} - {""}
     for index, finding in enumerate(marked):
-        if finding.new and known and masking.hashes(finding) in known:
+        if finding.new and finding.cwe in masking.SECRET_CWES and finding.subject in known:
             marked[index] = finding.model_copy(update={"new": False})
 
 
@@ -147,7 +155,6 @@ def _lines(content: bytes) -> list[str]:
 
 
 def _kind(finding: Finding, lines: _Plain) -> tuple[str, str]:
-    """Rule and content; of a secret also its hash, for its line may hold only where it begins."""
-    found = masking.hashes(finding)
+    """Rule, content and subject: a line may hold two findings of a rule, or only the beginning of what is meant."""
     content = lines.line(finding.line) or finding.message
-    return finding.rule, f"{content}\0{found}" if found else content
+    return finding.rule, f"{content}\0{finding.subject}" if finding.subject else content

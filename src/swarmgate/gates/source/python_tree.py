@@ -29,14 +29,16 @@ _NEWEST = 12
 """What the parser holds against an older `feature_version` (CPython's Grammar/python.gram, CHECK_VERSION), by node, and
 the brackets of `with (a, b):`, which no node shows; as far as this version of Python 3."""
 
-# catch_warnings swaps process-wide state: two gates in two threads must not interleave there.
-_QUIET = threading.Lock()
+_COMPILING = threading.RLock()
+"""Held while the compiler works. CPython counts the depth of trees for all threads together, and ends in `SystemError`
+where two make one at once (3.11); and filters of warnings are shared as well. The compiler holds the interpreter
+anyway, so nobody waits longer. Nobody waits for another's reading while holding it."""
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No warning reaches the user from this block, whoever gives it; one thread at a time."""
-    with _QUIET, warnings.catch_warnings():
+    """No warning reaches the user from this block, whoever gives it; one thread at a time, for filters are shared."""
+    with _COMPILING, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
@@ -59,8 +61,8 @@ def own(content: bytes) -> ast.Module:
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: see `parse`.
     """
-    _silence()
-    return ast.parse(content, _NAME)
+    with _compiling():
+        return ast.parse(content, _NAME)
 
 
 @once(KEPT_BYTES)
@@ -71,10 +73,22 @@ def check(content: bytes) -> None:
         SyntaxError, ValueError, RecursionError, MemoryError: see `parse`.
     """
     try:
-        compile(parse(content), _NAME, "exec", dont_inherit=True)
+        tree = parse(content)  # who waits for it must not hold up who makes it
+        with _compiling():
+            compile(tree, _NAME, "exec", dont_inherit=True)
     except RecursionError:  # from a tree, nesting reaches the limit sooner than from the text
-        _silence()
-        compile(content, _NAME, "exec", dont_inherit=True)
+        with _compiling():
+            compile(content, _NAME, "exec", dont_inherit=True)
+
+
+def expression(text: str) -> ast.Expression:
+    """The tree of one expression.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: see `parse`.
+    """
+    with _compiling():
+        return ast.parse(text, _NAME, mode="eval")
 
 
 def check_for(content: bytes, minor: int) -> None:
@@ -86,8 +100,8 @@ def check_for(content: bytes, minor: int) -> None:
     unsure = sys.version_info.minor > _NEWEST or (minor < _WITH_BRACKETS and _BRACKETS.search(content))
     if not unsure and all(_since(node) <= minor for node in walk(parse(content))):
         return
-    _silence()
-    ast.parse(content, _NAME, feature_version=(3, minor))
+    with _compiling():
+        ast.parse(content, _NAME, feature_version=(3, minor))
 
 
 def _since(node: ast.AST) -> int:
@@ -99,10 +113,13 @@ def _since(node: ast.AST) -> int:
     return _SINCE.get(type(node).__name__, 0)
 
 
-def _silence() -> None:
-    # Tests and tools swap the filters as a whole, so that ours may be gone again.
-    if _NO_WARNING not in warnings.filters:
-        warnings.filterwarnings("ignore", module=re.escape(_NAME))
+@contextmanager
+def _compiling() -> Iterator[None]:
+    with _COMPILING:
+        # Tests and tools swap the filters as a whole, so that ours may be gone again.
+        if _NO_WARNING not in warnings.filters:
+            warnings.filterwarnings("ignore", module=re.escape(_NAME))
+        yield
 
 
 def children(node: ast.AST) -> list[ast.AST]:

@@ -7,6 +7,8 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, TypeVar
 
+from swarmgate.workspace.grammars import TooSlow
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -29,7 +31,8 @@ def once(limit: int) -> Callable[[Callable[Concatenate[bytes, P], T]], Callable[
     """Makes a pure function of a content (and of further hashable arguments) read each content once.
 
     Nobody may change what it returns: all who ask share it. It may read no other content through a function that waits
-    for this one. An error is kept as well, but for those that depend on who asks (`RecursionError`, `MemoryError`).
+    for this one. That a content is wrong or too much (`SyntaxError`, `ValueError`, `TooSlow`) is kept as well; other
+    errors may depend on who asks.
 
     Args:
         limit: the bytes of contents whose readings are kept; those that were not asked for the longest go first.
@@ -59,9 +62,7 @@ def once(limit: int) -> Callable[[Callable[Concatenate[bytes, P], T]], Callable[
                 if not found.made and found.error is None:
                     try:
                         found.made.append(read(content, *args, **kwargs))
-                    except (RecursionError, MemoryError):
-                        raise
-                    except Exception as error:  # noqa: BLE001 - of whatever kind, it says what the content is
+                    except (SyntaxError, ValueError, TooSlow) as error:
                         found.error = error
             if found.error is not None:
                 raise found.error.with_traceback(None)
