@@ -109,7 +109,7 @@ def test_what_was_off_before_and_what_is_new_and_off(tested: Project) -> None:
     tested.commit()
     edit(tested, "@pytest.mark.skip\ndef test_old", "@pytest.mark.skip(reason='later')\ndef test_old")
     tested.write("tests/test_new.py", "@pytest.mark.skip\ndef test_new():\n    assert double(1) == 2\n")
-    assert told(tested) == [("skipped-test", "low")]
+    assert told(tested) == [("new-test-off", "low")]
 
 
 def test_many_tests_of_one_file_are_one_fact(tested: Project) -> None:

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 LANGUAGES = frozenset({"python", "javascript", "typescript", "go", "java", "rust"})
 
 _ENDS = re.compile(
-    r"\bexitstatus\s*=(?!=)|\bos\._exit\(\s*0|\bsys\.exit\(\s*0?\s*\)|\bpytest\.exit\(|\breturncode\s*=\s*0"
+    r"\bexitstatus\s*=(?!=)|\bSystemExit\(\s*0?\s*\)|\bos\._exit\(\s*0|\bsys\.exit\(\s*0?\s*\)|\bpytest\.exit\(|\breturncode\s*=\s*0"
 )
 _REPORTS = re.compile(
     r"\.outcome\s*=(?!=)|\.wasxfail\s*=|\bforce_result\(|\.excinfo\s*=\s*None|\bcall\.excinfo\b.*=\s*None|\.longrepr\s*=\s*None|\.passed\s*=\s*True"
 )
 _DESELECTS = re.compile(
-    r"\.add_marker\(|\bitems\[:\]\s*=|\bitems\.(?:clear|remove|pop)\(|\bdel\s+items\b|\bdeselected\(|\breturn\s+True\b|\bpytest\.(?:skip|xfail)\("
+    r"\.add_marker\(|\bitems\[:\]\s*=|\bitems\.(?:clear|remove|pop)\(|\bdel\s+items\b|\bdeselected\(|\breturn\s+True\b|(?:\bpytest\.(?:skip|xfail)|\bself\.skipTest)\("
 )
 _MARKS_OFF = re.compile(r"skip|xfail")
 _CONDITION = re.compile(
@@ -36,6 +36,7 @@ _CONDITION = re.compile(
     r"|\b_?(?:HAS|HAVE|IS|WITH|RUN|NO|ON|CI)_\w+|\b_?(?:has|have|is)_\w+|importlib|not_available|available|enabled|supported",
 )
 _IGNORES = re.compile(r"^collect_ignore(?:_glob)?$")
+_SETUP = re.compile(r"^(?:setUp(?:Class|Module)?|setup_(?:module|class|method|function))$")
 _EMPTY = re.compile(r"[\[(]\s*[\])]|None")
 _ALWAYS_EQUAL = re.compile(r"^\s*return (?:True|NotImplemented and True)\s*$")
 _SCRIPTS = re.compile(
@@ -86,7 +87,9 @@ def _go(file: File) -> Iterator[Weakening]:
 
 
 def _python(file: File) -> Iterator[Weakening]:
-    if not re.search(rb"pytest_|collect_ignore|exitstatus|_exit|autouse|__eq__|__test__|sys\.exit", file.new):
+    if not re.search(
+        rb"pytest_|collect_ignore|exitstatus|_exit|autouse|__eq__|[Ss]et_?[Uu]p|SystemExit|sys\.exit", file.new
+    ):
         return
     old = {text(each) for each in _statements(file.old)} if file.old else set()
     for node in _statements(file.new):
@@ -112,7 +115,7 @@ def _statement(file: File, node: Node, old: set[str]) -> Iterator[Weakening]:
     elif node.type == "function_definition":
         if name(node) == "__eq__" and _ALWAYS_EQUAL.match(text(child(node, "body"))):
             yield _made(file, line(node), "def __eq__(...): return True")
-        if name(node).startswith("pytest_") or _everywhere(node):
+        if name(node).startswith("pytest_") or _SETUP.match(name(node)) or _everywhere(node):
             yield from _hook(file, node, old)
     elif (_ENDS.search(text(node)) and not _inside(node)) or (
         re.match(r"collect_ignore(?:_glob)?\s*(?:\+=|\.(?:append|extend|insert)\()", text(node)) and not _guard(node)

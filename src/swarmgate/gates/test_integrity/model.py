@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
@@ -75,6 +76,11 @@ class Case:
         return self.read()
 
     @cached_property
+    def bag(self) -> Counter[str]:
+        """The tokens of its body, counted."""
+        return Counter(self.text)
+
+    @cached_property
     def rows(self) -> tuple[Tokens, ...]:
         """The cases of its table, read when needed."""
         return self.read_rows()
@@ -103,7 +109,7 @@ class Way(StrEnum):
     REMOVED = "test-removed"
     REMOVED_WITH_CODE = "test-removed-with-code"
     OFF = "test-switched-off"
-    NEW_OFF = "skipped-test"
+    NEW_OFF = "new-test-off"
     GUARDED = "test-guarded"
     FOCUSED = "test-focused"
     ASSERTION = "assertion-removed"

@@ -143,7 +143,7 @@ def _made(
     plain = values.get(expected[0], expected) if len(expected) == 1 else expected
     own = values.get(subject[0], subject) if len(subject) == 1 else subject
     idle = ""
-    if equal and subject and (plain == subject or (plain == own and plain[0] not in "[{(")):
+    if equal and subject and (plain == subject or (plain == own and plain[:1] not in {("[",), ("{",), ("(",)})):
         idle = "it compares something with itself"
     elif constants and is_literal(subject) and is_literal(expected):
         idle = "it compares constants"
