@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.domain.finding import GateStatus, Severity
-from swarmgate.gates.sast import flow, semgrep
+from swarmgate.gates.sast import python_scan, semgrep, worker
+from swarmgate.gates.sast.flows import Flows
 from swarmgate.gates.sast.hit import Hit
 from swarmgate.gates.sast.merge import merge
-from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,15 +156,10 @@ def test_nothing_to_scan_is_a_skip(project: Project) -> None:
 
 def test_a_match_in_a_request_handler_needs_a_flow() -> None:
     text = b"def f(request):\n    v = request.GET\n    eval(other)\n\ndef g():\n    eval(other)\n"
-    sources = [
-        SourceFile.of("a.py", "python", content=text),
-        SourceFile.of("b.py", "python", content=b"def f(:"),
-    ]
-    assert flow.parse(sources, lambda: True) == ({}, {})
-    parsed, unread = flow.parse(sources)
+    looked = worker.look("a.py", text, Flows([]), bandit=False, followed=False)
     said = [Hit("a.py", line, 5, line, 16, "bandit", "B307", "CWE-78", Severity.LOW, "eval") for line in (3, 6)]
-    assert [each.line for each in flow.plausible(parsed["a.py"], said)] == [6]
-    assert set(unread) == {"b.py"}
+    assert [each.line for each in python_scan.plausible(said, looked["handlers"])] == [6]
+    assert worker.look("b.py", b"def f(:", Flows([]), bandit=True, followed=True).keys() == {"unparsed"}
 
 
 def test_a_newer_syntax_than_this_interpreters_is_read(project: Project) -> None:

@@ -289,6 +289,8 @@ def test_every_rule_is_whole_and_its_id_unique() -> None:
     rules = tomllib.loads((assets.gates() / "rules" / "secrets.toml").read_text())
     ids = [each["id"] for each in (*rules["rule"], *rules["assignment"])]
     assert len(ids) == len(set(ids)) == secret_rules.load().count >= 90
+    for each in (*rules["rule"], *rules["assignment"]):
+        assert all(secret_rules.Pattern(text).re for text in (each["pattern"], *each.get("allow", ())))
     assert all(each["keywords"] == [word.lower() for word in each["keywords"]] for each in rules["rule"])
 
 

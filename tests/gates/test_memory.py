@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 from functools import partial
 from pathlib import Path
@@ -123,13 +124,19 @@ def test_only_what_looks_at_the_edited_files_looks_again(project: Project) -> No
         "secret_scan": False,
         "placeholder_scan": False,
     }
-    gates = [gate.model_copy(update={"files": gate.files.model_copy(update={"languages": ("python",)})})
-             for gate in load() if gate.id in QUICK]  # fmt: skip
-    run(project.root, *gates, memory=Memory())
-    project.write("README.md", "and more\n")
-    told = cached(run(project.root, *gates, memory=Memory()))
-    # The syntax gate reads the project's settings, which may stand anywhere in the tree.
-    assert told == {"diff": False, "syntax_check": False, "secret_scan": True, "placeholder_scan": True}
+
+
+def test_a_marker_that_moved_is_new_again_once_it_stands_in_both_places(project: Project) -> None:
+    marked = "x = 1  # TODO: make this better for all of the users\n"
+    project.commit_files({"src/old.py": marked, "src/new.py": "y = 1\n"})
+    (project.root / "src/old.py").unlink()
+    project.write("src/new.py", f"y = 1\n{marked}")
+    gates = [gate for gate in load() if gate.id == "placeholder_scan"]
+    moved = run(project.root, *gates, memory=Memory())
+    assert [each.new for each in moved.results[0].findings] == [False]
+    project.write("src/old.py", marked)
+    copied = run(project.root, *gates, memory=Memory())
+    assert [each.new for each in copied.results[0].findings] == [True]
 
 
 @pytest.mark.slow
@@ -141,9 +148,9 @@ def test_what_the_base_had_is_not_scanned_again_while_the_change_is_worked_on(
     scanned: list[str] = []
     look = sast._look
 
-    async def told(job: Job, sources: Any, side: Any) -> Any:
+    async def told(job: Job, sources: Any, looked: Any, only: Any) -> None:
         scanned.extend(source.content.decode() for source in sources)
-        return await look(job, sources, side)
+        await look(job, sources, looked, only)
 
     monkeypatch.setattr(sast, "_look", told)
     gates = [gate.model_copy(update={"enabled": True}) for gate in load() if gate.id == "sast_scan"]
@@ -156,6 +163,31 @@ def test_what_the_base_had_is_not_scanned_again_while_the_change_is_worked_on(
         assert said(reports[-1]) == said(run(project.root, *gates, memory=None))
     assert [text == old for text in scanned] == [False, True, False, True, False, False, True]
     assert [each.new for each in reports[1].results[0].findings] == [False]
+
+
+def test_of_many_files_only_the_edited_one_is_looked_at_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from swarmgate.gates.adapters import placeholders
+
+    seen: list[str] = []
+    look = placeholders.look
+
+    def told(source: Any) -> Any:
+        seen.append(source.path)
+        return look(source)
+
+    monkeypatch.setattr(placeholders, "look", told)
+    gates = [gate for gate in load() if gate.id == "placeholder_scan"]
+    for name in "abc":
+        project.write(f"src/{name}.py", "x = 1  # TODO: later\n")
+    run(project.root, *gates, memory=Memory())
+    assert sorted(seen) == ["src/a.py", "src/b.py", "src/c.py"]
+    seen.clear()
+    project.write("src/b.py", "# more\nx = 1  # TODO: later\n")
+    report = run(project.root, *gates, memory=Memory())
+    assert seen == ["src/b.py"]
+    assert said(report) == said(run(project.root, *gates, memory=None))
 
 
 def test_the_base_counts(project: Project) -> None:
@@ -267,11 +299,20 @@ def test_a_right_checksum_over_a_strange_value_is_a_miss(project: Project, tmp_p
     shutil.rmtree(tmp_path, ignore_errors=True)
 
 
-def test_a_linter_that_is_not_there_is_looked_for_again(project: Project) -> None:
+def test_a_tool_that_is_not_there_is_looked_for_again_where_programs_are_installed(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "programs"
+    place.mkdir()
+    monkeypatch.setenv("PATH", f"{place}{os.pathsep}{os.environ['PATH']}")
+    project.commit_files({"mypy.ini": "[mypy]\n", "src/run.sh": "#!/bin/sh\n"})
     project.write("src/run.sh", "#!/bin/sh\necho $1\n")
-    gates = [gate for gate in load() if gate.id == "lint_check"]
-    for _ in range(2):
+    project.write("src/new.py", "x: int = 1\n")
+    gates = [gate.model_copy(update={"enabled": True}) for gate in load() if gate.id in {"lint_check", "build_check"}]
+    for known in (False, True):
         memory = Memory()
-        result = run(project.root, *gates, memory=memory).results[0]
-        assert "not installed" in result.reason
-        assert (result.cached, memory.complete) == (False, False)
+        results = run(project.root, *gates, memory=memory).results
+        assert all("not installed" in result.reason for result in results)
+        assert ([result.cached for result in results], memory.complete) == ([known, known], True)
+    (place / "something").touch()
+    assert not any(result.cached for result in run(project.root, *gates, memory=Memory()).results)

@@ -140,9 +140,35 @@ def test_a_hanging_scanner_is_an_error(project: Project, monkeypatch: pytest.Mon
     )
 
 
-def test_files_that_are_judged_whole_have_time_by_their_number(
+def test_a_gate_that_computes_has_its_limit_of_the_processor_and_tells_where_it_was(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def looking(job: Job, work: float) -> None:
+        began, job_is_over = time.process_time(), job.stop.is_set
+        while time.process_time() - began < work and not job_is_over():
+            turn = time.process_time()
+            job.at("a.py")
+            while time.process_time() - turn < 0.01:
+                pass
+            time.sleep(0.03)
+
+    def scan(work: float) -> Any:
+        async def run(job: Job) -> Outcome:
+            await asyncio.to_thread(looking, job, work)
+            return Outcome(files=1)
+
+        return run
+
+    project.write("a.py", "x = 1\n")
+    monkeypatch.setitem(adapters.ADAPTERS, "diff", scan(0.1))
+    (told,) = [each for each in project.run(only=("diff",), timeout_s=0.3, fix=False).results if each.gate == "diff"]
+    assert told.status is GateStatus.PASS
+    monkeypatch.setitem(adapters.ADAPTERS, "diff", scan(60))
+    (told,) = [each for each in project.run(only=("diff",), timeout_s=0.1, fix=False).results if each.gate == "diff"]
+    assert told.reason.startswith("did not end within 0.1 s; it was at a.py for 0 s: raise")
+
+
+def test_gates_have_time_by_the_number_of_files(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[float] = []
 
     async def told(job: Job) -> Outcome:
@@ -160,7 +186,7 @@ def test_files_that_are_judged_whole_have_time_by_their_number(
         options = GatesOptions(timeout_s=bound)
         asyncio.run(run_pipeline([gate], repository=repository, base=base, config=options, scope=scope))
     files = len(project.git(project.root, "ls-files", "--others", "--cached").splitlines())
-    assert limits == [gate.timeout_s, gate.timeout_s * files / 4, 5.0]
+    assert limits == [gate.timeout_s * 9 / 4, gate.timeout_s * files / 4, 5.0]
 
 
 def test_what_looks_in_a_thread_is_told_to_stop_before_its_gate_is_cleaned_up(

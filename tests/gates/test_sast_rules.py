@@ -20,7 +20,7 @@ from swarmgate.gates.definition import GateDefinition
 from swarmgate.gates.job import Job
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.project.index import Project
-from swarmgate.gates.sast import flow, flows, rules, semgrep
+from swarmgate.gates.sast import flows, python_scan, rules, semgrep, worker
 from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.hit import Scanned
 from swarmgate.gates.source.file import SourceFile
@@ -59,19 +59,21 @@ def scan(tmp_path: Path, contents: dict[str, bytes]) -> Scanned:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_rules_find_what_their_samples_mark(language: str, tmp_path: Path) -> None:
     scanned = scan(tmp_path, {path.name: path.read_bytes() for path in (SAMPLES / language).iterdir()})
-    assert (scanned.error, scanned.unread, scanned.notes) == ("", {}, [])
+    assert (scanned.error, scanned.unread, scanned.partly) == ("", {}, {})
     found = {(hit.path, hit.line, hit.code) for hit in scanned.hits}
     assert marks(language, "ruleid") - found == set()
     assert found & marks(language, "ok") == set()
 
 
 def test_our_interpreter_finds_the_same_flows_in_the_samples() -> None:
-    sources = [SourceFile.of(path.name, "python", content=path.read_bytes()) for path in (SAMPLES / "python").iterdir()]
-    parsed, unread = flow.parse(sources)
-    scanned = flow.scan(parsed, rules.load(), lambda: False)
-    assert (unread, scanned.notes) == ({}, [])
-    found = {(hit.path, hit.line, hit.code) for hit in scanned.hits}
-    followed = {rule.id for rule in rules.load() if rule.flow}
+    followed = {rule.id: rule for rule in rules.load() if rule.flow}
+    known = flows.Flows(rule.flow for rule in followed.values() if rule.flow)
+    looked = python_scan.Looked()
+    for path in (SAMPLES / "python").iterdir():
+        said = worker.look(str(path), path.read_bytes(), known, bandit=False, followed=True)
+        looked.take(path.name, said, followed)
+    assert (looked.unparsed, looked.flows.partly) == ({}, {})
+    found = {(hit.path, hit.line, hit.code) for hit in looked.flows.hits}
     assert {mark for mark in marks("python", "ruleid") if mark[2] in followed} == found
 
 

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-RULES = Path(__file__).parents[2] / "gates" / "rules" / "sast"
+from swarmgate.gates.sast.rules import load
+
 SAMPLES = Path(__file__).parent / "samples" / "sast"
 LANGUAGES = ("go", "java", "php", "c", "csharp", "ruby", "rust", "bash", "dockerfile", "github")
 MARK = re.compile(r"(?:#|//|/\*|--)\s*(?P<kind>ruleid|ok):\s*(?P<ids>[\w.\-]+(?:\s*,\s*[\w.\-]+)*)")
@@ -32,9 +33,7 @@ class Mark(NamedTuple):
 
 
 def rules_of(language: str) -> list[dict[str, Any]]:
-    return [
-        rule for path in sorted((RULES / language).glob("*.json")) for rule in json.loads(path.read_text())["rules"]
-    ]
+    return [rule.raw for rule in load() if rule.id.startswith(f"swarmgate.{language}.")]
 
 
 def marks_of(folder: Path) -> dict[str, set[Mark]]:

@@ -203,3 +203,30 @@ async def test_a_call_that_is_cancelled_while_it_starts_ends_and_leaves_nothing(
         with pytest.raises(asyncio.CancelledError):
             await asyncio.wait_for(task, 10)
         assert not mark.exists() or not mark.read_text() or gone(mark)
+
+
+_SLOWLY = """
+import time
+while time.process_time() < 0.25:
+    turn = time.process_time()
+    while time.process_time() - turn < 0.01:
+        pass
+    time.sleep(0.03)
+"""
+"""Computes a quarter of the time, as on a machine on which others compute too."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system tells what a program uses")
+@pytest.mark.parametrize(("limit", "late"), [(0.4, False), (0.1, True)])
+async def test_a_program_that_is_at_work_has_its_limit_of_the_processor(
+    tmp_path: Path, limit: float, *, late: bool
+) -> None:
+    argv = [sys.executable, "-I", "-c", _SLOWLY]
+    assert (await run(argv, cwd=tmp_path, timeout_s=limit, while_at_work=True)).timed_out is late
+    assert (await run(argv, cwd=tmp_path, timeout_s=0.1)).timed_out
+
+
+async def test_a_program_that_does_nothing_is_ended_at_its_limit(tmp_path: Path) -> None:
+    started = time.monotonic()
+    assert (await run("sleep 60", cwd=tmp_path, timeout_s=0.1, while_at_work=True)).timed_out
+    assert time.monotonic() - started < 20

@@ -40,9 +40,6 @@ _NO_PROGRAM = re.compile(
     r"(?:^|: )(?:\d+: |line \d+: )?([^\s:]+): (?:(?:command )?not found|Permission denied)", re.MULTILINE
 )
 
-_DIFFERENCES = frozenset({"diff", "quality"})
-"""Adapters of gates that judge a difference: to them, the version is a change of the work tree, not a new file."""
-
 
 @dataclass
 class ProjectChecks:
@@ -112,7 +109,7 @@ class ProjectChecks:
         gate = next((each for each in self.definitions if each.id == criterion.gate), None)
         if gate is None:
             raise Unchecked(f"{criterion.name}: there is no gate {criterion.gate} any more")
-        whole, gates = gate.adapter not in _DIFFERENCES, self.config.gates
+        whole, gates = not gate.record.difference, self.config.gates
         with revisions.checkout(self.repository, self.tree, head=self.tree) as there:
             FileTree(there.root).write(critique.target, text)
             report = await run_pipeline(

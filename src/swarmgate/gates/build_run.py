@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 import shutil
-import time
 from collections import Counter
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -38,13 +37,15 @@ _ANY_EXIT = range(256)
 class Verdict:
     """What one build said. `missing`: the toolchain is not on this machine; `error`: it did not do its work.
 
-    `asks`: the file that asks for a toolchain that is not installed.
+    `started`: a program ran, so that more than the two trees and what is installed had a say. `asks`: the file that
+    asks for a toolchain that is not installed.
     """
 
     findings: tuple[Finding, ...] = ()
     missing: str = ""
     error: str = ""
     note: str = ""
+    started: bool = True
     asks: str = ""
 
     @property
@@ -53,30 +54,29 @@ class Verdict:
         return f"{self.missing} ({self.asks} asks for it)" if self.asks else self.missing
 
 
-async def run(job: Job, build: Build, ends: float) -> Verdict:
+async def run(job: Job, build: Build) -> Verdict:
     """Build the tree; findings that the base revision has as well come back as old.
 
     Args:
         job: the gate's job.
         build: what to run.
-        ends: when it must be over, as `time.monotonic` counts.
     """
     root = job.repository.root
     path = tools.program(root, build.folder, build.program)
     if path is None:
-        return Verdict(missing=f"{build.program} is not installed", asks=build.why)
+        return Verdict(missing=f"{build.program} is not installed", asks=build.why, started=False)
     cache = build_tools.cache_folder(root, confined=_is_confined(job))
     left = [root / build.folder / name for name in build.leaves if not (root / build.folder / name).exists()]
     with build_cache.fresh(cache / "tree", root, job.change.paths):
         try:
-            found = await _once(job, build, (path, cache / "tree"), root, ends)
+            found = await _once(job, build, (path, cache / "tree"), root)
         finally:
             await asyncio.to_thread(_clean, root, left)
     if isinstance(found, Verdict):
         return found
     if not found:
         return Verdict(note=build.partial)
-    before, note = await _before(job, build, (path, cache / "base"), ends)
+    before, note = await _before(job, build, (path, cache / "base"))
     marked = await asyncio.to_thread(build_base.mark, job.repository, job.change, found, before)
     other = await _other_version(job, build, path) if any(each.new for each in marked) else ""
     habits = _habits(build, before)
@@ -111,7 +111,7 @@ def _rank(severity: Severity) -> int:
     return severity.rank
 
 
-async def _before(job: Job, build: Build, tool: tuple[str, Path], ends: float) -> tuple[list[Finding], str]:
+async def _before(job: Job, build: Build, tool: tuple[str, Path]) -> tuple[list[Finding], str]:
     """What the same build says of the base revision; nothing, and why, where it cannot be built."""
     async with AsyncExitStack() as stack:
         place = build_base.checkout(job.repository, job.change.base, (build.folder,))
@@ -121,17 +121,17 @@ async def _before(job: Job, build: Build, tool: tuple[str, Path], ends: float) -
             return [], ""
         around = job.commands().around(root)
         there = replace(job, commands=lambda: around)
-        found = await _once(there, build, tool, root, ends)
+        found = await _once(there, build, tool, root)
     if isinstance(found, Verdict):
         return [], f"{build.name}: the base could not be built to compare with ({found.error or found.unbuilt})"
     return found, ""
 
 
-async def _once(job: Job, build: Build, tool: tuple[str, Path], root: Path, ends: float) -> list[Finding] | Verdict:
+async def _once(job: Job, build: Build, tool: tuple[str, Path], root: Path) -> list[Finding] | Verdict:
     """Run the build below `root`; `tool` is the path of its program and the folder of its cache."""
     path, cache = tool
     cache.mkdir(parents=True, exist_ok=True)
-    there = replace(job, repository=Repository(root / build.folder), timeout_s=max(ends - time.monotonic(), 0.01))
+    there = replace(job, repository=Repository(root / build.folder))
     calls = [(path, *(part.replace(build_tools.CACHE, str(cache)) for part in call[1:])) for call in build.calls]
     variables = {**build.env, **(build.confined if _is_confined(job) else {})}
     env = {name: value.replace(build_tools.CACHE, str(cache)) for name, value in variables.items()}

@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.cache import key_of
+from swarmgate.gates.scanners import Dependence
 from swarmgate.gates.source.file import Revision
 
 if TYPE_CHECKING:
@@ -13,12 +14,9 @@ if TYPE_CHECKING:
 
     from swarmgate.gates.job import Job
 
-_OF_FILES = frozenset({"placeholders", "sast", "secrets"})
-"""The adapters whose outcome depends on the contents of the files that they look at, now and in the base revision. All
-others may look anywhere in both trees."""
-
-
-_APART = frozenset({"memory", "project", "repository", "change", "sources", "timeout_s", "stop", "commands", "in_run"})
+_APART = frozenset(
+    {"memory", "project", "repository", "change", "sources", "timeout_s", "progress", "commands", "in_run"}
+)
 """What of a job is in a key in another form, or changes no outcome that is kept."""
 
 
@@ -40,7 +38,7 @@ def cache_key(job: Job, surroundings: str) -> str:
 
 def _looked_at(job: Job) -> Iterator[object]:
     ids = {file.path: (file.new_id, file.old_id) for file in job.change.files}
-    of_files = job.definition.adapter in _OF_FILES and all(new or old for new, old in ids.values())
+    of_files = job.definition.record.scope is Dependence.FILE and all(new or old for new, old in ids.values())
     yield from ("files",) if of_files else ("trees", job.change.base, job.change.tree, *sorted(ids))
     for source in job.sources:
         for field in fields(source):

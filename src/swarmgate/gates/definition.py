@@ -18,6 +18,7 @@ from swarmgate.config import Quality, toml_text
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.finding import Severity
 from swarmgate.errors import ConfigError
+from swarmgate.gates.scanners import COMMAND, RECORDS
 from swarmgate.gates.source.selection import FileFilter
 from swarmgate.workspace import regular
 
@@ -25,24 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from swarmgate.gates.scanners import Record
+
 FILES = "{files}"
 """The element of `command` that stands for the changed files."""
-
-SCANNERS = (
-    "build",
-    "diff",
-    "imports",
-    "integrity",
-    "lint_check",
-    "lint_fix",
-    "placeholders",
-    "quality",
-    "sast",
-    "sbom",
-    "secrets",
-    "syntax",
-)
-"""The built-in scanners, by the names of their modules in `adapters`; a definition's `adapter` is one of them."""
 
 _COMPUTED = ("weakened", "source")
 
@@ -122,14 +109,19 @@ class GateDefinition(Frozen):
     @property
     def reads_files(self) -> bool:
         """Whether the gate runs a tool on the working tree, and not only on the snapshot's content."""
-        return bool(self.command) or self.adapter.startswith(("build", "lint"))
+        return self.record.reads_worktree
+
+    @property
+    def record(self) -> Record:
+        """What its scanner is."""
+        return RECORDS[self.adapter] if self.adapter else COMMAND
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if bool(self.adapter) == bool(self.command):
             raise ValueError("a gate has either an `adapter` or a `command`")
-        if self.adapter and self.adapter not in SCANNERS:
-            raise ValueError(f"unknown adapter {self.adapter!r}{_nearest(self.adapter, SCANNERS)}")
+        if self.adapter and self.adapter not in RECORDS:
+            raise ValueError(f"unknown adapter {self.adapter!r}{_nearest(self.adapter, RECORDS)}")
         if any(FILES in argument and argument != FILES for argument in self.command):
             raise ValueError("`{files}` must be an argument of its own in `command`")
         if self.limits.model_fields_set and self.adapter != "quality":

@@ -1,23 +1,42 @@
-"""What an adapter gets (`Job`), and the one Protocol that every adapter follows."""
+"""What an adapter gets: the files, the limits, and what it tells of its progress."""
 
 from __future__ import annotations
 
+import contextlib
 import threading
+import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from swarmgate.config import Quality, Size
     from swarmgate.domain.change import ChangeSet
     from swarmgate.gates.definition import GateDefinition
     from swarmgate.gates.memory import Memory
-    from swarmgate.gates.outcome import Outcome
     from swarmgate.gates.project.index import Project
     from swarmgate.gates.source.file import SourceFile
     from swarmgate.workspace.repository import Repository
     from swarmgate.workspace.sandbox.running import CommandRunner
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a gate is: the file that it begun last, and since when, and whether it waits for a program."""
+
+    stop: threading.Event = field(default_factory=threading.Event)
+    begun: tuple[str, float] = ("", 0.0)
+    programs: int = 0
+
+    @contextlib.contextmanager
+    def waiting(self) -> Iterator[None]:
+        """A program runs, which has a limit of its own."""
+        self.programs += 1
+        try:
+            yield
+        finally:
+            self.programs -= 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +44,7 @@ class Job:
     """One run of one gate over one change.
 
     `sources` are the files to look at (already filtered by the definition), with the content of the tree `change.tree`.
-    `stop` is set when the time limit has passed: a scanner in a thread looks at it between two files. `quality` are the
+    `progress` says when the time is over: a scanner in a thread looks at it between two files. `quality` are the
     limits of the change's budget (None: the definition's), `size` those of its size (None: the built-in ones), `tested`
     says that the tests for the change are written: only then can it be judged how many there are. `announced` is what
     the task says that the change is for (None: it is for no task), so that what nobody asked for can be told.
@@ -47,19 +66,22 @@ class Job:
     project: Project = field(kw_only=True)
     commands: Callable[[], CommandRunner] = field(kw_only=True)
     in_run: bool = False
-    stop: threading.Event = field(default_factory=threading.Event)
+    progress: Progress = field(default_factory=Progress)
+
+    @property
+    def stop(self) -> threading.Event:
+        """Set when the time is over."""
+        return self.progress.stop
+
+    def at(self, path: str) -> None:
+        """A file is begun: where the time ends, it is told which, and for how long it had been looked at."""
+        self.progress.begun = path, time.monotonic()
 
     @property
     def late(self) -> str:
         """The error of a gate whose time is over, with what allows it more."""
         gate = self.definition
         key = f"`timeout_s` in .swarm/gates/{gate.id}.toml" if self.timeout_s >= gate.timeout_s else "`gates.timeout_s`"
-        return f"did not end within {self.timeout_s:g} s: raise {key}, or judge fewer files"
-
-
-class Adapter(Protocol):
-    """A built-in scanner. It may raise anything: the pipeline turns that into an ERROR result."""
-
-    async def __call__(self, job: Job) -> Outcome:
-        """Look at `job.sources` and say what was found."""
-        ...
+        path, since = self.progress.begun
+        where = f"; it was at {path} for {time.monotonic() - since:.0f} s" if path else ""
+        return f"did not end within {self.timeout_s:g} s{where}: raise {key}, or judge fewer files"

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import MissingRequirement, SwarmError, ToolKilled
 from swarmgate.gates import command, masking
 from swarmgate.gates.adapters import ADAPTERS
 from swarmgate.gates.outcome import Outcome
+from swarmgate.workspace.process import IDLE
 
 if TYPE_CHECKING:
     from swarmgate.gates.definition import GateDefinition
     from swarmgate.gates.job import Job
 
-_GRACE_S = 1.0
-"""A command ends its own processes at the time limit; what does not is cancelled from outside, this much later."""
+_SHORTEST_S = 0.05
+"""The shortest time between two looks at the processor's clock."""
 
 
 async def look(gate: GateDefinition, job: Job) -> Outcome:
@@ -25,10 +27,8 @@ async def look(gate: GateDefinition, job: Job) -> Outcome:
 
 async def _look(gate: GateDefinition, job: Job) -> Outcome:
     adapter = ADAPTERS[gate.adapter] if gate.adapter else command.run
-    own_limit = 0.0 if gate.adapter and not gate.reads_files else _GRACE_S
-    limit = asyncio.timeout(job.timeout_s + own_limit)
-    # What looks in threads has to stop before what waits for it is cancelled: both would share the processor till then.
-    stopping = asyncio.get_running_loop().call_later(job.timeout_s + own_limit, job.stop.set)
+    limit = asyncio.timeout(None)
+    watching = asyncio.create_task(_watch(job, limit))
     try:
         async with limit:
             outcome = await adapter(job)
@@ -44,5 +44,25 @@ async def _look(gate: GateDefinition, job: Job) -> Outcome:
             return Outcome(error=job.late)
         return Outcome(error=f"{type(error).__name__}: {error}")
     finally:
-        stopping.cancel()
+        watching.cancel()
         job.stop.set()
+
+
+async def _watch(job: Job, limit: asyncio.Timeout) -> None:
+    """End a gate's look when its time is over: its limit is of this process's processor time, not of the clock.
+
+    What other programs of the machine take from it so costs it nothing. What computes no longer has nothing to wait
+    for, unless a program runs for it, which has a limit of its own.
+    """
+    used, left = time.process_time(), job.timeout_s
+    most = used + job.timeout_s
+    while True:
+        await asyncio.sleep(left)
+        now = time.process_time()
+        idle = now - used < IDLE * left
+        if not job.progress.programs and (idle or now >= most):
+            break
+        used, left = now, min(max(most - now, _SHORTEST_S), job.timeout_s)
+    # What looks in threads has to stop before what waits for it is cancelled: both would share the processor till then.
+    job.stop.set()
+    limit.reschedule(asyncio.get_running_loop().time())

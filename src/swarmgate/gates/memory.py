@@ -16,7 +16,7 @@ from swarmgate.gates.cache import Cache, key_of
 from swarmgate.gates.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 
     from swarmgate.domain.change import ChangeSet
     from swarmgate.domain.finding import Finding
@@ -50,35 +50,50 @@ class Memory:
         value = self._cache.get(question) if question else None
         return None if value is None else _outcome(value)
 
-    def unknown(self, kind: str, sources: Sequence[SourceFile]) -> list[SourceFile]:
-        """The files of which `of_files` knows nothing."""
-        return [each for each in sources if self._cache.get(self._key_of_file(kind, each)) is None]
-
     async def of_files(
         self,
-        kind: str,
+        kind: Callable[[SourceFile], str],
         sources: Sequence[SourceFile],
-        look: Callable[[Sequence[SourceFile]], Awaitable[tuple[Looked, bool]]],
+        look: Callable[[Sequence[SourceFile]], Awaitable[tuple[Looked, Container[str]]]],
     ) -> Looked:
         """What is found in files, of which each speaks for itself alone, however many are looked at together.
 
         Args:
-            kind: names who looks.
+            kind: names who looks at a file, and for what.
             sources: the files; of these, path, language, traits and content count.
-            look: asked for those that nothing is kept of; says what it found, and whether that may be kept.
+            look: asked for those that nothing is kept of; says what it found, and of which paths that may not be kept.
         """
-        keys = {source.path: self._key_of_file(kind, source) for source in sources}
-        kept = {path: self._cache.get(key) for path, key in keys.items()}
+        keys = {source.path: self._key_of_file(kind(source), source) for source in sources}
         found: dict[str, Sequence[Finding]] = {}
-        for path, value in kept.items():
+        for path, key in keys.items():
+            value = self._cache.get(key)
             outcome = _outcome(value) if value is not None else None
             if outcome is not None:
                 found[path] = outcome.findings
         unknown = [source for source in sources if source.path not in found]
-        said, certain = await look(unknown) if unknown else ({}, True)
-        for source in unknown if certain else ():
-            self._cache.put(keys[source.path], _plain(Outcome(tuple(said.get(source.path, ())))))
+        said, doubtful = await look(unknown) if unknown else ({}, ())
+        for source in unknown:
+            if source.path not in doubtful:
+                self._cache.put(keys[source.path], _plain(Outcome(tuple(said.get(source.path, ())))))
         return {**found, **said}
+
+    def of_pair(self, kind: str, pair: SourceFile, judge: Callable[[SourceFile], Sequence[Finding] | str]) -> Any:
+        """What is found in a file as it is now, told apart from what the base had: kept, or judged now.
+
+        Args:
+            kind: names who judges; what it says depends on the file alone.
+            pair: the file.
+            judge: asked where nothing is kept; says why it cannot look at such a file, which is not kept.
+        """
+        key = key_of((self._key_of_file(kind, pair), sorted(pair.added_lines), pair.base_path, pair.was.content))
+        value = self._cache.get(key)
+        kept = _outcome(value) if value is not None else None
+        if kept is not None:
+            return kept.findings
+        said = judge(pair)
+        if not isinstance(said, str):
+            self._cache.put(key, _plain(Outcome(tuple(said))))
+        return said
 
     def _key_of_file(self, kind: str, source: SourceFile) -> str:
         traits = sorted(source.traits)

@@ -26,6 +26,7 @@ from swarmgate.gates.merge import merge
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import Trait
 from swarmgate.gates.project.scope import Scope
+from swarmgate.gates.scanners import Dependence
 from swarmgate.gates.source import loading
 from swarmgate.gates.verdict import judge
 
@@ -43,21 +44,8 @@ if TYPE_CHECKING:
 
     OnResult = Callable[[GateResult], None]
 
-_WHOLE_CHANGE = frozenset({"build", "diff", "imports", "integrity", "sbom"})
-"""The adapters that judge the change as a whole: they run even where no file is left to look at (a deleted lock)."""
-
-_DIFFERENCES = frozenset({"diff", "integrity", "quality"})
-"""The adapters that judge a difference: they have nothing to say of files that are judged whole."""
-
-_SLOWEST = (
-    "build", "sast", "diff", "imports", "quality", "placeholders", "integrity", "secrets", "syntax", "lint_check",
-    "sbom",
-)  # fmt: skip
-"""Adapters, slowest first by their medians for one changed Python file of this repository. Commands, of which nothing
-is known, start before them all."""
-
 _FILES_IN_TIME = 500
-"""Of files that are judged whole, so many are what a gate's time limit is for; more have more time."""
+"""So many files are what a gate's time limit is for; more have more time."""
 
 _PATCH_CHARACTERS = 40_000
 """Of what was fixed, so much is kept as a patch."""
@@ -294,11 +282,12 @@ class _Run:
             said = Outcome(skip=left_out, unchecked=self._unwanted(gate))
             return judge(gate, said, seconds=0.0, required=self.options.require)
         selection = gate.files.select(sources)
-        if not selection.sources and gate.adapter not in _WHOLE_CHANGE:
+        whole = gate.record.scope is Dependence.CHANGE
+        if not selection.sources and not whole:
             unread = _unread(Outcome(), selection.unread) if selection.unread else ""
             skip = "" if unread else _nothing(change, selection.note)
             return judge(gate, Outcome(skip=skip, error=unread), seconds=0.0)
-        limit = gate.timeout_s * self._times(len(selection.sources))
+        limit = gate.timeout_s * _times(len(selection.sources))
         limit = min(limit, self.options.timeout_s or limit)
         options, quality = self.options, self.options.quality.over(gate.limits)
         job = Job(
@@ -309,7 +298,7 @@ class _Run:
         question = cache_key(job, self._memory.surroundings) if self._memory else ""
         known = self._memory.recall(question) if self._memory else None
         if known is None and gate.stage is Stage.FIX:
-            self._prepare(sources)
+            self._prepare()
         outcome = known or await looking.look(gate, job)
         if known is None:
             self._said[gate.id] = question, outcome
@@ -320,7 +309,7 @@ class _Run:
         outcome = replace(outcome, findings=tuple(found))
         if selection.unread:
             outcome = replace(outcome, skip="", failure="", error=_unread(outcome, selection.unread))
-        note = "" if gate.adapter in _WHOLE_CHANGE else selection.note
+        note = "" if whole else selection.note
         seconds = time.monotonic() - started
         result = judge(gate, outcome, note=note, seconds=seconds, required=self.options.require)
         return result.model_copy(update={"cached": True}) if known else result
@@ -330,15 +319,10 @@ class _Run:
             self._commands = self.by_hand()
         return self._commands
 
-    def _times(self, files: int) -> float:
-        """How many times its time limit a gate has: the limits are made for changes, and here a tree may be judged."""
-        return max(1.0, files / _FILES_IN_TIME) if self.scope.whole else 1.0
-
-    def _prepare(self, sources: tuple[SourceFile, ...]) -> None:
+    def _prepare(self) -> None:
         """Import what the checks need while a fix, which is a process of its own, is waited for."""
         names = [gate.adapter for gate in sorted(self.checks, key=_cost) if gate.adapter and not self._left_out(gate)]
-        languages = frozenset(source.language for source in sources)
-        self._preparing = asyncio.get_running_loop().run_in_executor(None, prepare, names, languages)
+        self._preparing = asyncio.get_running_loop().run_in_executor(None, prepare, names)
 
     def _keep(self, gate: GateDefinition, *, certain: bool = True) -> None:
         if self._memory and gate.id in self._said:
@@ -352,7 +336,7 @@ class _Run:
             return "skipped by configuration (gates.skip)"
         if self.options.only and gate.id not in self.options.only:
             return NOT_SELECTED
-        if self.scope.whole and gate.adapter in _DIFFERENCES:
+        if self.scope.whole and gate.record.difference:
             return "it judges a difference, and files are judged whole here"
         return ""
 
@@ -362,6 +346,11 @@ class _Run:
         asked = not self.options.only or gate.id in self.options.only
         why = "left out by gates.skip or --skip" if gate.enabled else f"disabled in {gate.source}"
         return tuple(Unchecked(what=what, why=why) for what in gate.subjects) if unwanted and asked else ()
+
+
+def _times(files: int) -> float:
+    """How many times its time limit a gate has: a tree, or all that a tool wrote anew, may be judged."""
+    return max(1.0, files / _FILES_IN_TIME)
 
 
 def not_followed(repository: Repository) -> tuple[str, ...]:
@@ -392,9 +381,7 @@ def _nothing(change: ChangeSet, skipped: str) -> str:
 
 def _cost(gate: GateDefinition) -> int:
     """Where a gate stands in the order of starting: the slowest begins first, so that it does not end last."""
-    if not gate.adapter:
-        return -1
-    return _SLOWEST.index(gate.adapter) if gate.adapter in _SLOWEST else len(_SLOWEST)
+    return -gate.record.cost
 
 
 def check_names(definitions: Sequence[GateDefinition], options: GatesOptions, *, skip: str = "gates.skip") -> None:

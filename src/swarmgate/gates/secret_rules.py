@@ -1,4 +1,4 @@
-"""The rules of gates/rules/secrets.toml, compiled on RE2: linear in the text, whatever the text.
+"""The rules of gates/rules/secrets.toml, run by RE2: linear in the text, whatever the text.
 
 Patterns run over bytes as Latin-1: an offset is a byte, and a name in any script is no error.
 """
@@ -22,12 +22,25 @@ if TYPE_CHECKING:
 _KEYS = {"id", "title", "cwe", "keywords", "pattern", "min_entropy", "allow", "files", "where", "check"}
 
 
-@dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern for bytes, with the numbers of its named groups. `re` is RE2's own type, which has no stubs."""
+    """A pattern for bytes, compiled when a text is first searched for it: most texts hold no keyword of most rules."""
 
-    re: Any
-    groups: Mapping[str, int]
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @functools.cached_property
+    def re(self) -> Any:
+        """RE2's own object, which has no stubs.
+
+        Raises:
+            re2.error: the text is no pattern.
+        """
+        return re2.compile(self.text.encode("latin-1"), _options())
+
+    @functools.cached_property
+    def groups(self) -> Mapping[str, int]:
+        """The numbers of the named groups."""
+        return {name.decode("latin-1"): number for name, number in self.re.groupindex.items()}
 
     def group(self, name: str) -> int:
         """The number of a named group; 0, the whole match, where there is none."""
@@ -97,25 +110,19 @@ class RuleSet:
 
 @functools.cache
 def load() -> RuleSet:
-    """The shipped rules, compiled once a process.
+    """The shipped rules, read once a process.
 
     Raises:
-        ConfigError: the file is no TOML, or a rule has an unknown key, lacks one or has a pattern that RE2 refuses.
+        ConfigError: the file is no TOML, or a rule has an unknown key or lacks one.
     """
     path = assets.gates() / "rules" / "secrets.toml"
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
         rules = [(_rule(each), [word.lower() for word in each["keywords"]]) for each in raw["rule"]]
-        assignments = [Assignment(each["id"], each["title"], compiled(each["pattern"])) for each in raw["assignment"]]
+        assignments = [Assignment(each["id"], each["title"], Pattern(each["pattern"])) for each in raw["assignment"]]
         return RuleSet(rules, assignments)
-    except (OSError, ValueError, KeyError, re2.error) as error:
+    except (OSError, ValueError, KeyError) as error:
         raise ConfigError(f"{path}: the secret rules cannot be read: {error}") from error
-
-
-def compiled(pattern: str) -> Pattern:
-    """A pattern as RE2 runs it over bytes."""
-    regexp = re2.compile(pattern.encode("latin-1"), _options())
-    return Pattern(regexp, {name.decode("latin-1"): number for name, number in regexp.groupindex.items()})
 
 
 def _rule(raw: Mapping[str, Any]) -> Rule:
@@ -126,9 +133,9 @@ def _rule(raw: Mapping[str, Any]) -> Rule:
         id=raw["id"],
         title=raw["title"],
         cwe=raw.get("cwe", "CWE-798"),
-        pattern=compiled(raw["pattern"]),
+        pattern=Pattern(raw["pattern"]),
         min_entropy=raw.get("min_entropy", 0.0),
-        allow=compiled("|".join(f"(?:{each})" for each in raw["allow"])) if raw.get("allow") else None,
+        allow=Pattern("|".join(f"(?:{each})" for each in raw["allow"])) if raw.get("allow") else None,
         files=tuple(raw.get("files", ())),
         block=raw.get("where") == "block",
         check=raw.get("check", ""),

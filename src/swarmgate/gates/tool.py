@@ -1,4 +1,4 @@
-"""Starts a gate's tool: file names as arguments in batches, one time budget for all, and what a bad end means.
+"""Starts a gate's tool: file names as arguments in batches, each within the gate's time, and what a bad end means.
 
 Tools are confined as the agents' own commands are: a linter of the project, a build script or a plugin is a program of
 the work tree. With the user's rights runs only what came with swarmgate.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from swarmgate.workspace.paths import encode
 from swarmgate.workspace.process import again_if_killed, run
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from swarmgate.gates.job import Job
@@ -59,8 +58,9 @@ async def invoke(
     writable: Sequence[Path] = (),
     own: bool = False,
     inert: bool = False,
+    on_line: Callable[[bytes], None] | None = None,
 ) -> list[Completed] | Broken:
-    """Run command lines in the repository's root, one after the other, within the job's time.
+    """Run command lines in the repository's root, one after the other, each within the job's time.
 
     Args:
         job: the gate's job; its `commands` confine what is run.
@@ -72,6 +72,7 @@ async def invoke(
         own: the program came with swarmgate, and nothing that the project says has a say: it is never confined.
         inert: the program came with swarmgate, and runs no code, whatever the project's settings say: in a run alone
             it is confined, where those settings would show files of the user's to agents.
+        on_line: hears each line that a program prints, while it runs.
 
     Raises:
         MissingRequirement: the program is not installed, or the sandbox that the settings name.
@@ -82,20 +83,24 @@ async def invoke(
     commands = None if bare else job.commands()
     path = trusted.search_path(job.repository.root) if bare else search_path()
     variables = {"PATH": path, **(env or {})}
-    ends = time.monotonic() + job.timeout_s
     done = []
     for argv in calls:
 
         async def once(argv: Sequence[str] = argv) -> Completed:
-            left, root = max(ends - time.monotonic(), 0.01), job.repository.root
+            limit, root = job.timeout_s, job.repository.root
             if commands is None:
-                return await run(argv, cwd=root, timeout_s=left, env=variables, stdin=stdin, output_limit=OUTPUT_LIMIT)
+                return await run(
+                    argv, cwd=root, timeout_s=limit, env=variables, stdin=stdin, output_limit=OUTPUT_LIMIT,
+                    on_line=on_line, while_at_work=True,
+                )  # fmt: skip
             _require(argv[0], root)
             return await commands.at(root).run(
-                argv, timeout_s=left, env=variables, writable=writable, stdin=stdin, output_limit=OUTPUT_LIMIT
-            )
+                argv, timeout_s=limit, env=variables, writable=writable, stdin=stdin, output_limit=OUTPUT_LIMIT,
+                on_line=on_line, while_at_work=True,
+            )  # fmt: skip
 
-        completed = await again_if_killed(once)
+        with job.progress.waiting():
+            completed = await again_if_killed(once)
         if commands:
             completed = _by_signal(completed)
         if completed.was_killed and completed.exit_code:

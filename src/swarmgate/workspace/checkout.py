@@ -188,6 +188,7 @@ class _Inside(CommandRunner):
         stdin: bytes | None = None,
         output_limit: int | None = None,
         on_line: Callable[[bytes], None] | None = None,
+        while_at_work: bool = False,
     ) -> Completed:
         """As its base, with the checkout in the place of the project."""
         here, own = self.checkout.command, () if self.checkout.in_place else (self.checkout.root.parent,)
@@ -200,6 +201,7 @@ class _Inside(CommandRunner):
             stdin=stdin,
             output_limit=output_limit,
             on_line=on_line,
+            while_at_work=while_at_work,
         )
 
 

@@ -19,11 +19,20 @@ from swarmgate.domain.base import Frozen
 from swarmgate.errors import MissingRequirement, WorkspaceError
 from swarmgate.workspace import leftovers, temporary
 from swarmgate.workspace.lines import Lines
+from swarmgate.workspace.supervision import processes
 from swarmgate.workspace.supervision.call import Call
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+PATIENCE = 20
+"""How many times its limit a program may take that others keep from the processors."""
+
+IDLE = 0.01
+"""Of the time that passed, what uses less of one processor waits for something that will not come."""
+
+_SHORTEST_S = 0.05
 
 KILLED = tuple(code for number in (signal.SIGKILL, signal.SIGTERM) for code in (-number, 128 + number))
 """Exit codes of what was ended from outside; a shell and bubblewrap say so of their program by the second kind."""
@@ -70,6 +79,7 @@ async def run(
     stdin: bytes | None = None,
     output_limit: int = 200_000,
     on_line: Callable[[bytes], None] | None = None,
+    while_at_work: bool = False,
 ) -> Completed:
     """Run a program in a session of its own and wait for its end.
 
@@ -86,6 +96,9 @@ async def run(
         output_limit: characters kept of each of stdout and stderr.
         on_line: hears each line of stdout as it comes (`lines.Lines`); what it raises ends the program, and is raised
             here afterwards.
+        while_at_work: at its limit, a program that computes and had less than that of the processors goes on, up to
+            `PATIENCE` times as long: what it says shall not hang on who else is at work. Only where the system tells
+            (Linux).
 
     Raises:
         MissingRequirement: the program is not there or cannot be executed.
@@ -98,16 +111,12 @@ async def run(
         raise WorkspaceError(f"`{shown}` cannot run in {cwd}: there is no such folder")
     capture = _Capture(output_limit, on_line)
     variables = marked(env, inherit=inherit)
-    started, timed_out = time.monotonic(), False
+    started = time.monotonic()
     with temporary.holding(stdin) as source, starting(command, shown):
         call = Call(command, cwd, variables, source, capture)
         capture.stop = call.ended.set
         async with call:
-            try:
-                async with asyncio.timeout(timeout_s):
-                    await call.ended.wait()
-            except TimeoutError:
-                timed_out = True
+            timed_out = not await _ended(call, timeout_s, while_at_work=while_at_work)
     capture.raise_refusal()
     return Completed(
         command=shown.encode(errors="replace").decode(),
@@ -117,6 +126,23 @@ async def run(
         seconds=time.monotonic() - started,
         timed_out=timed_out,
     )
+
+
+async def _ended(call: Call, limit: float, *, while_at_work: bool) -> bool:
+    """Whether a program has ended in its time."""
+    started, left, used = time.monotonic(), limit, 0.0
+    while True:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(left):
+                await call.ended.wait()
+        if call.ended.is_set():
+            return True
+        now = processes.processor_s(call.supervisor) if while_at_work else None
+        if now is None or now >= limit or time.monotonic() - started > PATIENCE * limit:
+            return False
+        if 0 <= now - used < IDLE * left:
+            return False
+        used, left = now, min(max(limit - now, _SHORTEST_S), limit)
 
 
 async def again_if_killed(once: Callable[[], Awaitable[Completed]]) -> Completed:

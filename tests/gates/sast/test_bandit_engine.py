@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -18,8 +19,6 @@ WRITTEN = {
     b"    except Exception:\n        pass\n    return 'SELECT a FROM ' + x, '/tmp/x', b'0.0.0.0', '0.0.0.0'\n",
     "match": b"def f(x):\n    match x:\n        case {'password': 'x'}:\n            return eval(x)\n",
     "bidirectional": "# \u202e text\nx = 1\n".encode(),
-    "broken": b"def f(:\n",
-    "zeros": b"x = 1\0\n",
     "remark": b"assert x  # nosec\nassert y  # nosec B101\nassert z\neval(z)  # nosec B101\n",
 }
 
@@ -33,11 +32,14 @@ def said(found: tuple[list[object], str]) -> tuple[list[tuple[object, ...]], str
 @pytest.mark.parametrize("content", [*(path.read_bytes() for path in SAMPLES), *WRITTEN.values()])
 def test_the_issues_are_bandits_own(content: bytes, tmp_path: Path) -> None:
     name = str(tmp_path / "a.py")
-    assert said(bandit_tests._issues(name, content)) == said(bandit_tests._by_manager(name, content))
+    assert said(bandit_engine.issues(name, content, ast.parse(content))) == said(
+        bandit_engine.by_manager(name, content)
+    )
 
 
 def test_remarks_leave_nothing_out(tmp_path: Path) -> None:
-    issues, _ = bandit_tests._issues(str(tmp_path / "a.py"), WRITTEN["remark"])
+    content = WRITTEN["remark"]
+    issues, _ = bandit_engine.issues(str(tmp_path / "a.py"), content, ast.parse(content))
     assert [(each.test_id, each.lineno) for each in issues] == [("B101", 1), ("B101", 2), ("B101", 3), ("B307", 4)]
 
 
@@ -55,5 +57,21 @@ def test_a_bandit_that_is_built_otherwise_runs_the_ordinary_way(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(bandit_engine, "_loaded", [None])
-    issues, why = bandit_tests._issues(str(tmp_path / "a.py"), b"assert x\n")
+    issues, why = bandit_engine.issues(str(tmp_path / "a.py"), b"assert x\n", ast.parse("assert x\n"))
     assert ([each.test_id for each in issues], why) == (["B101"], "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"import pickle", b"password = 'x'", b"d = {'token': 'x'}", b"eval(x)", b"f(shell=True)", b"# \xe2\x80\xae"],
+)
+def test_bandit_is_asked_where_it_may_add_something(line: bytes) -> None:
+    assert bandit_tests.adds(line)
+
+
+def test_bandit_is_not_asked_of_what_ruff_finds_word_for_word() -> None:
+    text = b"def f(x):\n    assert x\n    try:\n        g('0.0.0.0', '/tmp/x')\n    except Exception:\n        pass\n"
+    assert not bandit_tests.adds(text)
+    assert {each.test_id for each in bandit_engine.issues("a.py", text, ast.parse(text))[0]} == {
+        "B101", "B104", "B108", "B110",
+    }  # fmt: skip

@@ -8,8 +8,9 @@ import pytest
 
 from swarmgate.domain.finding import Severity
 from swarmgate.gates.sast import bandit_tests
-from swarmgate.gates.sast.commands import raised
+from swarmgate.gates.sast.commands import open_calls
 from swarmgate.gates.sast.hit import Hit
+from swarmgate.gates.sast.python_scan import raised
 
 _HEAD = "import os, shlex, subprocess, sys\nTOOL = 'ls'\ntool = 'ls'\n"
 
@@ -18,7 +19,7 @@ def severity(code: str, text: str) -> Severity:
     """The severity of one match on the last line of the text."""
     line = text.count("\n") + 1
     hit = Hit("a.py", line, 1, line, 9, "bandit", code, "CWE-78", bandit_tests.severity_of(code), "")
-    (found,) = raised(ast.parse(text), [hit])
+    (found,) = raised([hit], list(open_calls(ast.parse(text))))
     return found.severity
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarmgate.domain.finding import Severity
-from swarmgate.gates.sast import flow, rules
-from swarmgate.gates.source.file import SourceFile
+from swarmgate.gates.sast import python_scan, rules, worker
+from swarmgate.gates.sast.flows import Flows
 
 VIEW = """import os, re, configparser, io, subprocess, random
 from flask import Flask, request, session, redirect, make_response
@@ -22,11 +22,12 @@ def view():
 
 
 def found(text: str) -> list[tuple[str, int, Severity]]:
-    parsed, unread = flow.parse([SourceFile.of("a.py", "python", content=text.encode())])
-    assert unread == {}
-    scanned = flow.scan(parsed, rules.load(), lambda: False)
-    assert scanned.notes == []
-    return sorted((hit.code.rpartition(".")[2], hit.line, hit.severity) for hit in scanned.hits)
+    by_id = {rule.id: rule for rule in rules.load() if rule.flow}
+    looked = python_scan.Looked()
+    known = Flows(rule.flow for rule in by_id.values() if rule.flow)
+    looked.take("a.py", worker.look("a.py", text.encode(), known, bandit=False, followed=True), by_id)
+    assert (looked.unparsed, looked.flows.partly) == ({}, {})
+    return sorted((hit.code.rpartition(".")[2], hit.line, hit.severity) for hit in looked.flows.hits)
 
 
 def names(text: str) -> list[str]:

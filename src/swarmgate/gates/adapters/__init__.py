@@ -1,18 +1,26 @@
-"""The built-in scanners, one module each."""
+"""The built-in scanners, one module each; `gates.scanners` says of each what it is."""
 
 from __future__ import annotations
 
 import contextlib
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from swarmgate.gates.definition import SCANNERS
+from swarmgate.gates.scanners import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from swarmgate.gates.job import Adapter, Job
+    from swarmgate.gates.job import Job
     from swarmgate.gates.outcome import Outcome
+
+
+class Adapter(Protocol):
+    """A built-in scanner. It may raise anything: the pipeline turns that into an ERROR result."""
+
+    async def __call__(self, job: Job) -> Outcome:
+        """Look at `job.sources` and say what was found."""
+        ...
 
 
 def _late(module: str) -> Adapter:
@@ -25,23 +33,18 @@ def _late(module: str) -> Adapter:
     return run
 
 
-ADAPTERS: dict[str, Adapter] = {name: _late(name) for name in SCANNERS}
+ADAPTERS: dict[str, Adapter] = {name: _late(name) for name in RECORDS}
 """Who does what a definition's `adapter` key names."""
 
 
-def prepare(names: Iterable[str], languages: frozenset[str]) -> None:
+def prepare(names: Iterable[str]) -> None:
     """Import what these adapters will need, while something else is waited for. Errors are theirs to tell.
 
     Args:
         names: of adapters that are about to run.
-        languages: of the changed files.
     """
     from swarmgate.gates.source import python_tree  # noqa: PLC0415 - late: as the adapters
 
     for name in names:
         with contextlib.suppress(Exception), python_tree.quiet():
             import_module(f"{__name__}.{name}")
-        if name == "sast" and "python" in languages:
-            from swarmgate.gates.sast import bandit_engine  # noqa: PLC0415 - late: as the adapters
-
-            bandit_engine.load()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,11 +23,10 @@ async def run(job: Job) -> Outcome:
     """Compile the changed Python files, then run every build that the changed files call for."""
     from swarmgate.gates import build_run, build_tools  # noqa: PLC0415 - late: a change of prose needs none of it
 
-    ends = time.monotonic() + job.timeout_s
     root = job.repository.root
     compiled = await _python(job)
     builds = build_tools.detect(root, job.change.paths)
-    verdicts = [await build_run.run(job, build, ends) for build in builds]
+    verdicts = [await build_run.run(job, build) for build in builds]
     ran = [build.name for build, verdict in zip(builds, verdicts, strict=True) if not verdict.missing]
     names = (*((compiled.tool,) if compiled.files else ()), *dict.fromkeys(ran))
     missing = list(dict.fromkeys(verdict.unbuilt for verdict in verdicts if verdict.missing))
@@ -43,7 +41,7 @@ async def run(job: Job) -> Outcome:
         notes=tuple(verdict.note for verdict in verdicts if verdict.note),
         error="; ".join(errors),
         skip="; ".join(missing) or nothing,
-        volatile=bool(builds),
+        volatile=any(verdict.started for verdict in verdicts),
         unchecked=_unchecked(job, builds, verdicts),
     )
 

@@ -38,8 +38,7 @@ def split(job: Job, *, notebooks: bool = False) -> tuple[Job | None, Job | None]
 
 def merged(ruffed: Outcome | None, ran: Ran) -> Outcome:
     """What both said. A linter that is missing is told; where none looked at anything, that is a skip."""
-    unchecked = tuple(dict.fromkeys(ran.missing))
-    return replace(_together(ruffed, ran), volatile=bool(unchecked), unchecked=unchecked)
+    return replace(_together(ruffed, ran), unchecked=tuple(dict.fromkeys(ran.missing)))
 
 
 def _together(ruffed: Outcome | None, ran: Ran) -> Outcome:

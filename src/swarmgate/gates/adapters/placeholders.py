@@ -40,7 +40,9 @@ _FENCE = re.compile(r"^ {0,3}(```|~~~)")
 
 async def run(job: Job) -> Outcome:
     """Look at the comments, functions and values of every language known here."""
-    outcome = await scan(job, look, tool="swarmgate", nothing="no comment syntax known for the changed files")
+    outcome = await scan(
+        job, look, tool="swarmgate", nothing="no comment syntax known for the changed files", alone=True
+    )
     return replace(outcome, findings=await asyncio.to_thread(_moved, job, outcome.findings))
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -19,24 +18,24 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import SwarmError
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import Trait, traits_of
-from swarmgate.gates.sast import bandit_tests, commands, flow, ruff_tests, rules, semgrep
+from swarmgate.gates.sast import bandit_tests, python_scan, rewriting, ruff_tests, rules, semgrep
 from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.hit import Scanned
 from swarmgate.gates.sast.merge import merge
 from swarmgate.gates.source import baseline
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+    from collections.abc import Awaitable, Container, Mapping, Sequence
 
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.job import Job
     from swarmgate.gates.sast.copies import Copies
     from swarmgate.gates.sast.hit import Hit
-    from swarmgate.gates.source.file import SourceFile
+    from swarmgate.gates.source.file import Revision, SourceFile
 
+    _Rules = Mapping[str, frozenset[str]]
+    """Path -> ids of our own rules."""
 
-_TOGETHER = 40
-"""Up to so many changed files, the programs look at both revisions of Python files in one call."""
 
 _NO_SYNTAX = re.compile(r"line \d+: ")
 """How parsers begin to say what is wrong with a file, which is the business of another gate."""
@@ -53,28 +52,16 @@ _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
 
 @dataclass(slots=True)
 class _Looked:
-    """What all scanners say of a set of files: findings by path, what went wrong, what else to tell, what is broken."""
+    """What all scanners say of a set of files: findings by path, what went wrong, what else to tell, what is broken.
+
+    `doubtful` are the paths of which another look may say more: a scanner failed there, or read them in part.
+    """
 
     findings: dict[str, list[Finding]] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    rules: frozenset[str] = frozenset()
+    doubtful: set[str] = field(default_factory=set)
     broken: list[SourceFile] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One revision of the files: what parses of it, its copies, and the programs that look at these."""
-
-    parsed: Mapping[str, flow.Parsed]
-    unparsed: Mapping[str, str]
-    files: Copies
-    programs: Mapping[str, asyncio.Task[list[Scanned]]]
-    number: int
-
-    async def said(self, program: str) -> Scanned:
-        """What a program says of this revision."""
-        return (await self.programs[program])[self.number]
 
 
 async def run(job: Job) -> Outcome:
@@ -87,22 +74,21 @@ async def run(job: Job) -> Outcome:
     if not sources:
         skip = left_out[0] if code else "no rules for the languages of the changed files"
         return Outcome(tool=_tool(python=False), skip=skip)
-    likely = await _likely(job, sources)
-    async with _begun(job, sources, likely) as (side, past):
-        now = await _look(job, sources, side)
-        if job.stop.is_set():
-            return Outcome(error=job.late)
-        findings = await _against_base(job, sources, now, past)
-    await _tell_broken(job, now)
+    now = _Looked()
+    ours = {rule.id for rule in await asyncio.to_thread(semgrep.loaded, sources)}
+    findings = await _against_base(job, sources, await _remembered(job, sources, now, None), ours)
+    await asyncio.to_thread(_tell_broken, now)
+    if job.stop.is_set():
+        return Outcome(error=job.late)
     tool = _tool(python=any(source.language == "python" for source in sources))
-    notes = (f"{len(now.rules)} rules", *now.notes, *(left_out if len(sources) < len(code) else ()))
+    notes = (f"{len(ours)} rules", *now.notes, *(left_out if len(sources) < len(code) else ()))
     if not now.troubles:
-        return Outcome(findings, len(sources), tool, notes, rules=len(now.rules))
+        return Outcome(findings, len(sources), tool, notes, rules=len(ours))
     told = "; ".join(now.troubles)
     limit = job.definition.severity.rank
     if any(finding.new and finding.severity.rank >= limit for finding in findings):
-        return Outcome(findings, len(sources), tool, (told, *notes), rules=len(now.rules))
-    return Outcome(findings, len(sources), tool, notes, error=told, rules=len(now.rules))
+        return Outcome(findings, len(sources), tool, (told, *notes), rules=len(ours))
+    return Outcome(findings, len(sources), tool, notes, error=told, rules=len(ours))
 
 
 def _rebuilt(job: Job, sources: Sequence[SourceFile]) -> set[str]:
@@ -117,93 +103,93 @@ def _rebuilt(job: Job, sources: Sequence[SourceFile]) -> set[str]:
     return {path for path, name in ids.items() if sizes.get(name, 0) > _BUNDLE_BYTES}
 
 
-async def _likely(job: Job, sources: Sequence[SourceFile]) -> list[SourceFile]:
-    """The base revisions that will most likely be asked for: the programs look at them together with the change.
+async def _remembered(
+    job: Job, sources: Sequence[SourceFile], looked: _Looked, only: _Rules | None
+) -> Mapping[str, Sequence[Finding]]:
+    """What is found in each file: what was kept of it, or what the scanners say now, who tell the rest to `looked`.
 
-    In Python some finding that informs is the rule; of many files, those without one would cost more than is saved.
+    Args:
+        job: the gate's.
+        sources: the files.
+        looked: takes what went wrong.
+        only: of our own rules, those that are asked of each path; None for all.
     """
-    python = [each for each in sources if each.language == "python"]
-    if len(sources) > _TOGETHER or not python:
-        return []
-    before = [source.past for source in python if source.old]
-    return await asyncio.to_thread(job.memory.unknown, "sast", before) if job.memory else before
+
+    async def look(unknown: Sequence[SourceFile]) -> tuple[Mapping[str, Sequence[Finding]], Container[str]]:
+        await _look(job, unknown, looked, only)
+        whole = {source.path for source in unknown} if looked.troubles or job.stop.is_set() else set()
+        return looked.findings, whole | looked.doubtful
+
+    def kind(source: SourceFile) -> str:
+        return "sast" if only is None else f"sast {sorted(only[source.path])}"
+
+    return await job.memory.of_files(kind, sources, look) if job.memory else (await look(sources))[0]
 
 
-@asynccontextmanager
-async def _begun(job: Job, *revisions: Sequence[SourceFile]) -> AsyncIterator[list[_Side]]:
-    """Start the programs, one call of each for all revisions: they run beside what looks in this process."""
-    python = [[source for source in sources if source.language == "python"] for sources in revisions]
-    parses = [await asyncio.to_thread(flow.parse, each, job.stop.is_set) for each in python]
-    with copies(revisions[0]) as first:
-        sets = [first]
-        for sources in revisions[1:]:
-            last = replace(first, names={name: each for files in sets for name, each in files.names.items()})
-            sets.append(last.beside(sources))
-        followed = [(files, parsed) for files, (parsed, _) in zip(sets, parses, strict=True)]
-        programs = {"semgrep": asyncio.create_task(semgrep.scan_all(job, followed))}
-        if any(python):
-            programs["ruff"] = asyncio.create_task(ruff_tests.scan_all(job, sets))
-        try:
-            yield [
-                _Side(*parse, files, programs, number)
-                for number, (parse, files) in enumerate(zip(parses, sets, strict=True))
-            ]
-        finally:
-            for task in programs.values():
-                task.cancel()
-            await asyncio.gather(*programs.values(), return_exceptions=True)
-
-
-async def _look(job: Job, sources: Sequence[SourceFile], side: _Side) -> _Looked:
-    paths = {source.path for source in sources}
-    parsed = {path: each for path, each in side.parsed.items() if path in paths}
-    files = replace(side.files, names={name: each for name, each in side.files.names.items() if each.path in paths})
-    python = any(source.language == "python" for source in sources)
-    scans: dict[str, Awaitable[Scanned]] = {"semgrep": side.said("semgrep")}
-    if python:
-        older = {path: each.text for path, each in parsed.items() if each.text != each.source.content}
-        scans["ruff"] = side.said("ruff")
-        scans["bandit"] = asyncio.to_thread(bandit_tests.scan, files, older, job.stop.is_set)
-        scans["flows"] = asyncio.to_thread(_flows, parsed, files, job)
-    ended = await asyncio.gather(*scans.values(), return_exceptions=True)
-    said = {name: _scanned(name, each) for name, each in zip(scans, ended, strict=True)}
-    if python:
-        said["bandit"].unread.update({path: why for path, why in side.unparsed.items() if path in paths})
-    looked = _Looked(rules=frozenset().union(*(scanned.rules for scanned in said.values())))
+async def _look(job: Job, sources: Sequence[SourceFile], looked: _Looked, only: _Rules | None) -> None:
+    with copies(sources) as files:
+        said, trees = await _scans(job, files, only)
     _tell(looked, said, sources)
     hits: defaultdict[str, list[Hit]] = defaultdict(list)
     for scanned in said.values():
         for hit in scanned.hits:
             hits[hit.path].append(hit)
-    by_path = {source.path: source for source in sources}
-    for path, found in hits.items():
-        if path in paths:
-            kept = found
-            if path in parsed:
-                kept = commands.raised(parsed[path].tree, flow.plausible(parsed[path], found))
-            looked.findings[path] = merge(kept, quiet=Trait.TEST in by_path[path].traits)
-    return looked
+    for source in sources:
+        kept: Sequence[Hit] = hits.get(source.path, ())
+        if source.language == "python":
+            kept = python_scan.plausible(kept, trees.handlers.get(source.path, ()))
+            kept = python_scan.raised(kept, trees.open_calls.get(source.path, ()))
+        if kept:
+            looked.findings[source.path] = merge(kept, quiet=Trait.TEST in source.traits)
 
 
-def _flows(parsed: Mapping[str, flow.Parsed], files: Copies, job: Job) -> Scanned:
-    return flow.scan(parsed, semgrep.loaded(files.names.values()), job.stop.is_set)
+async def _scans(job: Job, files: Copies, only: _Rules | None) -> tuple[dict[str, Scanned], python_scan.Looked]:
+    """What each scanner says of the files."""
+    python = {source.path for source in files.names.values() if source.language == "python"}
+    if not python:
+        return {"semgrep": await _safely("semgrep", semgrep.scan(job, files, (), only))}, python_scan.Looked()
+    trees, engine, ruffed = await asyncio.gather(
+        _trees(job, files, only),
+        _safely("semgrep", semgrep.scan(job, files, python, only)),
+        _safely("ruff", ruff_tests.scan(job, files)),
+    )
+    ruffed.hits = [each if each.path in trees.asked else bandit_tests.named(each) for each in ruffed.hits]
+    trees.bandit.unread.update(trees.unparsed)
+    if trees.unparsed and not engine.error:
+        # The flows of what this Python cannot parse are followed by the engine.
+        engine.take(await _safely("semgrep", semgrep.scan(job, files.of_paths(trees.unparsed), (), only)))
+    return {"semgrep": engine, "ruff": ruffed, "bandit": trees.bandit, "flows": trees.flows}, trees
 
 
-def _scanned(name: str, ended: Scanned | BaseException) -> Scanned:
-    """A scanner that raised is that scanner's error: the others still speak."""
-    if not isinstance(ended, BaseException):
-        return ended
-    if not isinstance(ended, Exception):
-        raise ended
-    hint = f" ({ended.hint})" if isinstance(ended, SwarmError) and ended.hint else ""
-    return Scanned(error=f"{name}: {ended}{hint}")
+async def _trees(job: Job, files: Copies, only: _Rules | None) -> python_scan.Looked:
+    """What needs a syntax tree, of the Python files where there may be something."""
+    python = [source for source in files.names.values() if source.language == "python"]
+    flows = {rule.id: rule for rule in semgrep.loaded(python) if rule.flow}
+    followed = {source.path for source in python if only is None or flows.keys() & only[source.path]}
+    try:
+        return await python_scan.scan(job, files, flows, followed)
+    except Exception as error:  # noqa: BLE001 - a scanner that raised is that scanner's error: the others still speak
+        return python_scan.Looked(_broken("bandit and flows", error))
+
+
+async def _safely(name: str, scan: Awaitable[Scanned]) -> Scanned:
+    try:
+        return await scan
+    except Exception as error:  # noqa: BLE001 - as above
+        return _broken(name, error)
+
+
+def _broken(name: str, error: Exception) -> Scanned:
+    hint = f" ({error.hint})" if isinstance(error, SwarmError) and error.hint else ""
+    return Scanned(error=f"{name}: {error}{hint}")
 
 
 def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[SourceFile]) -> None:
     """What went wrong: a trouble where a scanner is broken, or no scanner read a file; else a note."""
     for scanned in said.values():
         looked.troubles += [scanned.error] if scanned.error else []
-        looked.notes += scanned.notes
+        looked.notes += scanned.partly.values()
+        looked.doubtful |= {*scanned.partly, *scanned.unread}
     broken = []
     for source in sources:
         mine = {name: scanned for name, scanned in said.items() if name == "semgrep" or source.language == "python"}
@@ -226,13 +212,9 @@ def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[Source
     looked.broken += broken
 
 
-async def _tell_broken(job: Job, now: _Looked) -> None:
+def _tell_broken(now: _Looked) -> None:
     """A file that does not parse is a trouble, but where it is a test's input, or was so before the change."""
-    if not now.broken:
-        return
-    before = [each.past for each in now.broken if each.old]
-    _, unparsed = await asyncio.to_thread(flow.parse, before, job.stop.is_set)
-    excused = [each.path for each in now.broken if Trait.INPUT in each.traits or each.path in unparsed]
+    excused = [each.path for each in now.broken if Trait.INPUT in each.traits or (each.old and not _parses(each.old))]
     broken = [each.path for each in now.broken if each.path not in excused]
     if broken:
         now.troubles.append(f"{_few(broken)} not parse: see syntax_check")
@@ -240,38 +222,29 @@ async def _tell_broken(job: Job, now: _Looked) -> None:
         now.notes.append(f"not looked at: {_few(excused)} not parse, an input of tests or as before the change")
 
 
+def _parses(revision: Revision) -> bool:
+    try:
+        rewriting.parse(revision.content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
 def _few(paths: Sequence[str]) -> str:
     more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
     return f"{', '.join(paths[:_NAMED])}{more} {'does' if len(paths) == 1 else 'do'}"
 
 
-async def _against_base(job: Job, sources: Sequence[SourceFile], now: _Looked, past: _Side) -> tuple[Finding, ...]:
-    """Mark what the base revision had as well; only files with findings are worth a look at their past."""
-    found = [source for source in sources if now.findings.get(source.path)]
-    doubtful = [source for source in found if baseline.may_be_old(source, now.findings[source.path])]
-    was = await _past(job, [source.past for source in doubtful if source.old], past)
-    marked = [baseline.compare(each, now.findings[each.path], was.get(each.path, ())) for each in found]
+async def _against_base(
+    job: Job, sources: Sequence[SourceFile], found: Mapping[str, Sequence[Finding]], ours: Container[str]
+) -> tuple[Finding, ...]:
+    """Mark what the base revision had as well. Only findings are worth a look at their past, by the rules they name."""
+    affected = [source for source in sources if found.get(source.path)]
+    before = [each.past for each in affected if each.old and baseline.may_be_old(each, found[each.path])]
+    only = {each.path: frozenset(one.rule for one in found[each.path] if one.rule in ours) for each in before}
+    was = await _remembered(job, before, _Looked(), only) if before else {}
+    marked = [baseline.compare(each, found[each.path], was.get(each.path, ())) for each in affected]
     return tuple(finding for each in marked for finding in each)
-
-
-async def _past(job: Job, before: Sequence[SourceFile], past: _Side) -> Mapping[str, Sequence[Finding]]:
-    """What was found in the base revision's files. It stays the same while the change is worked on: it is kept."""
-
-    async def look(sources: Sequence[SourceFile]) -> tuple[Mapping[str, Sequence[Finding]], bool]:
-        begun = {source.path for source in past.files.names.values()}
-        early = [source for source in sources if source.path in begun]
-        late = [source for source in sources if source.path not in begun]
-        looks = [await _look(job, early, past)] if early else []
-        if late:
-            async with _begun(job, late) as (side,):
-                looks.append(await _look(job, late, side))
-        # A scanner that could not do all its work must not have said the last word on the past.
-        whole = not any(each.troubles or each.notes or each.broken for each in looks) and not job.stop.is_set()
-        return {path: found for each in looks for path, found in each.findings.items()}, whole
-
-    if job.memory is None or not before:
-        return (await look(before))[0]
-    return await job.memory.of_files("sast", before, look)
 
 
 def _tool(*, python: bool) -> str:

@@ -36,7 +36,7 @@ async def run(job: Job) -> Outcome:
     """Search every text file for the formats of providers and for values that are assigned to telling names."""
     tool = f"google-re2 {version('google-re2')} + swarmgate rules"
     rules = await asyncio.to_thread(_rules)
-    outcome = await scan(job, look, tool=tool, nothing="no text file in the change", rules=rules)
+    outcome = await scan(job, look, tool=tool, nothing="no text file in the change", rules=rules, alone=True)
     return replace(outcome, findings=await asyncio.to_thread(_rotated, job, outcome.findings))
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import functools
-import logging
 import posixpath
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from swarmgate.gates.contracts import griffe_visitor
 from swarmgate.gates.contracts.model import Call, Parameter, ParameterKind, Surface, Symbol
 from swarmgate.gates.contracts.python_facts import OPEN_CLASS, Facts, Unreadable, decode, parse
 from swarmgate.gates.source import python_tree
@@ -41,12 +41,10 @@ def read(path: str, content: bytes) -> Surface:
     Raises:
         Unreadable: the file does not parse, or is nested too deeply.
     """
-    logging.getLogger("griffe").setLevel(logging.CRITICAL + 1)  # what it cannot resolve is no user's business
-    import griffe  # noqa: PLC0415 - late: 70 ms that only a changed contract is worth
-
+    griffe = griffe_visitor.load()
     tree = parse(content)
     facts = Facts(tree, path)
-    visitor = griffe.Visitor("m", PurePosixPath(path), decode(content), griffe.load_extensions())  # type: ignore[arg-type]  # it only looks at the name
+    visitor = griffe.Visitor("m", PurePosixPath(path), decode(content), griffe.load_extensions())
     try:
         with python_tree.quiet():  # it reads annotations in quotes, and hangs nodes below their parents for a while
             try:

@@ -93,6 +93,7 @@ class Judge:
                 self.stopped = True
                 break
             self.files += 1
+            self._job.at(source.path)
             findings = self._head.check(source.path, source.language, source.content)
             if findings:
                 found += map(self._softened, self._against_base(source, findings))

@@ -5,6 +5,8 @@ installed package for plugins (stevedore), report formats and YAML. Here its mod
 tests that run are those that bandit's own package declares. Its visitor prepares every node of the tree for tests and
 writes a log of each; here that is done for the nodes that some test asks for. What a test finds is taken in by bandit's
 own code. With a bandit that is built in another way, `load` says None, and the ordinary way is taken.
+
+It runs in a process of its own (`worker`): nothing here is imported where findings are judged.
 """
 
 from __future__ import annotations
@@ -12,10 +14,10 @@ from __future__ import annotations
 import ast
 import importlib
 import io
+import logging
 import sys
-import threading
-from importlib import metadata
 from itertools import zip_longest
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,30 +33,60 @@ _UNUSED = ("bandit.core.config", "bandit.core.manager", _LOADER)
 _NAMED = (ast.FunctionDef, ast.ClassDef)
 """What makes a name space, which bandit leaves after it."""
 
-_LOADING = threading.Lock()
 _loaded: list[Engine | None] = []
 
 
 class Engine(NamedTuple):
-    """`run` gives the issues of one file; its arguments are the file's name and content.
+    """`run` gives the issues of one file: its arguments are the file's name, its content, and that as a tree."""
 
-    It raises what `ast.parse` does of content that is no Python.
-    """
-
-    run: Callable[[str, bytes], list[Any]]
+    run: Callable[[str, bytes, ast.Module], list[Any]]
 
 
 def load() -> Engine | None:
     """The engine; None where this bandit cannot be used this way."""
-    with _LOADING:
-        if not _loaded:
-            try:
-                _loaded.append(_built())
-            except (ImportError, AttributeError, TypeError, KeyError):
-                _loaded.append(None)
-                for name in [name for name in sys.modules if name.partition(".")[0] == "bandit"]:
-                    del sys.modules[name]
-        return _loaded[0]
+    if not _loaded:
+        try:
+            _loaded.append(_built())
+        except (ImportError, AttributeError, TypeError, KeyError):
+            _loaded.append(None)
+            for name in [name for name in sys.modules if name.partition(".")[0] == "bandit"]:
+                del sys.modules[name]
+    return _loaded[0]
+
+
+def issues(name: str, content: bytes, tree: ast.Module) -> tuple[list[Any], str]:
+    """What bandit finds in one file, and why it could not read it.
+
+    Args:
+        name: the file's.
+        content: what stands in it.
+        tree: the same as a syntax tree, which is bandit's afterwards: it keeps its own words on the nodes.
+    """
+    engine = load()
+    if engine is None:
+        return by_manager(name, content)
+    try:
+        with python_tree.quiet():
+            return engine.run(name, content, tree), ""
+    except Exception:  # noqa: BLE001 - as bandit says it, whatever it was
+        return [], "exception while scanning file"
+
+
+def by_manager(name: str, content: bytes) -> tuple[list[Any], str]:
+    """The same by bandit's own command."""
+    logging.getLogger("stevedore").setLevel(logging.CRITICAL)  # it logs every report format that is not installed
+    with python_tree.quiet():  # its plugin loader uses what is deprecated
+        from bandit.core.config import BanditConfig  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; late: 0.08 s
+        from bandit.core.manager import BanditManager  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
+
+    logging.getLogger("bandit").setLevel(logging.CRITICAL)  # it logs what we read from `skipped`
+    manager = BanditManager(BanditConfig(), "file", quiet=True, ignore_nosec=True)
+    place = Path(name).with_suffix(".bandit")
+    place.write_bytes(content)
+    manager.files_list = [str(place)]
+    with python_tree.quiet():
+        manager.run_tests()
+    return manager.results, next((why for _, why in manager.skipped), "")
 
 
 def _built() -> Engine:
@@ -82,6 +114,8 @@ def _imported() -> ModuleType:
 
 def _plugins() -> SimpleNamespace:
     """The tests that bandit's package declares, as its test set reads them."""
+    from importlib import metadata  # noqa: PLC0415 - late: 10 ms that a file without bandit's words must not pay
+
     points = metadata.distribution("bandit").entry_points
     with python_tree.quiet():
         tests = [SimpleNamespace(name=p.name, plugin=p.load()) for p in points.select(group="bandit.plugins")]
@@ -96,9 +130,9 @@ def _plugins() -> SimpleNamespace:
 def _engine(tests: Any) -> Engine:
     visitor = _visitor(tests, _tester(tests))
 
-    def run(name: str, content: bytes) -> list[Any]:
+    def run(name: str, content: bytes, tree: ast.Module) -> list[Any]:
         visiting = visitor(name, io.BytesIO(content))
-        visiting.process(content)
+        visiting.process(tree)
         return list(visiting.tester.results)
 
     return Engine(run)
@@ -131,6 +165,18 @@ def _tester(tests: Any) -> type[Any]:
     return Tester
 
 
+def _below(node: ast.AST) -> list[tuple[Any, Any]]:
+    """The nodes right below one, each with what follows it in a list."""
+    found: list[tuple[Any, Any]] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [(each, after) for each, after in zip_longest(value, value[1:]) if isinstance(each, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append((value, None))
+    return found
+
+
 def _visitor(tests: Any, tester: type[Any]) -> type[Any]:
     visitors = importlib.import_module("bandit.core.node_visitor")
     metrics = importlib.import_module("bandit.core.metrics")
@@ -146,20 +192,23 @@ def _visitor(tests: Any, tester: type[Any]) -> type[Any]:
 
         def generic_visit(self, node: ast.AST) -> None:
             """Every node below, in bandit's order; a node knows its parent and what follows it in a list."""
-            for _, value in ast.iter_fields(node):
-                each = value if isinstance(value, list) else [value]
-                for child, sibling in zip_longest(each, each[1:]):
-                    if not isinstance(child, ast.AST):
-                        continue
-                    child._bandit_sibling, child._bandit_parent = sibling, node  # type: ignore[attr-defined]  # noqa: SLF001 - bandit's names
-                    kind = type(child)
-                    if kind.__name__ in asked:
-                        self.pre_visit(child)
-                        self.visit(child)
-                    if kind._fields:
-                        self.generic_visit(child)
-                    if kind in _NAMED:
-                        self.post_visit(child)
+            for child, sibling in _below(node):
+                child._bandit_sibling, child._bandit_parent = sibling, node  # noqa: SLF001 - bandit's names
+                kind = type(child)
+                if kind.__name__ in asked:
+                    self.pre_visit(child)
+                    self.visit(child)
+                if kind._fields:
+                    self.generic_visit(child)
+                if kind in _NAMED:
+                    self.post_visit(child)
+
+        def process(self, tree: ast.Module) -> None:
+            """As bandit's own, of what is parsed already: first the nodes, then the tests of whole files."""
+            self.generic_visit(tree)
+            self.context = {"file_data": self.fdata, "filename": self.fname, "lineno": 0, "linerange": [0, 1]}
+            self.context["col_offset"] = 0
+            self.tester.run_tests(self.context, "File")
 
         def update_scores(self, scores: dict[str, list[int]]) -> None:
             """Does nothing: nobody reads them."""

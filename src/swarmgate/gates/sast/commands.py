@@ -8,16 +8,12 @@ parameter of the function is itself the code.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Severity
-from swarmgate.gates.sast.bandit_tests import WHERE_NOT_FIXED
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from swarmgate.gates.sast.hit import Hit
+    from collections.abc import Iterator
 
 _SHELLS = {"system", "popen", "popen2", "popen3", "popen4", "getoutput", "getstatusoutput"}
 _RUNS = {"eval", "exec"}
@@ -32,16 +28,16 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Scope = ast.Module | _Function
 
 
-def raised(tree: ast.Module, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits of one file, those that run what is not fixed in it raised to `medium`."""
-    if not any(_test(hit) in WHERE_NOT_FIXED for hit in hits):
-        return list(hits)
-    calls = list(_calls(tree, ()))
-    return [replace(hit, severity=Severity.MEDIUM) if _open(hit, calls) else hit for hit in hits]
-
-
-def _test(hit: Hit) -> str:
-    return "B" + hit.code[1:] if hit.tool in {"bandit", "ruff"} else ""
+def open_calls(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
+    """The calls that run what is not fixed in the file: bandit's test, first and last line."""
+    for call, scopes in _calls(tree, ()):
+        called, last = _last_name(call.func), call.end_lineno or call.lineno
+        if called in _RUNS and call.args and _is_handed(call.args[0], scopes):
+            yield from ((test, call.lineno, last) for test in ("B102", "B307"))
+        if any(each.arg == "shell" for each in call.keywords) and _command_is_open(call, scopes):
+            yield "B602", call.lineno, last
+        if called in _SHELLS and _command_is_open(call, scopes):
+            yield "B605", call.lineno, last
 
 
 def _calls(node: ast.AST, scopes: tuple[_Scope, ...]) -> Iterator[tuple[ast.Call, tuple[_Scope, ...]]]:
@@ -53,26 +49,7 @@ def _calls(node: ast.AST, scopes: tuple[_Scope, ...]) -> Iterator[tuple[ast.Call
             around = (*around, each)
         if isinstance(each, ast.Call):
             yield each, around
-        waiting += [(below, around) for below in ast.iter_child_nodes(each)]
-
-
-def _open(hit: Hit, calls: Sequence[tuple[ast.Call, tuple[_Scope, ...]]]) -> bool:
-    test = _test(hit)
-    if test not in WHERE_NOT_FIXED or hit.severity.rank >= Severity.MEDIUM.rank:
-        return False
-    for call, scopes in calls:
-        if not call.lineno <= hit.line <= (call.end_lineno or call.lineno):
-            continue
-        called = _last_name(call.func)
-        if test in {"B102", "B307"}:
-            if called in _RUNS and call.args and _is_handed(call.args[0], scopes):
-                return True
-        elif test == "B602" and any(each.arg == "shell" for each in call.keywords):
-            if _command_is_open(call, scopes):
-                return True
-        elif test == "B605" and called in _SHELLS and _command_is_open(call, scopes):
-            return True
-    return False
+        waiting += [(below, around) for below in python_tree.children(each)]
 
 
 def _command_is_open(call: ast.Call, scopes: tuple[_Scope, ...]) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from swarmgate.workspace import temporary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from swarmgate.gates.source.file import SourceFile
 
@@ -40,19 +40,13 @@ class Copies:
         Raises:
             KeyError: there is no such copy.
         """
-        return self.names[self._name(path)]
+        return self.names[path.removeprefix(f"{self.root}/").removeprefix("./")]
 
-    def __contains__(self, path: str) -> bool:
-        """Whether a scanner means one of these copies by `path`."""
-        return self._name(path) in self.names
-
-    def _name(self, path: str) -> str:
-        return path.removeprefix(f"{self.root}/").removeprefix("./")
-
-    def beside(self, sources: Sequence[SourceFile]) -> Copies:
-        """Copies of other sources in the same folder, for what looks at all of them in one call."""
-        first = max((int(name.partition("/")[0]) for name in self.names), default=-1) + 1
-        return Copies(self.folder, self.root, _written(self.root, sources, first))
+    def of_paths(self, paths: Container[str]) -> Copies:
+        """Those of some files alone, in a folder that no scanner of the others reads."""
+        kept = [source for source in self.names.values() if source.path in paths]
+        root = self.folder / "some"
+        return Copies(self.folder, root, _written(root, kept))
 
     def of(self, language: str) -> dict[str, SourceFile]:
         """Absolute path of the copy -> source, of one language."""
@@ -64,14 +58,14 @@ def copies(sources: Sequence[SourceFile]) -> Iterator[Copies]:
     """Write the sources, each below a numbered folder with its path made plain; all is gone at the end."""
     with temporary.folder("sast") as folder:
         root = folder / "code"
-        root.mkdir()
-        (root / ".semgrepignore").write_text("")  # the engine's default leaves tests out
-        yield Copies(folder, root, _written(root, sources, 0))
+        yield Copies(folder, root, _written(root, sources))
 
 
-def _written(root: Path, sources: Sequence[SourceFile], first: int) -> dict[str, SourceFile]:
+def _written(root: Path, sources: Sequence[SourceFile]) -> dict[str, SourceFile]:
     names = {}
-    for number, source in enumerate(sources, first):
+    root.mkdir()
+    (root / ".semgrepignore").write_text("")  # the engine's default leaves tests out
+    for number, source in enumerate(sources):
         name = f"{number}/{_UNSAFE.sub('_', source.path.encode(errors='replace').decode())}"
         if not name.lower().endswith(_SUFFIXES.get(source.language, ("",))):
             name += _SUFFIXES[source.language][0]

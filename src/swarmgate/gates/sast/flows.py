@@ -94,10 +94,6 @@ class Flow:
     vouches: str
     words: str
 
-    def concerns(self, text: str) -> bool:
-        """Whether a file has a source and a sink of this rule, as far as its words tell."""
-        return re.search(self.words, text) is not None and any(sources.present(kind, text) for kind in self.sources)
-
     def harmed_by(self, value: Text) -> Origins:
         """The outside input that reaches a sink with this value; empty where it is harmless."""
         origins = frozenset(
@@ -137,6 +133,14 @@ class Flows:
                 self._sinks.setdefault(sink.name.rpartition(".")[2], []).append((flow, sink))
         self.cleaned_by = functools.cache(self._cleaned_by)
         self.guarded_by = functools.cache(self._guarded_by)
+        self._some = functools.cache(Flows)
+
+    def concerning(self, text: str) -> Flows:
+        """Those of which a file has a source and a sink, as far as its words tell."""
+        kinds = frozenset().union(*(flow.sources for flow in self.all))
+        present = {kind for kind in kinds if sources.present(kind, text)}
+        named = [flow for flow in self.all if flow.sources & present and re.search(flow.words, text)]
+        return self._some(tuple(named))
 
     def sinks(self, call: Call) -> list[tuple[Flow, Sink]]:
         """The rules and sinks that speak of a call."""

@@ -32,11 +32,18 @@ class Hit:
 class Scanned:
     """What a scanner says of a set of files.
 
-    Hits, what it could not read (path -> why), what else to tell, and which of our rules were asked.
+    Hits, what it could not read (path -> why) or only in part (path -> a note), and which of our rules were asked.
     """
 
     hits: list[Hit] = field(default_factory=list)
     unread: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    partly: dict[str, str] = field(default_factory=dict)
     rules: frozenset[str] = frozenset()
     error: str = ""
+
+    def take(self, other: Scanned) -> None:
+        """Take in what another look at some of the files said: it has the last word on what is there to read."""
+        self.hits = list(dict.fromkeys([*self.hits, *other.hits]))
+        self.unread = {**self.unread, **other.unread}
+        self.partly = {**self.partly, **other.partly}
+        self.error = self.error or other.error

@@ -11,7 +11,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.sast import sources
-from swarmgate.gates.sast.state import Found, Frame
+from swarmgate.gates.sast.state import Frame
 from swarmgate.gates.sast.statements import Statements
 from swarmgate.gates.sast.values import UNKNOWN, Function, Ref, Text, Thing, content, joined
 
@@ -19,23 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from swarmgate.gates.sast.flows import Flows
-    from swarmgate.gates.sast.values import Env, Origins, Value
+    from swarmgate.gates.sast.values import Env, Value
 
 _DEEPEST = 4
 _MOST_ENTERED = 30_000
 """Steps in functions that are called; beyond, a call passes its arguments on."""
-
-
-def flows_of(tree: ast.Module, flows: Flows) -> dict[Found, Origins]:
-    """Where outside input does harm in a file, with where it came from.
-
-    Raises:
-        TooMuch: the file has too many ways.
-        RecursionError: it is nested too deeply.
-    """
-    interpreter = Interpreter(flows)
-    interpreter.file(tree)
-    return interpreter.found
 
 
 class Interpreter(Statements):

@@ -72,7 +72,9 @@ def _finding(group: Sequence[Hit], *, quiet: bool) -> Finding:
 
 
 def _name(hit: Hit) -> str:
-    return "semgrep" if hit.tool == _TOOLS[0] else f"{hit.tool} {hit.code}"
+    if hit.tool == _TOOLS[0]:
+        return "semgrep"
+    return f"ruff S{hit.code[1:]}" if hit.tool == "ruff" else f"{hit.tool} {hit.code}"
 
 
 def _split(hit: Hit) -> tuple[str, str]:

@@ -30,10 +30,10 @@ def parse(content: bytes) -> tuple[ast.Module, bytes]:
     """The syntax tree, and the source that was parsed: `content` itself or its rewriting.
 
     Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: see `python_tree.parse`; of the original source.
+        SyntaxError, ValueError, RecursionError, MemoryError: see `python_tree.own`; of the original source.
     """
     try:
-        return python_tree.parse(content), content
+        return python_tree.own(content), content
     except SyntaxError as error:
         text, names = rewritten(content) if sys.version_info < _NESTED else (content, {})
         if text == content:

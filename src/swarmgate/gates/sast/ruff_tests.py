@@ -11,8 +11,6 @@ from swarmgate.gates.sast.hit import Hit, Scanned
 from swarmgate.gates.tool import Broken, invoke
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from swarmgate.gates.job import Job
     from swarmgate.gates.sast.copies import Copies
     from swarmgate.gates.source.file import SourceFile
@@ -21,21 +19,20 @@ _NEWER_SYNTAX = "on Python 3"
 """In the message of an error that only says that the syntax is newer than the target: the file was read."""
 
 
-async def scan_all(job: Job, sets: Sequence[Copies]) -> list[Scanned]:
-    """Run the rules over the Python files of several sets of copies in one folder, in one call: what of each."""
+async def scan(job: Job, files: Copies) -> Scanned:
+    """Run the rules over the Python files."""
     argv = [ruff.program(), "check", "--isolated", "--select", "S", "--output-format", "json", "--no-cache", "--no-fix"]
     argv += ["--exit-zero", "--quiet", "--ignore-noqa", "--no-respect-gitignore", "--target-version", "py313"]
-    argv += ["--", str(sets[0].root)]
+    argv += ["--", str(files.root)]
     done = await invoke(job, [argv], env=ruff.ENVIRONMENT, own=True)
     if isinstance(done, Broken):
-        return [Scanned(error=done.reason) for _ in sets]
-    said = [Scanned() for _ in sets]
+        return Scanned(error=done.reason)
+    said = Scanned()
     try:
         for item in json.loads(done[0].stdout or "[]"):
-            number = next(n for n, files in enumerate(sets) if item["filename"] in files)
-            _take(item, sets[number].source(item["filename"]), said[number])
-    except (ValueError, KeyError, TypeError, StopIteration) as error:
-        return [Scanned(error=f"ruff's output is not understood: {error}") for _ in sets]
+            _take(item, files.source(item["filename"]), said)
+    except (ValueError, KeyError, TypeError) as error:
+        return Scanned(error=f"ruff's output is not understood: {error}")
     return said
 
 

@@ -1,6 +1,6 @@
 """Our rule pack in `gates/rules/sast/<language>/`: read, checked, and compiled to one JSON file for the engine.
 
-Rules are written in JSON or YAML, in semgrep's own format with four additions, which are expanded here:
+Rules are written in YAML (or JSON), in semgrep's own format with four additions, which are expanded here:
 
 - `{use: NAME}` stands for a part of the folder's `_shared.yaml`: in a list for its entries, elsewhere for its value.
 - `refused-if: CONDITION` in a list stands for what follows `if CONDITION:` where that branch leaves the function (a

@@ -24,7 +24,7 @@ from swarmgate.gates.tool import Broken, excerpt, invoke
 from swarmgate.workspace import trusted
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping
 
     from swarmgate.gates.job import Job
     from swarmgate.gates.sast.copies import Copies
@@ -80,52 +80,49 @@ def loaded(sources: Iterable[SourceFile]) -> tuple[pack.Rule, ...]:
     return pack.load_cached(frozenset(source.language for source in sources), cache_folder())
 
 
-async def scan(job: Job, files: Copies, followed: Container[str] = ()) -> Scanned:
-    """Run every rule for the languages of these files over them.
+async def scan(
+    job: Job, files: Copies, followed: Container[str] = (), only: Mapping[str, Container[str]] | None = None
+) -> Scanned:
+    """Run the rules for the languages of these files over them.
 
     Args:
         job: its repository and time limit.
         files: the copies.
         followed: the paths whose flows our own interpreter follows: the rules for those are left out there.
+        only: the rules that are asked of each path; by default all.
     """
-    return (await scan_all(job, [(files, followed)]))[0]
-
-
-async def scan_all(job: Job, sets: Sequence[tuple[Copies, Container[str]]]) -> list[Scanned]:
-    """The same for several sets of files in one folder, as `Copies.beside` makes them, in one call: what of each."""
-    every = {name: source for files, _ in sets for name, source in files.names.items()}
-    ours = await asyncio.to_thread(loaded, every.values())
-    places = [_places(ours, files, followed) for files, followed in sets]
-    wanted = [{rule.id: rule for rule in ours if found[rule.id]} for found in places]
-    rules = [rule for rule in ours if any(rule.id in each for each in wanted)]
-    if not rules:
-        return [Scanned() for _ in sets]
-    first = sets[0][0]
-    folders = {rule.id: [place for found in places for place in found[rule.id]] for rule in rules}
-    config = await asyncio.to_thread(pack.pack, (_confined(rule, folders[rule.id]) for rule in rules), first.folder)
-    jobs = ["--jobs=1"] if len(every) <= _FEW else []
-    argv = [str(program()), *_FLAGS, *jobs, f"--config={config}", f"--project-root={first.root}", str(first.root)]
-    done = await invoke(job, [argv], exit_codes=_FOUND_NOTHING_OR_SOMETHING, env=_environment(first.folder), own=True)
+    ours = await asyncio.to_thread(loaded, files.names.values())
+    places = await asyncio.to_thread(_places, ours, files, followed, only)
+    wanted = {rule.id: rule for rule in ours if places[rule.id]}
+    if not wanted:
+        return Scanned()
+    confined = (_confined(rule, places[rule.id]) for rule in wanted.values())
+    config = await asyncio.to_thread(pack.pack, confined, files.folder)
+    jobs = ["--jobs=1"] if len(files.names) <= _FEW else []
+    argv = [str(program()), *_FLAGS, *jobs, f"--config={config}", f"--project-root={files.root}", str(files.root)]
+    done = await invoke(job, [argv], exit_codes=_FOUND_NOTHING_OR_SOMETHING, env=_environment(files.folder), own=True)
     if isinstance(done, Broken):
-        return [Scanned(error=done.reason) for _ in sets]
-    whole = replace(first, names=every)
-    return [
-        _read(done[0].stdout, done[0].stderr, mine, files, whole) if mine else Scanned()
-        for (files, _), mine in zip(sets, wanted, strict=True)
-    ]
+        return Scanned(error=done.reason)
+    return _read(done[0].stdout, done[0].stderr, wanted, files)
 
 
-def _places(rules: tuple[pack.Rule, ...], files: Copies, followed: Container[str]) -> dict[str, list[str]]:
+def _places(
+    rules: tuple[pack.Rule, ...], files: Copies, followed: Container[str], only: Mapping[str, Container[str]] | None
+) -> dict[str, list[str]]:
     """Rule id -> the folders of the copies that the rule concerns."""
     texts = {
-        name.partition("/")[0]: (source.language, source.content.decode(errors="replace"), source.path in followed)
+        name.partition("/")[0]: (source.language, source.content.decode(errors="replace"), source.path)
         for name, source in files.names.items()
     }
+
+    def asked(rule: pack.Rule, path: str) -> bool:
+        return not (rule.flow and path in followed) and (only is None or rule.id in only[path])
+
     return {
         rule.id: [
             place
-            for place, (language, text, done) in texts.items()
-            if not (done and rule.flow) and rule.concerns(language, text)
+            for place, (language, text, path) in texts.items()
+            if asked(rule, path) and rule.concerns(language, text)
         ]
         for rule in rules
     }
@@ -148,16 +145,14 @@ def _environment(folder: Path) -> dict[str, str]:
     }
 
 
-def _read(output: str, errors: str, rules: Mapping[str, pack.Rule], files: Copies, whole: Copies) -> Scanned:
-    """What the engine says of some of the files that it was asked for, which are `whole`."""
+def _read(output: str, errors: str, rules: Mapping[str, pack.Rule], files: Copies) -> Scanned:
     try:
         said = json.loads(output)
         scanned = Scanned(rules=frozenset(rules))
-        scanned.hits = [_hit(each, rules, files) for each in said["results"] if _is_of(files, whole, each["path"])]
+        scanned.hits = [_hit(each, rules, files) for each in said["results"]]
         for each in said["errors"]:
-            if not each.get("path") or each["path"] not in whole or each["path"] in files:
-                _note(each, scanned, files)
-        seen = {files.source(path).path for path in said["paths"]["scanned"] if _is_of(files, whole, path)}
+            _note(each, scanned, files)
+        seen = {files.source(path).path for path in said["paths"]["scanned"]}
     except (ValueError, KeyError, TypeError) as error:
         return Scanned(error=f"semgrep's output is not understood ({error}): {excerpt(errors or output)}")
     spoken = frozenset().union(*(rule.languages for rule in rules.values()))
@@ -165,15 +160,6 @@ def _read(output: str, errors: str, rules: Mapping[str, pack.Rule], files: Copie
         if source.language in spoken and source.path not in seen and source.path not in scanned.unread:
             scanned.unread[source.path] = "it was left out"
     return scanned
-
-
-def _is_of(files: Copies, whole: Copies, path: str) -> bool:
-    """Whether a path is one of `files`.
-
-    Raises:
-        KeyError: it is none of `whole` either.
-    """
-    return whole.source(path) is not None and path in files
 
 
 def _hit(result: dict[str, Any], rules: Mapping[str, pack.Rule], files: Copies) -> Hit:
@@ -214,8 +200,6 @@ def _note(error: dict[str, Any], scanned: Scanned, files: Copies) -> None:
     if not path or any(word in kind.lower() for word in _RULE_FAULTS):
         scanned.error = scanned.error or f"semgrep: {kind}: {message}"
     elif kind.startswith(_PARTLY) and not (kind.startswith("Timeout") and _contrived(files.source(error["path"]))):
-        note = f"semgrep read {path} only in part ({kind})"
-        if note not in scanned.notes:
-            scanned.notes.append(note)
+        scanned.partly[path] = f"semgrep read {path} only in part ({kind})"
     else:
         scanned.unread[path] = f"{kind}: {message}"

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.job import Job
+    from swarmgate.gates.memory import Memory
     from swarmgate.gates.source.file import SourceFile
 
     Scanner = Callable[[SourceFile], Sequence[Finding] | str]
     """Looks at one file: its findings, or in a word why it cannot look at such a file."""
 
 
-async def scan(job: Job, scanner: Scanner, *, tool: str, nothing: str, rules: int = 0) -> Outcome:
+async def scan(job: Job, scanner: Scanner, *, tool: str, nothing: str, rules: int = 0, alone: bool = False) -> Outcome:
     """Run `scanner` in a thread over every file of the job.
 
     Args:
@@ -30,18 +31,23 @@ async def scan(job: Job, scanner: Scanner, *, tool: str, nothing: str, rules: in
         tool: name and version of what scans.
         nothing: the reason when the scanner could look at no file; the words it gave are added.
         rules: how many rules the scanner has; 0 where that means nothing.
+        alone: what the scanner says of a file depends on this file alone, so that it is kept.
     """
-    outcome = await asyncio.to_thread(_scan, job, scanner, tool, nothing)
+    outcome = await asyncio.to_thread(_scan, job, scanner, tool, nothing, job.memory if alone else None)
     return replace(outcome, rules=rules) if outcome.files else outcome
 
 
-def _scan(job: Job, scanner: Scanner, tool: str, nothing: str) -> Outcome:
+def _scan(job: Job, scanner: Scanner, tool: str, nothing: str, memory: Memory | None) -> Outcome:
+    def judged(pair: SourceFile) -> list[Finding] | str:
+        return baseline.judged(pair, scanner)
+
     findings: list[Finding] = []
     unseen, files = Counter[str](), 0
     for source in job.sources:
         if job.stop.is_set():
             break
-        said = baseline.judged(source, scanner)
+        job.at(source.path)
+        said = memory.of_pair(job.definition.adapter, source, judged) if memory else judged(source)
         if isinstance(said, str):
             unseen[said] += 1
             continue

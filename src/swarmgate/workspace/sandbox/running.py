@@ -114,6 +114,7 @@ class CommandRunner:
         stdin: bytes | None = None,
         output_limit: int | None = None,
         on_line: Callable[[bytes], None] | None = None,
+        while_at_work: bool = False,
     ) -> Completed:
         """Run a command, confined; all that it started ends with it.
 
@@ -125,6 +126,7 @@ class CommandRunner:
             stdin: its standard input, empty when None.
             output_limit: instead of `output_chars`.
             on_line: hears each line of stdout as it comes; what it raises ends the command, and is raised here.
+            while_at_work: see `process.run`.
 
         Raises:
             MissingRequirement: the sandbox's program is not there.
@@ -140,6 +142,7 @@ class CommandRunner:
                 stdin=stdin,
                 output_limit=self.output_chars if output_limit is None else output_limit,
                 on_line=on_line,
+                while_at_work=while_at_work,
             )
 
     @asynccontextmanager

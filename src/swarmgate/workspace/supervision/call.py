@@ -58,6 +58,8 @@ class Call:
     """The program itself has ended; what it started may not have."""
     silent: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     """Nobody can print anything any more, and all that was printed was taken."""
+    supervisor: int = field(default=0, init=False)
+    """The process that the program, and all that it started, is below."""
     _lines: asyncio.Queue[str] = field(default_factory=asyncio.Queue, init=False)
     _over: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _talk: socket.socket | None = field(default=None, init=False)
@@ -133,6 +135,7 @@ class Call:
         if word == wire.REFUSED:
             number, _, text = rest.partition(" ")
             raise OSError(int(number), text) if int(number) else ValueError(text)
+        self.supervisor = int(rest) if word == wire.STARTED else 0
         return word == wire.STARTED
 
     def _stream(self, number: int) -> int:

@@ -76,6 +76,18 @@ def descendants(top: int) -> list[tuple[int, int]]:
     return [(pid, found[pid].start) for pid in below[1:] if not found[pid].dead]
 
 
+def processor_s(top: int) -> float | None:
+    """Seconds of the processors that everything below a process has used, also what has ended; None if unknown."""
+    if not is_visible():
+        return None
+    ticks = 0
+    for pid in (top, *(pid for pid, _ in descendants(top))):
+        fields = told(pid, "stat").rpartition(b")")[2].split()
+        # Its own user and system time, and those of its children that were waited for (proc(5)).
+        ticks += sum(map(int, fields[13:15] if pid == top else fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def children() -> list[int]:
     """Those of this process, unburied ones too."""
     return [pid for pid, process in _all() if process.parent == os.getpid()]

@@ -61,7 +61,7 @@ class _Call:
 
     def run(self) -> None:
         """Wait for the program's end, and then for that of all others."""
-        say(self._talk, STARTED)
+        say(self._talk, STARTED, os.getpid())
         if self._wait() and (not self._has_ended() or self._has_others()):
             processes.signal_group(self._first, signal.SIGTERM)
             self._let_finish()

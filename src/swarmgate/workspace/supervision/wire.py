@@ -3,8 +3,8 @@
 With each byte on the server's socket come four descriptors: a socket for the call, and the program's three streams. On
 the call's socket swarmgate sends a number of bytes in decimal digits, a line end, and so much JSON (`argv`, `cwd`,
 `env`; bytes as Latin-1, so that no encoding has a say); later `GENTLY` or `AT_ONCE` to have it ended. Lines come back:
-`started`, or `refused ERRNO TEXT`; `ended EXITCODE`; `left PID ...` where processes cannot be ended; `over` when
-nothing is left. Where the supervisor was killed, the socket is closed instead when nothing is left.
+`started SUPERVISOR`, or `refused ERRNO TEXT`; `ended EXITCODE`; `left PID ...` where processes cannot be ended; `over`
+when nothing is left. Where the supervisor was killed, the socket is closed instead when nothing is left.
 """
 
 from __future__ import annotations

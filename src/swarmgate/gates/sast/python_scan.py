@@ -1,0 +1,184 @@
+"""Python files by bandit and by our own interpreter of flows, and which matches of bandit and ruff need a flow.
+
+bandit and ruff match how code is written. Inside a function that handles a request the interpreter knows more: what it
+does not follow to such a line is left out there. Both look in processes of their own (`worker`), as many as there are
+processors where there is much to look at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from swarmgate.domain.finding import Severity
+from swarmgate.gates.sast import bandit_tests
+from swarmgate.gates.sast.hit import Hit, Scanned
+from swarmgate.gates.tool import Broken, excerpt, invoke
+from swarmgate.workspace import trusted
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping, Sequence
+
+    from swarmgate.gates.job import Job
+    from swarmgate.gates.sast.copies import Copies
+    from swarmgate.gates.sast.rules import Rule
+    from swarmgate.gates.source.file import SourceFile
+
+_INJECTIONS = "20 22 74 77 78 79 88 89 90 91 94 95 113 117 134 470 501 502 601 611 643 918 943 1333 1336"
+INJECTIONS = frozenset(f"CWE-{number}" for number in _INJECTIONS.split())
+"""Weaknesses that need outside input: of a value that is none, there is nothing to say."""
+
+_NO_FLOW = {"B201", "B701", "B702"}
+"""bandit's tests that carry the CWE of an injection and are not about a value."""
+
+_MATCHES = {"swarmgate.python.yaml-load-without-safe-loader", "swarmgate.python.xml-parser-resolves-entities"}
+"""Rules of ours that match how code is written, too."""
+
+_WORTH_A_PROCESS = 150_000
+"""Bytes of Python that take a worker about three times as long as it takes to start."""
+
+
+@dataclass(slots=True)
+class Looked:
+    """What the workers say: bandit's hits and the flows, why files do not parse, and what the trees tell of matches.
+
+    `asked` are the files that bandit looked at.
+    """
+
+    bandit: Scanned = field(default_factory=Scanned)
+    flows: Scanned = field(default_factory=Scanned)
+    unparsed: dict[str, str] = field(default_factory=dict)
+    handlers: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    open_calls: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
+
+    def take(self, path: str, said: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
+        """Take in what a worker says of a file (`worker.look`)."""
+        if "unparsed" in said:
+            self.unparsed[path] = said["unparsed"]
+            return
+        self.handlers[path] = [(first, last) for first, last in said["handlers"]]
+        self.open_calls[path] = [(test, first, last) for test, first, last in said["open"]]
+        self.flows.hits += [_flow(path, rules[rule], *rest) for rule, *rest in said.get("flows", ())]
+        if not said.get("whole", True):
+            self.flows.partly[path] = f"flows through {path} were followed only in part"
+        self.bandit.hits += [bandit_tests.hit(path, *issue) for issue in said.get("issues", ())]
+        if said.get("why"):
+            self.bandit.unread[path] = said["why"]
+
+
+async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Container[str]) -> Looked:
+    """Look at the Python files: those of them where bandit may add something, or flows are to be followed.
+
+    Args:
+        job: its time limit.
+        files: the copies.
+        flows: the rules that speak of flows.
+        followed: the paths of the files through which flows are followed.
+    """
+    looked = Looked(flows=Scanned(rules=frozenset(flows)))
+    python = files.of("python")
+    looked.asked = {source.path for source in python.values() if bandit_tests.adds(source.content)}
+    needed = {place: each for place, each in python.items() if each.path in looked.asked or each.path in followed}
+    rules = [(rule.id, rule.said) for rule in flows.values()]
+    calls = []
+    for share in _shares(needed):
+        named = [(place, python[place].path in looked.asked, python[place].path in followed) for place in share]
+        calls.append(_called(job, python, json.dumps({"flows": rules, "files": named}).encode()))
+    for said in await asyncio.gather(*calls):
+        if isinstance(said, Broken):
+            looked.bandit.error = looked.bandit.error or f"bandit and flows: {said.reason}"
+            continue
+        for each in said:
+            looked.take(python[each["place"]].path, each, flows)
+    return looked
+
+
+def _shares(python: Mapping[str, SourceFile]) -> list[list[str]]:
+    """The places dealt out to the workers, so that each has about as much to read."""
+    total = sum(len(source.content) for source in python.values())
+    most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    shares: list[list[str]] = [[] for _ in range(max(bool(python), min(most, total // _WORTH_A_PROCESS)))]
+    sizes = [0] * len(shares)
+    for place, source in sorted(python.items(), key=lambda each: -len(each[1].content)):
+        least = sizes.index(min(sizes))
+        shares[least].append(place)
+        sizes[least] += len(source.content)
+    return shares
+
+
+async def _called(job: Job, python: Mapping[str, SourceFile], request: bytes) -> list[dict[str, Any]] | Broken:
+    """What one worker says of its files."""
+
+    def heard(line: bytes) -> None:
+        if line.startswith(b'{"begun"'):
+            job.at(python[json.loads(line)["begun"]].path)
+
+    argv = trusted.module("swarmgate.gates.sast.worker")
+    done = await invoke(job, [argv], stdin=request, own=True, exit_codes=(0,), on_line=heard)
+    if isinstance(done, Broken):
+        return done
+    try:
+        said = [json.loads(line) for line in done[0].stdout.splitlines()]
+    except ValueError as error:
+        return Broken(f"what the worker says is not understood ({error}): {excerpt(done[0].stderr)}")
+    return [each for each in said if "place" in each]
+
+
+def _flow(
+    path: str, rule: Rule, line: int, column: int, end_line: int, end_column: int, origins: Sequence[tuple[str, int]]
+) -> Hit:
+    # Who starts a program with these arguments could as well do the harm without it.
+    own = all(kind == "argv" for kind, _ in origins)
+    lines = ", ".join(str(line) for line in sorted({line for _, line in origins})[:3])
+    what, stop, fix = rule.message.partition(". ")
+    return Hit(
+        path=path,
+        line=line,
+        column=column,
+        end_line=end_line,
+        end_column=end_column,
+        tool="swarmgate",
+        code=rule.id,
+        cwe=rule.cwe,
+        severity=Severity.LOW if own else rule.severity,
+        message=f"{what} (it comes from line {lines}){stop}{fix}",
+    )
+
+
+def plausible(hits: Sequence[Hit], handlers: Sequence[tuple[int, int]]) -> list[Hit]:
+    """The hits of one file that may be.
+
+    Args:
+        hits: of every scanner.
+        handlers: the lines of the functions that answer a request.
+    """
+    lines = {hit.line for hit in hits if _is_ours(hit)}
+
+    def dropped(hit: Hit) -> bool:
+        doubtful = not _is_ours(hit) and _needs_a_flow(hit) and hit.line not in lines
+        return doubtful and any(first <= hit.line <= last for first, last in handlers)
+
+    return [hit for hit in hits if not dropped(hit)]
+
+
+def raised(hits: Sequence[Hit], open_calls: Sequence[tuple[str, int, int]]) -> list[Hit]:
+    """The hits of one file, those that run what is not fixed in it raised to `medium`."""
+
+    def is_open(hit: Hit) -> bool:
+        test = "B" + hit.code[1:] if hit.tool in {"bandit", "ruff"} else ""
+        lower = test in bandit_tests.WHERE_NOT_FIXED and hit.severity.rank < Severity.MEDIUM.rank
+        return lower and any(each == test and first <= hit.line <= last for each, first, last in open_calls)
+
+    return [replace(hit, severity=Severity.MEDIUM) if is_open(hit) else hit for hit in hits]
+
+
+def _is_ours(hit: Hit) -> bool:
+    return hit.tool == "swarmgate" and hit.code not in _MATCHES
+
+
+def _needs_a_flow(hit: Hit) -> bool:
+    return hit.cwe in INJECTIONS and "B" + hit.code[1:] not in _NO_FLOW
