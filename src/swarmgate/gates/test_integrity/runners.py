@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates import loosening
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.test_integrity import hooks
+from swarmgate.gates.test_integrity.change import DATA
 from swarmgate.gates.test_integrity.model import Way, Weakening
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def found(change: Change) -> Iterator[Weakening]:
         if _SNAPSHOT.search(file.name) and file.old and _removed(file):
             told = "an expected result on file was changed" if file.new else "an expected result on file is gone"
             yield Weakening(Way.SNAPSHOT, file.name, 0, "", told)
-        if file.new and language_of(file.path) in hooks.LANGUAGES:
+        if file.new and language_of(file.path) in hooks.LANGUAGES and not DATA.search(file.path):
             yield from hooks.found(file)
 
 
