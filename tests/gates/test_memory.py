@@ -114,7 +114,7 @@ def test_after_any_edits_cached_and_uncached_runs_say_the_same(
         assert said(run(project.root, memory=Memory())) == said(run(project.root, memory=None))
 
 
-def test_only_what_looks_at_the_edited_files_looks_again(project: Project) -> None:
+def test_what_looks_at_the_edited_files_looks_again(project: Project) -> None:
     project.write("src/one.py", BAD)
     run(project.root, memory=Memory())
     project.write("README.md", "more\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.contracts.nodes import child, line, name, named, text
@@ -57,7 +56,8 @@ def found(change: Change) -> Iterator[Weakening]:
 
 def _of_file(file: File) -> Iterator[Branch]:
     language = language_of(file.path)
-    if language not in LANGUAGES or not re.search(rb"==|\bis\b|\bin\b", file.new):
+    known = set(file.old.split(b"\n"))
+    if language not in LANGUAGES or not any(b"==" in each and each not in known for each in file.new.split(b"\n")):
         return
     try:
         tree = grammar_tree.parse(file.new, grammars.grammar_of(file.path, language))
