@@ -198,3 +198,20 @@ def test_declaring_a_lookalike_does_not_excuse_its_import(web: Project) -> None:
     ]  # fmt: skip
     assert "`lodash`" in found[0].message
     assert "`cross-env`" in found[1].message
+
+
+@pytest.mark.parametrize(
+    ("path", "last", "missing"),
+    [
+        ("src/hooks.d.ts", "", []),
+        ("src/hooks.d.ts", "export default interface Main {}\n", []),
+        ("src/hooks.d.ts", "export {}\n", ["Done"]),
+        ("src/hooks.d.ts", "export default A\n", ["Done"]),
+        ("src/hooks.ts", "", ["Done"]),
+    ],
+)
+def test_what_a_file_of_declarations_exports(web: Project, path: str, last: str, missing: list[str]) -> None:
+    web.write(path, f"export interface A {{ done: Done }}\ninterface Done {{ (): void }}\n{last}")
+    web.write("src/x.ts", "import { A, Done } from './hooks'\n\nexport const x: [A?, Done?] = []\n")
+    found = [each for each in web.gate("imports").findings if each.rule == "unresolved-name"]
+    assert [name for name in ("A", "Done") if any(f"`{name}`" in each.message for each in found)] == missing

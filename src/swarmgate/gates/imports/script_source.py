@@ -21,6 +21,7 @@ KEPT_BYTES = 8_000_000
 
 _BLOCK = re.compile(rb"<script\b([^>]*)>(.*?)</script>", re.DOTALL | re.IGNORECASE)
 _COMMON = re.compile(rb"\bmodule\.exports\b|\bexports\s*[.\[=,)]|\bexport\s*=|\bdefine\s*\(\s*[\[f(]|__esModule")
+_TYPES_ALONE = re.compile(r"\.d\.[cm]?ts$", re.IGNORECASE)
 _FUNCTIONS = {
     "function_declaration", "function_expression", "arrow_function", "method_definition", "generator_function",
     "generator_function_declaration", "function",
@@ -96,8 +97,20 @@ def exports(content: bytes, path: str) -> Exports:
         elif statement.type == "ambient_declaration" and b"export" not in code:
             names |= set(_declared(statement))
     esm = bool(names or stars)
+    if esm and _TYPES_ALONE.search(path) and not any(map(_lists, root.named_children)):
+        names |= {name for statement in root.named_children for name in _declared(statement)}
     unsure = root.has_error or (not esm and b"export" in code) or _COMMON.search(code) is not None
     return Exports(frozenset(names), tuple(stars), unsure or not esm)
+
+
+def _lists(statement: Node) -> bool:
+    """Whether a statement says by itself what is exported: without one, TypeScript takes all that a `.d.ts` declares."""
+    if statement.type != "export_statement":
+        return False
+    kinds = {child.type for child in statement.children}
+    return bool(kinds & {"export_clause", "*", "=", "namespace_export"}) or (
+        "default" in kinds and statement.child_by_field_name("declaration") is None
+    )
 
 
 def _walk(root: Node) -> Iterator[Import]:
