@@ -95,3 +95,35 @@ def test_a_weakening_blocks(tmp_path: Path, shape: Shape) -> None:
 @pytest.mark.parametrize("shape", CHANGES, ids=_id)
 def test_a_change_that_weakens_nothing_passes(tmp_path: Path, shape: Shape) -> None:
     assert blocking(findings(tmp_path, shape)) == []
+
+
+_MANIFEST = """
+it("names itself", () => {{
+  expect(json).to.have.property("author", "{author}");
+  expect(json).to.have.property("homepage", "https://example.org");
+  expect(json.bugs).to.eql({{ {bugs} }});
+}});
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "now", "blocks"),
+    [
+        ("tests/test_a.py", "def test_a():\n    assert 0, 'finish me'\n", "", False),
+        ("tests/test_a.py", "def test_a():\n    assert load() == 0\n", "", True),
+        ("tests/test_a.py", "def test_a():\n    load()\n    assert 0\n", "", True),
+        ("tests/test_a.py", "def test_a():\n    pass\n", "", True),
+        (
+            "test/package.test.js",
+            _MANIFEST.format(author="Labs <help@example.org>", bugs='url: "https://example.org/issues"'),
+            _MANIFEST.format(author="Inc.", bugs='url: "https://example.org/issues", email: "help@example.org"'),
+            False,
+        ),
+    ],
+)
+def test_what_a_change_of_one_file_says(tmp_path: Path, path: str, before: str, now: str, *, blocks: bool) -> None:
+    other = "x = 1\n" if path.endswith(".py") else "// x\n"
+    old, new = {path: other + before, "src/a.py": "a = 1\n"}, {path: other + now, "src/a.py": "a = 2\n"}
+    change = ChangeSet(base="old", tree="new", files=tuple(_files(old, new, {})))
+    found = analyse(Project.of(Trees(tmp_path, old, new), "old", "new"), change)[0]
+    assert bool(blocking(found)) is blocks, found

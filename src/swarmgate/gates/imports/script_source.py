@@ -104,7 +104,7 @@ def exports(content: bytes, path: str) -> Exports:
 
 
 def _lists(statement: Node) -> bool:
-    """Whether a statement says by itself what is exported: without one, TypeScript takes all that a `.d.ts` declares."""
+    """Whether a statement says what is exported: without one, that is all that a `.d.ts` declares."""
     if statement.type != "export_statement":
         return False
     kinds = {child.type for child in statement.children}
