@@ -218,5 +218,7 @@ def test_those_that_come_with_a_stricter_judge_inform(
     project.write("src/a.py", _SILENCED)
     result = project.gate("quality_budget")
     assert result.status is status
+    project.write("src/a.py", _SILENCED.replace("]\n", "]  # noqa: E501\n"))
+    assert project.gate("quality_budget").status is status
     assert "suppressions" in {each.rule for each in result.findings}
     assert project.gate("quality_budget", quality=Quality(max_new_suppressions=10)).status is GateStatus.FAIL

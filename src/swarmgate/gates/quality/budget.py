@@ -240,7 +240,7 @@ def _suppressions(result: Measured, change: Change, limits: Quality, *, small: b
         counted = [each for each in counted if each.kind not in silenced.OF_COVERAGE]
     if limit is not None and len(counted) > limit:
         told = f"{silenced.told(counted)}, where a change may add {limit}"
-        others = [each for each in counted if change.adopted.isdisjoint(silenced.TOOLS.get(each.kind, ()))]
+        others = silenced.beside(counted, change.adopted)
         informs = not strict and (small or len(others) <= limit)
         severity = Severity.LOW if informs else Severity.MEDIUM
         result.add("suppressions", counted[0].path, counted[0].line, told, severity)

@@ -194,6 +194,19 @@ def whole_file(each: Suppression) -> bool:
     return bool(_WHOLE_FILE.fullmatch(each.text))
 
 
+def beside(found: Iterable[Suppression], adopted: frozenset[str]) -> list[Suppression]:
+    """Those that do not come with a judge of which the change asks more.
+
+    A `noqa` behind one that does comes with it: the line became too long by that.
+    """
+    found = list(found)
+    come = [each for each in found if not adopted.isdisjoint(TOOLS.get(each.kind, ()))]
+    places = {(each.path, each.line) for each in come}
+    return [
+        each for each in found if each not in come and (each.kind != "noqa" or (each.path, each.line) not in places)
+    ]
+
+
 def told(found: Iterable[Suppression]) -> str:
     """`2 new suppressions (noqa 1, nosec 1)`, empty for none."""
     kinds = Counter(each.kind for each in found)
