@@ -55,3 +55,44 @@ xmlDocPtr load(const char *path) {
     // ruleid: swarmgate.c.xxe
     return xmlReadFile(path, NULL, XML_PARSE_NOENT | XML_PARSE_DTDLOAD);
 }
+
+FILE *listing(const char *folder, int depth) {
+    char line[256];
+    char fixed[64];
+    snprintf(line, sizeof line, "ls -l %s", folder);
+    // ruleid: swarmgate.c.shell-command-built
+    FILE *all = popen(line, "r");
+    snprintf(fixed, sizeof fixed, "find . -maxdepth %d", depth);
+    // ok: swarmgate.c.shell-command-built
+    FILE *some = popen(fixed, "r");
+    return some ? some : all;
+}
+
+int checked_listing(const char *folder) {
+    char line[256];
+    if (!is_safe_name(folder)) return -1;
+    snprintf(line, sizeof line, "ls -l %s", folder);
+    // ok: swarmgate.c.shell-command-built
+    return system(line);
+}
+
+int run_wrapper(const char *command) {
+    // ok: swarmgate.c.shell-command-built
+    return system(command);
+}
+
+int goes_home(const char *netloc, const char *domain) {
+    // ruleid: swarmgate.c.host-compared-by-part
+    if (strstr(netloc, domain) != NULL) {
+        return 1;
+    }
+    // ok: swarmgate.c.host-compared-by-part
+    if (strcmp(netloc, domain) == 0) {
+        return 1;
+    }
+    // ok: swarmgate.c.host-compared-by-part
+    if (strstr(netloc, ":") != NULL) {
+        return 0;
+    }
+    return 0;
+}

@@ -199,3 +199,34 @@ func price(doc *xmlquery.Node, r *http.Request) *xmlquery.Node {
 	// ruleid: swarmgate.go.xpath-injection
 	return xmlquery.FindOne(doc, "//item[@name='"+r.FormValue("name")+"']/price")
 }
+
+func listing(folder string, depth int) ([]byte, error) {
+	command := fmt.Sprintf("ls -l %s", folder)
+	// ruleid: swarmgate.go.shell-command-built
+	out, err := exec.Command("sh", "-c", command).Output()
+	if err != nil {
+		// ok: swarmgate.go.shell-command-built
+		return exec.Command("ls", "-l", folder).Output()
+	}
+	// ok: swarmgate.go.shell-command-built
+	_ = exec.Command("sh", "-c", fmt.Sprintf("find . -maxdepth %d", depth)).Run()
+	// ok: swarmgate.go.shell-command-built
+	_ = exec.Command("sh", "-c", "ls "+shellquote.Join(folder)).Run()
+	return out, err
+}
+
+func home(target *url.URL, domain string) bool {
+	// ruleid: swarmgate.go.host-compared-by-part
+	if strings.Contains(target.Host, domain) {
+		return true
+	}
+	// ok: swarmgate.go.host-compared-by-part
+	if strings.HasSuffix(target.Host, "."+domain) {
+		return true
+	}
+	// ok: swarmgate.go.host-compared-by-part
+	if strings.Contains(target.Host, ":") {
+		return false
+	}
+	return target.Hostname() == domain
+}
