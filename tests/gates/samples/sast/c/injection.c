@@ -96,3 +96,33 @@ int goes_home(const char *netloc, const char *domain) {
     }
     return 0;
 }
+
+void greeting(char *page, size_t size, const char *name, int visits) {
+    // ruleid: swarmgate.c.page-built
+    snprintf(page, size, "<html><body>Hello %s</body></html>", name);
+    // ok: swarmgate.c.page-built
+    snprintf(page, size, "<html><body>%d visits</body></html>", visits);
+    // ok: swarmgate.c.page-built
+    snprintf(page, size, "Hello %s", name);
+}
+
+void named(xmlXPathContextPtr context, const char *name, int number) {
+    char path[256];
+    char numbered[64];
+    snprintf(path, sizeof path, "//user[name='%s']", name);
+    // ruleid: swarmgate.c.xpath-built
+    xmlXPathEvalExpression((const xmlChar *)path, context);
+    snprintf(numbered, sizeof numbered, "//user[%d]", number);
+    // ok: swarmgate.c.xpath-built
+    xmlXPathEvalExpression((const xmlChar *)numbered, context);
+}
+
+int claims(const char *text, const unsigned char *key, int size) {
+    jwt_t *token;
+    // ruleid: swarmgate.c.token-not-verified
+    if (jwt_decode(&token, text, NULL, 0) == 0) {
+        return 1;
+    }
+    // ok: swarmgate.c.token-not-verified
+    return jwt_decode(&token, text, key, size);
+}

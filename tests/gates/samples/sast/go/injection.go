@@ -230,3 +230,18 @@ func home(target *url.URL, domain string) bool {
 	}
 	return target.Hostname() == domain
 }
+
+func greeting(name string, visits int) string {
+	// ruleid: swarmgate.go.page-built
+	page := fmt.Sprintf("<html><body>Hello %s</body></html>", name)
+	// ok: swarmgate.go.page-built
+	page += fmt.Sprintf("<h1>Hello %s, %d</h1>", html.EscapeString(name), visits)
+	return page
+}
+
+func named(document *xmlquery.Node, name string) []*xmlquery.Node {
+	// ruleid: swarmgate.go.xpath-built
+	found := xmlquery.Find(document, fmt.Sprintf("//user[name='%s']", name))
+	// ok: swarmgate.go.xpath-built
+	return append(found, xmlquery.Find(document, "//user[@active]")...)
+}

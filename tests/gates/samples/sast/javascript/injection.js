@@ -137,3 +137,10 @@ function accountOf(db, name, table) {
   // ok: swarmgate.javascript.sql-built-from-strings
   return db.query("SELECT id FROM accounts WHERE name = " + db.escape(name));
 }
+
+function named(document, name) {
+  // ruleid: swarmgate.javascript.xpath-built
+  const found = xpath.select(`//user[name='${name}']`, document);
+  // ok: swarmgate.javascript.xpath-built
+  return found.concat(xpath.select("//user[@active]", document));
+}

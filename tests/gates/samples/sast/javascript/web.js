@@ -187,3 +187,10 @@ function goesHome(target, domain) {
   if (url.host.includes(":")) return false;
   return url.hostname === domain;
 }
+
+function greeting(name, visits) {
+  // ruleid: swarmgate.javascript.page-built
+  const page = `<html><body>Hello ${name}</body></html>`;
+  // ok: swarmgate.javascript.page-built
+  return page + `<h1>Hello ${escapeHtml(name)}</h1>`;
+}

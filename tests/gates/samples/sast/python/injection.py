@@ -178,3 +178,10 @@ def renew():
     # ok: swarmgate.python.header-injection
     answer.headers["X-Auth-Token"] = issue_token(request.args["user"])
     return answer
+
+
+def named(tree, name):
+    # ruleid: swarmgate.python.xpath-built
+    found = tree.xpath(f"//user[name='{name}']")
+    # ok: swarmgate.python.xpath-built
+    return found + tree.xpath("//user[name=$name]", name=name)

@@ -210,3 +210,16 @@ def keep_answer():
     answer = Response(survey=3, response=request.args["text"])
     db.session.add(answer)
     return redirect("/")
+
+
+def greeting(name: str, visits: int) -> str:
+    # ruleid: swarmgate.python.page-built
+    page = f"<html><body>Hello {name}</body></html>"
+    # ok: swarmgate.python.page-built
+    return page + f"<h1>Hello {escape(name)}, {visits}</h1>"
+
+
+def greeting_escaped(name: str) -> str:
+    name = escape(name)
+    # ok: swarmgate.python.page-built
+    return f"<html><body>Hello {name}</body></html>"
