@@ -100,8 +100,8 @@ def scan(files: Sequence[Path]) -> dict[str, list[Finding]]:
     gate = GateDefinition(id="sast_scan", title="measured", adapter="sast")
     sources = [SourceFile.of(f"app/{path.name}", language_of(path.name), content=path.read_bytes()) for path in files]
     found: dict[str, list[Finding]] = {path.name: [] for path in files}
-    repository: Any = SimpleNamespace(root=Path.cwd())
-    change: Any = SimpleNamespace(base="")
+    repository: Any = SimpleNamespace(root=Path.cwd(), sizes=lambda _: {})
+    change: Any = SimpleNamespace(base="", files=())
     for start in range(0, len(sources), _BATCH):
         batch = tuple(sources[start : start + _BATCH])
         project = Project.of(repository, "", "")

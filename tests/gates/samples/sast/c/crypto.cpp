@@ -50,3 +50,47 @@ int run(const std::string &format) {
     // ok: swarmgate.c.command-injection
     return std::system("sync");
 }
+
+void keys(RSA *rsa, BIGNUM *e, EVP_PKEY_CTX *context) {
+    // ruleid: swarmgate.c.short-key
+    RSA_generate_key_ex(rsa, 1024, e, nullptr);
+    // ok: swarmgate.c.short-key
+    RSA_generate_key_ex(rsa, 3072, e, nullptr);
+    int bits = 512;
+    // ruleid: swarmgate.c.short-key
+    EVP_PKEY_CTX_set_rsa_keygen_bits(context, bits);
+    // ruleid: swarmgate.c.short-key
+    std::system("openssl genrsa -out key.pem 1024");
+    // ok: swarmgate.c.short-key
+    std::system("openssl req -x509 -days 1024 -newkey rsa:4096");
+}
+
+void stored(const char *password, unsigned char *out) {
+    unsigned char salt[16];
+    memset(salt, 0, sizeof salt);
+    // ruleid: swarmgate.c.fixed-salt
+    PKCS5_PBKDF2_HMAC(password, -1, salt, 16, 600000, EVP_sha256(), 32, out);
+}
+
+void stored_well(const char *password, unsigned char *out) {
+    unsigned char salt[16];
+    memset(salt, 0, sizeof salt);
+    RAND_bytes(salt, sizeof salt);
+    // ok: swarmgate.c.fixed-salt
+    PKCS5_PBKDF2_HMAC(password, -1, salt, 16, 600000, EVP_sha256(), 32, out);
+}
+
+void sealed(EVP_CIPHER_CTX *context, const unsigned char *key) {
+    unsigned char iv[12] = {0};
+    // ruleid: swarmgate.c.fixed-iv
+    EVP_EncryptInit_ex(context, EVP_aes_256_gcm(), nullptr, key, iv);
+}
+
+void sealed_well(EVP_CIPHER_CTX *context, const unsigned char *key) {
+    unsigned char iv[12] = {0};
+    if (RAND_bytes(iv, sizeof iv) != 1) {
+        return;
+    }
+    // ok: swarmgate.c.fixed-iv
+    EVP_EncryptInit_ex(context, EVP_aes_256_gcm(), nullptr, key, iv);
+}

@@ -55,3 +55,74 @@ xmlDocPtr load(const char *path) {
     // ruleid: swarmgate.c.xxe
     return xmlReadFile(path, NULL, XML_PARSE_NOENT | XML_PARSE_DTDLOAD);
 }
+
+FILE *listing(const char *folder, int depth) {
+    char line[256];
+    char fixed[64];
+    snprintf(line, sizeof line, "ls -l %s", folder);
+    // ruleid: swarmgate.c.shell-command-built
+    FILE *all = popen(line, "r");
+    snprintf(fixed, sizeof fixed, "find . -maxdepth %d", depth);
+    // ok: swarmgate.c.shell-command-built
+    FILE *some = popen(fixed, "r");
+    return some ? some : all;
+}
+
+int checked_listing(const char *folder) {
+    char line[256];
+    if (!is_safe_name(folder)) return -1;
+    snprintf(line, sizeof line, "ls -l %s", folder);
+    // ok: swarmgate.c.shell-command-built
+    return system(line);
+}
+
+int run_wrapper(const char *command) {
+    // ok: swarmgate.c.shell-command-built
+    return system(command);
+}
+
+int goes_home(const char *netloc, const char *domain) {
+    // ruleid: swarmgate.c.host-compared-by-part
+    if (strstr(netloc, domain) != NULL) {
+        return 1;
+    }
+    // ok: swarmgate.c.host-compared-by-part
+    if (strcmp(netloc, domain) == 0) {
+        return 1;
+    }
+    // ok: swarmgate.c.host-compared-by-part
+    if (strstr(netloc, ":") != NULL) {
+        return 0;
+    }
+    return 0;
+}
+
+void greeting(char *page, size_t size, const char *name, int visits) {
+    // ruleid: swarmgate.c.page-built
+    snprintf(page, size, "<html><body>Hello %s</body></html>", name);
+    // ok: swarmgate.c.page-built
+    snprintf(page, size, "<html><body>%d visits</body></html>", visits);
+    // ok: swarmgate.c.page-built
+    snprintf(page, size, "Hello %s", name);
+}
+
+void named(xmlXPathContextPtr context, const char *name, int number) {
+    char path[256];
+    char numbered[64];
+    snprintf(path, sizeof path, "//user[name='%s']", name);
+    // ruleid: swarmgate.c.xpath-built
+    xmlXPathEvalExpression((const xmlChar *)path, context);
+    snprintf(numbered, sizeof numbered, "//user[%d]", number);
+    // ok: swarmgate.c.xpath-built
+    xmlXPathEvalExpression((const xmlChar *)numbered, context);
+}
+
+int claims(const char *text, const unsigned char *key, int size) {
+    jwt_t *token;
+    // ruleid: swarmgate.c.token-not-verified
+    if (jwt_decode(&token, text, NULL, 0) == 0) {
+        return 1;
+    }
+    // ok: swarmgate.c.token-not-verified
+    return jwt_decode(&token, text, key, size);
+}

@@ -79,3 +79,35 @@ func claims(raw string, key jwt.Keyfunc) jwt.MapClaims {
 	_, _ = parser.ParseWithClaims(raw, out, key)
 	return out
 }
+
+func parameters(random Reader) error {
+	out := new(dsa.Parameters)
+	// ruleid: swarmgate.go.small-rsa-key
+	if err := dsa.GenerateParameters(out, random, dsa.L1024N160); err != nil {
+		return err
+	}
+	// ok: swarmgate.go.small-rsa-key
+	return dsa.GenerateParameters(out, random, dsa.L3072N256)
+}
+
+func stretched(password []byte, random Reader) ([]byte, []byte) {
+	fixed := []byte("0123456789abcdef")
+	// ruleid: swarmgate.go.fixed-salt
+	weak := pbkdf2.Key(password, fixed, 600000, 32, sha256.New)
+	salt := make([]byte, 16)
+	_, _ = io.ReadFull(random, salt)
+	// ok: swarmgate.go.fixed-salt
+	return weak, pbkdf2.Key(password, salt, 600000, 32, sha256.New)
+}
+
+func chained(block cipher.Block, random Reader) (cipher.BlockMode, cipher.BlockMode) {
+	empty := make([]byte, aes.BlockSize)
+	// ruleid: swarmgate.go.fixed-iv
+	weak := cipher.NewCBCEncrypter(block, empty)
+	iv := make([]byte, aes.BlockSize)
+	if _, err := io.ReadFull(random, iv); err != nil {
+		return nil, nil
+	}
+	// ok: swarmgate.go.fixed-iv
+	return weak, cipher.NewCBCEncrypter(block, iv)
+}

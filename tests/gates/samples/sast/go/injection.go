@@ -199,3 +199,49 @@ func price(doc *xmlquery.Node, r *http.Request) *xmlquery.Node {
 	// ruleid: swarmgate.go.xpath-injection
 	return xmlquery.FindOne(doc, "//item[@name='"+r.FormValue("name")+"']/price")
 }
+
+func listing(folder string, depth int) ([]byte, error) {
+	command := fmt.Sprintf("ls -l %s", folder)
+	// ruleid: swarmgate.go.shell-command-built
+	out, err := exec.Command("sh", "-c", command).Output()
+	if err != nil {
+		// ok: swarmgate.go.shell-command-built
+		return exec.Command("ls", "-l", folder).Output()
+	}
+	// ok: swarmgate.go.shell-command-built
+	_ = exec.Command("sh", "-c", fmt.Sprintf("find . -maxdepth %d", depth)).Run()
+	// ok: swarmgate.go.shell-command-built
+	_ = exec.Command("sh", "-c", "ls "+shellquote.Join(folder)).Run()
+	return out, err
+}
+
+func home(target *url.URL, domain string) bool {
+	// ruleid: swarmgate.go.host-compared-by-part
+	if strings.Contains(target.Host, domain) {
+		return true
+	}
+	// ok: swarmgate.go.host-compared-by-part
+	if strings.HasSuffix(target.Host, "."+domain) {
+		return true
+	}
+	// ok: swarmgate.go.host-compared-by-part
+	if strings.Contains(target.Host, ":") {
+		return false
+	}
+	return target.Hostname() == domain
+}
+
+func greeting(name string, visits int) string {
+	// ruleid: swarmgate.go.page-built
+	page := fmt.Sprintf("<html><body>Hello %s</body></html>", name)
+	// ok: swarmgate.go.page-built
+	page += fmt.Sprintf("<h1>Hello %s, %d</h1>", html.EscapeString(name), visits)
+	return page
+}
+
+func named(document *xmlquery.Node, name string) []*xmlquery.Node {
+	// ruleid: swarmgate.go.xpath-built
+	found := xmlquery.Find(document, fmt.Sprintf("//user[name='%s']", name))
+	// ok: swarmgate.go.xpath-built
+	return append(found, xmlquery.Find(document, "//user[@active]")...)
+}

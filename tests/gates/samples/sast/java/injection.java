@@ -177,3 +177,26 @@ class OrderController {
         return Files.readAllBytes(uploads.resolve(name));
     }
 }
+
+class QualifiedOrders {
+    java.sql.ResultSet byRequest(jakarta.servlet.http.HttpServletRequest request, java.sql.Connection connection)
+            throws Exception {
+        java.lang.String id = request.getParameter("id");
+        // ruleid: swarmgate.java.sql-injection, swarmgate.java.sql-concatenation
+        return connection.createStatement().executeQuery("SELECT total FROM orders WHERE id = '" + id + "'");
+    }
+
+    java.sql.ResultSet byParameter(
+            @org.springframework.web.bind.annotation.RequestParam java.lang.String id, java.sql.Statement statement)
+            throws Exception {
+        // ruleid: swarmgate.java.sql-injection, swarmgate.java.sql-concatenation
+        return statement.executeQuery("SELECT total FROM orders WHERE id = '" + id + "'");
+    }
+
+    java.sql.ResultSet byNumber(
+            @org.springframework.web.bind.annotation.RequestParam java.lang.Long id, java.sql.Statement statement)
+            throws Exception {
+        // ok: swarmgate.java.sql-injection
+        return statement.executeQuery(Queries.of(id));
+    }
+}

@@ -69,3 +69,38 @@ fs.chmodSync("a", 0o666);
 
 // ok: swarmgate.javascript.world-writable
 fs.chmodSync("a", 0o640);
+
+// ruleid: swarmgate.javascript.short-key
+generateKeyPairSync("dsa", { modulusLength: 1024 });
+
+// ok: swarmgate.javascript.short-key
+new NodeRSA({ b: 3072 });
+
+// ruleid: swarmgate.javascript.fast-hash-of-password
+crypto.createHash("sha256").update(user.password).digest("hex");
+
+// ok: swarmgate.javascript.fast-hash-of-password
+crypto.createHash("sha256").update(content).digest("hex");
+
+function stretched(password: string) {
+  const fixed = Buffer.from("00112233", "hex");
+  // ruleid: swarmgate.javascript.fixed-salt
+  const weak = crypto.scryptSync(password, fixed, 32);
+  const salt = crypto.randomBytes(16);
+  // ok: swarmgate.javascript.fixed-salt
+  return [weak, crypto.scryptSync(password, salt, 32)];
+}
+
+function sealed(key: Buffer) {
+  const iv = Buffer.alloc(16);
+  crypto.randomFillSync(iv);
+  // ok: swarmgate.javascript.fixed-initialisation-vector
+  return crypto.createCipheriv("aes-256-cbc", key, iv);
+}
+
+function saveSecret(path: string, text: string) {
+  // ruleid: swarmgate.javascript.secret-readable-by-others
+  fs.writeFileSync(path, text, { mode: 0o644 });
+  // ok: swarmgate.javascript.secret-readable-by-others
+  fs.writeFileSync(path, text, { mode: 0o600 });
+}

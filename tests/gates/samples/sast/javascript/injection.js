@@ -117,3 +117,30 @@ app.get("/x", (req, res) => {
   // ok: swarmgate.javascript.log-injection
   console.log("seen", { value });
 });
+
+function listing(folder, depth) {
+  // ruleid: swarmgate.javascript.shell-command-built
+  execSync(`ls -l ${folder}`);
+  // ok: swarmgate.javascript.shell-command-built
+  execSync(`find . -maxdepth ${Number(depth)}`);
+  // ok: swarmgate.javascript.shell-command-built
+  execSync("ls -l " + shellQuote(folder));
+  // ok: swarmgate.javascript.shell-command-built
+  return execFileSync("ls", ["-l", folder]);
+}
+
+function accountOf(db, name, table) {
+  // ruleid: swarmgate.javascript.sql-built-from-strings
+  db.query(`SELECT id FROM accounts WHERE name = '${name}'`);
+  // ok: swarmgate.javascript.sql-built-from-strings
+  db.query(`SELECT id FROM ${table} WHERE name = ?`, [name]);
+  // ok: swarmgate.javascript.sql-built-from-strings
+  return db.query("SELECT id FROM accounts WHERE name = " + db.escape(name));
+}
+
+function named(document, name) {
+  // ruleid: swarmgate.javascript.xpath-built
+  const found = xpath.select(`//user[name='${name}']`, document);
+  // ok: swarmgate.javascript.xpath-built
+  return found.concat(xpath.select("//user[@active]", document));
+}

@@ -176,3 +176,21 @@ new BrowserWindow({ webPreferences: { nodeIntegration: true } });
 
 // ok: swarmgate.javascript.electron-node-in-page
 new BrowserWindow({ webPreferences: { nodeIntegration: false } });
+
+function goesHome(target, domain) {
+  const url = new URL(target);
+  // ruleid: swarmgate.javascript.host-compared-by-part
+  if (url.hostname.includes(domain)) return true;
+  // ok: swarmgate.javascript.host-compared-by-part
+  if (url.hostname.endsWith("." + domain)) return true;
+  // ok: swarmgate.javascript.host-compared-by-part
+  if (url.host.includes(":")) return false;
+  return url.hostname === domain;
+}
+
+function greeting(name, visits) {
+  // ruleid: swarmgate.javascript.page-built
+  const page = `<html><body>Hello ${name}</body></html>`;
+  // ok: swarmgate.javascript.page-built
+  return page + `<h1>Hello ${escapeHtml(name)}</h1>`;
+}

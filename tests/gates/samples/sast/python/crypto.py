@@ -121,3 +121,25 @@ link_1 = ftplib.FTP("a.invalid")
 
 # ok: swarmgate.python.plain-text-protocol
 link_2 = ftplib.FTP_TLS("a.invalid")
+
+
+def generate_reset_token():
+    # ruleid: swarmgate.python.predictable-secret-made
+    return "".join(random.choice(LETTERS) for _ in range(20))
+
+
+def make_sample_rows():
+    # ok: swarmgate.python.predictable-secret-made
+    return [random.randint(0, 9) for _ in range(20)]
+
+
+def seal(key):
+    vector = b"x" * 16
+    # ruleid: swarmgate.python.fixed-initialisation-vector
+    return Cipher(algorithms.AES(key), modes.CBC(vector))
+
+
+def seal_well(key):
+    vector = os.urandom(16)
+    # ok: swarmgate.python.fixed-initialisation-vector
+    return Cipher(algorithms.AES(key), modes.CBC(vector))

@@ -90,3 +90,19 @@ def fetch_1(url):
 def fetch_2(url):
     # ok: swarmgate.python.shelf-or-pickle-from-download
     return json.loads(requests.get(url).content)
+
+
+def unpack(name, folder):
+    with tarfile.open(name) as tar:
+        for member in tar:
+            # ruleid: swarmgate.python.archive-members-unchecked
+            tar.extract(member, folder)
+
+
+def unpack_some(name, folder):
+    with tarfile.open(name) as tar:
+        for member in tar:
+            if member.name.startswith(("/", "..")):
+                continue
+            # ok: swarmgate.python.archive-members-unchecked
+            tar.extract(member, folder)

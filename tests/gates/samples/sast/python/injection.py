@@ -157,3 +157,31 @@ def handler_22():
     value = request.args.get("v")
     # ok: swarmgate.python.format-string-injection
     "{}".format(value)
+
+def ranked(queryset, name):
+    # ruleid: swarmgate.python.raw-sql-formatted
+    queryset.annotate(rank=RawSQL(f"SELECT rank FROM t WHERE name = '{name}'", []))
+    # ruleid: swarmgate.python.raw-sql-formatted
+    queryset.annotate(rank=RawSQL("SELECT rank FROM t WHERE name = '%s'" % name, []))
+    # ok: swarmgate.python.raw-sql-formatted
+    return queryset.annotate(rank=RawSQL("SELECT rank FROM t WHERE name = %s", [name]))
+
+
+def rows(model):
+    # ok: swarmgate.python.raw-sql-formatted
+    return model.objects.raw(f"SELECT * FROM {model._meta.db_table}")
+
+
+@app.route("/session")
+def renew():
+    answer = make_response("ok")
+    # ok: swarmgate.python.header-injection
+    answer.headers["X-Auth-Token"] = issue_token(request.args["user"])
+    return answer
+
+
+def named(tree, name):
+    # ruleid: swarmgate.python.xpath-built
+    found = tree.xpath(f"//user[name='{name}']")
+    # ok: swarmgate.python.xpath-built
+    return found + tree.xpath("//user[name=$name]", name=name)

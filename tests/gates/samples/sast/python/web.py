@@ -179,3 +179,47 @@ def handler_probe_2():
     value = os.path.basename(request.args.get("v"))
     # ok: swarmgate.python.path-probe
     return str(os.path.exists("/srv/data/" + value))
+
+
+def goes_home(target, domain):
+    parts = urlparse(target)
+    # ruleid: swarmgate.python.host-compared-by-part
+    if parts.netloc.endswith(domain):
+        return True
+    # ok: swarmgate.python.host-compared-by-part
+    if parts.hostname.endswith("." + domain):
+        return True
+    # ok: swarmgate.python.host-compared-by-part
+    if "@" in parts.netloc:
+        return False
+    # ok: swarmgate.python.host-compared-by-part
+    return parts.hostname == domain
+
+
+site = Flask(__name__)
+# ruleid: swarmgate.python.debug-server
+site.run(host="0.0.0.0", debug=True)
+
+# ok: swarmgate.python.debug-server
+asyncio.run(main(), debug=True)
+
+
+@app.route("/answers")
+def keep_answer():
+    # ok: swarmgate.python.xss
+    answer = Response(survey=3, response=request.args["text"])
+    db.session.add(answer)
+    return redirect("/")
+
+
+def greeting(name: str, visits: int) -> str:
+    # ruleid: swarmgate.python.page-built
+    page = f"<html><body>Hello {name}</body></html>"
+    # ok: swarmgate.python.page-built
+    return page + f"<h1>Hello {escape(name)}, {visits}</h1>"
+
+
+def greeting_escaped(name: str) -> str:
+    name = escape(name)
+    # ok: swarmgate.python.page-built
+    return f"<html><body>Hello {name}</body></html>"
