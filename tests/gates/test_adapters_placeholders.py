@@ -238,6 +238,9 @@ def test_a_marker_that_only_moved_or_was_reworded_is_old(project: Project) -> No
             Severity.HIGH,
         ),
         ("def ready_hook(self, name):\n        pass", Severity.HIGH),
+        ('def add_callback(self, name):\n        """Remember the name."""', Severity.HIGH),
+        ('def watch(self, name):\n        """Register a callback that is called when it changes."""', Severity.HIGH),
+        ('def finish(self, name):\n        """Runs all hooks."""', Severity.HIGH),
     ],
 )
 def test_a_documented_hook_informs(method: str, severity: Severity) -> None:

@@ -35,11 +35,17 @@ _HOOK_NAME = re.compile(
     r"^_?(?:on_|on[A-Z]|visit_|depart_|leave_|pre_|post_|before_|after_)|^(?:__exit__|__aexit__|__enter__|__del__"
     r"|__init_subclass__|__post_init__|flush|close|setUp|tearDown|setup|teardown|setUpClass|tearDownClass)$"
 )
-_CALLED_NAME = re.compile(r"_(?:hook|callback|listener)$")
+_DOES = (
+    "add|append|attach|bind|call|clear|connect|create|dispatch|execute|fire|get|handle|install|invoke|load|make|notify"
+    "|process|register|remove|run|set|subscribe|trigger|unregister|wrap"
+)
+_CALLED_NAME = re.compile(rf"^(?!_*(?:{_DOES})_)\w*_(?:hook|callback|listener)$")
 _CALLED_DOC = re.compile(
+    rf"^\W*+(?!(?:{_DOES})(?:s|es)?\b)[\s\S]*?(?:"
     r"\b(?:called|invoked|fired|triggered)\s+(?:\w+\s+){0,2}?(?:by|when(?:ever)?|before|after|once|on|if|each|every|at"
     r"|during|as|just|right|immediately)\b|\bhooks?\b|\bcallback\b|\b(?:event|error) handler\b"
-    r"|\bhandler (?:function|method)\b|\boverrid|\bextension point\b",
+    r"|\bhandler (?:function|method)\b|\boverridden\b|\boverridable\b|\b(?:to|can|may) override\b"
+    r"|\bextension point\b)",
     re.IGNORECASE,
 )
 _TALKERS = re.compile(r"^(?:print|log|logger|logging|_log|_logger|LOG|LOGGER|warnings|click|console|sys|time|asyncio)$")
@@ -298,7 +304,7 @@ def _emptiness_excused(
 
 def _may_be_empty(method: Definition, doc: str) -> bool:
     """Whether a documented method is called by somebody else, by its name and what is said of it."""
-    said = _CALLED_NAME.search(method.name) or _CALLED_DOC.search(doc.partition("\n\n")[0])
+    said = _CALLED_NAME.search(method.name) or _CALLED_DOC.match(doc.partition("\n\n")[0].lstrip())
     return bool(said) and not method.name.startswith("__") and not method.decorator_list and not _promises(method)
 
 

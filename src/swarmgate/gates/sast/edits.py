@@ -65,19 +65,15 @@ def may_be_old(source: SourceFile, findings: Iterable[Finding]) -> bool:
     """Whether a finding may be one of the base on a line that was edited: a cheap look, before the base is scanned."""
     kept = {" ".join(line.split()) for line in source.now.text.split("\n")}
     gone = [line for line in source.was.text.split("\n") if " ".join(line.split()) not in kept]
-    tokens = [_TOKENS.findall(line) for line in comments.without(source.language, "\n".join(gone)).split("\n")]
+    marks = {_marks(line) for line in comments.without(source.language, "\n".join(gone)).split("\n")}
     lines = source.now.text.split("\n")
-    wanted = [
-        _TOKENS.findall(comments.without(source.language, lines[each.line - 1]))
-        for each in findings
-        if 0 < each.line <= len(lines)
-    ]
-    return any(new and _near(old, new) for old in tokens for new in wanted)
+    places = {each.line for each in findings if 0 < each.line <= len(lines)}
+    return any(_marks(comments.without(source.language, lines[place - 1])) in marks for place in places)
 
 
-def _near(old: list[str], new: list[str]) -> bool:
-    """Whether two lines have the marks of one another: renaming leaves those."""
-    return [each for each in old if not each[0].isalnum()] == [each for each in new if not each[0].isalnum()]
+def _marks(line: str) -> tuple[str, ...]:
+    """What a line has beside names and numbers, which is what renaming leaves."""
+    return tuple(each for each in _TOKENS.findall(line) if not each[0].isalnum())
 
 
 def _code(lines: list[str], finding: Finding) -> list[str]:
