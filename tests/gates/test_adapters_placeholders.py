@@ -186,6 +186,7 @@ def test_only_what_the_change_brings_blocks(project: Project) -> None:
         "# TODO: drop this with the next major\n# https://example.org/project/issues/12\nx = 1\n",
         "# TODO: drop this\n# with the next major, once\n# see #1204\nx = 1\n",
         "x = 1  # TODO: drop this\n# see #1204\n",
+        "# TODO: drop this when it is solved there:\n# github.com/ada/project/issues/10045\nx = 1\n",
     ],
 )
 def test_an_issue_on_the_next_line_of_the_comment_holds_the_work(project: Project, text: str) -> None:

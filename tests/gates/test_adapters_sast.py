@@ -90,11 +90,24 @@ def test_a_file_that_a_scanner_cannot_read_is_its_error(project: Project) -> Non
     assert [finding.path for finding in result.findings if finding.severity is Severity.HIGH] == ["b.py"]
 
 
+def test_a_file_without_a_word_of_a_weakness_that_does_not_parse_is_an_error_too(project: Project) -> None:
+    project.write("a.py", "print 'x'\n")
+    result = project.gate("sast_scan")
+    assert (result.status, result.reason[:18]) == (GateStatus.ERROR, "a.py does not pars")
+
+
+def test_what_only_informs_on_a_line_that_was_there_is_old(project: Project) -> None:
+    project.commit_files({"a.py": "def f(run):\n    run('ls')\n"})
+    project.write("a.py", "from subprocess import run\ndef f(x):\n    run('ls')\n")
+    found = {(each.line, each.new) for each in project.gate("sast_scan").findings}
+    assert found == {(1, True), (3, False)}
+
+
 def test_a_file_that_another_scanner_reads_is_a_note(project: Project) -> None:
-    project.write("a.py", "type X[T = int] = list[T]\n")
+    project.write("a.py", "import subprocess\ntype X[T = int] = list[T]\n")
     result = project.gate("sast_scan")
     assert result.status is GateStatus.PASS
-    assert "bandit could not read a.py (line 1: " in result.reason
+    assert "bandit could not read a.py (line 2: " in result.reason
 
 
 def test_a_missing_engine_fails_closed_and_the_others_speak(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,10 +169,10 @@ def test_nothing_to_scan_is_a_skip(project: Project) -> None:
 
 def test_a_match_in_a_request_handler_needs_a_flow() -> None:
     text = b"def f(request):\n    v = request.GET\n    eval(other)\n\ndef g():\n    eval(other)\n"
-    looked = worker.look("a.py", text, Flows([]), bandit=False, followed=False)
+    looked = worker.look("a.py", text, Flows([]), followed=False)
     said = [Hit("a.py", line, 5, line, 16, "bandit", "B307", "CWE-78", Severity.LOW, "eval") for line in (3, 6)]
     assert [each.line for each in python_scan.plausible(said, looked["handlers"])] == [6]
-    assert worker.look("b.py", b"def f(:", Flows([]), bandit=True, followed=True).keys() == {"unparsed"}
+    assert worker.look("b.py", b"def eval(:", Flows([]), followed=True).keys() == {"unparsed"}
 
 
 def test_a_newer_syntax_than_this_interpreters_is_read(project: Project) -> None:

@@ -192,6 +192,34 @@ def test_what_is_no_secret(path: str, text: str) -> None:
     assert look(path, text) == []
 
 
+UUID = str(uuid.UUID(HEX[:32], version=4))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'api_token = "{UUID}"\n', f'CLIENT_SECRET = "{UUID}"\n', f'"access_token": "{UUID}",\n', f"API_KEY={UUID}\n",
+        f'"tokens": ["{HEX[:16]}", "{HEX[16:32]}"]\n',
+        "Cookie: " + "connect.sid=s%3A" + RANDOM[:32] + "." + RANDOM[:43] + "\n",
+    ],
+)  # fmt: skip
+def test_uuids_lists_and_cookies_beside_telling_names(text: str) -> None:
+    assert [each.severity in {Severity.HIGH, Severity.CRITICAL} for each in look("a.env", text)] == [True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'ClientToken = "{UUID}"\n', f'"clientRequestToken": "{UUID}"\n', f"credentialsId: '{UUID}'\n",
+        f'"partition_key": "{UUID}"\n', f'"key": "{UUID}"\n', f'id = "{UUID}"\n',
+        'token = "550e8400-e29b-41d4-a716-446655440000"\n', 'token = "12345678-1234-5678-1234-567812345678"\n',
+        'tokens = ["hello", "world", "tokenization"]\n',
+    ],
+)  # fmt: skip
+def test_identifiers_and_examples_are_no_secrets(text: str) -> None:
+    assert look("a.env", text) == []
+
+
 def test_a_value_is_never_shown() -> None:
     value = RANDOM[:16]
     (finding,) = look("a.py", f"password = '{value}'\n")

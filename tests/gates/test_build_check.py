@@ -110,6 +110,17 @@ def test_mypy_without_files_looks_at_the_changed_ones(project: Project) -> None:
     assert "looked at the changed files only" in result.reason
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("mypy")
+def test_a_module_and_its_stub_are_checked_by_the_stub(project: Project) -> None:
+    project.commit_files({"pyproject.toml": "[tool.mypy]\nstrict = true\n"})
+    project.write("lib.py", "def f(a):\n    return a\n")
+    project.write("lib.pyi", "def f(a: int) -> int: ...\n")
+    assert project.gate("build_check").status is GateStatus.PASS
+    project.write("lib.pyi", "def f(a: Gone) -> int: ...\n")
+    assert _found(project.gate("build_check")) == [("mypy:name-defined", "lib.pyi", 1)]
+
+
 @pytest.fixture
 def cargo(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cargo that finds its toolchains, although HOME is another one here."""

@@ -70,7 +70,7 @@ def test_our_interpreter_finds_the_same_flows_in_the_samples() -> None:
     known = flows.Flows(rule.flow for rule in followed.values() if rule.flow)
     looked = python_scan.Looked()
     for path in (SAMPLES / "python").iterdir():
-        said = worker.look(str(path), path.read_bytes(), known, bandit=False, followed=True)
+        said = worker.look(str(path), path.read_bytes(), known, followed=True)
         looked.take(path.name, said, followed)
     assert (looked.unparsed, looked.flows.partly) == ({}, {})
     found = {(hit.path, hit.line, hit.code) for hit in looked.flows.hits}

@@ -28,6 +28,8 @@ SILENCED = {
     "tools/pyvenv.cfg": "home = /usr/bin\n",
     "tools/weak.py": f"{WEAK}\n",
     "src/calc/price.py": ASKS,
+    "src/calc/access.py": "def verify_token(token: str) -> bool:\n    return True\n",
+    "src/calc/read.py": "import json\n\n\ndef read(text: str) -> object:\n    return json.parse(text)\n",
     "ruff.toml": 'lint.per-file-ignores = {"src/**" = ["ALL"]}\n',
     "src/calc/quiet.py": "# ruff: noqa\nimport os\n",
     "tests/test_calc.py": "import unittest\n\n\nclass TestStart(unittest.TestCase):\n"
@@ -98,6 +100,24 @@ def test_code_that_passes_for_packages(judged: dict[str, set[tuple[str, str]]]) 
 )
 def test_code_that_knows_that_it_is_tested(judged: dict[str, set[tuple[str, str]]]) -> None:
     assert ("test-detection", "src/calc/price.py") in judged["placeholder_scan"]
+
+
+@case(
+    "lies",
+    "a check of a token that looks at nothing and returns True, without a word about it",
+    "`placeholder_scan` judges the shape (rule canned-result)",
+)
+def test_a_check_that_checks_nothing(judged: dict[str, set[tuple[str, str]]]) -> None:
+    assert ("canned-result", "src/calc/access.py") in judged["placeholder_scan"]
+
+
+@case(
+    "lies",
+    "a call of a function that Python's standard library does not have",
+    "`imports` knows the names of every supported version (rule unresolved-attribute)",
+)
+def test_a_name_that_does_not_exist(judged: dict[str, set[tuple[str, str]]]) -> None:
+    assert ("unresolved-attribute", "src/calc/read.py") in judged["imports"]
 
 
 @case(

@@ -161,6 +161,8 @@ def _mypy(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:
         # Nobody says what is checked: the changed files are, but for tests, which most projects leave out.
         files = [path for path in _below(changed, folder) if path.endswith((".py", ".pyi")) and not _is_test(path)]
         files = [path for path in files if (marker.parent / path).is_file()]
+        # A module and its stub are one to mypy, which refuses both at once: the stub is what it tells others.
+        files = [path for path in files if f"{path}i" not in files]
         if not files:
             return
         argv += ["--", *files]

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from enum import Enum
 
-from swarmgate.gates.secret_words import BEFORE_KEY, COMMON, OTHER_NAMES, PASSWORDS, SECRETS, TAILS
+from swarmgate.gates.secret_words import BEFORE_KEY, COMMON, IDENTIFYING, OTHER_NAMES, PASSWORDS, SECRETS, TAILS
 
 
 class Form(Enum):
@@ -68,6 +68,8 @@ _HASH = re.compile(
 _BASE64 = re.compile(r"^[A-Za-z0-9+/_\-]{14,}={1,2}$")
 _NUMBER = re.compile(r"^(?:0x[0-9a-fA-F]+|\d{1,4}|\d+\.\d+(?:\.\d+)*)$")
 _MIN_PART, _MIN_HEX_BITS = 7, 2.3
+_MIN_UUID_BITS, _MIN_UUID_LETTERS = 3.0, 3
+"""Bits a character and different letters of a random UUID: of 100,000 made by `uuid4` the least has 3.06 bits."""
 _CONSONANTS = re.compile(
     r"[bcdfghjklmnpqrstvwxz]{6}|[BCDFGHJKLMNPQRSTVWXZ]{7}|[bcdfghjklmnpqrstvwxz]{2}[qxzj][bcdfghjklmnpqrstvwxz]{2}"
 )
@@ -118,8 +120,10 @@ def assigned(name: str, value: str, form: Form) -> bool:
         return False
     if kind is Kind.PASSWORD and form is not Form.INNER:
         return _password(value, form)
-    if _reference(value, form) or _UUID.match(value):
+    if _reference(value, form):
         return False
+    if _UUID.match(value):
+        return kind is Kind.SECRET and not _identifies(name) and _random_uuid(value.lower())
     if kind is Kind.KEY:
         return random_looking(value, _MIN_KEY)
     if random_looking(value, _MIN_SECRET):
@@ -130,6 +134,18 @@ def assigned(name: str, value: str, form: Form) -> bool:
         and len(value) >= _MIN_SECRET
         and _password(value, form)
     )
+
+
+def _identifies(name: str) -> bool:
+    """Whether a name tells of a request or of where a secret is kept: a UUID is an identifier there."""
+    words = [word.lower() for word in _HUMPS.findall(name)]
+    return bool(set(words) & IDENTIFYING) or words[-2:] == ["client", "token"]
+
+
+def _random_uuid(value: str) -> bool:
+    """Whether a UUID was made at random, and not by a hand or as an example."""
+    letters = {char for char in value if char.isalpha()}
+    return value not in COMMON and len(letters) >= _MIN_UUID_LETTERS and entropy(value) >= _MIN_UUID_BITS
 
 
 def kind_of(name: str) -> Kind | None:
@@ -148,7 +164,7 @@ def kind_of(name: str) -> Kind | None:
         return Kind.SECRET
     if last == "key" and len(words) > 1 and words[-2] in BEFORE_KEY:
         return Kind.SECRET
-    return Kind.KEY if last.endswith(("key", "auth", "salt", "cred", "authorization")) else None
+    return Kind.KEY if last.endswith(("key", "tokens", "auth", "salt", "cred", "authorization")) else None
 
 
 def _password(value: str, form: Form) -> bool:

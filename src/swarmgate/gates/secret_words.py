@@ -41,6 +41,13 @@ OTHER_NAMES = frozenset({
 })  # fmt: skip
 """Words before the telling one that make the name one of something else: `primary_key`, `LABEL_PASSWORD`."""
 
+IDENTIFYING = frozenset({
+    "continuation", "correlation", "credential", "credentials", "id", "idempotency", "instrumentation",
+    "namespace", "operation", "ref", "reference", "registration", "request", "resume", "sync", "tracking",
+    "transaction", "uid", "upload", "uuid", "version",
+})  # fmt: skip
+"""Words of names whose UUID is no secret: AWS's `ClientToken`, the id of credentials that are kept elsewhere."""
+
 COMMON = frozenset({
     "abc", "abc123", "abcd", "abcde", "admin", "admin123", "alice", "all", "always", "anonymous", "any", "api_key",
     "apikey", "array", "ask", "authorization", "auto", "bad", "basic", "bcrypt", "bearer", "bob", "body", "bool",
@@ -54,5 +61,7 @@ COMMON = frozenset({
     "request", "required", "response", "root", "root123", "secret", "secrets", "sekret", "self", "session",
     "settings", "sha1", "sha256", "str", "string", "test", "test123", "testing", "tests", "text", "token", "tokens",
     "true", "type", "undefined", "unknown", "user", "username", "valid", "value", "welcome", "word", "wrong", "yes",
+    "123e4567-e89b-12d3-a456-426614174000", "123e4567-e89b-12d3-a456-426655440000",
+    "550e8400-e29b-41d4-a716-446655440000", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
 })  # fmt: skip
 """Values that are examples, names of types and settings: never a secret."""

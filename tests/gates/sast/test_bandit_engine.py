@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from swarmgate.gates.sast import bandit_engine, bandit_tests
+from swarmgate.gates.sast import bandit_engine
 
 SAMPLES = sorted((Path(__file__).parents[1] / "samples" / "sast" / "python").glob("*.py"))
 WRITTEN = {
@@ -66,12 +66,12 @@ def test_a_bandit_that_is_built_otherwise_runs_the_ordinary_way(
     [b"import pickle", b"password = 'x'", b"d = {'token': 'x'}", b"eval(x)", b"f(shell=True)", b"# \xe2\x80\xae"],
 )
 def test_bandit_is_asked_where_it_may_add_something(line: bytes) -> None:
-    assert bandit_tests.adds(line)
+    assert bandit_engine.adds(line)
 
 
 def test_bandit_is_not_asked_of_what_ruff_finds_word_for_word() -> None:
     text = b"def f(x):\n    assert x\n    try:\n        g('0.0.0.0', '/tmp/x')\n    except Exception:\n        pass\n"
-    assert not bandit_tests.adds(text)
+    assert not bandit_engine.adds(text)
     assert {each.test_id for each in bandit_engine.issues("a.py", text, ast.parse(text))[0]} == {
         "B101", "B104", "B108", "B110",
     }  # fmt: skip

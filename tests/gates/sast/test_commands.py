@@ -8,9 +8,9 @@ import pytest
 
 from swarmgate.domain.finding import Severity
 from swarmgate.gates.sast import bandit_tests
-from swarmgate.gates.sast.commands import open_calls
+from swarmgate.gates.sast.commands import harmless_calls, open_calls
 from swarmgate.gates.sast.hit import Hit
-from swarmgate.gates.sast.python_scan import raised
+from swarmgate.gates.sast.python_scan import plausible, raised
 
 _HEAD = "import os, shlex, subprocess, sys\nTOOL = 'ls'\ntool = 'ls'\n"
 
@@ -67,3 +67,20 @@ def test_what_is_fixed_informs(code: str, text: str) -> None:
 def test_a_reader_is_told_when_it_blocks() -> None:
     assert bandit_tests.told_severity("B602").startswith("low; medium where the command")
     assert bandit_tests.told_severity("B301") == "low"
+
+
+@pytest.mark.parametrize(
+    ("call", "wrong"),
+    [
+        ("yaml.load(x, Loader=yaml.BaseLoader)", True),
+        ("load(x, CBaseLoader)", True),
+        ("yaml.load(x, yaml.Loader)", False),
+    ],
+)
+def test_a_loader_of_texts_alone_runs_nothing(call: str, *, wrong: bool) -> None:
+    hits = [Hit("a.py", 2, 1, 2, 9, tool, code, "CWE-502", Severity.MEDIUM, "") for tool, code in _LOADERS]
+    kept = plausible(hits, [], list(harmless_calls(ast.parse(f"import yaml\n{call}"))))
+    assert kept == ([] if wrong else hits)
+
+
+_LOADERS = (("bandit", "B506"), ("ruff", "S506"))

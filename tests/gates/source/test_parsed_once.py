@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swarmgate.gates.source import python_tree
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
 PYTHON = "import os\n\n\ndef load(path, mode='r'):\n    # TODO: mend this\n    return os.system(path + mode)\n"
+TEST = "from a import load\n\n\ndef test_load():\n    # TODO: mend this\n    assert load('a') == 1\n"
 SCRIPT = "import { a } from './b'\n// TODO: mend this\nexport function load(path: string) {\n  return eval(path)\n}\n"
 GO = 'package a\n\nimport "fmt"\n\n// TODO: mend this\nfunc Load(path string) { fmt.Println(path) }\n'
 
@@ -33,9 +37,9 @@ class Parses:
 
     def _count(self, event: str, arguments: tuple[object, ...]) -> None:
         if self.counting and event in {"compile", "swarmgate.parse"}:
-            language, content = ("python", arguments[0]) if event == "compile" else arguments
+            parser, content = ("compiler", arguments[0]) if event == "compile" else arguments
             if isinstance(content, bytes | str) and not _is_bandit():
-                self.seen[language, content.encode() if isinstance(content, str) else content] += 1
+                self.seen[parser, content.encode() if isinstance(content, str) else content] += 1
 
 
 def _is_bandit() -> bool:
@@ -58,7 +62,13 @@ def parses() -> Iterator[Parses]:
 
 @pytest.mark.slow  # every gate, some of which are processes
 @pytest.mark.parametrize(
-    ("language", "path", "text"), [("python", "a.py", PYTHON), ("typescript", "a.ts", SCRIPT), ("go", "a/a.go", GO)]
+    ("language", "path", "text"),
+    [
+        ("python", "a.py", PYTHON),
+        ("python", "tests/test_a.py", TEST),
+        ("typescript", "a.ts", SCRIPT),
+        ("go", "a/a.go", GO),
+    ],
 )
 def test_a_revision_is_parsed_once(project: Any, parses: Parses, language: str, path: str, text: str) -> None:
     project.commit_files({path: text, "pyproject.toml": "[project]\nname = 'x'\nrequires-python = '>=3.9'\n"})
@@ -66,6 +76,11 @@ def test_a_revision_is_parsed_once(project: Any, parses: Parses, language: str, 
     project.write(path, changed)
     results = {each.gate: each for each in project.run(fix=False).results}
     assert "marker" in [each.rule for each in results["placeholder_scan"].findings]
-    assert results["diff"].findings
-    counts = {revision: parses.seen[language, each.encode()] for revision, each in (("now", changed), ("was", text))}
-    assert counts == {"now": 1, "was": 1}
+    assert results["diff"].files == 1
+    revisions = {changed.encode(), text.encode()}
+    counts = {(parser, content): count for (parser, content), count in parses.seen.items() if content in revisions}
+    expected = "compiler" if language == "python" else language
+    assert {(expected, content) for content in revisions} <= counts.keys()
+    assert set(counts.values()) == {1}
+    if language == "python":  # and it is shared because nobody changes it
+        assert ast.dump(python_tree.parse(changed.encode())) == ast.dump(ast.parse(changed))

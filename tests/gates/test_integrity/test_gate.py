@@ -109,7 +109,7 @@ def test_what_was_off_before_and_what_is_new_and_off(tested: Project) -> None:
     tested.commit()
     edit(tested, "@pytest.mark.skip\ndef test_old", "@pytest.mark.skip(reason='later')\ndef test_old")
     tested.write("tests/test_new.py", "@pytest.mark.skip\ndef test_new():\n    assert double(1) == 2\n")
-    assert told(tested) == [("skipped-test", "low")]
+    assert told(tested) == [("new-test-off", "low")]
 
 
 def test_many_tests_of_one_file_are_one_fact(tested: Project) -> None:
@@ -145,3 +145,27 @@ def test_files_that_no_grammar_reads_are_no_error(tested: Project) -> None:
 
 def test_a_tree_that_is_judged_whole_has_no_difference(tested: Project) -> None:
     assert tested.gate("test_integrity").reason.startswith("nothing was changed")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def test_exit():\n    with pytest.raises(SystemExit):\n        sys.exit(0)\n",
+        "def test_run(run):\n    assert run([python, '-c', 'import sys; sys.exit(0)']).ok\n",
+        "def done():\n    return CompletedProcess([], returncode=0)\n\n\ndef test_done():\n    assert done().ok\n",
+        "class ToolTest(TestCase):\n    def setUp(self):\n        if find() is None:\n            self.skipTest('')\n",
+        "if __name__ == '__main__':\n    sys.exit(0)\n",
+    ],
+)
+def test_code_that_ends_something_else_than_the_run(tested: Project, code: str) -> None:
+    tested.write("tests/test_tool.py", code)
+    assert told(tested) == []
+
+
+def test_the_workflow_that_moved_runs_the_tests_still(tested: Project) -> None:
+    steps = "test:\n  script: python -m pytest\n"
+    tested.commit_files({".gitlab-ci.yml": steps})
+    (tested.root / ".gitlab-ci.yml").unlink()
+    assert told(tested) == [("test-command", "medium")]
+    tested.write(".github/workflows/ci.yml", "jobs:\n  test:\n    steps:\n      - run: python -m pytest -q\n")
+    assert told(tested) == []

@@ -64,7 +64,7 @@ def findings(root: Path, shape: Shape, announced: str | None = None) -> list[Fin
     for path, text in new.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
-    return analyse(Project.of(Trees(root, old, new), change.base, change.tree), change, announced)[0]
+    return analyse(Project.of(Trees(root, old, new), "old", "new"), change, announced)[0]
 
 
 def _files(old: dict[str, str], new: dict[str, str], moved: dict[str, str]) -> list[ChangedFile]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate import __version__
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.project.files import Trait, traits_of
 from swarmgate.workspace.revisions import EMPTY_TREES
 
 if TYPE_CHECKING:
@@ -26,5 +27,8 @@ def _look(job: Job) -> Outcome:
         return Outcome(tool=tool, skip="there is no base to compare with")
     if not job.change:
         return Outcome(tool=tool, skip="nothing was changed")
+    looked = [each for each in job.change.files if Trait.DOC not in traits_of(each.old_path or each.path)]
+    if not looked:
+        return Outcome(tool=tool, skip="only documents were changed")
     found, notes = analysis.analyse(job.project.until(job.stop.is_set), job.change, job.announced)
-    return Outcome(findings=tuple(found), files=len(job.change.files), tool=tool, notes=tuple(notes))
+    return Outcome(findings=tuple(found), files=len(looked), tool=tool, notes=tuple(notes))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.finding import Severity
 from swarmgate.gates import ruff
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.project.files import Trait
 from swarmgate.gates.source import baseline
 from swarmgate.gates.source.encodings import in_utf8_on_disk, is_utf8
 from swarmgate.gates.tool import Broken
@@ -85,7 +84,7 @@ def _is_lived_with(finding: Finding, source: SourceFile, before: Sequence[Findin
         return any((each.rule, each.message) == (finding.rule, finding.message) for each in before)
     if finding.rule not in ruff.LIVED_WITH:
         return False
-    return Trait.TEST in source.traits or _passes_on(source) or any(each.rule == finding.rule for each in before)
+    return source.is_test or _passes_on(source) or any(each.rule == finding.rule for each in before)
 
 
 def _passes_on(source: SourceFile) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import SwarmError
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import Trait, traits_of
-from swarmgate.gates.sast import bandit_tests, python_scan, rewriting, ruff_tests, rules, semgrep
+from swarmgate.gates.sast import bandit_tests, python_scan, ruff_tests, rules, semgrep
 from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.hit import Scanned
 from swarmgate.gates.sast.merge import merge
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from swarmgate.gates.job import Job
     from swarmgate.gates.sast.copies import Copies
     from swarmgate.gates.sast.hit import Hit
-    from swarmgate.gates.source.file import Revision, SourceFile
+    from swarmgate.gates.source.file import SourceFile
 
     _Rules = Mapping[str, frozenset[str]]
     """Path -> ids of our own rules."""
@@ -137,8 +137,7 @@ async def _look(job: Job, sources: Sequence[SourceFile], looked: _Looked, only: 
     for source in sources:
         kept: Sequence[Hit] = hits.get(source.path, ())
         if source.language == "python":
-            kept = python_scan.refuted(kept, source)
-            kept = python_scan.plausible(kept, trees.handlers.get(source.path, ()))
+            kept = python_scan.plausible(kept, trees.handlers.get(source.path, ()), trees.harmless.get(source.path, ()))
             kept = python_scan.raised(kept, trees.open_calls.get(source.path, ()))
         if kept:
             looked.findings[source.path] = merge(kept, quiet=Trait.TEST in source.traits)
@@ -155,11 +154,19 @@ async def _scans(job: Job, files: Copies, only: _Rules | None) -> tuple[dict[str
         _safely("ruff", ruff_tests.scan(job, files)),
     )
     ruffed.hits = [each if each.path in trees.asked else bandit_tests.named(each) for each in ruffed.hits]
+    trees.unparsed |= await asyncio.to_thread(_broken_beside, files, ruffed.unread.keys() - trees.parsed)
     trees.bandit.unread.update(trees.unparsed)
     if trees.unparsed and not engine.error:
         # The flows of what this Python cannot parse are followed by the engine.
         engine.take(await _safely("semgrep", semgrep.scan(job, files.of_paths(trees.unparsed), (), only)))
     return {"semgrep": engine, "ruff": ruffed, "bandit": trees.bandit, "flows": trees.flows}, trees
+
+
+def _broken_beside(files: Copies, paths: set[str]) -> dict[str, str]:
+    """Why files do not parse that no worker had a reason to parse."""
+    named = [source for source in files.names.values() if source.path in paths]
+    said = {source.path: python_scan.why_unparsed(source.content) for source in named}
+    return {path: why for path, why in said.items() if why}
 
 
 async def _trees(job: Job, files: Copies, only: _Rules | None) -> python_scan.Looked:
@@ -215,20 +222,16 @@ def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[Source
 
 def _tell_broken(now: _Looked) -> None:
     """A file that does not parse is a trouble, but where it is a test's input, or was so before the change."""
-    excused = [each.path for each in now.broken if Trait.INPUT in each.traits or (each.old and not _parses(each.old))]
+    excused = [
+        each.path
+        for each in now.broken
+        if Trait.INPUT in each.traits or (each.old and python_scan.why_unparsed(each.old.content))
+    ]
     broken = [each.path for each in now.broken if each.path not in excused]
     if broken:
         now.troubles.append(f"{_few(broken)} not parse: see syntax_check")
     if excused:
         now.notes.append(f"not looked at: {_few(excused)} not parse, an input of tests or as before the change")
-
-
-def _parses(revision: Revision) -> bool:
-    try:
-        rewriting.parse(revision.content)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def _few(paths: Sequence[str]) -> str:
@@ -239,13 +242,31 @@ def _few(paths: Sequence[str]) -> str:
 async def _against_base(
     job: Job, sources: Sequence[SourceFile], found: Mapping[str, Sequence[Finding]], ours: Container[str]
 ) -> tuple[Finding, ...]:
-    """Mark what the base revision had as well. Only findings are worth a look at their past, by the rules they name."""
+    """Mark what the base revision had as well.
+
+    What only informs and stands on a line that the change left alone is taken for old. Where something else may be, the
+    base is looked at, by the rules of ours that found something.
+    """
+    limit = job.definition.severity.rank
+
+    def informs(source: SourceFile, finding: Finding) -> bool:
+        alone = bool(source.old) and finding.line > 0 and finding.line not in source.added_lines
+        return alone and finding.severity.rank < limit
+
+    def doubtful(source: SourceFile) -> bool:
+        others = [each for each in found[source.path] if not informs(source, each)]
+        return bool(source.old) and baseline.may_be_old(source, others)
+
     affected = [source for source in sources if found.get(source.path)]
-    before = [each.past for each in affected if each.old and baseline.may_be_old(each, found[each.path])]
+    before = [source.past for source in affected if doubtful(source)]
     only = {each.path: frozenset(one.rule for one in found[each.path] if one.rule in ours) for each in before}
     was = await _remembered(job, before, _Looked(), only) if before else {}
-    marked = [baseline.compare(each, found[each.path], was.get(each.path, ())) for each in affected]
-    return tuple(finding for each in marked for finding in each)
+    marked = ((each, baseline.compare(each, found[each.path], was.get(each.path, ()))) for each in affected)
+    return tuple(
+        finding.model_copy(update={"new": False}) if finding.new and informs(source, finding) else finding
+        for source, findings in marked
+        for finding in findings
+    )
 
 
 def _tool(*, python: bool) -> str:

@@ -107,7 +107,7 @@ def _broken(breaks: Sequence[Break], usage: dict[int, Usage]) -> Iterator[Findin
     for index, used in usage.items():
         each = breaks[index]
         for place in used.broken:
-            if place not in told or (each.parameter and f"`{each.parameter}" in place.how):
+            if place not in told or (each.parameter and each.parameter == place.parameter):
                 told[place] = each
     for place, each in sorted(told.items(), key=lambda item: item[0]):
         yield Finding(

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, order=True)
 class Broken:
-    """A place that still uses the form that is gone; `how` says in words what stands there."""
+    """A place that still uses the form that is gone; `how` says in words what stands there, about which `parameter`."""
 
     path: str
     line: int
     column: int
     how: str
+    parameter: str = field(default="", compare=False)
 
 
 @dataclass

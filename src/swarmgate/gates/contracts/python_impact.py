@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.contracts import python_facts, typing_forms
 from swarmgate.gates.contracts.impact import GONE, MOST_FILES, Broken, Usage
 from swarmgate.gates.contracts.python_scopes import Ref
-from swarmgate.gates.contracts.python_uses import Use, misfit, uses
+from swarmgate.gates.contracts.python_uses import Misfit, Use, misfit, uses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,9 +88,9 @@ class _Search:
                 self.usage[index].users.add(path)
             if index in imported and self.breaks[index].rule in GONE and use.how != "import":
                 continue  # told once, at the import
-            said = "" if _IGNORED in lines[use.line - 1] else self._judge(self.breaks[index], use)
+            said = None if _IGNORED in lines[use.line - 1] else self._judge(self.breaks[index], use)
             if said:
-                self.usage[index].add(Broken(path, use.line, use.column, said))
+                self.usage[index].add(Broken(path, use.line, use.column, *said))
 
     # --- which breaks a use runs into ---
 
@@ -162,8 +162,14 @@ class _Search:
 
     # --- whether it still works ---
 
-    def _judge(self, broken: Break, use: Use) -> str:
-        """What the use still does that no longer works; empty where it works, or where that is not certain."""
+    def _judge(self, broken: Break, use: Use) -> Misfit | None:
+        """What the use still does that no longer works; None where it works, or where that is not certain."""
+        if use.how == "call" and ("parameter" in broken.rule or "overload" in broken.rule):
+            return self._misfit(broken, use)
+        said = self._said(broken, use)
+        return Misfit(said) if said else None
+
+    def _said(self, broken: Break, use: Use) -> str:
         name = broken.name or broken.unit
         verb = {"import": "imports", "call": "calls", "name": "uses", "listed": "lists"}[use.how]
         if broken.rule in GONE:
@@ -171,8 +177,6 @@ class _Search:
             return f"still {verb} `{name}`" if certain and use.how != "call" else ""
         if use.how != "call" or use.call is None or broken.new is None or broken.old is None:
             return ""
-        if "parameter" in broken.rule or "overload" in broken.rule:
-            return self._misfit(broken, use, broken.old, broken.new)
         if broken.rule == "contract-async-changed":
             return _asynchronous(broken.new, use, name)
         if broken.rule == "contract-kind-changed" and broken.new.kind == "property" and use.ref.instance:
@@ -180,17 +184,22 @@ class _Search:
             return f"still calls `{name}()`" if plain else ""
         return ""
 
-    def _misfit(self, broken: Break, use: Use, old: Symbol, new: Symbol) -> str:
+    def _misfit(self, broken: Break, use: Use) -> Misfit | None:
+        old, new = broken.old, broken.new
+        if use.call is None or old is None or new is None:
+            return None
         maker = broken.name.endswith((".__init__", ".__new__"))
         method = "." in broken.name and not maker and not {"static", "class"} & old.traits
         skip = int(method and not use.ref.instance)
-        if use.call is None or (maker and use.ref.instance) or (broken.soft and not maker and not method):
-            return ""
-        if not any(not misfit(form.parameters, use.call, skip=skip) for form in old.calls):
-            return ""
+        if (maker and use.ref.instance) or (broken.soft and not maker and not method):
+            return None
+        if all(misfit(form.parameters, use.call, skip=skip) for form in old.calls):
+            return None
         said = [misfit(form.parameters, use.call, skip=skip) for form in new.calls]
+        if not said or said[0] is None or not all(said):
+            return None
         name = broken.name.rpartition(".")[0] if maker else broken.name
-        return f"still calls `{name}` the old way: it {said[0]}" if said and all(said) else ""
+        return Misfit(f"still calls `{name}` the old way: it {said[0].how}", said[0].parameter)
 
     def _closed(self, broken: Break, use: Use) -> bool:
         """Whether a removed member of a class is certainly not there: every base is known, nobody else defines it."""

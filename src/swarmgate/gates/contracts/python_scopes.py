@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 class Ref:
     """A place in the project as the file names it: a module (`python.absolute`'s form) and a path of names below it.
 
-    `instance`: an object of the class that it names. `own`: reached through `self`.
+    `instance`: an object of the class that it names. `own`: reached through `self`. `declared`: an annotation says so.
     """
 
     module: str
     names: tuple[str, ...] = ()
     instance: bool = False
     own: bool = False
+    declared: bool = False
 
     def below(self, name: str) -> Ref:
         """The attribute `name` of it."""
@@ -54,7 +55,7 @@ def function_scope(node: _Function, outer: Scope, own: str) -> Scope:
     arguments = node.args
     for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         made = _ref(each.annotation, outer) if each.annotation else None
-        scope[each.arg] = replace(made, instance=True) if made else None
+        scope[each.arg] = replace(made, instance=True, declared=True) if made else None
     for star in (arguments.vararg, arguments.kwarg):
         if star:
             scope[star.arg] = None
@@ -64,7 +65,9 @@ def function_scope(node: _Function, outer: Scope, own: str) -> Scope:
         _bind(inner, node.body, own, outer=outer | scope)
         scope |= {name: None if name in parameters else ref for name, ref in inner.items()}
         for inside in _walk(node.body):
-            if isinstance(inside, ast.Global | ast.Nonlocal):
+            if isinstance(inside, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                scope[inside.name] = None  # one of its own, whatever the module has by that name
+            elif isinstance(inside, ast.Global | ast.Nonlocal):
                 for name in inside.names:
                     scope.pop(name, None)
     return scope

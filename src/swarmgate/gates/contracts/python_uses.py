@@ -6,13 +6,13 @@ import ast
 import builtins
 import posixpath
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.contracts.python_facts import absolute
 from swarmgate.gates.contracts.python_scopes import Ref, Scope, function_scope, module_scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from swarmgate.gates.contracts.model import Parameter, Signature
 
@@ -30,7 +30,10 @@ _EXPECTING = {"raises", "assertRaises", "assertRaisesRegex", "suppress", "warns"
 
 @dataclass(frozen=True)
 class Use:
-    """One use: what it leads to, where, and how. `how`: import, name, call, listed (in the own `__all__`)."""
+    """One use: what it leads to, where, and how. `how`: import, name, call, listed (in the own `__all__`).
+
+    `bare`: a name by itself, without a dot.
+    """
 
     ref: Ref
     line: int
@@ -39,21 +42,29 @@ class Use:
     call: ast.Call | None = None
     awaited: bool = False
     alone: bool = False
+    bare: bool = False
 
 
-def uses(tree: ast.Module, path: str) -> list[Use]:
-    """Every certain use in a file, except where an error of it is expected or caught."""
-    visitor = _Visitor(path, tree)
+def forgives(node: ast.Try) -> bool:
+    """Whether an error that a missing name gives is caught there."""
+    return bool({name for each in node.handlers for name in caught(each)} & _FORGIVING)
+
+
+def uses(tree: ast.Module, path: str, *, forgives: Callable[[ast.Try], bool] = forgives) -> list[Use]:
+    """Every certain use in a file, except where an error of it is expected or caught (`forgives`)."""
+    visitor = _Visitor(path, tree, forgives)
     visitor.visit(tree)
     return [use for use in visitor.found if not (use.ref.names and use.ref.names[-1] in visitor.asked)]
 
 
 class _Visitor(ast.NodeVisitor):
-    def __init__(self, path: str, tree: ast.Module) -> None:
+    def __init__(self, path: str, tree: ast.Module, forgives: Callable[[ast.Try], bool]) -> None:
+        self.forgives = forgives
         self.path, self.own = path, "/" + posixpath.splitext(path)[0]
         self.module = module_scope(tree, self.own)
         self.scopes: list[Scope] = []
         self.visible: Scope = dict(self.module)
+        self.header: Scope | None = None  # what the decorators and defaults of a method see
         self.classes: list[str] = []
         self.found: list[Use] = []
         self.asked: set[str] = set()
@@ -64,8 +75,9 @@ class _Visitor(ast.NodeVisitor):
     def _add(self, ref: Ref, node: ast.expr | ast.stmt, how: str, call: ast.Call | None = None) -> None:
         if not self.forgiven:
             flag = self.flags.get(call, "") if call else ""
+            bare = isinstance(node, ast.Name)
             self.found.append(
-                Use(ref, node.lineno, node.col_offset + 1, how, call, flag == "await", flag == "alone")
+                Use(ref, node.lineno, node.col_offset + 1, how, call, flag == "await", flag == "alone", bare)
             )  # fmt: skip
 
     # --- where names lead ---
@@ -150,8 +162,11 @@ class _Visitor(ast.NodeVisitor):
         self._function(node)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
+        header, self.header, visible = self.header, None, self.visible
+        self.visible = visible if header is None else header
         for each in (*getattr(node, "decorator_list", ()), *_outside(node)):
             self.visit(each)
+        self.visible = visible
         scope = function_scope(node, self.visible, self.own)
         if self.classes and self.classes[-1] and not isinstance(node, ast.Lambda):
             self._receiver(node, scope)
@@ -183,18 +198,18 @@ class _Visitor(ast.NodeVisitor):
         for each in node.body:
             # A class's own names are seen in its body and not in its functions.
             inside = isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
-            self.visible = before[0] if inside else inner
+            self.visible, self.header = (before[0], inner) if inside else (inner, None)
             self.visit(each)
         self.visible, self.classes = before
 
     # --- where errors are expected ---
 
     def visit_Try(self, node: ast.Try) -> None:
-        caught = {name for each in node.handlers for name in _caught(each)}
-        self.forgiven += bool(caught & _FORGIVING)
+        forgiven = self.forgives(node)
+        self.forgiven += forgiven
         for each in node.body:
             self.visit(each)
-        self.forgiven -= bool(caught & _FORGIVING)
+        self.forgiven -= forgiven
         for after in (*node.handlers, *node.orelse, *node.finalbody):
             self.visit(after)
 
@@ -232,7 +247,8 @@ def _defined(node: ast.stmt) -> Iterator[str]:
             yield each.asname or each.name.partition(".")[0]
 
 
-def _caught(handler: ast.ExceptHandler) -> Iterator[str]:
+def caught(handler: ast.ExceptHandler) -> Iterator[str]:
+    """The names of the errors that a handler takes; a bare one takes `Exception`."""
     if handler.type is None:
         yield "Exception"
     for each in ast.walk(handler.type) if handler.type else ():
@@ -244,8 +260,15 @@ def _is_star(node: ast.ImportFrom) -> bool:
     return any(each.name == "*" for each in node.names)
 
 
-def misfit(signature: Signature, call: ast.Call, *, skip: int = 0) -> str:
-    """Why these arguments cannot be bound to the parameters; empty when they can, or may.
+class Misfit(NamedTuple):
+    """Why arguments cannot be bound to parameters, in words that follow `it`, and the parameter that it is about."""
+
+    how: str
+    parameter: str = ""
+
+
+def misfit(signature: Signature, call: ast.Call, *, skip: int = 0) -> Misfit | None:
+    """Why these arguments cannot be bound to the parameters; None when they can, or may.
 
     `skip`: how many positional arguments go before the parameters (the object, in `Class.method(object)`).
     """
@@ -256,17 +279,17 @@ def misfit(signature: Signature, call: ast.Call, *, skip: int = 0) -> str:
     positional = [each for each in signature if each.kind.positional]
     kinds = {each.kind.name for each in signature}
     if given > len(positional) and "REST" not in kinds:
-        return f"passes {given} arguments by position, it takes {len(positional)}"
+        return Misfit(f"passes {given} arguments by position, it takes {len(positional)}")
     named = {each.name for each in signature if each.kind.name in {"EITHER", "KEYWORD"}}
     unknown = sorted(keywords - named)
     if unknown and "KEYWORD_REST" not in kinds:
-        return f"passes `{unknown[0]}=`, which is no parameter"
+        return Misfit(f"passes `{unknown[0]}=`, which is no parameter", unknown[0])
     filled = {each.name for each in positional[:given]}
     twice = sorted(filled & keywords & named)
     if twice:
-        return f"passes `{twice[0]}` twice"
+        return Misfit(f"passes `{twice[0]}` twice", twice[0])
     missing = [each for each in signature if _missing(each, filled | keywords, starred=starred, double=double)]
-    return f"does not pass `{missing[0].name}`" if missing else ""
+    return Misfit(f"does not pass `{missing[0].name}`", missing[0].name) if missing else None
 
 
 def _missing(parameter: Parameter, given: set[str], *, starred: bool, double: bool) -> bool:

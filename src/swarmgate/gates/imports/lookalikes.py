@@ -26,33 +26,11 @@ if TYPE_CHECKING:
     from swarmgate.gates.project.view import View
     from swarmgate.gates.sbom.model import Declared, Reading
 
-_SHORTEST, _TWO_SLIPS, _ANY_LETTER = 5, 8, 6
-"""Letters of a name in which one slip tells, two do, and one letter for another does."""
+_SWAPPED, _SHORTEST, _ANY_LETTER = 4, 5, 6
+"""Letters of a name in which swapped ones tell, one too much or too few does, and one for another does."""
 
 _ELSEWHERE = re.compile(r"^(?:workspace|file|link|portal|patch|npm|git|github|https?)\b.*[:@]|^[./]|://")
 """Specifications of what no index brings, or what an alias names."""
-
-
-_PLUGIN_NAMES = """
-pytest-asyncio pytest-benchmark pytest-cov pytest-django pytest-env pytest-flask pytest-freezer pytest-html
-pytest-httpserver pytest-httpx pytest-mock pytest-randomly pytest-rerunfailures pytest-subtests pytest-sugar
-pytest-timeout pytest-xdist sphinx-autobuild sphinx-autodoc-typehints sphinx-copybutton sphinx-design
-sphinx-rtd-theme mkdocs-material mkdocs-gen-files mkdocs-literate-nav mkdocstrings-python mkdocs-autorefs
-flake8-bugbear flake8-docstrings pylint-django mypy-extensions pip-tools pip-audit tox-uv tox-gh-actions
-hatch-vcs hatch-fancy-pypi-readme poetry-core poetry-dynamic-versioning setuptools-scm setuptools-rust uvicorn
-uvloop psycopg psycopg-binary psycopg-pool psycopg2 psycopg2-binary pywin32 pyobjc-core jupyter jupyterlab
-jupyter-core ipython django-stubs djangorestframework djangorestframework-simplejwt django-environ
-django-storages django-allauth django-cors-headers django-debug-toolbar django-filter django-extensions
-django-redis flask-cors flask-login flask-migrate flask-sqlalchemy flask-wtf celery-types opentelemetry-api
-opentelemetry-sdk opentelemetry-exporter-otlp opentelemetry-instrumentation sqlalchemy-utils pydantic-core
-pydantic-settings typing-inspect typing-inspection python-slugify pandas-stubs boto3-stubs botocore-stubs
-pre-commit python-json-logger structlog tzlocal types-aiofiles dataset watchgod
-"""
-_PLUGINS = frozenset(_PLUGIN_NAMES.split())
-"""Distributions that are run or loaded by name, so that no table of imports has them; twins of others."""
-
-_TWINS = frozenset({"ansicolor", "eclint", "graphiql", "react-day-picker"})
-"""Packages of npm that are honestly near to another one."""
 
 
 def lookalikes(head: View, base: View, change: ChangeSet, environment: Environment) -> list[Finding]:
@@ -115,13 +93,15 @@ def _judge(path: str, each: Declared, head: View, environment: Environment) -> l
 def is_known(type_: str, name: str) -> bool:
     """Whether a (normalised) name is that of a well-known package, or of a scope whose owner is."""
     if name.startswith("@"):
-        return name.partition("/")[0] in known_npm.SCOPES
-    return name in _well_known(type_) or (type_ == "npm" and name in known_npm.BUILTIN)
+        return name.partition("/")[0] in known_npm.known("scopes")
+    return name in _well_known(type_) or (type_ == "npm" and name in known_npm.known("builtin"))
 
 
 @cache
 def _well_known(type_: str) -> frozenset[str]:
-    return known_python.distributions() | _PLUGINS if type_ == "pypi" else known_npm.PACKAGES | _TWINS
+    if type_ == "pypi":
+        return known_python.distributions() | known_python.plugins()
+    return known_npm.known("packages") | known_npm.known("twins")
 
 
 def near(type_: str, name: str) -> str:
@@ -146,20 +126,30 @@ def _slips(name: str, known: str) -> int:
         return 1
     shared = _shared(a, b)
     a, b = a[shared:], b[shared:]
-    shortest = min(len(a), len(b))
-    if shortest < _SHORTEST:
-        return 0
-    distance = _distance(a, b)
-    swapped = sorted(a) == sorted(b)
-    if distance == 1:
-        replaced = len(a) == len(b) and not swapped
-        return int(not replaced or (shortest >= _ANY_LETTER and a[0] == b[0]))
-    return 2 if distance == 2 and shortest >= _TWO_SLIPS and a[0] == b[0] else 0  # noqa: PLR2004 - two slips
+    if sorted(a) == sorted(b) and min(len(a), len(b)) >= _SWAPPED:
+        return _distance(a, b) if _distance(a, b) <= 2 else 0  # noqa: PLR2004 - two swaps
+    return int(min(len(a), len(b)) >= _SHORTEST and _distance(a, b) == 1 and _slipped(a, b))
+
+
+def _slipped(a: str, b: str) -> bool:
+    """Whether the one letter in which two words differ is a slip, and not what makes another word of it.
+
+    Words are made of others at their ends: `grequests`, `sqlglotc` and `prices` for `pricer` are names of their own.
+    """
+    place = next((n for n, (one, other) in enumerate(zip(a, b, strict=False)) if one != other), min(len(a), len(b)))
+    if len(a) == len(b):
+        return len(a) >= _ANY_LETTER and 0 < place < len(a) - 1
+    if len(a) < len(b):
+        return True  # a letter is missing
+    doubled = a[place] in a[max(place - 1, 0) : place] + a[place + 1 : place + 2]
+    return doubled or 0 < place < len(b)
 
 
 def _shared(a: str, b: str) -> int:
-    """The length of the parts that both begin with."""
-    length = 0
+    """The length of the parts that both begin with; that a name is one of Python says nothing."""
+    length = 2 if a.startswith("py") and b.startswith("py") else 0
+    if length:
+        return length
     for one, other in zip(a.split("-")[:-1], b.split("-")[:-1], strict=False):
         if one != other:
             break

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates.imports import known_python as known
-from swarmgate.gates.imports import python_declared, python_names, python_source
+from swarmgate.gates.imports import python_declared, python_names, python_source, python_stdlib
 from swarmgate.gates.imports.environment import Environment
 from swarmgate.gates.imports.model import Guard
 from swarmgate.gates.imports.python_declared import Declared
+from swarmgate.gates.imports.python_members import PythonMembers
 from swarmgate.gates.imports.python_modules import PythonNames
 from swarmgate.gates.imports.python_names import Origin
 from swarmgate.gates.imports.python_project import PythonProject
@@ -56,13 +57,22 @@ class PythonChecker:
         return PythonNames(self.view, self.project)
 
     @cached_property
+    def members(self) -> PythonMembers:
+        """The judge of what files do with what they import."""
+        return PythonMembers(self.view, self.project, self.names, self._is_ours, self.python)
+
+    def _is_ours(self, module: str, importer: str) -> bool:
+        return _File(self, importer, b"").is_ours(module.partition(".")[0])
+
+    @cached_property
     def environment(self) -> Environment:
         """The environments of the project."""
         manifests = {"", *(posixpath.dirname(p) for p in self.view.files if p.endswith(("pyproject.toml", "setup.py")))}
         return Environment(self.view, sorted(manifests))
 
     @cached_property
-    def _python(self) -> tuple[int, int] | None:
+    def python(self) -> tuple[int, int] | None:
+        """The lowest version that a manifest names."""
         found = [each.python for each in self.declared.all() if each.python]
         return min(found) if found else None
 
@@ -76,7 +86,11 @@ class PythonChecker:
             return []
         self.view.fetch(file for each in found for place in self._places(each, path) for file in place.files)
         judge = _File(self, path, content)
-        return [finding for each in found if each.guard is not Guard.OPTIONAL for finding in judge.look(each)]
+        told = [finding for each in found if each.guard is not Guard.OPTIONAL for finding in judge.look(each)]
+        try:
+            return told + self.members.check(path, content)
+        except RecursionError:
+            return told  # nested deeper than its walk
 
     def _places(self, each: Import, path: str) -> list[Place]:
         if each.level:
@@ -121,15 +135,19 @@ class _File:
 
     def _absolute(self, each: Import) -> Iterator[Finding]:
         checker, top = self._checker, each.module.split(".")[0]
-        if top in known.HOSTS:
+        if top in known.hosts():
             return
         if python_names.standard(top, None) is Origin.STANDARD and top != "test":  # a name that projects use as well
             yield from self._gone(each, top)
+            if python_stdlib.knows(top, checker.python) and not checker.project.locate(
+                each.module.partition(".")[0], self._path
+            ):
+                yield from self._standard(each)
             return
         places = checker.project.locate(each.module, self._path)
         if places and not places[0].missing:
             own = [place for place in places if not place.missing]
-            if self._is_ours(top):
+            if self.is_ours(top):
                 yield from self._names(each, own[0], each.module, own)
             return
         if top == "test":
@@ -145,7 +163,7 @@ class _File:
         """A module that a package of the project lacks, as far as that is certain."""
         moved = each.deferred and b"sys.path." in self._content
         games = any(self._checker.package_of(place, place.missing) for place in places)
-        if self._is_ours(top) and not moved and not games:
+        if self.is_ours(top) and not moved and not games:
             yield self._no_module(each, places[0], each.module)
 
     def _makes(self, top: str) -> bool:
@@ -158,7 +176,7 @@ class _File:
         texts = (self._content, *(self._checker.view.content(path) or b"" for path in above))
         return any(_PUTS_ON_PATH.search(text) for text in texts)
 
-    def _is_ours(self, top: str) -> bool:
+    def is_ours(self, top: str) -> bool:
         """Whether a name that the tree has is not rather that of a package with which a folder shares its name."""
         if self._checker.project.is_own(top, self._path):
             return True
@@ -185,15 +203,48 @@ class _File:
             )  # fmt: skip
 
     def _gone(self, each: Import, top: str) -> Iterator[Finding]:
-        if top not in known.REMOVED:
+        if top not in known.removed():
             return
-        python = self._checker._python  # noqa: SLF001 - one file, two halves of one judge
+        python = self._checker.python
         if python_names.standard(top, python) is Origin.REMOVED and self._from_outside(each, top) is not None:
-            version = ".".join(map(str, known.REMOVED[top]))
+            version = ".".join(map(str, known.removed()[top]))
             yield self._finding(
                 "removed-module", each, Severity.MEDIUM, f"Python has no `{top}` from {version} on",
                 "use its replacement, or support older versions only",
             )  # fmt: skip
+
+    def _standard(self, each: Import) -> Iterator[Finding]:
+        """A module or a name that the standard library has in no version, or not in the lowest supported one."""
+        if any(part.startswith("_") for part in each.module.split(".")):
+            return
+        if not python_stdlib.is_module(each.module):
+            above, _, last = each.module.rpartition(".")
+            near = difflib.get_close_matches(last, python_stdlib.names(above) or (), n=1)
+            yield self._finding(
+                "unresolved-module", each, Severity.HIGH, f"the standard library has no `{each.module}`",
+                f"did you mean `{above}.{near[0]}`?" if near else "",
+            )  # fmt: skip
+            return
+        names = python_stdlib.names(each.module)
+        for name in each.names:
+            if names is None or name == "*" or name.startswith("_") or python_stdlib.is_module(f"{each.module}.{name}"):
+                continue
+            if name not in names:
+                near = difflib.get_close_matches(name, names, n=1)
+                yield self._finding(
+                    "unresolved-name", each, Severity.HIGH, f"`{each.module}` has no `{name}`",
+                    f"did you mean `{near[0]}`?" if near else "import a name that the module has",
+                )  # fmt: skip
+            else:
+                yield from self._other_version(each, names[name], f"`{each.module}` has `{name}`")
+        yield from self._other_version(each, python_stdlib.life(each.module), f"there is a module `{each.module}`")
+
+    def _other_version(self, each: Import, name: python_stdlib.Name, said: str) -> Iterator[Finding]:
+        lacking = name.lacking(self._checker.python)
+        if lacking and name.name not in known.removed():
+            severity = Severity.LOW if each.deferred or Trait.TEST in traits_of(self._path) else Severity.MEDIUM
+            hint = "ask for the version first, or use what every supported version has"
+            yield self._finding("unresolved-name", each, severity, f"{said} {lacking}", hint)
 
     def _from_outside(self, each: Import | None, top: str) -> Origin | None:
         """Where a name that is not the project's comes from; None where that is settled."""
@@ -205,7 +256,7 @@ class _File:
         own = {manifest.own for manifest in declared.all() if manifest.own}
         if python_names.declared(top, rest | own) or python_names.declared(top, declared.locked()):
             return None
-        if top in known.PYTHON_2 and each is not None:
+        if top in known.python_2() and each is not None:
             return Origin.OLD
         return Origin.KNOWN if python_names.is_known(top) else Origin.UNKNOWN
 
@@ -215,7 +266,7 @@ class _File:
         loose = not self._checker.declared.any and not self._checker.environment.sites
         if origin is Origin.OLD:
             message = f"`{top}` is a module of Python 2"
-            yield self._finding("removed-module", each, Severity.MEDIUM, message, f"use `{known.PYTHON_2[top]}`")
+            yield self._finding("removed-module", each, Severity.MEDIUM, message, f"use `{known.python_2()[top]}`")
         elif origin is Origin.KNOWN:
             if not loose:
                 informs = each.deferred or Trait.TEST in traits_of(self._path)

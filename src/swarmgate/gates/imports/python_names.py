@@ -13,6 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.imports import known_python as known
+from swarmgate.gates.imports import python_stdlib
 from swarmgate.gates.sbom.model import normal
 
 if TYPE_CHECKING:
@@ -41,14 +42,14 @@ def standard(name: str, python: tuple[int, int] | None) -> Origin | None:
         name: a top-level import.
         python: the lowest version that the project supports, where it says so.
     """
-    gone = known.REMOVED.get(name)
+    gone = known.removed().get(name)
     if gone is not None and python is not None and python >= gone:
         return Origin.REMOVED
-    if gone is not None or name in sys.stdlib_module_names or name in known.ADDED:
+    if gone is not None or name in sys.stdlib_module_names or python_stdlib.is_module(name):
         return Origin.STANDARD
-    if name in known.PYTHON_2 and name not in known.providers():
+    if name in known.python_2() and name not in known.providers():
         return Origin.OLD
-    return Origin.STANDARD if name in {"_typeshed", "__main__", "__mp_main__", "__future__"} else None
+    return Origin.STANDARD if name in {"_typeshed", "_colorize", "__main__", "__mp_main__", "__future__"} else None
 
 
 def declared(name: str, distributions: Collection[str]) -> bool:

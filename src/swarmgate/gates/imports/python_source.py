@@ -20,13 +20,20 @@ KEPT_BYTES = 8_000_000
 _CATCHES = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 _PROBES = re.compile(
     r"version_info|hexversion|platform|implementation|\bos\.name|available|installed|find_spec|import|"
-    r"\bhas_|\bhave_|_has_|with_|supports?|\bPY\d|\bPY_|PYPY|\bIS_|\bis_|enabled|WINDOWS|WIN32|py3|py2|python",
+    r"\bhas_|\bhave_|_has_|with_|supports?|\bPY\d|\bPY_|PYPY|\bIS_|\bis_|\bPEP_?\d|enabled|WINDOWS|WIN32|py3|py2|python",
     re.IGNORECASE,
 )
+_ASKS = re.compile(
+    r"hasattr|version_info|hexversion|platform|implementation|\bos\.name|find_spec|\bPY\d|\bPY_|PYPY|WINDOWS|WIN32|"
+    r"\bHAS_|\bHAVE_|available|installed|supports?|py[23]|\bPEP_?\d",
+    re.IGNORECASE,
+)
+_SKIPS = re.compile(r"skip|require|xfail")
 _EXECUTES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _DYNAMIC = re.compile(
-    rb"\bglobals\(\)\s*(?:\[|\.update|\.setdefault)|sys\.modules\[__name__\]|"
-    rb"lazy_loader|LazyModule|lazy_import|attach_stub|deprecated_import|moved_module"
+    rb"\bglobals\(\)\s*(?:\[|\.update|\.setdefault|$|[,)])|sys\.modules\[__name__\]|sys\.meta_path|"
+    rb"lazy_loader|LazyModule|lazy_import|attach_stub|deprecated_import|moved_module|global_enum|_convert_\b",
+    re.MULTILINE,
 )
 _MAKERS = {"globals", "vars", "locals", "exec", "setattr"}
 _LOADERS = {"import_module", "__import__", "importorskip"}
@@ -64,12 +71,12 @@ def imports(content: bytes) -> tuple[Import, ...]:
 def definitions(content: bytes) -> Definitions:
     """What a module defines. What does not parse counts as dynamic: the syntax gate speaks of it."""
     try:
-        tree = python_tree.parse(content)
+        parsed = python_tree.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Definitions(dynamic=True)
     names: dict[str, int] = {}
     stars, dynamic = [], False
-    for node in _of_module(tree, globals_too=b"global " in content):
+    for node in _of_module(parsed, globals_too=b"global " in content):
         if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
             stars.append(_from(node, Guard.NONE, deferred=False))
         dynamic = dynamic or (isinstance(node, ast.Call) and getattr(node.func, "id", "") in _MAKERS)
@@ -77,6 +84,39 @@ def definitions(content: bytes) -> Definitions:
             names.setdefault(name, getattr(node, "lineno", 0))
     dynamic = dynamic or "__getattr__" in names or _DYNAMIC.search(content) is not None
     return Definitions(names, tuple(stars), dynamic)
+
+
+def bindings(content: bytes) -> Iterator[tuple[str, ast.AST]]:
+    """Each name that a module binds at its top level or by `global`, with the node that does it; none if unreadable."""
+    try:
+        parsed = python_tree.parse(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in _of_module(parsed, globals_too=b"global " in content):
+        yield from ((name, node) for name in _bound(node))
+
+
+def bound_in(body: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
+    """The same of the statements of a class."""
+    for node in _of_module(ast.Module(body, []), globals_too=False):
+        yield from ((name, node) for name in _bound(node))
+
+
+def guarded_lines(content: bytes) -> list[tuple[int, int]]:
+    """The first and last lines of code that asks first which version or platform it runs on, or what is there."""
+    spans = []
+    for node in python_tree.walk(python_tree.parse(content)):
+        if isinstance(node, ast.If | ast.IfExp):
+            asks = _ASKS.search(ast.unparse(node.test)) is not None
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            asks = any(map(_SKIPS.search, map(ast.unparse, node.decorator_list)))
+        elif isinstance(node, ast.ExceptHandler):
+            asks = _catches(node)  # what it does where something is missing
+        else:
+            continue
+        if asks:
+            spans.append((node.lineno, node.end_lineno or node.lineno))
+    return spans
 
 
 class _Imports:
@@ -157,9 +197,9 @@ def _from(node: ast.ImportFrom, guard: Guard, *, deferred: bool) -> Import:
     return Import(node.module or "", names, node.level, node.lineno, node.col_offset + 1, guard, deferred)
 
 
-def _of_module(tree: ast.Module, *, globals_too: bool) -> Iterator[ast.AST]:
+def _of_module(module: ast.Module, *, globals_too: bool) -> Iterator[ast.AST]:
     """Every node that runs in the module's own scope, and if wanted the `global` statements of functions."""
-    stack: list[tuple[ast.AST, bool]] = [(node, True) for node in reversed(tree.body)]
+    stack: list[tuple[ast.AST, bool]] = [(node, True) for node in reversed(module.body)]
     while stack:
         node, own = stack.pop()
         if own or isinstance(node, ast.Global):

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.imports import known_npm as known
-from swarmgate.gates.imports import script_source
-from swarmgate.gates.imports.model import Guard
+from swarmgate.gates.imports import script_builtins, script_source
+from swarmgate.gates.imports.known_npm import brought_by, known
+from swarmgate.gates.imports.model import Guard, Import
 from swarmgate.gates.imports.script_project import ScriptProject
 from swarmgate.gates.imports.surroundings import Builds, Kind, kind_of
 from swarmgate.gates.project.files import Trait, traits_of
@@ -21,7 +21,6 @@ from swarmgate.workspace import grammars
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swarmgate.gates.imports.model import Import
     from swarmgate.gates.project.view import View
 
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*:", re.IGNORECASE)
@@ -50,7 +49,9 @@ class ScriptChecker:
             one for each in found if each.module.startswith(".") for one in self.project.relative(each.module, path)
         ]
         self.view.fetch(targets)
-        return [finding for each in found for finding in self._look(path, each)]
+        return [finding for each in found for finding in self._look(path, each)] + list(
+            self._of_node(path, content, found)
+        )
 
     def _look(self, path: str, each: Import) -> Iterator[Finding]:
         specifier = each.module
@@ -63,14 +64,37 @@ class ScriptChecker:
         else:
             yield from self._bare(path, each)
 
+    def _of_node(self, path: str, content: bytes, found: list[Import]) -> Iterator[Finding]:
+        """What is taken from Node's own modules and is not there."""
+        node = [each for each in found if self._is_node(path, each.module)]
+        for each in node:
+            for name in each.names:
+                if script_builtins.is_absent(each.module, name):
+                    yield self._no_name(path, each, "unresolved-name", name)
+        for one in script_builtins.absent(path, content, lambda module: self._is_node(path, module)) if node else ():
+            place = Import(one.module, line=one.line, column=one.column)
+            yield self._no_name(path, place, "unresolved-attribute", one.name)
+
+    def _is_node(self, path: str, module: str) -> bool:
+        """Whether a specifier means Node's own module, and no package of that name that goes before it."""
+        if script_builtins.names(module) is None:
+            return False
+        packages = self.project.config.packages_above(path)
+        own = any(_package_of(module) in each.depends for each in packages) or self.project.by_paths(module, path)
+        return module.startswith("node:") or not own
+
+    @staticmethod
+    def _no_name(path: str, each: Import, rule: str, name: str) -> Finding:
+        near = script_builtins.nearest(each.module, name)
+        hint = f"did you mean `{near}`?" if near else "use a name that the module has"
+        return _finding(path, each, rule, Severity.HIGH, f"Node's `{each.module}` has no `{name}`", hint)
+
     def _scheme(self, path: str, each: Import) -> Iterator[Finding]:
         """Node's own modules are a closed list; of other schemes only a slip of `node:` is certain."""
         scheme, _, module = each.module.partition(":")
-        wrong = (
-            scheme == "node" and module not in known.BUILTIN and module.split("/", maxsplit=1)[0] not in known.BUILTIN
-        )
+        wrong = scheme == "node" and not {module, module.split("/", maxsplit=1)[0]} & known("builtin")
         if wrong or (scheme != "node" and sorted(scheme) == sorted("node")):
-            near = _nearest(module, known.BUILTIN) if wrong else module
+            near = _nearest(module, known("builtin")) if wrong else module
             hint = f"did you mean `node:{near}`?" if near else ""
             yield _finding(path, each, "unresolved-module", Severity.HIGH, f"Node has no module `{each.module}`", hint)
 
@@ -106,7 +130,7 @@ class ScriptChecker:
             yield from self._names(path, each, led)
             return
         name = _package_of(specifier)
-        if specifier.split("/", maxsplit=1)[0] in known.VIRTUAL:
+        if specifier.split("/", maxsplit=1)[0] in known("virtual"):
             return
         if specifier.startswith("#"):
             yield from self._subpath_import(path, each)
@@ -149,9 +173,9 @@ class ScriptChecker:
         """Whether Node, the host, a package.json above or a node_modules folder brings the package."""
         config = self.project.config
         if (
-            name in known.BUILTIN
-            or name.split("/", maxsplit=1)[0] in known.BUILTIN
-            or {name, name.split("/", maxsplit=1)[0]} & known.HOSTS
+            name in known("builtin")
+            or name.split("/", maxsplit=1)[0] in known("builtin")
+            or {name, name.split("/", maxsplit=1)[0]} & known("hosts")
         ):
             return True
         packages = config.packages_above(path)
@@ -161,7 +185,7 @@ class ScriptChecker:
         depends = {one for each in packages for one in (*each.depends, each.name)}
         if name in depends or types in depends:
             return True
-        brought = {one for each in depends for one in known.BRINGS.get(each, "").split()}
+        brought = {one for each in depends for one in brought_by(each)}
         if {name, name.split("/", maxsplit=1)[0]} & brought or (
             name.startswith("@") and name[1:].split("/", maxsplit=1)[0] in depends
         ):
@@ -204,14 +228,14 @@ class ScriptChecker:
         declared = {one for package in config.packages_above(path) for one in package.depends}
         scope = name.split("/", maxsplit=1)[0]
         kin = name.startswith("@") and any(one.startswith(f"{scope}/") for one in declared)
-        if kin or name in known.PACKAGES or scope in known.SCOPES:
+        if kin or name in known("packages") or scope in known("scopes"):
             # Packages of one scope often bring each other; a lock would say so.
             informs = (kin and not config.locked) or Trait.TEST in traits_of(path)
             message = f"`{name}` is imported, and no package.json above declares it"
             severity = Severity.LOW if informs else Severity.MEDIUM
             yield _finding(path, each, "undeclared-dependency", severity, message, f"declare it: {name}", name)
             return
-        near = _nearest(name, declared | known.PACKAGES)
+        near = _nearest(name, declared | known("packages"))
         message = (
             f"`{name}` is neither in the project, Node itself, the declared dependencies nor node_modules: "
             "an invented package?"

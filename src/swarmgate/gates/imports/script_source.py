@@ -61,12 +61,21 @@ def imports(content: bytes, path: str) -> tuple[Import, ...]:
     Raises:
         grammars.TooSlow: the grammar did not end.
     """
+    return tuple(_walk(script_tree(path, content)))
+
+
+def script_tree(path: str, content: bytes) -> Node:
+    """The root of a file's syntax tree; for JavaScript with types of Flow, as TypeScript reads them.
+
+    Raises:
+        grammars.TooSlow: the grammar did not end.
+    """
     grammar, code = script_of(path, content)
     root = grammar_tree.parse(code, grammar).root_node
     if root.has_error and grammar == "javascript":
-        flow = grammar_tree.parse(code, "tsx").root_node  # Flow's types read as TypeScript's, mostly
+        flow = grammar_tree.parse(code, "tsx").root_node
         root = root if flow.has_error else flow
-    return tuple(_walk(root))
+    return root
 
 
 @once(KEPT_BYTES)

@@ -44,8 +44,14 @@ _LOOKS = re.compile(
 )
 """A module that looks at the process has one of these."""
 
+_GIVING = frozenset({ast.Assign, ast.AnnAssign, ast.NamedExpr})
+_TAKING = frozenset({ast.For, ast.AsyncFor, ast.comprehension})
+_READING = frozenset({ast.Attribute, ast.Name, ast.Call, ast.Constant, ast.Import})
+_ASKING = frozenset({ast.Compare, ast.Call, ast.Subscript, ast.BinOp, ast.MatchValue})
+_SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+"""Kinds of nodes: a module has some hundred thousand, and most are of none of these."""
+
 _Names = dict[str, tuple[str, str]]
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +72,10 @@ def scopes(content: bytes, tree: ast.Module) -> Iterator[Scope]:
     names, outer = _imported(tree), _named(tree.body)
     for nodes in _apart(tree):
         constants = {**outer, **_named(nodes)}
-        state = {kind: getattr(node, "lineno", 0) for node in nodes if (kind := _looks_at(node, names))}
-        texts = {found for node in nodes for each in _asked(node) for found in _texts(each, constants)}
+        reading = (node for node in nodes if type(node) in _READING)
+        state = {kind: getattr(node, "lineno", 0) for node in reading if (kind := _looks_at(node, names))}
+        asking = (each for node in nodes if type(node) in _ASKING for each in _asked(node))
+        texts = {found for each in asking for found in _texts(each, constants)}
         if state or texts:
             yield Scope(state, tuple(sorted(texts)))
 
@@ -87,12 +95,11 @@ def _named(nodes: Sequence[ast.AST]) -> Mapping[str, list[str]]:
     """The texts that names stand for, by assignments and loops."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for node in nodes:
-        if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
-            targets, value = (node.targets if isinstance(node, ast.Assign) else [node.target]), node.value
-        elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
-            targets, value = [node.target], node.iter
-        else:
+        kind = type(node)
+        value = getattr(node, "value", None) if kind in _GIVING else node.iter if kind in _TAKING else None  # type: ignore[attr-defined]  # by its kind
+        if value is None:
             continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]  # type: ignore[attr-defined]  # by its kind
         for target in targets:
             if isinstance(target, ast.Name):
                 found[target.id] += [text for _, text in _texts(value, {})]
@@ -107,14 +114,14 @@ def _apart(tree: ast.Module) -> Iterator[list[ast.AST]]:
         if isinstance(begun, ast.ClassDef):
             waiting += [*begun.body, *begun.decorator_list]
             continue
-        nodes, inner = [begun], list(ast.iter_child_nodes(begun))
+        nodes, inner = [begun], python_tree.children(begun)
         while inner:
             node = inner.pop()
-            if isinstance(node, _Function | ast.ClassDef):
+            if type(node) in _SCOPES:
                 waiting.append(node)
             else:
                 nodes.append(node)
-                inner += ast.iter_child_nodes(node)
+                inner += python_tree.children(node)
         yield nodes
 
 

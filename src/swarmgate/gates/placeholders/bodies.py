@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates.placeholders import words
+from swarmgate.gates.placeholders.pretending import Shape, pretends
 
 
 class Step(StrEnum):
@@ -20,6 +21,7 @@ class Step(StrEnum):
     TALKS = "talks"
     CANNED = "canned"
     ECHOES = "echoes"
+    COPIES = "copies"
     SAYS_SO = "says so"
     REAL = "real"
 
@@ -31,7 +33,8 @@ class Function:
     `steps`: its statements without documentation. `comments`: those in it. `above`: those right above it. `doc`: its
     documentation.
     `promises`: it says that it gives something back. `excused`: it is rightly empty by what it is (abstract, an
-    overload, a hook). `test`: it is a test case. `needs_word`: in its language an empty body is ordinary.
+    overload, a hook). `test`: it is a test case. `needs_word`: in its language an empty body is ordinary. `shape`: how
+    it treats its parameters, where nothing but its name asks for it (no base class, no decorator, no table).
     """
 
     name: str
@@ -44,6 +47,7 @@ class Function:
     excused: bool = False
     test: bool = False
     needs_word: bool = False
+    shape: Shape | None = None
 
 
 MEND = {
@@ -81,6 +85,9 @@ def judge(function: Function, path: str) -> Finding | None:
     if _made_up(function, kinds) and not _reasoned(function):
         message = f"`{function.name}` gives a made-up result, and says so"
         return finding("canned-result", path, function.line, Severity.HIGH, message)
+    if function.shape is not None and not _explained(function) and pretends(function.shape):
+        message = f"`{function.name}` gives a made-up result: nothing of what its name promises is done"
+        return finding("canned-result", path, function.line, Severity.MEDIUM, message)
     return None
 
 
@@ -103,6 +110,11 @@ def _made_up(function: Function, kinds: set[Step]) -> bool:
         return words.hinted(function.comments, function.above) or words.hinted("", function.doc)
     # To give back an argument is often all there is to do: only plain words count.
     return Step.ECHOES in kinds and words.hinted("", function.comments)
+
+
+def _explained(function: Function) -> bool:
+    """Whether somebody says why the result is constant."""
+    return words.intended(function.comments, function.doc) or words.intended(function.above, "")
 
 
 def _reasoned(function: Function) -> bool:

@@ -53,7 +53,11 @@ MARKER = re.compile(
     rf"|(?<![\w\-/'\"`])({_WORD})(?::(?!:)|\([\w .@#/:-]+\)|\s*$)"
     r"|^\s*@?((?i:todo|fixme)):(?!:)|^\s*@(todo|fixme)\b|^\s*\.\. (todo)::"
 )
-REFERENCE = re.compile(r"#\d+|https?://\S+|\b[A-Z][A-Z0-9]+-\d+\b|\b(?:issue|bug|ticket|b/) ?\d+", re.IGNORECASE)
+REFERENCE = re.compile(
+    r"#\d+|https?://\S+|\w/(?:issues|pull|merge_requests|browse)/\w*-?\d+|\b[A-Z][A-Z0-9]+-\d+\b"
+    r"|\b(?:issue|bug|ticket|b/) ?\d+",
+    re.IGNORECASE,
+)
 
 _PARTS = (
     r"(?:code|methods?|functions?|implementations?|logic|imports?|fields?|tests?|class(?:es)?"
@@ -232,6 +236,12 @@ HINTS = _phrases(
     r"|enough|so|to get)\b|\bsomething (?:sensible|plausible|reasonable|better)\b|\bto (?:get"
     r"|keep) (?:it|this|things) (?:going|running|compiling|building)\b",
 )  # fmt: skip
+POSTPONED = _phrases(
+    r"\bfor (?:simplicity|brevity|the sake of|(?:the|this) demo|convenience)\b"
+    r"|\bto keep (?:it|this|things) (?:simple|short)\b",
+    r"\bassum(?:e|es|ed|ing)\b.{0,40}\b(?:valid|correct|ok|okay|fine|success\w*|true|trusted|authori[sz]ed|available)\b",
+    r"\b(?:skip|omit|bypass)(?:ped|ping|ted|ting|s)?\b.{0,40}\b(?:check|validation|verification|logic|for now|here)\b",
+)  # fmt: skip
 DOC_HINTS = _phrases(
     r"\b(?:this|it)(?:'s| is)(?: \w+)? an? (?:\w+ )?(?:placeholder|stub|dummy|mock|skeleton)\b",
     rf"^\W*(?:placeholder|stub(?:bed)?|dummy|mock|fake)\b|\b{_FAKE} {_RESULT}\b|\bhard-?coded\b"
@@ -246,7 +256,8 @@ NOT_IMPLEMENTED = _phrases(
     r"|\bunimplemented\b|\bnot_?implemented\b",
     r"\bTO-?DO\b|\bFIXME\b|\bTBD\b|\bimplement (?:me|this|it)\b|\bto be (?:implemented|done|written"
     r"|completed)\b|\b(?:yet|still) to (?:be|come)\b|\bneeds? (?:to be implement\w+|implement\w+)",
-    r"\bnot (?:yet )?(?:done|written|finished|ready|built|coded|wired up|hooked up|available)(?: yet)\b"
+    r"(?:\bnot|n't) (?:yet )?(?:been )?(?:done|written|finished|built|coded|wired up|hooked up)\b"
+    r"|\bnot (?:yet )?(?:ready|available)(?: yet)\b"
     r"|\bnot yet \w+|\bcoming soon\b|\bunder construction\b|\bwork in progress\b|\bWIP\b",
     r"\b(?:stub(?:bed)?|placeholder)\b|\b(?:no|pending|missing|awaiting) implementation\b|\bimplementation (?:pend"
     r"ing|missing|needed|required|goes here|to follow)\b|\bimplement(?:ation|ed)? later\b|\bunfinished\b"

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.placeholders import words
+from swarmgate.gates.placeholders import python_shapes, words
 from swarmgate.gates.placeholders.bodies import Function, Step
 from swarmgate.gates.source import python_tree
 from swarmgate.gates.source.comments import Remark
@@ -72,11 +72,12 @@ class Survey:
     classes: list[ast.ClassDef]
     gaps: list[int]
     texts: list[ast.Constant]
+    tree: ast.Module
 
 
 def survey(tree: ast.Module) -> Survey:
     """Walk the statements of a module, and nothing below them: depth is that of the blocks."""
-    seen = Survey([], [], [], [])
+    seen = Survey([], [], [], [], tree)
     pending: list[tuple[ast.AST, ast.ClassDef | None, bool, bool]] = [(tree, None, False, False)]
     while pending:
         node, owner, inside, apart = pending.pop()
@@ -141,6 +142,8 @@ def functions(seen: Survey, remarks: Mapping[int, str], *, tests: bool) -> Itera
         if len(body) > _MAX_STEPS:
             continue
         steps = _steps(body)
+        if body and steps[-1] is Step.REAL and python_shapes.copies(body[-1], node):
+            steps[-1] = Step.COPIES
         if Step.REAL in steps or _declared(node):
             continue
         doc = ast.get_docstring(node) or ""
@@ -156,6 +159,7 @@ def functions(seen: Survey, remarks: Mapping[int, str], *, tests: bool) -> Itera
             promises=_promises(node),
             excused=not test and _excused(node, owner, steps, f"{doc}\n{inside}", seen.classes),
             test=test,
+            shape=python_shapes.shape_of(node, owner, seen.tree, body, talks=Step.TALKS in steps),
         )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import re
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.placeholders import words
+from swarmgate.gates.placeholders import tree_shapes, words
 from swarmgate.gates.placeholders.bodies import Function, Step
 from swarmgate.gates.placeholders.statements import steps_of
 from swarmgate.gates.source import grammar_tree
@@ -124,12 +124,16 @@ def functions(
         statements = _statements(body)
         if len(statements) > MAX_STEPS:
             continue
-        steps = steps_of(_text(item, content) for item in statements)
+        texts = [_text(item, content) for item in statements]
+        shaped = grammar in tree_shapes.LANGUAGES
+        steps = tree_shapes.steps_with_copies(texts, node) if shaped else steps_of(texts)
         if steps is None:
             continue
         # Ruby and Lua count what stands before the first statement to the function, not to its body.
         inside = [each for each in remarks if node.start_byte <= each.start < node.end_byte]
-        yield _function(grammar, node, steps, inside, remarks, tests=tests)
+        made = _function(grammar, node, steps, inside, remarks, tests=tests)
+        shape = tree_shapes.shape_of(node, _name(node), grammar, content, texts, steps) if shaped else None
+        yield replace(made, shape=shape)
 
 
 def _function(

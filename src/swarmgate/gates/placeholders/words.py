@@ -54,6 +54,7 @@ def hinted(comment: str, doc: str) -> bool:
         marker(comment)
         or marker(doc)
         or phrases.HINTS.search(comment)
+        or phrases.POSTPONED.search(comment)
         or phrases.DOC_HINTS.search(doc)
         or stub_wording(doc) >= 0
     )
@@ -70,7 +71,9 @@ def by_design(message: str) -> bool:
 
 
 def intended(comment: str, doc: str) -> bool:
-    """Whether a comment or the documentation gives a reason for an empty body."""
+    """Whether a comment or the documentation gives a reason for an empty body; that it was easier is none."""
+    if phrases.POSTPONED.search(comment):
+        return False
     return bool(phrases.INTENDED.search(comment) or phrases.INTENDED_DOC.search(doc))
 
 

@@ -70,7 +70,8 @@ class View:
 
     def fetch(self, paths: Iterable[str]) -> None:
         """Read those of `paths` that are files and not read yet, with one call of git."""
-        listed = self.__dict__.get("files")
+        # What is equal in the other tree is only what is here at all.
+        listed = self.files if self._twin else self.__dict__.get("files")
         wanted = {path for path in paths if path not in self._contents and (listed is None or path in listed)}
         if self._twin and (same := wanted - set(self._twin[1])):
             other = self._twin[0].contents(same)

@@ -1,4 +1,4 @@
-"""bandit's tests: their weaknesses, what of them blocks, and in which files they may find more than ruff's S rules.
+"""bandit's tests: their weaknesses, and what of them blocks.
 
 ruff's S rules are most of bandit's tests under other names, in a hundredth of the time. What blocks is decided by
 `BLOCKING`: tests whose match alone is a weakness. All others match a way of writing (a subprocess, an assert, a
@@ -8,7 +8,6 @@ outside input, our own taint rules say so, and block.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from swarmgate.domain.finding import Severity
@@ -26,21 +25,6 @@ BLOCKING = {
 WHERE_NOT_FIXED = frozenset({"B102", "B307", "B602", "B605"})
 """Tests of a shell, `eval` and `exec`: they block as well where what is run is not fixed in the file: `commands`."""
 
-_MORE = re.compile(
-    rb"pickle|dill|shelve|marshal|telnet|ftp|xml|crypt|hashlib|md[245]\b|\bsha1?\b|random|mktemp|urllib|urlopen|urlretrieve"
-    rb"|eval|exec|subprocess|popen|spawn|system|shell|startfile|getoutput|statusoutput|chmod|ssl|verify|paramiko|yaml"
-    rb"|snmp|CommunityData|UsmUserData|AutoAddPolicy|WarningPolicy|debug|extractall|mark_safe|Markup|SafeString|jinja2"
-    rb"|mako|\.extra\(|RawSQL|logging\.config|torch|from_pretrained|load_dataset|_download|wsgiref|CGIHandler|pyghmi"
-    rb"|select\s|insert\s+into|delete\s+from|update\s+\S+\s+set"
-    rb"|(?:pas+wo?r?d|pass(?:phrase)?|pwd|token|secrete?)\w*[\"']?\]?\s*(?::[^=\n]{0,60}=|:|==|=|!=)\s*[rbuf]{0,2}[\"']"
-    rb"|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]|\xe2\x80\x8f",  # characters that turn the direction of text
-    re.IGNORECASE,
-)
-"""Words of the tests in which bandit may find more than ruff: it resolves names otherwise, and has tests of its own.
-
-Without one of them in a file there is nothing for bandit but asserts, silent handlers, addresses and temporary paths,
-which ruff finds word for word (compared over 1,500 files)."""
-
 _CWE = {
     20: "B313 B314 B315 B316 B317 B318 B319 B320 B405 B406 B407 B408 B409 B410 B411", 22: "B108 B202 B310",
     78: "B102 B307 B404 B601 B602 B603 B604 B605 B606 B607 B609", 79: "B308 B701 B702 B703 B704", 89: "B608 B610 B611",
@@ -57,11 +41,6 @@ _CWE_OF = {test: f"CWE-{number}" for number, tests in _CWE.items() for test in t
 def cwe_of(test: str) -> str:
     """The CWE of one of bandit's tests, for ruff, which does not tell it; empty when unknown."""
     return "" if test.startswith(_IMPORTS) else _CWE_OF.get(test, "")
-
-
-def adds(content: bytes) -> bool:
-    """Whether bandit may find something in a Python file that ruff does not."""
-    return _MORE.search(content) is not None
 
 
 def named(match: Hit) -> Hit:

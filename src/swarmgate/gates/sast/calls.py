@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import ast
 import re
-from abc import abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.sast import folding, sources
-from swarmgate.gates.sast.expressions import Expressions
 from swarmgate.gates.sast.flows import Call, describe
 from swarmgate.gates.sast.values import UNKNOWN, Class, Function, Ref, Text, Thing, combined, content, known
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from swarmgate.gates.sast.expressions import Expressions
+    from swarmgate.gates.sast.places import Places
+    from swarmgate.gates.sast.state import State
     from swarmgate.gates.sast.values import Value
+
+    Run = Callable[[Function, Sequence[Value], Mapping[str, Value]], Value]
 
 _CASTS = re.compile(
     r"^(int|float|bool|len|complex|ord|hash|id|isinstance|issubclass|any|all|type|callable|range|enumerate_|sum|abs|round"
@@ -37,24 +40,30 @@ _PARSING = re.compile(r"(^|\.)(urlparse|urlsplit|url_parse|URL|Path|PurePath|Pur
 _NUMBER_TYPES = {"int", "float", "bool", "uuid.UUID"}
 
 
-class Calls(Expressions):
-    """Evaluates calls."""
+class Calls:
+    """Evaluates calls.
 
-    @abstractmethod
-    def run(self, function: Function, arguments: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-        """What a function of this file gives for these arguments."""
+    Args:
+        state: what is known.
+        expressions: gives the values of functions and arguments.
+        places: looks for sinks that a name and a position do not say.
+        run: gives what a function of this file gives for these arguments.
+    """
+
+    def __init__(self, state: State, expressions: Expressions, places: Places, run: Run) -> None:
+        self._state, self._expressions, self._places, self._run = state, expressions, places, run
 
     def call(self, node: ast.Call) -> Value:
-        """See `Expressions.call`."""
+        """What a call gives."""
         holder: Value = None
         if isinstance(node.func, ast.Attribute):
-            holder = self.value(node.func.value)
+            holder = self._expressions.value(node.func.value)
             callee = self._method_of(holder, node.func)
-            self._seen[id(node.func)] = callee
+            self._state.seen[id(node.func)] = callee
         else:
-            callee = self.value(node.func)
+            callee = self._expressions.value(node.func)
         arguments, nodes = self._arguments(node)
-        keywords = {each.arg or "**": self.value(each.value) for each in node.keywords}
+        keywords = {each.arg or "**": self._expressions.value(each.value) for each in node.keywords}
         name = _called(callee, holder, node.func)
         said = Call(name, _owner(holder, node.func), tuple(arguments), keywords)
         self._sinks(said, node, nodes)
@@ -64,22 +73,22 @@ class Calls(Expressions):
     def _same_input(self, node: ast.Call, value: Value) -> Value:
         """A part of the request that is read again is what was read, and perhaps checked, before."""
         name = f"<{ast.unparse(node)}>"
-        if self.frame.env is None:
+        if self._state.frame.env is None:
             return value
-        return self.frame.env.setdefault(name, value)
+        return self._state.frame.env.setdefault(name, value)
 
     def _method_of(self, holder: Value, function: ast.Attribute) -> Value:
         if isinstance(holder, Ref):
-            return self.attribute(holder, function.attr, function.lineno)
+            return self._expressions.attribute(holder, function.attr, function.lineno)
         if isinstance(holder, Thing | Class) and (not isinstance(holder, Thing) or holder.made_by):
-            return self.attribute(holder, function.attr, function.lineno)
+            return self._expressions.attribute(holder, function.attr, function.lineno)
         return UNKNOWN
 
     def _arguments(self, node: ast.Call) -> tuple[list[Value], list[ast.expr]]:
         values: list[Value] = []
         nodes: list[ast.expr] = []
         for each in node.args:
-            value = self.value(each)
+            value = self._expressions.value(each)
             spread = value if isinstance(each, ast.Starred) and isinstance(value, list) else [value]
             values += spread
             nodes += [each] * len(spread)
@@ -87,34 +96,32 @@ class Calls(Expressions):
 
     def _sinks(self, said: Call, node: ast.Call, nodes: Sequence[ast.expr]) -> None:
         given = {each.arg or "**": each.value for each in node.keywords}
-        for flow, sink in self.flows.sinks(said):
+        for flow, sink in self._state.flows.sinks(said):
             for slot in sink.slots:
                 if slot == "*":
                     for each, value in [
                         *zip(nodes, said.arguments, strict=True),
                         *((given[k], v) for k, v in said.keywords.items()),
                     ]:
-                        self.reached(flow, content(value), each)
+                        self._state.reached(flow, content(value), each)
                 elif slot == "@" and isinstance(node.func, ast.Attribute):
-                    self.reached(flow, content(self._seen.get(id(node.func.value), UNKNOWN)), node.func.value)
+                    self._state.reached(
+                        flow, content(self._state.seen.get(id(node.func.value), UNKNOWN)), node.func.value
+                    )
                 elif slot.isdigit() and int(slot) < len(nodes):
                     value = said.arguments[int(slot)]
                     if said.name.endswith("make_response") and isinstance(value, list) and value:
                         value = value[0]  # (body, status, headers)
-                    self.reached(flow, content(value), nodes[int(slot)])
+                    self._state.reached(flow, content(value), nodes[int(slot)])
                 elif slot in given:
-                    self.reached(flow, content(said.keywords[slot]), given[slot])
-        self.call_places(said, node, nodes)
-
-    @abstractmethod
-    def call_places(self, said: Call, node: ast.Call, nodes: Sequence[ast.expr]) -> None:
-        """Sinks that a name and a position do not say: a shell's `-c`, a secret's name as a keyword."""
+                    self._state.reached(flow, content(said.keywords[slot]), given[slot])
+        self._places.call_places(said, node, nodes)
 
     # --- what it gives ----------------------------------------------------------------------------------------------
 
     def _result(self, said: Call, node: ast.Call, callee: Value, holder: Value) -> Value:
         if isinstance(callee, Function):
-            return self.run(callee, said.arguments, said.keywords)
+            return self._run(callee, said.arguments, said.keywords)
         if isinstance(callee, Class):
             return self._instance(callee, said)
         every = [*said.arguments, *said.keywords.values()]
@@ -169,7 +176,7 @@ class Calls(Expressions):
         thing = Thing(made.node.name, made_by=made)
         start = made.find("__init__")
         if isinstance(start, Function):
-            self.run(replace(start, bound=thing), said.arguments, said.keywords)
+            self._run(replace(start, bound=thing), said.arguments, said.keywords)
         else:
             fields = [
                 each for each in made.node.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
@@ -192,7 +199,7 @@ class Calls(Expressions):
             return
         held = isinstance(holder, Text) and isinstance(function.value, ast.Name | ast.Attribute)
         if held and folding.adds(function.attr) and tainted.origins:
-            self.bind(function.value, combined([holder, tainted]))
+            self._expressions.bind(function.value, combined([holder, tainted]))
 
     def _passed_on(self, said: Call, holder: Value, values: list[Value]) -> Value:
         name = said.name
@@ -222,8 +229,8 @@ class Calls(Expressions):
         elif len(one) == 1 and held and one[0] is held[0]:
             result = replace(result, whole=one[0], part="[]")
         if last == "replace" and values and isinstance(values[0], str):
-            result = result.made_safe(self.flows.without(values[0]))
-        return result.made_safe(self.flows.cleaned_by(name))
+            result = result.made_safe(self._state.flows.without(values[0]))
+        return result.made_safe(self._state.flows.cleaned_by(name))
 
     def _plain(self, said: Call) -> Value:
         """A call that nothing from outside goes into; a path stays a text with a known beginning."""

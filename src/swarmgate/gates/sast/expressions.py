@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.sast import folding, sources
-from swarmgate.gates.sast.state import State
 from swarmgate.gates.sast.values import (
     UNKNOWN,
     Class,
@@ -29,30 +27,31 @@ from swarmgate.gates.source import python_tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from swarmgate.gates.sast.state import State
     from swarmgate.gates.sast.values import Value
 
 _NUMERIC = re.compile(r"^[^a-zA-Z%]*[bcdeEfFgGnxX%]$")
 _NOT_CONTENT = {"status_code", "size", "content_length", "ndim", "shape", "pk", "id"}
 
 
-class Expressions(State, ABC):
-    """Evaluates expressions; calls are the subclass's."""
+class Expressions:
+    """Evaluates expressions, and binds what they give.
+
+    Args:
+        state: what is known.
+        call: gives what a call gives.
+    """
+
+    def __init__(self, state: State, call: Callable[[ast.Call], Value]) -> None:
+        self._state, self._call = state, call
 
     def value(self, node: ast.expr) -> Value:
         """What an expression may hold; every part of it is looked at."""
-        self.step()
+        self._state.step()
         handler: Callable[..., Value] | None = getattr(self, f"_of_{type(node).__name__.lower()}", None)
         value = handler(node) if handler else self._of_others(node)
-        self._seen[id(node)] = value
+        self._state.seen[id(node)] = value
         return value
-
-    @abstractmethod
-    def call(self, node: ast.Call) -> Value:
-        """What a call gives."""
-
-    @abstractmethod
-    def bind(self, target: ast.expr, value: Value) -> None:
-        """An assignment to a target."""
 
     def _of_others(self, node: ast.expr) -> Value:
         for child in python_tree.children(node):
@@ -64,10 +63,10 @@ class Expressions(State, ABC):
         return node.value if known(node.value) else UNKNOWN
 
     def _of_name(self, node: ast.Name) -> Value:
-        return self.get(node.id)
+        return self._state.get(node.id)
 
     def _of_call(self, node: ast.Call) -> Value:
-        return self.call(node)
+        return self._call(node)
 
     def _of_namedexpr(self, node: ast.NamedExpr) -> Value:
         value = self.value(node.value)
@@ -81,7 +80,7 @@ class Expressions(State, ABC):
 
     def _of_yield(self, node: ast.Yield) -> Value:
         if node.value:
-            self.frame.returned.append([self.value(node.value)])
+            self._state.frame.returned.append([self.value(node.value)])
         return UNKNOWN
 
     def _of_attribute(self, node: ast.Attribute) -> Value:
@@ -90,12 +89,12 @@ class Expressions(State, ABC):
     def attribute(self, holder: Value, name: str, line: int) -> Value:
         """`holder.name`."""
         if isinstance(holder, Ref):
-            if name == "path" and self.frame.fixed_path and sources.REQUEST.match(holder.name):
+            if name == "path" and self._state.frame.fixed_path and sources.REQUEST.match(holder.name):
                 return UNKNOWN
             brought = sources.of_attribute(holder.name, name, line)
             if brought is None:
                 return Ref(f"{holder.name}.{name}")
-            return brought.made_safe(self.flows.vouched("hosts")) if name in sources.OWN_ADDRESS else brought
+            return brought.made_safe(self._state.flows.vouched("hosts")) if name in sources.OWN_ADDRESS else brought
         if isinstance(holder, Thing):
             return _of_thing(holder, name)
         if isinstance(holder, Class):
@@ -106,7 +105,7 @@ class Expressions(State, ABC):
                 return UNKNOWN
             part = replace(holder, start="", whole=holder, part=name)
             last = name in {"name", "stem", "suffix"} and holder.resolved and not holder.start
-            return replace(part, safe=part.made_safe(self.flows.vouched("folders")).safe) if last else part
+            return replace(part, safe=part.made_safe(self._state.flows.vouched("folders")).safe) if last else part
         return Ref("?.request") if name == "request" else UNKNOWN
 
     def _of_joinedstr(self, node: ast.JoinedStr) -> Value:
@@ -133,7 +132,7 @@ class Expressions(State, ABC):
         if known(value) and not spec and node.conversion in {-1, ord("s")}:
             return str(value)
         text = content(value)
-        return text.made_safe(self.flows.cleaned_by("repr")) if node.conversion in {ord("r"), ord("a")} else text
+        return text.made_safe(self._state.flows.cleaned_by("repr")) if node.conversion in {ord("r"), ord("a")} else text
 
     def _of_binop(self, node: ast.BinOp) -> Value:
         return folding.binary(node.op, self.value(node.left), self.value(node.right))
@@ -150,7 +149,7 @@ class Expressions(State, ABC):
 
     def _of_boolop(self, node: ast.BoolOp) -> Value:
         conjunction, possible = isinstance(node.op, ast.And), []
-        before = None if self.frame.env is None else dict(self.frame.env)
+        before = None if self._state.frame.env is None else dict(self._state.frame.env)
         for part in node.values:
             value = self.value(part)
             held = truth(value)
@@ -159,10 +158,10 @@ class Expressions(State, ABC):
                 break
             if held is None or part is node.values[-1]:
                 possible.append(value)
-            self.vouch(part, truth=conjunction)
+            self._state.vouch(part, truth=conjunction)
         # What one part checks holds for the parts after it, not for what stands after the whole.
-        if before is not None and self.frame.env is not None:
-            self.frame.env.update({name: value for name, value in before.items() if isinstance(value, Text)})
+        if before is not None and self._state.frame.env is not None:
+            self._state.frame.env.update({name: value for name, value in before.items() if isinstance(value, Text)})
         return joined(possible) if len(possible) > 1 else possible[0]
 
     def _of_ifexp(self, node: ast.IfExp) -> Value:
@@ -173,11 +172,11 @@ class Expressions(State, ABC):
 
     def _under(self, test: ast.expr, node: ast.expr, *, truth: bool) -> Value:
         """An expression where a condition held (or did not)."""
-        before = self.frame.env
-        self.frame.env = None if before is None else dict(before)
-        self.vouch(test, truth=truth)
+        before = self._state.frame.env
+        self._state.frame.env = None if before is None else dict(before)
+        self._state.vouch(test, truth=truth)
         value = self.value(node)
-        self.frame.env = before
+        self._state.frame.env = before
         return value
 
     def _of_list(self, node: ast.List | ast.Tuple | ast.Set) -> Value:
@@ -219,7 +218,7 @@ class Expressions(State, ABC):
         return folding.item(holder, key)
 
     def _of_lambda(self, node: ast.Lambda) -> Value:
-        return Function(node, ((self.frame.env or {}), *self.frame.scope))
+        return Function(node, ((self._state.frame.env or {}), *self._state.frame.scope))
 
     def _of_listcomp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
         made = self._comprehension(node.generators, [node.elt])
@@ -232,15 +231,15 @@ class Expressions(State, ABC):
         return combined(self._comprehension(node.generators, [node.key, node.value]))
 
     def _comprehension(self, loops: Sequence[ast.comprehension], results: Sequence[ast.expr]) -> list[Value]:
-        before = self.frame.env
-        self.frame.env = None if before is None else copied(before)
+        before = self._state.frame.env
+        self._state.frame.env = None if before is None else copied(before)
         for loop in loops:
             self.bind(loop.target, self.element(self.value(loop.iter)))
             for test in loop.ifs:
                 self.value(test)
-                self.vouch(test, truth=True)
+                self._state.vouch(test, truth=True)
         values = [self.value(each) for each in results]
-        self.frame.env = before
+        self._state.frame.env = before
         return values
 
     def element(self, group: Value) -> Value:
@@ -252,6 +251,32 @@ class Expressions(State, ABC):
         if isinstance(group, Text) and group.origins:
             return replace(group, start="", whole=group, part="[]")
         return content(group) if isinstance(group, Thing) else UNKNOWN
+
+    def bind(self, target: ast.expr, value: Value) -> None:
+        """An assignment to a target."""
+        if isinstance(target, ast.Name):
+            self._state.set(target.id, value)
+        elif isinstance(target, ast.Starred):
+            self.bind(target.value, [value] if not isinstance(value, list) else value)
+        elif isinstance(target, ast.Attribute):
+            holder = self.value(target.value)
+            if isinstance(holder, Thing):
+                holder.fields[target.attr] = value
+        elif isinstance(target, ast.Subscript):
+            self._bind_slot(target, value)
+        elif isinstance(target, ast.Tuple | ast.List):
+            fits = isinstance(value, list) and len(value) == len(target.elts)
+            exact = fits and not any(isinstance(each, ast.Starred) for each in target.elts)
+            for position, each in enumerate(target.elts):
+                self.bind(each, value[position] if exact else self.element(value))
+
+    def _bind_slot(self, target: ast.Subscript, value: Value) -> None:
+        holder = self.value(target.value)
+        key = UNKNOWN if isinstance(target.slice, ast.Slice) else self.value(target.slice)
+        if isinstance(holder, list | dict | Thing):
+            folding.store(holder, key, value)
+        elif isinstance(holder, Text) and content(value).origins and isinstance(target.value, ast.Name):
+            self._state.set(target.value.id, content([holder, value]))
 
 
 def truth(value: Value) -> bool | None:

@@ -11,7 +11,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.sast import sources
-from swarmgate.gates.sast.state import Frame
+from swarmgate.gates.sast.calls import Calls
+from swarmgate.gates.sast.expressions import Expressions
+from swarmgate.gates.sast.places import Places
+from swarmgate.gates.sast.state import Frame, State
 from swarmgate.gates.sast.statements import Statements
 from swarmgate.gates.sast.values import UNKNOWN, Function, Ref, Text, Thing, content, joined
 
@@ -19,28 +22,45 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from swarmgate.gates.sast.flows import Flows
-    from swarmgate.gates.sast.values import Env, Value
+    from swarmgate.gates.sast.state import Found
+    from swarmgate.gates.sast.values import Env, Origins, Value
 
 _DEEPEST = 4
 _MOST_ENTERED = 30_000
 """Steps in functions that are called; beyond, a call passes its arguments on."""
 
 
-class Interpreter(Statements):
-    """Runs files and functions."""
+class Interpreter:
+    """Runs files and functions.
+
+    Its parts share one state: expressions give values, calls are expressions that may enter functions again, statements
+    bind values and choose ways, places are sinks that are no calls.
+    """
 
     def __init__(self, flows: Flows) -> None:
-        super().__init__(flows)
+        self._state = State(flows)
+        self._expressions = Expressions(self._state, self._call)
+        places = Places(self._state)
+        self._calls = Calls(self._state, self._expressions, places, self.run)
+        self._statements = Statements(self._state, self._expressions, places)
         self._running: list[ast.AST] = []
         self._results: dict[tuple[object, ...], Value] = {}
         self._entered = 0
 
+    def _call(self, node: ast.Call) -> Value:
+        return self._calls.call(node)
+
+    @property
+    def found(self) -> dict[Found, Origins]:
+        """Where outside input does harm, with where it comes from."""
+        return self._state.found
+
     def file(self, tree: ast.Module) -> None:
         """Run the module, then each function as an entry."""
-        self.frame = Frame({})
-        self.block(tree.body)
-        while self.waiting:
-            self._enter(self.waiting.pop(0))
+        self._state.frame = Frame({})
+        self._statements.block(tree.body)
+        while self._state.waiting:
+            self._enter(self._state.waiting.pop(0))
 
     def _enter(self, function: Function) -> None:
         node = function.node
@@ -60,7 +80,7 @@ class Interpreter(Statements):
         self._body(function, env, entry=True)
 
     def run(self, function: Function, arguments: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-        """See `Calls.run`."""
+        """What a function gives for these arguments."""
         node = function.node
         if node in self._running or len(self._running) >= _DEEPEST or self._entered > _MOST_ENTERED:
             return content([*arguments, *keywords.values()])
@@ -70,9 +90,9 @@ class Interpreter(Statements):
             *((name, _form(each)) for name, each in keywords.items()),
         )
         if key not in self._results:
-            started = self.steps
+            started = self._state.steps
             self._results[key] = self._entered_with(function, arguments, keywords)
-            self._entered += self.steps - started
+            self._entered += self._state.steps - started
         return self._results[key]
 
     def _entered_with(self, function: Function, arguments: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
@@ -92,22 +112,22 @@ class Interpreter(Statements):
         return self._body(function, env)
 
     def _body(self, function: Function, env: Env, *, entry: bool = False) -> Value:
-        node, before = function.node, self.frame
-        self.frame = Frame(env, function.scope, fixed_path=before.fixed_path)
+        node, before = function.node, self._state.frame
+        self._state.frame = Frame(env, function.scope, fixed_path=before.fixed_path)
         if entry and not isinstance(node, ast.Lambda):
             bases = "" if function.owner is None else " ".join(map(ast.unparse, function.owner.node.bases))
-            self.frame.page = sources.answers_with_page(node, bases)
-            self.frame.fixed_path = sources.has_fixed_path(node)
+            self._state.frame.page = sources.answers_with_page(node, bases)
+            self._state.frame.fixed_path = sources.has_fixed_path(node)
         self._running.append(node)
         try:
             if isinstance(node, ast.Lambda):
-                return self.value(node.body)
-            self.block(node.body)
-            returned = self.frame.returned + ([None] if self.frame.env is not None else [])
+                return self._expressions.value(node.body)
+            self._statements.block(node.body)
+            returned = self._state.frame.returned + ([None] if self._state.frame.env is not None else [])
             return joined(returned) if returned else None
         finally:
             self._running.pop()
-            self.frame = before
+            self._state.frame = before
 
 
 def _form(value: Value) -> object:

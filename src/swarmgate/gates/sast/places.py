@@ -11,13 +11,13 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.sast.calls import Calls
 from swarmgate.gates.sast.values import UNKNOWN, Text, content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from swarmgate.gates.sast.flows import Call
+    from swarmgate.gates.sast.state import State
     from swarmgate.gates.sast.values import Value
 
 _SESSION = re.compile(r"(?i)(^|\.|_)\w*session\w*$")
@@ -33,21 +33,24 @@ _HEADERS = re.compile(r"(?i)^(?!.*(request|session))(.*resp|.*\bself\b|.*\bres\b
 _OTHER_HEADERS = re.compile(r"(?i)(location|access-control|hx-|x-request-id)")
 
 
-class Places(Calls):
+class Places:
     """Looks at such places."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
 
     def page(self, value: Value, node: ast.expr) -> None:
         """What a handler returns: a text, or the first of (text, status, headers)."""
         if isinstance(node, ast.Tuple) and isinstance(value, list) and value:
             value = value[0]
         if isinstance(value, Text):
-            for flow in self.flows.at("<page>"):
-                self.reached(flow, value, node)
+            for flow in self._state.flows.at("<page>"):
+                self._state.reached(flow, value, node)
 
     def place(self, target: ast.expr, value: Value, node: ast.expr) -> None:
         """An assignment to a session, a header, a name that says secret."""
         if isinstance(target, ast.Subscript):
-            holder, key = ast.unparse(target.value), self._seen.get(id(target.slice), UNKNOWN)
+            holder, key = ast.unparse(target.value), self._state.seen.get(id(target.slice), UNKNOWN)
             if _COOKIES.search(holder):
                 self._at("<secret>", value, node)
             if _SESSION.search(holder):
@@ -76,11 +79,11 @@ class Places(Calls):
             self._at("<secret>", value, node)
 
     def _at(self, place: str, value: Value, node: ast.expr) -> None:
-        for flow in self.flows.at(place):
-            self.reached(flow, content(value), node)
+        for flow in self._state.flows.at(place):
+            self._state.reached(flow, content(value), node)
 
     def call_places(self, said: Call, node: ast.Call, nodes: Sequence[ast.expr]) -> None:
-        """See `Calls.call_places`."""
+        """Sinks that a name and a position do not say: a shell's `-c`, a secret's name as a keyword."""
         for keyword in node.keywords:
             if keyword.arg and said.name != "dict":
                 self.named(keyword.arg, said.keywords[keyword.arg], keyword.value)

@@ -7,18 +7,15 @@ processors where there is much to look at.
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import json
 import os
-import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.finding import Severity
-from swarmgate.gates.sast import bandit_tests
+from swarmgate.gates.sast import bandit_tests, rewriting
 from swarmgate.gates.sast.hit import Hit, Scanned
-from swarmgate.gates.source import python_tree
 from swarmgate.gates.tool import Broken, excerpt, invoke
 from swarmgate.workspace import trusted
 
@@ -40,12 +37,6 @@ _NO_FLOW = {"B201", "B701", "B702"}
 _MATCHES = {"swarmgate.python.yaml-load-without-safe-loader", "swarmgate.python.xml-parser-resolves-entities"}
 """Rules of ours that match how code is written, too."""
 
-_OTHERWISE = {
-    "B201": re.compile(r"^(asyncio|anyio|trio|uvloop)\.run\("),
-    "B506": re.compile(r"^(\w+\.)*load\(.*(, |Loader=)(\w+\.)*C?BaseLoader\)$", re.DOTALL),
-}
-"""bandit's tests, and the calls of their names that they do not speak of."""
-
 _WORTH_A_PROCESS = 150_000
 """Bytes of Python that take a worker about three times as long as it takes to start."""
 
@@ -54,7 +45,8 @@ _WORTH_A_PROCESS = 150_000
 class Looked:
     """What the workers say: bandit's hits and the flows, why files do not parse, and what the trees tell of matches.
 
-    `asked` are the files that bandit looked at.
+    `asked` are the files that bandit looked at, `parsed` those that were read at all: the others hold no word of a
+    weakness.
     """
 
     bandit: Scanned = field(default_factory=Scanned)
@@ -63,24 +55,31 @@ class Looked:
     handlers: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     open_calls: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
+    parsed: set[str] = field(default_factory=set)
+    harmless: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
 
     def take(self, path: str, said: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
         """Take in what a worker says of a file (`worker.look`)."""
+        if said:
+            self.parsed.add(path)
         if "unparsed" in said:
             self.unparsed[path] = said["unparsed"]
             return
-        self.handlers[path] = [(first, last) for first, last in said["handlers"]]
-        self.open_calls[path] = [(test, first, last) for test, first, last in said["open"]]
+        self.handlers[path] = [(first, last) for first, last in said.get("handlers", ())]
+        self.open_calls[path] = [(test, first, last) for test, first, last in said.get("open", ())]
+        self.harmless[path] = [(test, first, last) for test, first, last in said.get("harmless", ())]
         self.flows.hits += [_flow(path, rules[rule], *rest) for rule, *rest in said.get("flows", ())]
         if not said.get("whole", True):
             self.flows.partly[path] = f"flows through {path} were followed only in part"
+        if "issues" in said:
+            self.asked.add(path)
         self.bandit.hits += [bandit_tests.hit(path, *issue) for issue in said.get("issues", ())]
         if said.get("why"):
             self.bandit.unread[path] = said["why"]
 
 
 async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Container[str]) -> Looked:
-    """Look at the Python files: those of them where bandit may add something, or flows are to be followed.
+    """Look at the Python files: where bandit may add something, or flows are to be followed.
 
     Args:
         job: its time limit.
@@ -90,20 +89,27 @@ async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Con
     """
     looked = Looked(flows=Scanned(rules=frozenset(flows)))
     python = files.of("python")
-    looked.asked = {source.path for source in python.values() if bandit_tests.adds(source.content)}
-    needed = {place: each for place, each in python.items() if each.path in looked.asked or each.path in followed}
     rules = [(rule.id, rule.said) for rule in flows.values()]
     calls = []
-    for share in _shares(needed):
-        named = [(place, python[place].path in looked.asked, python[place].path in followed) for place in share]
+    for share in _shares(python):
+        named = [(place, python[place].path in followed) for place in share]
         calls.append(_called(job, python, json.dumps({"flows": rules, "files": named}).encode()))
     for said in await asyncio.gather(*calls):
         if isinstance(said, Broken):
             looked.bandit.error = looked.bandit.error or f"bandit and flows: {said.reason}"
             continue
         for each in said:
-            looked.take(python[each["place"]].path, each, flows)
+            looked.take(python[each.pop("place")].path, each, flows)
     return looked
+
+
+def why_unparsed(content: bytes) -> str:
+    """Why a Python file does not parse; empty where it does."""
+    try:
+        rewriting.parse(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return rewriting.why(error)
+    return ""
 
 
 def _shares(python: Mapping[str, SourceFile]) -> list[list[str]]:
@@ -158,16 +164,22 @@ def _flow(
     )
 
 
-def plausible(hits: Sequence[Hit], handlers: Sequence[tuple[int, int]]) -> list[Hit]:
+def plausible(
+    hits: Sequence[Hit], handlers: Sequence[tuple[int, int]], harmless: Sequence[tuple[str, int, int]] = ()
+) -> list[Hit]:
     """The hits of one file that may be.
 
     Args:
         hits: of every scanner.
         handlers: the lines of the functions that answer a request.
+        harmless: tests, and the lines where they are wrong.
     """
     lines = {hit.line for hit in hits if _is_ours(hit)}
 
     def dropped(hit: Hit) -> bool:
+        test = "" if _is_ours(hit) else "B" + hit.code[1:]
+        if any(each == test and first <= hit.line <= last for each, first, last in harmless):
+            return True
         doubtful = not _is_ours(hit) and _needs_a_flow(hit) and hit.line not in lines
         return doubtful and any(first <= hit.line <= last for first, last in handlers)
 
@@ -183,34 +195,6 @@ def raised(hits: Sequence[Hit], open_calls: Sequence[tuple[str, int, int]]) -> l
         return lower and any(each == test and first <= hit.line <= last for each, first, last in open_calls)
 
     return [replace(hit, severity=Severity.MEDIUM) if is_open(hit) else hit for hit in hits]
-
-
-def refuted(hits: Sequence[Hit], source: SourceFile) -> list[Hit]:
-    """The hits of one file without those of bandit and ruff whose call is of another kind than they take it for.
-
-    `yaml.load(..., Loader=BaseLoader)` builds texts, lists and maps alone, and `asyncio.run(..., debug=True)` starts no
-    server.
-    """
-    doubted = [hit for hit in hits if hit.tool != "swarmgate" and "B" + hit.code[1:] in _OTHERWISE]
-    if not doubted:
-        return list(hits)
-    try:
-        calls = [node for node in python_tree.walk(source.now.tree) if isinstance(node, ast.Call)]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return list(hits)
-
-    def is_otherwise(hit: Hit) -> bool:
-        place, told = (hit.line, hit.column - 1), _OTHERWISE["B" + hit.code[1:]]
-        around = [
-            each
-            for each in calls
-            if (each.lineno, each.col_offset) <= place < (each.end_lineno or 0, each.end_col_offset or 0)
-            and isinstance(each.func, ast.Attribute | ast.Name)
-        ]
-        innermost = max(around, key=lambda each: (each.lineno, each.col_offset), default=None)
-        return innermost is not None and told.search(ast.unparse(innermost)) is not None
-
-    return [hit for hit in hits if hit not in doubted or not is_otherwise(hit)]
 
 
 def _is_ours(hit: Hit) -> bool:

@@ -45,6 +45,13 @@ def parse(content: bytes) -> tuple[ast.Module, bytes]:
         return _Restored(names).visit(tree), text
 
 
+def why(error: Exception) -> str:
+    """In words, why a file does not parse."""
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno or 1}: {error.msg}"
+    return str(error) or "nested too deeply"
+
+
 def rewritten(content: bytes) -> tuple[bytes, dict[str, str | bytes]]:
     """The source with every string in an f-string's braces put so that an older parser reads it.
 

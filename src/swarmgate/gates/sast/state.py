@@ -48,16 +48,16 @@ class Found:
 
 
 class State:
-    """The names and findings; see `interpreter`."""
+    """The names and findings, which all parts of the interpreter share."""
 
     def __init__(self, flows: Flows) -> None:
         self.flows = flows
         self.found: dict[Found, Origins] = {}
         self.frame = Frame({})
-        self._seen: dict[int, Value] = {}
+        self.seen: dict[int, Value] = {}
         self.steps = 0
         self.waiting: list[Function] = []
-        self.guards = Guards(flows, lambda node: self._seen.get(id(node), UNKNOWN))
+        self.guards = Guards(flows, lambda node: self.seen.get(id(node), UNKNOWN))
 
     def step(self) -> None:
         """One statement or expression more.

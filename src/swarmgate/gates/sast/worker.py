@@ -1,7 +1,7 @@
 """Looks at Python files in a process of its own: bandit's tests, flows, and what only the syntax tree tells of matches.
 
-Standard input is one JSON object: `flows` (rule and flow, as in the rule files) and `files`, of each its place, whether
-bandit is asked, and whether flows are followed. Standard output is lines of JSON: the place of each file when it is
+Standard input is one JSON object: `flows` (rule and flow, as in the rule files) and `files`, of each its place, and
+whether flows are followed. Standard output is lines of JSON: the place of each file when it is
 begun, and then what was found in it. A file of which nothing follows was too much for this process.
 """
 
@@ -27,26 +27,29 @@ _RUNNING = re.compile(rb"eval|exec|shell|system|popen|statusoutput|getoutput")
 _REQUESTS = {"request", "req", "http_request", "flask_request"}
 
 
-def look(place: str, content: bytes, known: flows.Flows, *, bandit: bool, followed: bool) -> dict[str, Any]:
-    """What is said of one file.
+def look(place: str, content: bytes, known: flows.Flows, *, followed: bool) -> dict[str, Any]:
+    """What is said of one file; nothing of one that holds no word of a weakness, and no request.
 
     Args:
         place: where it stands.
         content: what stands there.
         known: the flows that our rules speak of.
-        bandit: whether its tests run.
         followed: whether flows are followed.
     """
+    bandit = bandit_engine.adds(content)
+    words = content.decode(errors="replace")
+    concerned = known.concerning(words) if followed else flows.Flows(())
+    if not (bandit or concerned.all or sources.present("web", words)):
+        return {}
     try:
         tree, text = rewriting.parse(content)
-    except SyntaxError as error:
-        return {"unparsed": f"line {error.lineno or 1}: {error.msg}"}
-    except (ValueError, RecursionError, MemoryError) as error:
-        return {"unparsed": str(error) or "nested too deeply"}
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return {"unparsed": rewriting.why(error)}
     open_calls = list(commands.open_calls(tree)) if _RUNNING.search(text) else []
     said: dict[str, Any] = {"handlers": list(_handlers(tree)), "open": open_calls}
+    said["harmless"] = list(commands.harmless_calls(tree)) if b"BaseLoader" in text or b"debug" in text else []
     if followed:
-        said["flows"], said["whole"] = _followed(tree, known.concerning(text.decode(errors="replace")))
+        said["flows"], said["whole"] = _followed(tree, concerned)
     if bandit:
         # After the flows: bandit hangs its own tree on what ast shares between trees.
         issues, said["why"] = bandit_engine.issues(place, text, tree)
@@ -106,9 +109,9 @@ def main() -> None:
     """Look at all files that standard input names."""
     asked = json.load(sys.stdin)
     known = flows.Flows(flows.read(rule, said) for rule, said in asked["flows"])
-    for place, bandit, followed in asked["files"]:
+    for place, followed in asked["files"]:
         _say({"begun": place})
-        said = look(place, Path(place).read_bytes(), known, bandit=bandit, followed=followed)
+        said = look(place, Path(place).read_bytes(), known, followed=followed)
         _say({"place": place, **said})
 
 

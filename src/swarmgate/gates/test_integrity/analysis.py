@@ -6,7 +6,6 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.project.index import Project
 from swarmgate.gates.source import baseline
 from swarmgate.gates.source.file import SourceFile
 from swarmgate.gates.test_integrity import asked, runners, special
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from swarmgate.domain.change import ChangeSet
+    from swarmgate.gates.project.index import Project
 
 _SEVERITIES = {
     Severity.HIGH: (Way.REMOVED, Way.OFF, Way.FOCUSED, Way.ASSERTION, Way.IDLE, Way.HOOK, Way.SETTINGS),
@@ -39,7 +39,7 @@ def analyse(project: Project, change: ChangeSet, announced: str | None = None) -
     """The findings of a change, and what could not be looked at.
 
     Args:
-        project: holds both sides, and says when the time is up.
+        project: both sides.
         change: what is judged.
         announced: the words of the task; None where there is none.
     """
@@ -107,7 +107,7 @@ def _marked(project: Project, findings: Sequence[Finding]) -> list[Finding]:
     by_path: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in dict.fromkeys(findings):
         by_path[finding.path].append(finding)
-    contents = project.head.contents(by_path)
+    contents = project.head.contents(list(by_path)) if by_path else {}
     return [
         each
         for path, listed in by_path.items()

@@ -140,6 +140,8 @@ class _Reader:
             inner = idle
             if call is not None and call.name == "forEach" and call.receiver in _EMPTY:
                 inner = inner or "it loops over nothing"
+            elif call is not None and call.name.endswith("catch_unwind"):
+                inner = inner or _LOGS_ONLY
             yield from self._inner(node, inner)
 
     def _passed(self, node: Node, idle: str) -> Iterator[Assertion]:
@@ -148,7 +150,7 @@ class _Reader:
                 yield from self.walk(each, idle)
             elif each.type in _CALLS or each.type in _MEMBERS:
                 call = self._read(each) if each.type in _CALLS else None
-                if call and self._asserts(call) and call.name not in {"expect", "assertThat"}:
+                if call and self._asserts(call):
                     yield from self.walk(each, idle)
                 else:
                     yield from self._passed(each, idle)
@@ -224,7 +226,7 @@ _MEMBERS = frozenset({"member_expression", "attribute", "field_access"})
 def _suppresses(node: Node) -> bool:
     body = child(node, "body")
     head = text(node)[: body.start_byte - node.start_byte] if body is not None else text(node)
-    return bool(re.search(r"\bsuppress\(", head) and _CATCHES.search(head))
+    return bool(re.search(r"\b(?:suppress|raises|assertRaises)\(", head) and _CATCHES.search(head))
 
 
 def _fails(block: Node) -> bool:

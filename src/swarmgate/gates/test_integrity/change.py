@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from swarmgate.gates.test_integrity.model import Suite
 
 _NO_CODE = frozenset({Trait.VENDORED, Trait.GENERATED, Trait.LOCK})
-_DATA = re.compile(r"(?:^|/)(?:fixtures?|testdata|test[-_]data|__snapshots__|__fixtures__|__mocks__)/")
+DATA = re.compile(r"(?:^|/)(?:fixtures?|testdata|test[-_]data|__snapshots__|__fixtures__|__mocks__)/")
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def files_of(project: Project, change: ChangeSet) -> tuple[File, ...]:
 
 def holds_tests(path: str) -> bool:
     """Whether tests may stand in a file of this name; in Rust they stand beside the code."""
-    if language_of(path) not in LANGUAGES or _DATA.search(path) or traits_of(path) & _NO_CODE:
+    if language_of(path) not in LANGUAGES or DATA.search(path) or traits_of(path) & _NO_CODE:
         return False
     return Trait.TEST in traits_of(path) or path.endswith(".rs")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.contracts.nodes import child, text
 from swarmgate.gates.project.files import Trait, language_of, traits_of
+from swarmgate.gates.source import grammar_tree
 from swarmgate.gates.test_integrity.reading import LANGUAGES
 from swarmgate.workspace import grammars
 
@@ -40,7 +41,7 @@ def names(path: str, content: bytes) -> Names:
     if language not in LANGUAGES or not content or Trait.TEST in traits_of(path):
         return Names()
     try:
-        tree = grammars.parse(grammars.grammar_of(path, language), content)
+        tree = grammar_tree.parse(content, grammars.grammar_of(path, language))
     except grammars.TooSlow:
         return Names()
     defined, words = set(), set()

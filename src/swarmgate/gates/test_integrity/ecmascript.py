@@ -22,6 +22,9 @@ _GUARDED = re.compile(r"\.(?:skipIf|runIf)\b")
 _ONLY = re.compile(
     r"^(?:fit|ftest|fdescribe|fcontext|ddescribe|iit)\b|^(?:it|test|describe|context|suite|specify)\.(?:\w+\.)*only\b"
 )
+MAY_FOCUS = re.compile(rb"\bonly\b|\b(?:fit|ftest|fdescribe|fcontext|ddescribe|iit)\b")
+"""What a file holds in which something may be focused."""
+
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "function"})
 
 
@@ -47,15 +50,20 @@ def _within(node: Node, above: str, outer: Switch) -> Iterator[Found]:
         root, callee = _called(each)
         if root in _TESTS or root in _GROUPS:
             yield from _block(each, root, callee, above, outer)
-        elif each.type in {"function_declaration", "generator_function_declaration"} and not above:
-            yield Found(each, text(child(each, "name")), child(each, "body"), "", outer, helper=True)
-        elif each.type == "variable_declarator" and not above and (value := child(each, "value")) is not None:
-            if value.type in _FUNCTIONS:
-                yield Found(each, text(child(each, "name")), child(value, "body"), "", outer, helper=True)
-            else:
-                yield from _within(each, above, outer)
+        elif not above and (function := _function(each)) is not None:
+            body = child(function, "body")
+            inner = list(_within(body, above, outer)) if body is not None else []
+            yield from inner or [Found(each, text(child(each, "name")), body, "", outer, helper=True)]
         else:
             yield from _within(each, above, outer)
+
+
+def _function(node: Node) -> Node | None:
+    """The function that a statement declares by a name."""
+    if node.type in {"function_declaration", "generator_function_declaration"}:
+        return node
+    value = child(node, "value") if node.type == "variable_declarator" else None
+    return value if value is not None and value.type in _FUNCTIONS else None
 
 
 def _block(node: Node, root: str, callee: str, above: str, outer: Switch) -> Iterator[Found]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.nodes import child, line, name, named, text
 from swarmgate.gates.project.files import Trait, language_of, traits_of
+from swarmgate.gates.source import grammar_tree
+from swarmgate.gates.test_integrity.collected import is_collected
 from swarmgate.gates.test_integrity.model import Way, Weakening
 from swarmgate.workspace import grammars
 
@@ -21,13 +23,15 @@ if TYPE_CHECKING:
 LANGUAGES = frozenset({"python", "javascript", "typescript", "go", "java", "rust"})
 
 _ENDS = re.compile(
-    r"\bexitstatus\s*=(?!=)|\bos\._exit\(\s*0|\bsys\.exit\(\s*0?\s*\)|\bpytest\.exit\(|\breturncode\s*=\s*0"
+    r"(?:raise\s+)?(?:[\w.]+\.exitstatus\s*=(?!=)|SystemExit\(\s*0?\s*\)|sys\.exit\(\s*0?\s*\)|pytest\.exit\(|os\._exit\(\s*0)"
 )
+"""Statements that end a run as if all were well."""
+
 _REPORTS = re.compile(
     r"\.outcome\s*=(?!=)|\.wasxfail\s*=|\bforce_result\(|\.excinfo\s*=\s*None|\bcall\.excinfo\b.*=\s*None|\.longrepr\s*=\s*None|\.passed\s*=\s*True"
 )
 _DESELECTS = re.compile(
-    r"\.add_marker\(|\bitems\[:\]\s*=|\bitems\.(?:clear|remove|pop)\(|\bdel\s+items\b|\bdeselected\(|\breturn\s+True\b|\bpytest\.(?:skip|xfail)\("
+    r"\.add_marker\(|\bitems\[:\]\s*=|\bitems\.(?:clear|remove|pop)\(|\bdel\s+items\b|\bdeselected\(|\breturn\s+True\b|(?:\bpytest\.(?:skip|xfail)|\bself\.skipTest)\("
 )
 _MARKS_OFF = re.compile(r"skip|xfail")
 _CONDITION = re.compile(
@@ -35,6 +39,7 @@ _CONDITION = re.compile(
     r"|\b_?(?:HAS|HAVE|IS|WITH|RUN|NO|ON|CI)_\w+|\b_?(?:has|have|is)_\w+|importlib|not_available|available|enabled|supported",
 )
 _IGNORES = re.compile(r"^collect_ignore(?:_glob)?$")
+_SETUP = re.compile(r"^(?:setUp(?:Class|Module)?|setup_(?:module|class|method|function))$")
 _EMPTY = re.compile(r"[\[(]\s*[\])]|None")
 _ALWAYS_EQUAL = re.compile(r"^\s*return (?:True|NotImplemented and True)\s*$")
 _SCRIPTS = re.compile(
@@ -55,7 +60,7 @@ def found(file: File) -> Iterator[Weakening]:
             yield from _python(file)
     elif tests and language == "go":
         yield from _go(file)
-    elif tests:
+    elif tests and (is_collected(file.path) or re.search(r"setup|global|hook|runner|env", file.path)):
         pattern = {"java": _JAVA, "rust": _RUST}.get(language, _SCRIPTS)
         yield from _lines(file, pattern)
 
@@ -85,7 +90,9 @@ def _go(file: File) -> Iterator[Weakening]:
 
 
 def _python(file: File) -> Iterator[Weakening]:
-    if not re.search(rb"pytest_|collect_ignore|exitstatus|_exit|autouse|__eq__|__test__|sys\.exit", file.new):
+    if not re.search(
+        rb"pytest_|collect_ignore|exitstatus|_exit|autouse|__eq__|[Ss]et_?[Uu]p|SystemExit|sys\.exit", file.new
+    ):
         return
     old = {text(each) for each in _statements(file.old)} if file.old else set()
     for node in _statements(file.new):
@@ -95,7 +102,7 @@ def _python(file: File) -> Iterator[Weakening]:
 
 def _statements(content: bytes) -> Iterator[Node]:
     """The functions, classes and assignments of a module, wherever they stand."""
-    for node in grammars.walk(grammars.parse("python", content).root_node):
+    for node in grammars.walk(grammar_tree.parse(content, "python").root_node):
         if node.type in {"function_definition", "assignment", "augmented_assignment", "call"}:
             yield node
 
@@ -111,9 +118,9 @@ def _statement(file: File, node: Node, old: set[str]) -> Iterator[Weakening]:
     elif node.type == "function_definition":
         if name(node) == "__eq__" and _ALWAYS_EQUAL.match(text(child(node, "body"))):
             yield _made(file, line(node), "def __eq__(...): return True")
-        if name(node).startswith("pytest_") or _everywhere(node):
+        if name(node).startswith("pytest_") or _SETUP.match(name(node)) or _everywhere(node):
             yield from _hook(file, node, old)
-    elif (_ENDS.search(text(node)) and not _inside(node)) or (
+    elif (_ENDS.match(text(node)) and _runs_by_itself(file, node)) or (
         re.match(r"collect_ignore(?:_glob)?\s*(?:\+=|\.(?:append|extend|insert)\()", text(node)) and not _guard(node)
     ):
         yield _made(file, line(node), text(node))
@@ -130,7 +137,8 @@ def _hook(file: File, function: Node, old: set[str]) -> Iterator[Weakening]:
         takes = _DESELECTS.search(said) and (
             "return True" not in said or name(function) == "pytest_ignore_collect"
         ) and (".add_marker(" not in said or _MARKS_OFF.search(text(function)))  # fmt: skip
-        if _ENDS.search(said) or _REPORTS.search(said) or (takes and not _guard(node)):
+        guarded = _guard(node, any_condition=not name(function).startswith("pytest_"))
+        if _ENDS.match(said) or _REPORTS.search(said) or (takes and not guarded):
             yield _made(file, line(node), said.split("\n")[0])
             return
 
@@ -141,33 +149,32 @@ def _everywhere(function: Node) -> bool:
     return above is not None and any(re.search(r"autouse\s*=\s*True", text(each)) for each in named(above, "decorator"))
 
 
-def _inside(node: Node) -> bool:
-    """Whether a statement stands in a hook, or below `if __name__ ...`."""
+_CONDITIONAL = frozenset({"if_statement", "elif_clause", "conditional_expression"})
+
+
+def _runs_by_itself(file: File, node: Node) -> bool:
+    """Whether a statement runs when a runner imports the file, and not only when the file is a program."""
     above = node.parent
     while above is not None:
-        if above.type == "function_definition" and not name(above).startswith("test"):
-            return True
+        if above.type == "function_definition":
+            return False
         if above.type == "if_statement" and "__main__" in text(child(above, "condition")):
-            return True
+            return False
         above = above.parent
-    return False
+    return is_collected(file.path) or file.path.endswith(("conftest.py", "customize.py", "__init__.py"))
 
 
-def _guard(node: Node) -> bool:
-    """Whether a statement depends on the machine, the version, or an option of the command line."""
+def _guard(node: Node, *, any_condition: bool = False) -> bool:
+    """Whether a statement depends on the machine, the version, or an option of the command line.
+
+    `any_condition`: or on anything else, but a constant: what sets tests up looks at what it finds.
+    """
+    depends = re.compile(r"(?!\s*\(?(?:True|1)\)?\s*$)") if any_condition else _CONDITION
     above = node.parent
-    while above is not None:
-        if above.type in {"if_statement", "elif_clause", "conditional_expression"} and _CONDITION.search(
-            text(child(above, "condition"))
-        ):
+    while above is not None and above.type != "function_definition":
+        if above.type in _CONDITIONAL and depends.search(text(child(above, "condition"))):
             return True
-        if (
-            above.type == "if_statement"
-            and above.parent is not None
-            and any(re.search(r"\b(?:except|else)\b", each.type) for each in (node, above))
-        ):
-            return True
-        if above.type in {"except_clause", "try_statement"} and above.type == "except_clause":
+        if above.type == "except_clause":
             return True
         above = above.parent
     before = node.parent

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.test_integrity.collected import is_collected
 from swarmgate.gates.test_integrity.matching import alike
-from swarmgate.gates.test_integrity.model import Way, Weakening
+from swarmgate.gates.test_integrity.model import Strength, Way, Weakening
 from swarmgate.gates.test_integrity.tokens import calls, is_literal, is_text, words
 
 if TYPE_CHECKING:
@@ -72,21 +72,16 @@ class _Pool:
         return any(self._takes_over(case, fresh) for fresh in self.fresh)
 
     def _takes_over(self, case: Case, fresh: Case) -> bool:
-        """Whether a new test with a table, or one much alike, does what the old one did."""
-        if (
-            fresh.off
-            or fresh.helper
-            or sum(a.effect for a in fresh.assertions) < max(a.effect for a in case.assertions)
-        ):
+        """Whether a new test with a table does what the old one did."""
+        if not fresh.rows or fresh.off or fresh.helper:
             return False
-        values = {
-            each for a in case.assertions for each in a.expected + a.subject if each[0] in "\"'`" or each[0].isdigit()
-        }
-        known = set(fresh.text) | set(fresh.shell) | {token for row in fresh.rows for token in row}
-        called = {each for a in case.assertions for each in a.subject if each[0].isalpha()}
-        return (
-            bool(fresh.rows) and len(values & known) >= len(values) * _MOST and len(called & known) * 2 >= len(called)
-        )
+        if sum(each.effect for each in fresh.assertions) < max(each.effect for each in case.assertions):
+            return False
+        tokens = [token for each in case.assertions for token in each.expected + each.subject]
+        values = {token for token in tokens if token[0] in "\"'`" or token[0].isdigit()}
+        called = {token for each in case.assertions for token in each.subject if token[0].isalpha()}
+        known = {*fresh.text, *fresh.shell, *(token for row in fresh.rows for token in row)}
+        return len(values & known) >= len(values) * _MOST and len(called & known) * 2 >= len(called)
 
 
 _MOST = 0.75
@@ -158,9 +153,10 @@ def _paired(lost: list[Assertion], came: list[Assertion]) -> Iterator[tuple[Asse
             (_alike(was, now), -abs(n - m), n, m)
             for n, was in enumerate(lost)
             for m, now in enumerate(came)
+            if abs(n - m) <= _NEAR
         ),
         reverse=True,
-    )  # fmt: skip
+    )
     left, right = list(lost), list(came)
     used_left, used_right = set[int](), set[int]()
     for share, _, n, m in ranked:
@@ -173,6 +169,9 @@ def _paired(lost: list[Assertion], came: list[Assertion]) -> Iterator[tuple[Asse
     came[:] = [each for m, each in enumerate(right) if m not in used_right]
 
 
+_NEAR = 100
+"""So far an assertion may move among those that changed: all with all would take minutes for thousands."""
+
 _SAME = 0.55
 """From this share of common tokens on, two assertions look at the same thing."""
 
@@ -180,6 +179,9 @@ _SAME = 0.55
 def _alike(was: Assertion, now: Assertion) -> float:
     if was.text == now.text:
         return 1.0
+    size = len(was.subject)
+    if size and any(now.subject[n : n + size] == was.subject for n in range(len(now.subject) - size + 1)):
+        return _SAME
     return max(alike(was.subject, now.subject) if was.subject and now.subject else 0.0, alike(was.text, now.text))
 
 
@@ -194,6 +196,9 @@ def _weaker(was: Assertion, now: Assertion, case: Case, *, same: bool) -> Iterat
     elif now.strength < was.strength:
         told = f"{_called(case)} asks for less: `{_shown(was.text)}` became `{_shown(now.text)}`"
         yield Weakening(Way.WEAKER, *place, told, about)
+    elif was.strength is Strength.EXACT and _coarser(was, now):
+        told = f"{_called(case)} looks at less: `{_shown(was.subject)}` became `{_shown(now.subject)}`"
+        yield Weakening(Way.WEAKER, *place, told, about)
     elif (now.tolerance or 0.0) > (was.tolerance or 0.0) and was.tolerance is not None:
         told = f"{_called(case)} lets a larger difference pass: {was.tolerance:g} became {now.tolerance:g}"
         yield Weakening(Way.WEAKER, *place, told, about)
@@ -207,6 +212,18 @@ def _weaker(was: Assertion, now: Assertion, case: Case, *, same: bool) -> Iterat
         yield Weakening(Way.EXPECTED if same else Way.REWRITTEN, *place, told, about)
 
 
+_LOSSY = frozenset(
+    {"round", "int", "len", "bool", "abs", "set", "type", "typeof", "length", "floor", "ceil", "trunc", "size"}
+)
+"""What makes one value of many."""
+
+
+def _coarser(was: Assertion, now: Assertion) -> bool:
+    """Whether something was put around what is looked at that makes values equal which were not."""
+    added = Counter(now.subject) - Counter(was.subject)
+    return bool(was.subject) and not Counter(was.subject) - Counter(now.subject) and bool(_LOSSY & added.keys())
+
+
 def _same_subject(was: Assertion, now: Assertion) -> bool:
     return was.subject == now.subject
 
@@ -214,10 +231,10 @@ def _same_subject(was: Assertion, now: Assertion) -> bool:
 def _fewer(asked: list[Assertion], came: Sequence[Assertion], old: Case, new: Case, pool: _Pool) -> Iterator[Weakening]:
     """Assertions that are gone, unless others took their place: as many, one that holds all of it, a helper."""
     strong = [each for each in came if each.effect]
-    if len(strong) >= len(asked) or _called_helper(new, old, pool):
+    if _worth(strong) + 1 >= _worth(asked) or _called_helper(new, old, pool):
         return
     union = Counter(token for each in strong for token in each.text) + Counter(
-        token for row in new.rows for token in row
+        token for row in (Counter(new.rows) - Counter(old.rows)) for token in row
     )
     missing = [each for each in asked if not _held(each, union)]
     if not missing or len(missing) <= len(strong):
@@ -251,6 +268,10 @@ def _held(each: Assertion, union: Counter[str]) -> bool:
     return bool(asked) and sum(union[token] > 0 for token in asked) >= len(asked) * _MOST
 
 
+def _worth(found: Sequence[Assertion]) -> int:
+    return sum(each.effect for each in found)
+
+
 def _called_helper(new: Case, old: Case, pool: _Pool) -> bool:
     """Whether the test calls a function that asserts and that it did not call before."""
     return bool({name for name, _ in calls(new.text)} & pool.helpers - set(old.text))
@@ -262,7 +283,7 @@ def _rows(old: Case, new: Case) -> Iterator[Weakening]:
     gone, came = Counter(old.rows) - Counter(new.rows), Counter(new.rows) - Counter(old.rows)
     fewer = sum(gone.values()) - sum(came.values())
     about = frozenset().union(*(words(each) for each in gone)) | words(old.text)
-    if fewer > 0 and new.rows:
+    if fewer > 0 and (new.rows or "parametrize" in new.shell or "each" in new.shell):
         shown = _shown(next(iter(gone)))
         told = (
             f"{_called(new)} has {fewer} cases less: `{shown}`"

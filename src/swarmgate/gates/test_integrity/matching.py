@@ -93,7 +93,7 @@ def _similar(left: Sequence[Case], right: _Right, result: Matching, moved: Mappi
     rest = []
     for case in left:
         here = moved.get(case.path, case.path)
-        near = [(alike(case.text, each.text), place) for place, each in right.items() if place[0] == here]
+        near = [(_share(case.bag, each.bag), place) for place, each in right.items() if place[0] == here]
         share, place = max(near, default=(0.0, ("", "")))
         if share >= _ALIKE:
             result.pairs.append((case, right.pop(place)))
@@ -104,5 +104,8 @@ def _similar(left: Sequence[Case], right: _Right, result: Matching, moved: Mappi
 
 def alike(one: Tokens, other: Tokens) -> float:
     """The share of tokens that two texts have in common."""
-    common = sum((Counter(one) & Counter(other)).values())
-    return 2 * common / (len(one) + len(other) or 1)
+    return _share(Counter(one), Counter(other))
+
+
+def _share(one: Counter[str], other: Counter[str]) -> float:
+    return 2 * (one & other).total() / (one.total() + other.total() or 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
@@ -55,8 +56,7 @@ class Case:
     """A test, or (`helper`) a function beside tests that asserts.
 
     `name` is dotted by its classes or blocks. `off` says how it is switched off whatever happens, `guarded` on what
-    condition. `rows` are the cases of its table. `text` are the tokens of its body, `shell` those of its head:
-    decorators and parameters.
+    condition. `text` are the tokens of its body, `shell` those of its head: decorators and parameters.
     """
 
     path: str
@@ -67,13 +67,23 @@ class Case:
     read: Callable[[], tuple[Assertion, ...]]
     off: str = ""
     guarded: str = ""
-    rows: tuple[Tokens, ...] = ()
+    read_rows: Callable[[], tuple[Tokens, ...]] = tuple
     helper: bool = False
 
     @cached_property
     def assertions(self) -> tuple[Assertion, ...]:
         """What it asks for, read when needed."""
         return self.read()
+
+    @cached_property
+    def bag(self) -> Counter[str]:
+        """The tokens of its body, counted."""
+        return Counter(self.text)
+
+    @cached_property
+    def rows(self) -> tuple[Tokens, ...]:
+        """The cases of its table, read when needed."""
+        return self.read_rows()
 
     @property
     def short(self) -> str:
@@ -99,7 +109,7 @@ class Way(StrEnum):
     REMOVED = "test-removed"
     REMOVED_WITH_CODE = "test-removed-with-code"
     OFF = "test-switched-off"
-    NEW_OFF = "skipped-test"
+    NEW_OFF = "new-test-off"
     GUARDED = "test-guarded"
     FOCUSED = "test-focused"
     ASSERTION = "assertion-removed"

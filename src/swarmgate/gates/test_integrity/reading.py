@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.nodes import child, line, name, named, text
+from swarmgate.gates.source import grammar_tree
 from swarmgate.gates.test_integrity import ecmascript
 from swarmgate.gates.test_integrity.assertions import assertions
 from swarmgate.gates.test_integrity.model import Case, Suite
@@ -37,10 +38,10 @@ def read(path: str, language: str, content: bytes) -> Suite:
         TooSlow: the grammar did not end in time.
         RecursionError: the code is nested too deeply.
     """
-    tree = grammars.parse(grammars.grammar_of(path, language), content)
+    tree = grammar_tree.parse(content, grammars.grammar_of(path, language))
     suite = Suite(path, language, {})
     if language in {"javascript", "typescript"}:
-        suite.only = tuple(ecmascript.focused(tree.root_node))
+        suite.only = tuple(ecmascript.focused(tree.root_node)) if ecmascript.MAY_FOCUS.search(content) else ()
         found = ecmascript.cases(tree.root_node)
     else:
         found = _functions(tree.root_node, language)
@@ -65,7 +66,7 @@ def _enter(suite: Suite, each: ecmascript.Found, undone: Mapping[str, str]) -> N
         path=suite.path, name=title, line=line(each.node), text=tokens(text(body), language),
         shell=tokens(each.head, language), off=off, guarded=each.switch.guarded, helper=each.helper,
         read=lambda: tuple(assertions(body, language)) if body is not None else (),
-        rows=tuple(rows(each.node, language)),
+        read_rows=lambda: tuple(rows(each.node, language)),
     )  # fmt: skip
     if not (case.helper and not case.assertions):
         suite.cases[title] = case  # in Python a later definition takes the place of the one before

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.test_integrity.model import Assertion, Strength
-from swarmgate.gates.test_integrity.tokens import CONSTANTS, Tokens, bare, calls, is_number, is_text, split
+from swarmgate.gates.test_integrity.tokens import CONSTANTS, Tokens, bare, calls, is_literal, is_number, is_text, split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -133,16 +133,22 @@ def _made(
     values: Mapping[str, Tokens],
     *,
     equal: bool = True,
+    constants: bool = True,
 ) -> Assertion:
-    """An assertion whose two sides are known: names of the test are replaced by what they stand for."""
+    """An assertion whose two sides are known: names of the test are replaced by what they stand for.
+
+    `equal`: it holds where both sides are the same; `constants`: it holds, or does not, whatever the code does, where
+    both are constants.
+    """
     plain = values.get(expected[0], expected) if len(expected) == 1 else expected
     own = values.get(subject[0], subject) if len(subject) == 1 else subject
     idle = ""
-    if equal and subject and plain in (subject, own):
+    if equal and subject and (plain == subject or (plain == own and plain[:1] not in {("[",), ("{",), ("(",)})):
         idle = "it compares something with itself"
+    elif constants and is_literal(subject) and is_literal(expected):
+        idle = "it compares constants"
     if strength is Strength.EXACT and plain in {("True",), ("true",), ("False",), ("false",)}:
         strength = Strength.PRESENT
-        idle = idle or ("it compares constants" if _always(subject) and plain[0].lower() == "true" else "")
     if strength >= Strength.PART and any(each in _ANYTHING for each in plain):
         strength = Strength.PRESENT if len(split(plain, ",")) == 1 and len(plain) < _SHORT else Strength.PART
     return Assertion(line, subject, plain, strength, text, idle, _tolerance(plain))
@@ -152,12 +158,20 @@ _SHORT = 8
 """Tokens of `mock.ANY`, `expect.any(String)` and their like, where it stands for the whole value."""
 
 
+_CALLBACKS = frozenset({("done",), ("cb",), ("next",), ("callback",)})
+
+
 def of_call(call: Call, language: str, values: Mapping[str, Tokens]) -> Iterator[Assertion]:
     """What the call of an assertion asks for."""
     plain = call.name.rstrip("!").replace("_", "").lower()
     told = next((strength for pattern, strength in _NAMES if pattern.search(plain)), Strength.EXACT)
-    subject, negated = _subject_of(call.receiver)
     arguments = [each for each in call.arguments if each]
+    if call.name == "expect" and call.receiver and arguments:  # of an answer: `request(app).get("/").expect(200)`
+        arguments = [each for each in arguments if each not in _CALLBACKS] or arguments
+        own = ("expect", *_joined(arguments))
+        yield Assertion(call.line, ("expect", *_joined(arguments[:-1])), arguments[-1], Strength.EXACT, own)
+        return
+    subject, negated = _subject_of(call.receiver)
     if subject is not None:
         expected = _joined(arguments)
         strength = _raised(expected, told, plain) if _RAISES.search(plain) else told
@@ -184,9 +198,6 @@ def _of_arguments(
 ) -> Assertion:
     if language == "go" and arguments and len(arguments[0]) == 1 and arguments[0][0] in {"t", "tb", "b"}:
         arguments = arguments[1:]
-    if call.name == "expect" and call.receiver and arguments:  # of an answer: `request(app).get("/").expect(200)`
-        arguments = [each for each in arguments if each != ("done",)] or arguments
-        return Assertion(call.line, ("expect", *_joined(arguments[:-1])), arguments[-1], Strength.EXACT, call.text)
     if call.receiver and not arguments:
         return Assertion(call.line, (*call.receiver, call.name), (), told, call.text)
     if len(arguments) < 2:  # noqa: PLR2004 - a subject, and what is expected
@@ -196,7 +207,8 @@ def _of_arguments(
         _value(first, values) and not _value(second, values)
     ):
         first, second = second, first
-    made = _made(call.line, first, second, told, call.text, values)
+    compares = bool(re.search(r"(?i)equal|eq$|eq!$|same|^is$", call.name))
+    made = _made(call.line, first, second, told, call.text, values, equal=compares, constants=compares)
     tolerance = _last_tolerance(call.name, rest)
     return made if tolerance is None else Assertion(**{**vars(made), "tolerance": tolerance})
 

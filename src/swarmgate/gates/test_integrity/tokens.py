@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ _CLOSING = frozenset(_OPENING.values())
 _NEGLIGIBLE = frozenset({";", ","})
 
 
-@lru_cache(maxsize=4096)
 def tokens(text: str, language: str) -> Tokens:
     """The tokens of a text; strings in one spelling of their quotes, commas before a closing bracket left out."""
     pattern = _COMPILED.get(language, _COMPILED[""])

@@ -70,6 +70,11 @@ class OrderServlet extends HttpServlet {
         new ProcessBuilder("convert", "in.png", "out.png").start();
     }
 
+    void qualified(jakarta.servlet.http.HttpServletRequest asked) throws IOException {
+        // ruleid: swarmgate.java.command-injection
+        Runtime.getRuntime().exec("convert in.png out." + asked.getParameter("format"));
+    }
+
     byte[] download(HttpServletRequest request) throws IOException {
         String name = request.getParameter("file");
         // ruleid: swarmgate.java.path-traversal

@@ -1,0 +1,176 @@
+"""Functions that pretend: judged by their shape where no word gives them away, and those that are rightly constant."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import pytest
+
+from swarmgate.gates.adapters import placeholders
+from swarmgate.gates.project.files import language_of, traits_of
+from swarmgate.gates.source.file import SourceFile
+
+TUNED = {
+    "py": [
+        'def validate_token(token):\n    """Validate the token."""\n    return True\n',
+        "def calculate_shipping(order, country):\n    return 9.99\n",
+        'def charge_card(card, amount):\n    return {"status": "success", "id": "txn_12345", "amount": amount}\n',
+        'def send_email(to, subject):\n    print(f"Sending email to {to}")\n    return True\n',
+        'def fetch_users():\n    return [{"id": 1, "name": "Alice"}, {"id": 2, "name": "Bob"}]\n',
+        "def predict_price(features):\n    return random.uniform(100, 200)\n",
+        'def export_pdf(document):\n    raise Exception("The PDF exporter has not been written")\n',
+        "def verify_signature(payload, signature):\n    # assume valid\n    return True\n",
+        "def check_stock(item):\n    # Skipping for simplicity\n    return True\n",
+        'class Weather:\n    def get_forecast(self, city):\n        return {"temperature": 21, "sky": "clear"}\n',
+        "def parse_config(text):\n    result = {}\n    return result\n",
+        "def is_authenticated(request):\n    return True\n",
+    ],
+    "ts": [
+        "export function validateEmail(email: string): boolean {\n  return true;\n}\n",
+        "export async function chargeCard(card: Card, amount: number) {\n  return { success: true, id: 'ch_123', amount };\n}\n",
+        "const sendSms = async (to: string, text: string) => {\n  console.log(`SMS to ${to}`);\n  return true;\n};\n",
+        "export class Users {\n  async fetchAll(page: number): Promise<User[]> {\n    return [{ id: 1, name: 'Ann' }];\n  }\n}\n",
+        "export const calculateTax = (order: Order): number => 0.2;\n",
+        "function detectFraud(tx: Tx) {\n  return Math.random() > 0.9;\n}\n",
+        "export function exportPdf(doc: Doc): Buffer {\n  throw new Error('PDF export has not been written');\n}\n",
+        "function verify(sig: string) {\n  // skipping the check for simplicity\n  return true;\n}\n",
+        "export async function uploadFile(file: File): Promise<string> {\n  return 'https://cdn.shop.io/file.png';\n}\n",
+    ],
+    "go": [
+        "package a\n\nfunc ValidateToken(token string) (bool, error) {\n\treturn true, nil\n}\n",
+        "package a\n\nfunc SendEmail(to, body string) error {\n\treturn nil\n}\n",
+        "package a\n\nfunc CalculateTax(amount float64) float64 {\n\treturn 0.19\n}\n",
+    ],
+    "java": [
+        "class A {\n  public boolean validate(String token) {\n    return true;\n  }\n}\n",
+        'class A {\n  public String translate(String text, String lang) {\n    return "Hola";\n  }\n}\n',
+        'class A {\n  public byte[] render(Doc d) {\n    throw new RuntimeException("renderer has not been written");\n  }\n}\n',
+    ],
+    "rs": [
+        "pub fn verify_password(hash: &str, password: &str) -> bool {\n    true\n}\n",
+        "pub fn send_invoice(_to: &str) -> Result<(), Error> {\n    Ok(())\n}\n",
+        "pub fn parse(_input: &str) -> Vec<Token> {\n    vec![]\n}\n",
+    ],
+}
+HELD = {
+    "py": [
+        'def authenticate(username, password):\n    return {"user_id": 1, "role": "admin"}\n',
+        'def detect_language(text):\n    return "en"\n',
+        'def refund_payment(payment_id, amount):\n    return {"refund_id": "re_001", "payment": payment_id, "ok": True}\n',
+        'def upload_file(path, bucket):\n    return f"https://{bucket}.storage.local/{path}"\n',
+        "def score_resume(resume):\n    return random.randint(60, 95)\n",
+        'def compress_image(data, quality):\n    raise RuntimeError("compression not written")\n',
+        'class Search:\n    def search(self, query, limit):\n        return [{"title": "First result", "score": 0.9}]\n',
+        "def has_permission(user, action):\n    return True\n",
+        'async def notify_admin(message):\n    logger.info("Notified: %s", message)\n    return True\n',
+        'def encrypt(data, key):\n    """Encrypt the data with AES."""\n    return b"encrypted"\n',
+        'def load_model(path):\n    model = {"name": "model", "version": 1}\n    return model\n',
+        "def check_license(key):\n    # we trust the caller here, real check omitted for brevity\n    return True\n",
+    ],
+    "ts": [
+        "export const authorize = (user: User, action: string): boolean => true;\n",
+        "export async function fetchWeather(city: string) {\n  return { city, temperature: 22, sky: 'sunny' };\n}\n",
+        "export function hashPassword(password: string): string {\n  return 'hashed';\n}\n",
+        "class Payments {\n  async refund(id: string) {\n    return { id, status: 'refunded' };\n  }\n}\n",
+        "function summarize(text: string): string {\n  return 'This is a summary.';\n}\n",
+        "export async function saveOrder(order: Order): Promise<boolean> {\n  console.log('saved', order);\n  return true;\n}\n",
+        "export function estimateDelivery(zip: string): number {\n  return 3;\n}\n",
+        "export const hasAccess = (user: User, doc: Doc) => {\n  // assume the user is valid\n  return true;\n};\n",
+        "export function compile(src: string): Program {\n  throw new Error('compiler is not written');\n}\n",
+    ],
+    "go": [
+        'package a\n\nfunc Encrypt(data []byte, key string) ([]byte, error) {\n\treturn []byte("encrypted"), nil\n}\n',
+        "package a\n\nfunc IsAuthorized(user User, action string) bool {\n\treturn true\n}\n",
+        'package a\n\nfunc PublishEvent(topic string, body []byte) error {\n\tlog.Println("published", topic)\n\treturn nil\n}\n',
+    ],
+    "java": [
+        "class A {\n  public double calculateDiscount(Order o) {\n    return 0.1;\n  }\n}\n",
+        "class A {\n  public boolean verifySignature(byte[] data, byte[] sig) {\n    // assume valid\n    return true;\n  }\n}\n",
+        'class A {\n  public String charge(Card c, int cents) {\n    return "ch_0001";\n  }\n}\n',
+    ],
+    "rs": [
+        "pub fn validate(_email: &str) -> bool {\n    true\n}\n",
+        "pub fn compute_score(_items: &[Item]) -> f64 {\n    0.85\n}\n",
+        "pub fn is_valid_signature(_data: &[u8], _sig: &[u8]) -> Result<bool, Error> {\n    Ok(true)\n}\n",
+    ],
+}
+RIGHT = {
+    "py": [
+        "class NullCache:\n    def load(self, key):\n        return None\n",
+        "class NoValidator:\n    def validate(self, value):\n        return True\n",
+        "class Rule(Base):\n    def validate(self, value):\n        return True\n",
+        'def validate_nothing(value):\n    """Does nothing: accepts any value."""\n    return True\n',
+        "def always_valid(value):\n    return True\n",
+        "def on_load(event):\n    return None\n",
+        'class Plugin:\n    def process(self, item):\n        """Hook: subclasses may override it."""\n        return True\n',
+        'def check(value):\n    return True\n\n\nRULES = {"any": check}\n',
+        'if windows:\n    def find_shell(name):\n        return "cmd"\nelse:\n    def find_shell(name):\n        return which(name)\n',
+        'def get_version():\n    return "1.2"\n',
+        "def default_filter(record):\n    return True\n",
+        "def is_text(value):\n    return False\n",
+        "def compute_area(width, height):\n    return width * height\n",
+        'def build_payload(name, age):\n    return {"name": name, "age": age, "kind": "user"}\n',
+        "def create_point(x, y):\n    return Point(x, y)\n",
+        "def make():\n    def validate(value):\n        return True\n    return validate\n",
+        "class Handler:\n    @property\n    def check(self):\n        return True\n\n    def supports(self, kind):\n        return True\n",
+        'def find_plugin(_name):\n    return "x"\n',
+        'def load_defaults():\n    return {"a": 1}\n',
+        'def render(context):\n    return Response("ok")\n\n\napp.route(render)\n',
+    ],
+    "ts": [
+        "export class NoopLogger {\n  send(message: string) {\n    return true;\n  }\n}\n",
+        "export class A extends Base {\n  validate(x: string) {\n    return true;\n  }\n}\n",
+        "class B implements Check {\n  verify(x: string): boolean {\n    return true;\n  }\n}\n",
+        "items.filter((x) => true);\n",
+        "export interface A {\n  validate(x: string): boolean;\n}\n",
+        "const handlers = { validate(x: string) { return true; } };\n",
+        "export const isBrowser = () => false;\n",
+        "export function addTodo(text: string) {\n  return { type: 'ADD', text };\n}\n",
+        "export function createUser(name: string) {\n  return { name, role: 'user' };\n}\n",
+        "/** Accepts everything, on purpose. */\nexport function validateAny(x: unknown) {\n  return true;\n}\n",
+        "function check(x: string) { return true; }\nregister(check);\n",
+    ],
+    "go": [
+        "package a\n\nfunc (n noopSender) Send(to string) error {\n\treturn nil\n}\n",
+        "package a\n\nfunc (s *Server) Close(ctx context.Context) error {\n\treturn nil\n}\n",
+        "package a\n\nfunc Check(_ string) bool {\n\treturn true\n}\n",
+    ],
+    "java": [
+        "class A implements V {\n  @Override\n  public boolean validate(String s) {\n    return true;\n  }\n}\n",
+        "interface A {\n  default boolean validate(String s) {\n    return true;\n  }\n}\n",
+    ],
+    "rs": [
+        "impl Validate for A {\n    fn validate(&self, _x: &str) -> bool {\n        true\n    }\n}\n",
+        "trait V {\n    fn validate(&self, _x: &str) -> bool {\n        true\n    }\n}\n",
+    ],
+}
+
+
+def _each(samples: dict[str, list[str]]) -> list[Any]:
+    return [
+        pytest.param(suffix, text, id=f"{suffix}{number}")
+        for suffix, texts in samples.items()
+        for number, text in enumerate(texts)
+    ]
+
+
+def rules(suffix: str, text: str) -> list[str]:
+    path = f"shop/a.{suffix}"
+    said = placeholders.look(SourceFile.of(path, language_of(path), traits_of(path), textwrap.dedent(text).encode()))
+    assert not isinstance(said, str)
+    return [finding.rule for finding in said]
+
+
+@pytest.mark.parametrize(("suffix", "text"), [*_each(TUNED), *_each(HELD)])
+def test_a_function_that_pretends_is_found(suffix: str, text: str) -> None:
+    assert set(rules(suffix, text)) & {"canned-result", "stub-body", "stub-wording"}
+
+
+@pytest.mark.parametrize(("suffix", "text"), _each(RIGHT))
+def test_what_is_rightly_constant_is_left_alone(suffix: str, text: str) -> None:
+    assert rules(suffix, text) == []
+
+
+def test_a_result_that_is_nested_too_deeply_to_be_shown_is_data() -> None:
+    assert rules("py", f"def calculate(x):\n    return {'+'.join(['1'] * 900)}\n") == []
