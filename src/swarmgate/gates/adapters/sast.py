@@ -137,7 +137,6 @@ async def _look(job: Job, sources: Sequence[SourceFile], looked: _Looked, only: 
     for source in sources:
         kept: Sequence[Hit] = hits.get(source.path, ())
         if source.language == "python":
-            kept = python_scan.refuted(kept, source)
             kept = python_scan.plausible(kept, trees.handlers.get(source.path, ()), trees.harmless.get(source.path, ()))
             kept = python_scan.raised(kept, trees.open_calls.get(source.path, ()))
         if kept:

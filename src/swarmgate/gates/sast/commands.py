@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _SHELLS = {"system", "popen", "popen2", "popen3", "popen4", "getoutput", "getstatusoutput"}
 _RUNS = {"eval", "exec"}
+_LOOPS = {"asyncio.run", "anyio.run", "trio.run", "uvloop.run"}
 _LOADS, _OF_TEXTS = {"load", "load_all"}, {"BaseLoader", "CBaseLoader"}
 _COMMANDS = {"args", "command", "cmd"}
 _HARMLESS = {"quote", "int", "float", "len", "getpid", "mkdtemp", "abs", "round", "bool", "ord", "hex"}
@@ -44,13 +45,15 @@ def open_calls(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
 def harmless_calls(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
     """The calls of which a test is wrong whatever they get: bandit's test, first and last line.
 
-    A loader of YAML that builds nothing but texts, lists and dicts runs nothing.
+    A loader of YAML that builds nothing but texts, lists and dicts runs nothing, and a loop of asyncio serves nobody.
     """
     for node in python_tree.walk(tree):
         if isinstance(node, ast.Call) and _last_name(node.func) in _LOADS:
             named = [each.value for each in node.keywords if each.arg == "Loader"]
             if any(_last_name(each) in _OF_TEXTS for each in (*node.args[1:2], *named)):
                 yield "B506", node.lineno, node.end_lineno or node.lineno
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in _LOOPS:
+            yield "B201", node.lineno, node.lineno
 
 
 def _calls(node: ast.AST, scopes: tuple[_Scope, ...]) -> Iterator[tuple[ast.Call, tuple[_Scope, ...]]]:

@@ -7,18 +7,15 @@ processors where there is much to look at.
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import json
 import os
-import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.finding import Severity
 from swarmgate.gates.sast import bandit_tests, rewriting
 from swarmgate.gates.sast.hit import Hit, Scanned
-from swarmgate.gates.source import python_tree
 from swarmgate.gates.tool import Broken, excerpt, invoke
 from swarmgate.workspace import trusted
 
@@ -39,12 +36,6 @@ _NO_FLOW = {"B201", "B701", "B702"}
 
 _MATCHES = {"swarmgate.python.yaml-load-without-safe-loader", "swarmgate.python.xml-parser-resolves-entities"}
 """Rules of ours that match how code is written, too."""
-
-_OTHERWISE = {
-    "B201": re.compile(r"^(asyncio|anyio|trio|uvloop)\.run\("),
-    "B506": re.compile(r"^(\w+\.)*load\(.*(, |Loader=)(\w+\.)*C?BaseLoader\)$", re.DOTALL),
-}
-"""bandit's tests, and the calls of their names that they do not speak of."""
 
 _WORTH_A_PROCESS = 150_000
 """Bytes of Python that take a worker about three times as long as it takes to start."""
@@ -204,34 +195,6 @@ def raised(hits: Sequence[Hit], open_calls: Sequence[tuple[str, int, int]]) -> l
         return lower and any(each == test and first <= hit.line <= last for each, first, last in open_calls)
 
     return [replace(hit, severity=Severity.MEDIUM) if is_open(hit) else hit for hit in hits]
-
-
-def refuted(hits: Sequence[Hit], source: SourceFile) -> list[Hit]:
-    """The hits of one file without those of bandit and ruff whose call is of another kind than they take it for.
-
-    `yaml.load(..., Loader=BaseLoader)` builds texts, lists and maps alone, and `asyncio.run(..., debug=True)` starts no
-    server.
-    """
-    doubted = [hit for hit in hits if hit.tool != "swarmgate" and "B" + hit.code[1:] in _OTHERWISE]
-    if not doubted:
-        return list(hits)
-    try:
-        calls = [node for node in python_tree.walk(source.now.tree) if isinstance(node, ast.Call)]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return list(hits)
-
-    def is_otherwise(hit: Hit) -> bool:
-        place, told = (hit.line, hit.column - 1), _OTHERWISE["B" + hit.code[1:]]
-        around = [
-            each
-            for each in calls
-            if (each.lineno, each.col_offset) <= place < (each.end_lineno or 0, each.end_col_offset or 0)
-            and isinstance(each.func, ast.Attribute | ast.Name)
-        ]
-        innermost = max(around, key=lambda each: (each.lineno, each.col_offset), default=None)
-        return innermost is not None and told.search(ast.unparse(innermost)) is not None
-
-    return [hit for hit in hits if hit not in doubted or not is_otherwise(hit)]
 
 
 def _is_ours(hit: Hit) -> bool:

@@ -47,7 +47,7 @@ def look(place: str, content: bytes, known: flows.Flows, *, followed: bool) -> d
         return {"unparsed": rewriting.why(error)}
     open_calls = list(commands.open_calls(tree)) if _RUNNING.search(text) else []
     said: dict[str, Any] = {"handlers": list(_handlers(tree)), "open": open_calls}
-    said["harmless"] = list(commands.harmless_calls(tree)) if b"BaseLoader" in text else []
+    said["harmless"] = list(commands.harmless_calls(tree)) if b"BaseLoader" in text or b"debug" in text else []
     if followed:
         said["flows"], said["whole"] = _followed(tree, concerned)
     if bandit:

@@ -143,3 +143,19 @@ def seal_well(key):
     vector = os.urandom(16)
     # ok: swarmgate.python.fixed-initialisation-vector
     return Cipher(algorithms.AES(key), modes.CBC(vector))
+
+
+def fetch(host, user, password):
+    ftp = ftplib.FTP(host)
+    # ruleid: swarmgate.python.password-in-clear
+    ftp.login(user, password)
+    public = ftplib.FTP(host)
+    # ok: swarmgate.python.password-in-clear
+    public.login()
+
+
+def send(host, user, password):
+    with smtplib.SMTP(host) as mail:
+        mail.starttls()
+        # ok: swarmgate.python.password-in-clear
+        mail.login(user, password)

@@ -106,3 +106,20 @@ def unpack_some(name, folder):
                 continue
             # ok: swarmgate.python.archive-members-unchecked
             tar.extract(member, folder)
+
+
+def restored(cookie):
+    # ruleid: swarmgate.python.pickle-from-text
+    return pickle.loads(base64.b64decode(cookie))
+
+
+def restored_from_here():
+    # ok: swarmgate.python.pickle-from-text
+    return pickle.loads(base64.b64decode(BUILT_IN))
+
+
+def restored_after_check(cookie, mac):
+    if not hmac.compare_digest(mac, sign(cookie)):
+        raise ValueError(cookie)
+    # ok: swarmgate.python.pickle-from-text
+    return pickle.loads(base64.b64decode(cookie))
