@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 OPEN_CLASS = {"__getattr__", "__getattribute__"}
 """A class with one of these answers for names that it does not show."""
-
-
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
