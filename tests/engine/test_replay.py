@@ -48,6 +48,12 @@ def verdict(folder: Path, *options: str, **variables: str) -> tuple[str, bool]:
     return result["status"], told["seconds"] == 0
 
 
+def test_what_answers_again_starts_without_the_models_and_the_command_line() -> None:
+    code = "import sys, swarmgate.engine.replay; print(sorted({'pydantic', 'typer', 'asyncio'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 @pytest.mark.slow
 def test_the_same_command_is_answered_again_and_says_so(repo: Path) -> None:
     (repo / "new.py").write_text(BAD)

@@ -114,6 +114,65 @@ def test_after_any_edits_cached_and_uncached_runs_say_the_same(
         assert said(run(project.root, memory=Memory())) == said(run(project.root, memory=None))
 
 
+MODULES = ("a.py", "b.py", "pack/__init__.py", "pack/c.py")
+CODE = (
+    "def one(a):\n    return a\n", "def one(a, b):\n    return a\n", "def two():\n    return 2\n",
+    "class Box(dict):\n    def put(self, a):\n        return a\n",
+    "class Box:\n    def other(self):\n        return 1\n", "from a import one\none(1)\n",
+    "from b import *\n", "from pack.c import Box\nBox().put(1)\n",
+    "import a\na.two()\n", "import nowhere_at_all\n", "__all__ = ['one']\n",
+)  # fmt: skip
+CODE_EDIT = st.tuples(st.sampled_from(MODULES), st.none() | st.lists(st.sampled_from(CODE), max_size=4, unique=True))
+
+
+@pytest.mark.slow
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(st.tuples(st.lists(CODE_EDIT, min_size=1, max_size=3), st.booleans()), min_size=2, max_size=5))
+def test_after_any_edits_of_modules_that_use_each_other_cached_and_uncached_runs_say_the_same(
+    project: Project, steps: list[tuple[list[tuple[str, list[str] | None]], bool]]
+) -> None:
+    gates = [gate for gate in load() if gate.id in {"diff", "imports"}]
+    for edits, commit in steps:
+        for path, blocks in edits:
+            if blocks is None:
+                (project.root / path).unlink(missing_ok=True)
+            else:
+                project.write(path, "".join(blocks))
+        if commit:
+            project.git(project.root, "add", "--all")
+            project.git(project.root, "commit", "--quiet", "--allow-empty", "--message=more")
+        once = [run(project.root, *gates, memory=memory) for memory in (Memory(), Memory(), None)]
+        assert said(once[0]) == said(once[1]) == said(once[2])
+
+
+def test_contracts_of_files_that_were_not_edited_again_are_not_read_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from swarmgate.gates.contracts import python
+
+    was, now = "def one(a):\n    return a\n", "def one(a, b=1):\n    return a\n"
+    project.commit_files({"a.py": was, "b.py": was, "c.py": was, "user.py": "from c import one\none(1)\n"})
+    for name in "abc":
+        project.write(f"{name}.py", now)
+    seen: list[str] = []
+    read = python.read
+
+    def told(path: str, content: bytes) -> Any:
+        seen.append(path)
+        return read(path, content)
+
+    monkeypatch.setattr(python, "read", told)
+    gates = [gate for gate in load() if gate.id == "diff"]
+    run(project.root, *gates, memory=Memory())
+    assert set(seen) == {"a.py", "b.py", "c.py"}
+    seen.clear()
+    project.write("c.py", "def one(a, b):\n    return a\n")
+    broken = run(project.root, *gates, memory=Memory())
+    assert set(seen) == {"c.py"}
+    assert said(broken) == said(run(project.root, *gates, memory=None))
+    assert any(each.path == "user.py" for each in broken.results[0].findings)
+
+
 def test_what_looks_at_the_edited_files_looks_again(project: Project) -> None:
     project.write("src/one.py", BAD)
     run(project.root, memory=Memory())

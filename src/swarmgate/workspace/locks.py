@@ -8,12 +8,13 @@ a process that is gone means that what stands since then is ours, as far as no g
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import time
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from swarmgate.domain.base import Frozen
 from swarmgate.errors import GitKilled, GitLocked
 from swarmgate.workspace import atomic, gits, identity, regular
 
@@ -38,14 +39,16 @@ _SLACK_NS = 2_000_000_000
 """By so much the clock of a file system may be behind."""
 
 
-class Removed(Frozen):
+@dataclass(frozen=True, slots=True)
+class Removed:
     """Locks of git that were ours and belonged to nobody any more, and the command in whose middle it died."""
 
     locks: tuple[str, ...]
     command: str
 
 
-class _AtWork(Frozen):
+@dataclass(frozen=True, slots=True)
+class _AtWork:
     """Which process, as `identity` names it, runs which git command, since when (nanoseconds of the clock)."""
 
     process: str
@@ -131,7 +134,7 @@ class Locks:
             since = min(since, before.since)
         work, held = _AtWork(process=identity.own(), since=since, command=command), list[Path]()
         with contextlib.suppress(OSError):  # no folder, no room: a lock that is left then is named, and not removed
-            atomic.replace(self._record, work.model_dump_json())
+            atomic.replace(self._record, json.dumps(asdict(work)))
         try:
             yield
         except BaseException as error:
@@ -144,11 +147,13 @@ class Locks:
 
     def _read(self) -> _AtWork | None:
         try:
-            return _AtWork.model_validate_json(self._record.read_bytes())
-        except FileNotFoundError:
+            said = json.loads(self._record.read_bytes())
+        except (OSError, ValueError, RecursionError):  # not there, cut short, or somebody's: it says nothing
             return None
-        except (OSError, ValueError):  # cut short, or somebody's: it says nothing
-            return None
+        match said:
+            case {"process": str(process), "since": int(since), "command": str(command), **rest} if not rest:
+                return _AtWork(process, since, command)
+        return None
 
     # --- the files ---
 

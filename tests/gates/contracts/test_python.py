@@ -186,13 +186,29 @@ def test_what_griffe_finds_is_found(old: str, new: str) -> None:
 _SPELLINGS = {"RETURN_CHANGED_TYPE"}
 
 
-def test_the_outline_tells_bodies_from_contracts() -> None:
-    def same(old: str, new: str) -> bool:
-        return python_facts.outline(old.encode()) == python_facts.outline(new.encode())
+def adds(old: str, new: str) -> bool:
+    return python_facts.only_adds(old.encode(), new.encode())
 
-    assert same("def f(a):\n  '''x'''\n  return 1", "def f(a):\n  return 2  # y")
-    assert not same("def f(a): ...", "def f(b): ...")
-    assert not same("class C:\n def __init__(self): self.a = 1", "class C:\n def __init__(self): self.b = 1")
+
+def test_bodies_and_definitions_of_new_names_are_told_from_contracts() -> None:
+    old = "import os\ndef f(a):\n  return os.sep\n"
+    assert adds("def f(a):\n  '''x'''\n  return 1", "def f(a):\n  return 2  # y")
+    assert adds(old, f"{old}class G(dict): ...\n")
+    assert adds(old, f"'''Words.'''\nasync def g(b): ...\n{old}")
+    assert not adds(f"{old}def g(): ...\n", old)
+    assert not adds(old, f"{old}def os(): ...\n")  # binds a name again
+    assert not adds(old, f"{old}__all__ = ['f']\n")
+    assert not adds(old, f"{old}if x:\n  def g(): ...\n")
+    assert not adds("def ﬁ(): ...\n", "def ﬁ(): ...\ndef fi(a): ...\n")  # one name to the compiler
+    assert not adds("def f(a): ...", "def f(b): ...")
+    assert not adds("class C:\n def __init__(self): self.a = 1", "class C:\n def __init__(self): self.b = 1")
+
+
+@pytest.mark.parametrize(("old", "new"), [case[:2] for case in BREAKS] + KEEPS)
+def test_where_only_definitions_were_added_nothing_breaks(old: str, new: str) -> None:
+    for text in (new, f"{new}\ndef quite_another(a): ...\nclass QuiteAnother(dict): ...\n"):
+        if adds(old, text):
+            assert rules(old, text) == []
 
 
 def test_a_package_exports_what_it_imports_from_itself() -> None:

@@ -33,7 +33,8 @@ async def run(job: Job) -> Outcome:
     if not job.change:
         return Outcome(tool="git", failure="nothing was changed")
     findings = await asyncio.to_thread(lambda: [*_look(job), *_measured(job), *_loosened(job), *_installed(job)])
-    broken, notes = await asyncio.to_thread(analysis.analyse, job.project.until(job.stop.is_set), job.change)
+    project = job.project.until(job.stop.is_set)
+    broken, notes = await asyncio.to_thread(analysis.analyse, project, job.change, job.memory)
     kinds = Counter(file.kind.value for file in job.change.files)
     counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     lines = f"+{sum(file.added for file in job.change.files)} -{sum(file.removed for file in job.change.files)}"

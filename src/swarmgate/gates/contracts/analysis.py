@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from swarmgate.domain.change import ChangeSet
     from swarmgate.gates.contracts.impact import Broken, Usage
     from swarmgate.gates.contracts.model import Break
+    from swarmgate.gates.memory import Memory
 
 USER_BROKEN = "contract-user-broken"
 
@@ -47,8 +48,14 @@ class Family(Protocol):
         ...
 
 
-def analyse(project: Project, change: ChangeSet) -> tuple[list[Finding], list[str]]:
-    """The findings of a change, and what could not be looked at; reads nothing where no source file lost anything."""
+def analyse(project: Project, change: ChangeSet, memory: Memory | None = None) -> tuple[list[Finding], list[str]]:
+    """The findings of a change, and what could not be looked at; reads nothing where no source file lost anything.
+
+    Args:
+        project: both sides.
+        change: what is judged.
+        memory: knows of pairs of files that nothing broke between them.
+    """
     if not any(_relevant(file.path) or _relevant(file.old_path) for file in change.files if file.old_mode):
         return [], []
     findings: list[Finding] = []
@@ -57,7 +64,7 @@ def analyse(project: Project, change: ChangeSet) -> tuple[list[Finding], list[st
         pairs = changes.pairs(project, change, frozenset(languages))
         if not pairs or project.stopped():
             continue
-        family = _family(name, project, pairs)
+        family = _family(name, project, pairs, memory)
         breaks = list(family.breaks())
         usage, note = family.impact(breaks) if breaks else ({}, "")
         changed = set(change.paths)
@@ -73,11 +80,11 @@ def _relevant(path: str) -> bool:
     return any(language_of(path) in languages for languages in _FAMILIES.values())
 
 
-def _family(name: str, project: Project, pairs: list[SourceFile]) -> Family:
+def _family(name: str, project: Project, pairs: list[SourceFile], memory: Memory | None) -> Family:
     if name == "python":
         from swarmgate.gates.contracts.python_change import PythonChange  # noqa: PLC0415 - late: another language
 
-        return PythonChange(project, pairs)
+        return PythonChange(project, pairs, memory)
     from swarmgate.gates.contracts.tree_change import TreeChange  # noqa: PLC0415 - the same
 
     return TreeChange(name, project, pairs)

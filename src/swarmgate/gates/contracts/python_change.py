@@ -13,13 +13,16 @@ from swarmgate.gates.contracts.python_impact import impact
 from swarmgate.gates.contracts.python_surfaces import PythonSurfaces
 from swarmgate.gates.project.files import is_test
 from swarmgate.gates.project.modules import module_of, unit_of
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from swarmgate.domain.finding import Finding
     from swarmgate.gates.contracts.impact import Usage
+    from swarmgate.gates.memory import Memory
     from swarmgate.gates.project.index import Project
-    from swarmgate.gates.source.file import Revision, SourceFile
+    from swarmgate.gates.source.file import Revision
 
 _DIALECT = Dialect(keywords=True)
 _SCRIPTS = {"setup.py", "conf.py", "__main__.py", "noxfile.py", "conftest.py", "manage.py"}
@@ -28,8 +31,8 @@ _SCRIPTS = {"setup.py", "conf.py", "__main__.py", "noxfile.py", "conftest.py", "
 class PythonChange:
     """The Python part of a change. `unread` counts files that are no valid Python here, on one side or the other."""
 
-    def __init__(self, project: Project, pairs: list[SourceFile]) -> None:
-        self._project, self.unread = project, 0
+    def __init__(self, project: Project, pairs: list[SourceFile], memory: Memory | None = None) -> None:
+        self._project, self.unread, self._memory = project, 0, memory
         self._surfaces = surfaces = PythonSurfaces(project, pairs)
         self._present, self._was_present, self._modules = surfaces.present, surfaces.was_present, surfaces.modules
         self.new = {unit_of(pair.new.path, self._present): pair.new for pair in pairs if pair.new}
@@ -57,7 +60,7 @@ class PythonChange:
         if new is None:
             yield from self._removed(unit, old, pair)
             return
-        if python_facts.outline(old.content) == python_facts.outline(new.content):
+        if self._sound(old, new):
             return
         was, now = self._surfaces.read(old, old=True), self._surfaces.read(new, old=False)
         was.unit = now.unit = unit
@@ -71,6 +74,19 @@ class PythonChange:
             if each.new is None and self._is_module(new, each.name):
                 continue
             yield replace(each, public=public and not is_test(old.path))
+
+    def _sound(self, old: Revision, new: Revision) -> bool:
+        """Whether nothing broke between two revisions, whatever the rest of the project is."""
+
+        def said(_: SourceFile) -> Sequence[Finding] | str:
+            if python_facts.only_adds(old.content, new.content):
+                return ()
+            was, now = self._surfaces.read(old, old=True), self._surfaces.read(new, old=False)
+            asks = was.stars or now.stars or any(self._moved(was, now)) or compare(was, now, _DIALECT, _nothing)
+            return "the project has to be asked" if asks else ()
+
+        pair = SourceFile(old, new)
+        return not isinstance(self._memory.of_pair("contracts", pair, said) if self._memory else said(pair), str)
 
     def _removed(self, unit: str, old: Revision, pair: SourceFile) -> Iterator[Break]:
         surface = self._surfaces.read(old, old=True)
@@ -87,16 +103,21 @@ class PythonChange:
 
     def _follow(self, was: Surface, now: Surface) -> None:
         """A name that moved to another changed file and is imported from there: compare with what it is there."""
-        for name, symbol in was.symbols.items():
-            here = now.symbols.get(name)
-            if here is None or here.kind != "alias" or symbol.kind == "alias":
-                continue
+        for name, here in list(self._moved(was, now)):
             module, original = now.origins.get(name, ("", ""))
             side = next((s for s in self.new.values() if s.path == self._modules.locate(module, now.path)), None)
             there = self._surfaces.read(side, old=False).symbols.get(original) if side and original else None
             if there is not None and there.kind != "alias":
                 traits = (there.traits - {"exported"}) | (here.traits & {"exported"})
                 now.symbols[name] = replace(there, public=here.public, traits=traits)
+
+    @staticmethod
+    def _moved(was: Surface, now: Surface) -> Iterator[tuple[str, Symbol]]:
+        """The names that the module had of its own and imports now."""
+        for name, symbol in was.symbols.items():
+            here = now.symbols.get(name)
+            if here is not None and here.kind == "alias" and symbol.kind != "alias":
+                yield name, here
 
     def _is_module(self, package: Revision, name: str) -> bool:
         """Whether a name that vanished from a package is a module of it still."""
@@ -134,6 +155,11 @@ class PythonChange:
         if any(self._modules.locate(star, package) == side.path for star in facts.stars):
             names |= {symbol.name for symbol in self._surfaces.read(side, old=True).symbols.values() if symbol.public}
         return names
+
+
+def _nothing(_surface: Surface, _symbol: Symbol, _key: str) -> bool:
+    """That bases supply nothing: with whatever they do supply, less is broken."""
+    return False
 
 
 def _outspoken(name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
+import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 OPEN_CLASS = {"__getattr__", "__getattribute__"}
 """A class with one of these answers for names that it does not show."""
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Unreadable(Exception):
@@ -41,13 +43,28 @@ def decode(content: bytes) -> str:
         return content.decode("latin-1")
 
 
-def outline(content: bytes) -> tuple[str, ...]:
-    """Texts that differ whenever a contract may differ: the module without the bodies of its functions.
+def only_adds(old: bytes, new: bytes) -> bool:
+    """Whether no contract can differ but by more functions and classes, which the old module has no word of.
+
+    What is compared is the module without the bodies of its functions.
 
     Raises:
-        Unreadable: it does not parse.
+        Unreadable: one of them does not parse.
     """
-    return tuple(_outline(parse(content).body))
+    left = [each for node in parse(old).body if (each := _outline_of(node))]
+    known, kept = unicodedata.normalize("NFKC", decode(old)), 0  # as the compiler reads names
+    for node in parse(new).body:
+        said = _outline_of(node)
+        if kept < len(left) and said == left[kept]:
+            kept += 1
+        elif said and not (isinstance(node, _DEFINITIONS) and node.name not in known):
+            return False
+    return kept == len(left)
+
+
+def _outline_of(node: ast.stmt) -> tuple[str, ...]:
+    """Texts that differ whenever a contract may differ."""
+    return tuple(_outline([node]))
 
 
 def _outline(body: list[ast.stmt]) -> Iterator[str]:

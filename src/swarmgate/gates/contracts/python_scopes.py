@@ -13,7 +13,7 @@ from swarmgate.gates.contracts.python_facts import absolute, statements
 from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def module_scope(tree: ast.Module, own: str) -> Scope:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             known = node.name not in scope or scope[node.name] == Ref(own, (node.name,))
             scope[node.name] = Ref(own, (node.name,)) if known else None
-    _bind(scope, tree.body, own)
+    _bind(scope, _walk(tree.body), own)
     return scope
 
 
@@ -62,9 +62,10 @@ def function_scope(node: _Function, outer: Scope, own: str) -> Scope:
     if not isinstance(node, ast.Lambda):
         parameters = set(scope)
         inner: Scope = {}
-        _bind(inner, node.body, own, outer=outer | scope)
+        nodes = list(_walk(node.body))
+        _bind(inner, nodes, own, outer=outer | scope)
         scope |= {name: None if name in parameters else ref for name, ref in inner.items()}
-        for inside in _walk(node.body):
+        for inside in nodes:
             if isinstance(inside, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 scope[inside.name] = None  # one of its own, whatever the module has by that name
             elif isinstance(inside, ast.Global | ast.Nonlocal):
@@ -73,9 +74,9 @@ def function_scope(node: _Function, outer: Scope, own: str) -> Scope:
     return scope
 
 
-def _bind(scope: Scope, body: list[ast.stmt], own: str, outer: Scope | None = None) -> None:
+def _bind(scope: Scope, nodes: Iterable[ast.AST], own: str, outer: Scope | None = None) -> None:
     seen: dict[str, int] = {}
-    for node in _walk(body):
+    for node in nodes:
         for name, ref in _bound(node, own, outer if outer is not None else scope):
             seen[name] = seen.get(name, 0) + 1
             same = name in scope and scope[name] == ref and ref is not None

@@ -191,7 +191,18 @@ class Judge:
         before, now = self._base.view.content(old), self._head.view.content(file.path)
         if before is None or now is None:
             return False
-        return bool(_public(old, before) - _public(file.path, now))
+        if before == now:
+            return False
+        language = language_of(old)
+        pair = SourceFile(Revision(old, language, before), Revision(file.path, language, now))
+        memory = self._job.memory
+        return isinstance(memory.of_pair("imports.names", pair, _names_lost) if memory else _names_lost(pair), str)
+
+
+def _names_lost(pair: SourceFile) -> Sequence[Finding] | str:
+    """In a word that the file lost a name that others may import; nothing where it did not."""
+    lost = _public(pair.base_path, pair.was.content) - _public(pair.path, pair.content)
+    return "names were lost" if lost else ()
 
 
 def _public(path: str, content: bytes) -> set[str]:

@@ -58,13 +58,15 @@ class PythonMembers:
     def check(self, path: str, content: bytes) -> list[Finding]:
         """The findings of one file that parses."""
         found_uses = uses(python_tree.parse(content), path, forgives=_forgives)
-        spans = python_source.guarded_lines(content)
+        spans: list[tuple[int, int]] | None = None  # most files have no use that asks for them
         found: dict[tuple[int, str], tuple[str, Finding]] = {}
         for use in found_uses:
-            if use.how in {"import", "listed"} or any(first <= use.line <= last for first, last in spans):
+            if use.how in {"import", "listed"}:
                 continue
             for name, finding in self._look(path, use):
-                found.setdefault((use.line, name), (name, finding))
+                spans = python_source.guarded_lines(content) if spans is None else spans
+                if not any(first <= use.line <= last for first, last in spans):
+                    found.setdefault((use.line, name), (name, finding))
         replaced = self._replacements({name for name, _ in found.values()})
         return [finding for name, finding in found.values() if name not in replaced]
 

@@ -29,6 +29,10 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _SKIPS = re.compile(r"skip|require|xfail")
+_SIMPLE = (
+    ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.Delete, ast.Import,
+    ast.ImportFrom, ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal,
+)  # fmt: skip
 _EXECUTES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _DYNAMIC = re.compile(
     rb"\bglobals\(\)\s*(?:\[|\.update|\.setdefault|$|[,)])|sys\.modules\[__name__\]|sys\.meta_path|"
@@ -136,6 +140,8 @@ class _Imports:
             self.found.append(_from(node, guard, deferred=deferred))
         elif isinstance(node, ast.Call):
             self._call(node, guard, deferred=deferred)
+        if not self._calls and isinstance(node, _SIMPLE):
+            return  # holds nothing but expressions
         parts = python_tree.children(node)
         for child, own in _guarded(node, parts, guard):
             if self._calls or not isinstance(child, ast.expr | ast.expr_context):
