@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,12 +46,17 @@ class Copies:
     def of_paths(self, paths: Container[str]) -> Copies:
         """Those of some files alone, in a folder that no scanner of the others reads."""
         kept = [source for source in self.names.values() if source.path in paths]
-        root = Path(tempfile.mkdtemp(prefix="some-", dir=self.folder))
+        root = self.folder / f"some-{next(_NUMBERS)}"
+        root.mkdir()
         return Copies(self.folder, root, _written(root, kept))
 
     def of(self, language: str) -> dict[str, SourceFile]:
         """Absolute path of the copy -> source, of one language."""
         return {str(self.root / name): each for name, each in self.names.items() if each.language == language}
+
+
+_NUMBERS = itertools.count(1)
+"""What tells the folders of one run apart."""
 
 
 @contextmanager
