@@ -71,6 +71,7 @@ def test_fixes_come_first_and_are_part_of_the_tree(project: Project) -> None:
 
 @pytest.mark.slow
 def test_without_fixing_nothing_is_written(project: Project) -> None:
+    project.commit_files({"ruff.toml": ""})
     place = project.write("src/new.py", "print(f'x')\n")
     report = project.run(fix=False)
     assert place.read_text() == "print(f'x')\n"

@@ -10,15 +10,15 @@ from swarmgate.domain.finding import GateStatus
 from swarmgate.domain.state import Attempt, Outcome
 
 PART = "src/calc/part_1.1.py"
-_BRANCHES = "".join(f"    if value == {n}:\n        return {n * n}\n" for n in range(20))
+_BRANCHES = "".join(f"    if value == {n}:\n        return {n * n}\n" for n in range(30))
 BRANCHY = f'"""A part."""\n\n\ndef _pick(value: int) -> int:\n    """Pick."""\n{_BRANCHES}    return 0\n'
 WIDE = '"""A part."""\n' + "".join(
-    f'\n\ndef _part_{n}(value: int) -> int:\n    """Add."""\n    return value + {n}\n' for n in range(9)
+    f'\n\ndef _part_{n}(value: int) -> int:\n    """Add."""\n    return value + {n}\n' for n in range(20)
 )
 FEW = {"tests/test_part.py": "def test_part() -> None:\n    assert sum((1, 1)) == 2\n"}
 MANY = {
     "tests/test_part.py": "\n\n".join(
-        f"def test_{n}() -> None:\n    assert sum(({n}, 1)) == {n + 1}\n" for n in range(9)
+        f"def test_{n}() -> None:\n    assert sum(({n}, 1)) == {n + 1}\n" for n in range(20)
     )
 }
 
@@ -33,7 +33,7 @@ def test_a_costly_change_is_rejected_and_an_override_with_its_reason_lets_it_pas
     project.swarm("run", exits=1)
     last = attempts(project)[-1]
     assert last.stage == "gates: quality_budget"
-    assert "_pick (complexity new, 21)" in last.reason
+    assert "_pick (complexity new, 31)" in last.reason
     project.swarm("override", "1.1", "--reason", "A-TABLE-WOULD-NOT-BE-CLEARER")
     project.swarm("run", exits=3)
     assert attempts(project)[-1].outcome is Outcome.COMPLETE
@@ -46,7 +46,7 @@ def test_a_costly_change_is_rejected_and_an_override_with_its_reason_lets_it_pas
 def test_the_settings_reach_the_gate_in_the_loop(project: Project) -> None:
     project.planned(
         code({PART: BRANCHY}, task="1.1"),
-        gates__quality={"max_complexity_delta": 20, "min_test_to_code_ratio": "off"},
+        gates__quality={"max_complexity_delta": 30, "min_test_to_code_ratio": "off"},
     )
     project.swarm("run", exits=3)
     assert attempts(project)[-1].outcome is Outcome.COMPLETE

@@ -34,7 +34,7 @@ def _look(job: Job) -> Outcome:
     found += [] if job.announced is None else difference.unannounced(base, head, job.announced)
     return Outcome(
         findings=tuple(found),
-        files=len(head.readings),
+        files=len(head.readings) or len(touched),  # deleted ones were compared as well
         tool=tool,
         notes=(f"{compared} of {len(head.components)} components", *notes),
         error="; ".join(map(str, fresh)),
