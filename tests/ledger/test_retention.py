@@ -81,7 +81,9 @@ def test_evidence_of_approved_phases_goes_and_is_archived_rather_than_missing(pr
     assert [found[kind] for kind in (Kind.DIFF, Kind.REVIEW, Kind.SBOM)] == [Standing.ARCHIVED] * 3
     with tarfile.open(project.root / pruned.archive) as archive:
         assert set(archive.getnames()) == set(before) - set(_files(project))
-        archive.extractall(project.root, filter="data")
+        if hasattr(tarfile, "data_filter"):
+            archive.extraction_filter = tarfile.data_filter  # Python 3.12 asks for one; before 3.11.4 there is none
+        archive.extractall(project.root)  # noqa: S202 - our own archive
     assert _files(project) == before
 
 

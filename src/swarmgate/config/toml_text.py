@@ -20,10 +20,11 @@ DOTS = 200_000
 """Dots of all keys together from which on a document is refused: each makes several objects."""
 
 # What holds dots and brackets that mean nothing. A text that is not closed reaches to where tomllib gives up on it.
+# Atomic groups with what looks ahead: before Python 3.11.5 a possessive one loses its place there (cpython#106052).
 _OPAQUE = re.compile(
     r"#[^\n]*+"
-    r'|"""(?:[^"\\]++|\\[\s\S]|"(?!""))*+(?:"{3,5}|\\?\Z)'
-    r"|'''(?:[^']++|'(?!''))*+(?:'{3,5}|\Z)"
+    r'|"""(?>(?:[^"\\]++|\\[\s\S]|"(?!""))*)(?:"{3,5}|\\?\Z)'
+    r"|'''(?>(?:[^']++|'(?!''))*)(?:'{3,5}|\Z)"
     r'|"(?:[^"\\\n]++|\\[^\n])*+"?'
     r"|'[^'\n]*+'?"
 )

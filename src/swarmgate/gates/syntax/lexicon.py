@@ -88,7 +88,7 @@ _LEXICONS = {
     "scss": _Lexicon((_SLASHES_PLAIN, *_CSS), (_STARS_OPEN, _DOUBLE_OPEN, _SINGLE_OPEN)),
     "sql": _Lexicon(
         (rb"--[^\n]*+", rb"(?m:^\#[^\n]*+)",
-         rb"(?mi:^COPY [^\n]*FROM stdin[^\n]*;\r?\n(?:(?!\\\.)[^\n]*\n)*+)",
+         rb"(?mi:^COPY [^\n]*FROM stdin[^\n]*;\r?\n(?>(?:(?!\\\.)[^\n]*\n)*))",
          rb"[qQ]'\[[\s\S]*?\]'", _STARS, rb"\$(?P<tag>\w*+)\$[\s\S]*?\$(?P=tag)\$", rb"[eE]'(?:[^'\\]|\\[\s\S]|'')*+'",
          rb"'(?:[^']|'')*+'", rb'"(?:[^"]|"")*+"', rb"`[^`]*+`"),
         (_STARS_OPEN, rb"'[\s\S]*+", rb'"[\s\S]*+')),

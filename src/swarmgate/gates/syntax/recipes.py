@@ -24,7 +24,7 @@ _HEREDOC = re.compile(rb"<<-?\s*([\"']?)([A-Za-z_]\w*)\1")
 _EXEC = frozenset(b"CMD ENTRYPOINT SHELL VOLUME RUN".split())
 _OPENING = re.compile(rb"^(?:--[\w-]+(?:=\S+)?\s+)*(?=\[)")
 _SHELL = re.compile(
-    rb"\\[\s\S]|\"(?:[^\"\\$]|\\[\s\S]|\$(?![({]))*+\"|'[^']*+'|\#(?<![^\s;]\#)[^\n]*+|\$\(\(|\)\)|(?P<mark>[(){}])"
+    rb"\\[\s\S]|\"(?>(?:[^\"\\$]|\\[\s\S]|\$(?![({]))*)\"|'[^']*+'|\#(?<![^\s;]\#)[^\n]*+|\$\(\(|\)\)|(?P<mark>[(){}])"
 )
 _TEST = re.compile(rb"(?:^|[\s;(!])\[\s|\s\](?=[\s;)]|\Z)")
 _PAIRS = {b"(": re.compile(rb"[()]"), b"{": re.compile(rb"[{}]")}

@@ -118,7 +118,7 @@ ORPHAN = r"</(?:\w{1,20}:)?(?:param(?:eter)?|invoke|(?:longcat_)?arg_value)>|<(?
 """A mark of an argument outside of any call: one that came before it was not whole."""
 
 
-_CDATA = re.compile(r"\s*<!\[CDATA\[((?:(?!\]\]>).)*+)\]\]>\s*", re.DOTALL)
+_CDATA = re.compile(r"\s*<!\[CDATA\[((?>(?:(?!\]\]>).)*))\]\]>\s*", re.DOTALL)
 _OPENS_CALL = re.compile(rf"<function\s*=|<{_NS}invoke\s|<(?:longcat_)?(?:tool_call|arg_key)>|<parameter\s*=")
 
 
