@@ -261,7 +261,7 @@ def _argv(*, configured: bool, fix: bool) -> list[str]:
 def _finding(item: dict[str, Any], root: Path, notebooks: Mapping[str, bytes]) -> Finding:
     rule, path, line = item["code"] or SYNTAX, _relative(item["filename"], root), item["location"]["row"]
     if item.get("cell") and path in notebooks:
-        from swarmgate.gates.syntax.python import line_of_cell  # noqa: PLC0415 - late: few changes have a notebook
+        from swarmgate.gates.source.notebooks import line_of_cell  # noqa: PLC0415 - late: few changes have a notebook
 
         line = line_of_cell(notebooks[path], item["cell"], line)
     serious = rule == SYNTAX or rule.startswith(_ERRORS)

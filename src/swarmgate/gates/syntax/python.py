@@ -13,7 +13,7 @@ import re
 import sys
 from typing import Any
 
-from swarmgate.gates.source import python_tree
+from swarmgate.gates.source import notebooks, python_tree
 from swarmgate.gates.syntax.documents import strict_json
 from swarmgate.gates.syntax.problem import Problem
 
@@ -53,10 +53,10 @@ def check_notebook(content: bytes) -> list[Problem] | str:
         return []
     problems, position = [], 0
     for cell in notebook["cells"]:
-        source = _source(cell)
+        source = notebooks.code(cell)
         if source is None:
             continue
-        line, position = _line_of(text, source, position)
+        line, position = notebooks.line_of(text, source, position)
         said = _cell(source)
         if said and "raises-exception" not in (cell.get("metadata") or {}).get("tags", ()):
             where = f" (line {said.lineno} of the cell)"
@@ -66,41 +66,12 @@ def check_notebook(content: bytes) -> list[Problem] | str:
     return problems[:3]
 
 
-def line_of_cell(content: bytes, cell: int, row: int) -> int:
-    """The line of a notebook's file in which a row of a cell stands, both counted from 1; 0 where it is not found."""
-    text, line, position = content.decode("utf-8-sig", "replace"), 0, 0
-    try:
-        cells = json.loads(text)["cells"][:cell]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return 0
-    for each in cells:
-        source = _source(each)
-        if source is not None:
-            line, position = _line_of(text, source, position)
-            position += bool(source)
-    listed = bool(cells) and isinstance(cells[-1], dict) and isinstance(cells[-1].get("source"), list)
-    return line + (row - 1 if listed else 0)
-
-
 def _language(notebook: dict[str, Any]) -> str:
     metadata = notebook.get("metadata") or {}
     info, kernel = metadata.get("language_info") or {}, metadata.get("kernelspec") or {}
     if str(info.get("version", "")).startswith("2") or kernel.get("name") == "python2":
         return "python 2"
     return str(info.get("name") or kernel.get("language") or "python").lower()
-
-
-def _source(cell: Any) -> str | None:
-    if not isinstance(cell, dict) or cell.get("cell_type") != "code":
-        return None
-    source = cell.get("source", "")
-    return source if isinstance(source, str) else "".join(map(str, source)) if isinstance(source, list) else None
-
-
-def _line_of(text: str, source: str, position: int) -> tuple[int, int]:
-    first = json.dumps(source.split("\n", 1)[0], ensure_ascii=False)[1:-1]
-    found = text.find(first, position) if first else -1
-    return (text.count("\n", 0, found) + 1, found) if found >= 0 else (1, position)
 
 
 def _cell(source: str) -> SyntaxError | None:
