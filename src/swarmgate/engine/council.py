@@ -32,7 +32,8 @@ class Council:
 
     def __init__(self, project: Project) -> None:
         self.shared = shared = Shared(project)
-        debates, dispatches, chats = Debates(shared), Dispatches(shared), Chats(shared)
+        dispatches, chats = Dispatches(shared), Chats(shared)
+        debates = Debates(shared, dispatches.resume_dispatch)
         discussions, decisions, critiques = Discussions(shared), Decisions(shared), Critiques(shared, _programs)
         verbs = {
             "debate": Verb("debate", debates.debate, debates.resume, debated),

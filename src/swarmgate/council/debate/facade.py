@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from swarmgate.council.debate.model import DISPATCH, PART, DebateRecord, Outcome
 from swarmgate.council.debate.rules import RULES
@@ -22,11 +22,35 @@ if TYPE_CHECKING:
     from swarmgate.council.pattern import Where
 
 
-class Debates:
-    """Debates of one project."""
+class ResumeDispatch(Protocol):
+    """Goes on with the dispatch that a debate belongs to; None: it has no result yet."""
 
-    def __init__(self, shared: Shared) -> None:
+    async def __call__(
+        self,
+        id: str,
+        *,
+        tokens: int | None = None,
+        usd: float | None = None,  # noqa: A002 - the field's name
+    ) -> _Dispatched | None:
+        """Gives what came of it."""
+
+
+class _Dispatched(Protocol):
+    @property
+    def outcome(self) -> Outcome | None: ...
+
+
+class Debates:
+    """Debates of one project.
+
+    Args:
+        shared: what all patterns of the project share.
+        resume_dispatch: of the dispatches of the project.
+    """
+
+    def __init__(self, shared: Shared, resume_dispatch: ResumeDispatch) -> None:
         self._shared, self._project = shared, shared.project
+        self._resume_dispatch = resume_dispatch
 
     async def debate(
         self,
@@ -127,14 +151,10 @@ class Debates:
             SwarmError: as `debate`.
         """
         from swarmgate.council.debate.steps import DEBATING
-        from swarmgate.council.dispatch.request import means
-        from swarmgate.council.dispatch.steps import DISPATCHING
 
         debate = self._own(id)
         if dispatched := self._dispatched(debate):
-            asked = self._shared.record(DISPATCHING, dispatched).request
-            own = means(asked, self._project.config)
-            result = await self._shared.resume(DISPATCHING, dispatched, tokens=tokens, usd=usd, own=own)
+            result = await self._resume_dispatch(dispatched, tokens=tokens, usd=usd)
             return _ended(result.outcome if result else None)
         held = await self._shared.resume(DEBATING, debate, tokens=tokens, usd=usd, own={})
         return _ended(held)

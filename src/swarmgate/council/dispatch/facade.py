@@ -75,6 +75,20 @@ class Dispatches:
         asked = read(path, mode=mode, rounds=rounds, default_rounds=default)
         return await self._dispatch(asked, where=places(path))
 
+    async def resume_dispatch(
+        self,
+        id: str,
+        *,
+        tokens: int | None = None,
+        usd: float | None = None,  # noqa: A002 - as above
+    ) -> DispatchResult | None:
+        """Goes on with a dispatch as `Shared.resume` does."""
+        from swarmgate.council.dispatch.request import means
+        from swarmgate.council.dispatch.steps import DISPATCHING
+
+        own = means(self._shared.record(DISPATCHING, id).request, self._project.config)
+        return await self._shared.resume(DISPATCHING, id, tokens=tokens, usd=usd, own=own)
+
     def dispatches(self) -> tuple[str, ...]:
         """The ids of all dispatches, the newest first."""
         return self._shared.records.ids(RULES.name)
