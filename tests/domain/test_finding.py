@@ -71,7 +71,9 @@ def test_the_reason_names_a_finding_that_another_gate_tells() -> None:
 def test_the_reason_is_the_worst_of_all_gates() -> None:
     mild = Finding(rule="F401", path="a.py", line=1, message="unused", severity=Severity.MEDIUM)
     worst = Finding(rule="sql", path="b.py", line=9, message="SQL", severity=Severity.CRITICAL)
-    told = [GateResult(gate=name, status=GateStatus.FAIL, findings=(each,)) for name, each in (("l", mild), ("s", worst))]
+    told = [
+        GateResult(gate=name, status=GateStatus.FAIL, findings=(each,)) for name, each in (("l", mild), ("s", worst))
+    ]
     broken = GateResult(gate="types", status=GateStatus.ERROR, reason="no mypy")
     assert GateReport(tree="t", results=(broken, *told)).reason == "b.py:9 sql: SQL"
     assert GateReport(tree="t", results=(*told[:1], broken)).reason == "a.py:1 F401: unused"
