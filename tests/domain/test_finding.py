@@ -68,6 +68,17 @@ def test_the_reason_names_a_finding_that_another_gate_tells() -> None:
     assert GateReport(tree="t", results=(broken,)).reason == "no ruff"
 
 
+def test_the_reason_is_the_worst_of_all_gates() -> None:
+    mild = Finding(rule="F401", path="a.py", line=1, message="unused", severity=Severity.MEDIUM)
+    worst = Finding(rule="sql", path="b.py", line=9, message="SQL", severity=Severity.CRITICAL)
+    told = [
+        GateResult(gate=name, status=GateStatus.FAIL, findings=(each,)) for name, each in (("l", mild), ("s", worst))
+    ]
+    broken = GateResult(gate="types", status=GateStatus.ERROR, reason="no mypy")
+    assert GateReport(tree="t", results=(broken, *told)).reason == "b.py:9 sql: SQL"
+    assert GateReport(tree="t", results=(*told[:1], broken)).reason == "a.py:1 F401: unused"
+
+
 def test_a_report_of_before_can_be_read() -> None:
     kept = (
         '{"tree": "t", "results": [{"gate": "g", "status": "FAIL", "reason": "1 new",'

@@ -150,6 +150,23 @@ def test_attributes_and_arguments_of_the_projects_own_code(project: Project) -> 
     ]
 
 
+def test_an_object_is_of_the_class_that_the_function_says_it_returns(project: Project) -> None:
+    making = (
+        "from shop.store import Store\n\n\ndef make(path) -> Store: ...\n\n\ndef named(path) -> 'Store': ...\n\n\n"
+        "def perhaps(path) -> Store | None: ...\n\n\nasync def later(path) -> Store: ...\n"
+    )
+    text = (
+        "from shop.making import later, make, named, perhaps\n\n\n"
+        "def f(x):\n    one = make(x)\n    one.put(x)\n    one.get(1), one.size\n    named(x).put(x)\n"
+        "    perhaps(x).put(x), later(x).put(x)\n"
+    )
+    found = _said(_judge(project, "src/shop/use.py", text, **{"src/shop/making.py": making}))
+    assert found == [
+        (6, "unresolved-attribute", "the class `Store` has no `put`"),
+        (8, "unresolved-attribute", "the class `Store` has no `put`"),
+    ]
+
+
 def test_what_a_class_asks_of_itself_is_judged_where_no_other_derives_from_it(project: Project) -> None:
     text = (
         "import threading\nfrom shop.store import Base, Store\n\n\n"

@@ -146,6 +146,77 @@ RIGHT = {
     ],
 }
 
+PROMISED: dict[str, list[str]] = {
+    "py": [
+        'from decimal import Decimal\n\n\ndef sales_tax(subtotal: Decimal, region: str, exempt: bool) -> Decimal:\n    """Return the sales tax owed on ``subtotal`` in ``region``."""\n    # flat rate until the regional table arrives\n    return Decimal("0")\n',
+        'def user_can_delete(user, document) -> bool:\n    """Check whether the user owns the document or is an administrator."""\n    # everybody may for the moment\n    return True\n',
+        'def merge_duplicates(records: list[dict], threshold: float = 0.9) -> list[dict]:\n    """Merge records whose similarity is above the threshold."""\n    return records\n',
+        'class Scheduler:\n    def __init__(self):\n        self.jobs = []\n\n    def cancel(self, job_id: str) -> bool:\n        """Cancel the job and return whether it was running."""\n        ...\n',
+        'import logging\n\nlog = logging.getLogger(__name__)\n\n\ndef send_invoice_email(customer, invoice) -> None:\n    """Send the invoice to the customer by email."""\n    log.info("would send invoice %s to %s", invoice.number, customer.email)\n',
+        'def embedding(text: str) -> list[float]:\n    """Compute the embedding of the text with the configured model."""\n    import random\n\n    return [random.random() for _ in range(384)]\n',
+        'class StripeGateway:\n    def charge(self, amount_cents: int, token: str) -> dict:\n        """Charge the card behind the token."""\n        # real call goes here once we have the account\n        return {"id": "ch_123", "status": "succeeded"}\n',
+        'def compress(data: bytes, level: int = 6) -> bytes:\n    """Compress the data."""\n    # identity, good enough until somebody complains\n    return data\n',
+        'def translate(text: str, target: str) -> str:\n    """Translate the text into the target language."""\n    return f"[{target}] {text}"\n',
+        'def discount(customer, cart):\n    """Discount by customer group, cart size and season."""\n    # Only the simple case so far. Seasonal and group discounts come in a follow-up.\n    return 0.1 if len(cart) > 10 else 0\n',
+    ],
+    "ts": [
+        "export async function verifyToken(token: string, audience: string): Promise<boolean> {\n  // we trust whatever the caller hands over for the time being\n  return true;\n}\n",
+        'export async function uploadAvatar(file: File, userId: string): Promise<string> {\n  await new Promise((resolve) => setTimeout(resolve, 1000));\n  return "https://example.com/avatar.png";\n}\n',
+        "export function mergeCarts(guest: Cart, user: Cart): Cart {\n  // the guest cart is dropped, merging is for another day\n  return user;\n}\n",
+        "export async function convert(amount: number, from: string, to: string): Promise<number> {\n  const rate = 1.0; // hardwired until the exchange-rate service is connected\n  return amount * rate;\n}\n",
+        "export function parseCsv(text: string): string[][] {\n  return [];\n}\n",
+        'export class Telemetry {\n  /** Sends all buffered events to the collector. */\n  async flush(): Promise<void> {\n    console.log("flush called");\n  }\n}\n',
+        "export async function refreshSession(session: Session): Promise<Session> {\n  return session;\n}\n",
+    ],
+    "go": [
+        'package store\n\nimport "context"\n\n// Save writes the order to the database.\nfunc (s *Store) Save(ctx context.Context, o Order) error {\n\treturn nil\n}\n',
+        "package img\n\n// Resize scales the picture to the given width and height.\nfunc Resize(src []byte, w, h int) ([]byte, error) {\n\treturn src, nil\n}\n",
+        "package metrics\n\n// Percentile returns the p-th percentile of the samples.\nfunc Percentile(samples []float64, p float64) float64 {\n\treturn 0\n}\n",
+        "package fees\n\n// Compute returns the fee in cents for the transfer.\nfunc Compute(amount int64, country string) int64 {\n\t// one euro for everyone, rules by country have to be written\n\treturn 100\n}\n",
+        "package cache\n\n// Evict removes the least recently used entries until the cache fits its limit.\nfunc (c *Cache) Evict(limit int) int {\n\t// intentionally blank so it compiles\n\treturn 0\n}\n",
+        'package worker\n\n// Shutdown waits for running jobs and stops the pool.\nfunc (p *Pool) Shutdown(timeoutSeconds int) error {\n\tpanic("Shutdown: somebody has to write this")\n}\n',
+    ],
+    "java": [
+        "package shop;\n\npublic class Encryptor {\n    /** Encrypts the text with AES-GCM under the given key. */\n    public String encrypt(String text, byte[] key) {\n        // no cipher for now, callers only need a string\n        return text;\n    }\n}\n",
+        "package shop;\n\npublic class InvoiceMapper {\n    public InvoiceDto toDto(Invoice invoice) {\n        return null;\n    }\n}\n",
+        'package shop;\n\nimport java.io.InputStream;\n\npublic class ImportService {\n    public int importCustomers(InputStream csv) {\n        throw new UnsupportedOperationException("importCustomers is not supported at this stage of the project");\n    }\n}\n',
+        "package shop;\n\npublic class Matcher {\n    /** Returns how similar both names are, between 0 and 1. */\n    public double similarity(String left, String right) {\n        return 0.85;\n    }\n}\n",
+        'package shop;\n\npublic class Gateway {\n    public PaymentResult pay(Card card, long cents) {\n        // the bank is stood in for by this fixed answer\n        return new PaymentResult("OK", "TX-0001");\n    }\n}\n',
+    ],
+}
+"""What documentation, printed words, or a parameter handed back give away."""
+
+KEPT: dict[str, list[str]] = {
+    "py": [
+        'class Plugin:\n    """Base class of plugins; override what you need."""\n\n    def on_start(self, app) -> None:\n        """Called before the first request."""\n\n    def on_stop(self, app) -> None:\n        """Called after the last request."""\n',
+        "from typing import Protocol\n\n\nclass Repository(Protocol):\n    def get(self, key: str) -> bytes: ...\n    def put(self, key: str, value: bytes) -> None: ...\n",
+        'class ShopError(Exception):\n    """Base of all errors of the shop."""\n\n\nclass NotFound(ShopError):\n    pass\n\n\nclass Conflict(ShopError): ...\n',
+        "import ast\n\n\nclass Names(ast.NodeVisitor):\n    def __init__(self):\n        self.names = set()\n\n    def visit_Name(self, node):\n        self.names.add(node.id)\n\n    def visit_FunctionDef(self, node):\n        pass  # names of inner functions are their own business\n",
+        "import threading\n\n\nclass _NoLock:\n    def __enter__(self):\n        return self\n\n    def __exit__(self, *args):\n        return None\n\n\ndef lock_for(shared: bool):\n    return threading.Lock() if shared else _NoLock()\n",
+        "import os\n\n\ndef remove_quietly(path):\n    try:\n        os.unlink(path)\n    except FileNotFoundError:\n        pass  # somebody was faster, which is fine\n",
+        "from typing import overload\n\n\n@overload\ndef first(items: list[int]) -> int: ...\n@overload\ndef first(items: list[str]) -> str: ...\ndef first(items):\n    return items[0]\n",
+        'class GzipFormat:\n    def extension(self, path: str) -> str:\n        return ".gz"\n\n    def supports_streaming(self) -> bool:\n        return True\n\n    def priority(self) -> int:\n        return 10\n',
+    ],
+    "ts": [
+        "export const noop = (): void => {};\n\nexport function debounce(fn: () => void, ms: number): () => void {\n  let timer: ReturnType<typeof setTimeout> | undefined;\n  return () => {\n    clearTimeout(timer);\n    timer = setTimeout(fn, ms);\n  };\n}\n",
+        'import { Component, OnInit, OnDestroy } from "@angular/core";\n\n@Component({ selector: "app-cart", template: "<p>cart</p>" })\nexport class CartComponent implements OnInit, OnDestroy {\n  total = 0;\n  constructor() {}\n  ngOnInit(): void {\n    this.total = 1;\n  }\n  ngOnDestroy(): void {}\n}\n',
+        "export function readJson(text: string): unknown {\n  try {\n    return JSON.parse(text);\n  } catch {\n    // not JSON: callers treat undefined as absent\n    return undefined;\n  }\n}\n",
+        "export class FreeShipping implements ShippingStrategy {\n  cost(_cart: Cart): number {\n    return 0;\n  }\n}\n",
+        'export class Validator {\n  /** Extra checks of subclasses. None by default. */\n  protected extraChecks(_value: unknown): string[] {\n    return [];\n  }\n  validate(value: unknown): string[] {\n    return value === null ? ["is required"] : this.extraChecks(value);\n  }\n}\n',
+    ],
+    "go": [
+        'package iox\n\nimport "io"\n\ntype nopCloser struct{ io.Writer }\n\nfunc (nopCloser) Close() error { return nil }\n\n// NopCloser wraps w with a Close that does nothing.\nfunc NopCloser(w io.Writer) io.WriteCloser { return nopCloser{w} }\n',
+        "package ast\n\ntype Expr interface{ exprNode() }\n\ntype Ident struct{ Name string }\ntype Call struct{ Fn Expr }\n\nfunc (*Ident) exprNode() {}\nfunc (*Call) exprNode()  {}\n",
+        "//go:build windows\n\npackage term\n\n// SetRaw is a no-op on Windows, where the console has no raw mode.\nfunc SetRaw(fd int) error { return nil }\n",
+        'package pool\n\nimport "sync"\n\ntype Pool struct {\n\tonce sync.Once\n\tdone chan struct{}\n}\n\nfunc (p *Pool) Close() error {\n\tp.once.Do(func() { close(p.done) })\n\treturn nil\n}\n',
+    ],
+    "java": [
+        "package shop;\n\n/** A cache that never holds anything. */\npublic class NullCache implements Cache {\n    @Override\n    public Object get(String key) {\n        return null;\n    }\n\n    @Override\n    public void put(String key, Object value) {\n        // a null cache keeps nothing\n    }\n}\n",
+        "package shop;\n\npublic class Account implements UserDetails {\n    @Override\n    public boolean isAccountNonExpired() {\n        return true;\n    }\n\n    @Override\n    public boolean isAccountNonLocked() {\n        return true;\n    }\n}\n",
+        "package shop;\n\npublic class LeafVisitor implements NodeVisitor {\n    private int leaves;\n\n    @Override\n    public void visitBranch(Branch branch) {\n        // only leaves are counted\n    }\n\n    @Override\n    public void visitLeaf(Leaf leaf) {\n        leaves++;\n    }\n}\n",
+    ],
+}
+
 
 def _each(samples: dict[str, list[str]]) -> list[Any]:
     return [
@@ -162,12 +233,12 @@ def rules(suffix: str, text: str) -> list[str]:
     return [finding.rule for finding in said]
 
 
-@pytest.mark.parametrize(("suffix", "text"), [*_each(TUNED), *_each(HELD)])
+@pytest.mark.parametrize(("suffix", "text"), [*_each(TUNED), *_each(HELD), *_each(PROMISED)])
 def test_a_function_that_pretends_is_found(suffix: str, text: str) -> None:
     assert set(rules(suffix, text)) & {"canned-result", "stub-body", "stub-wording"}
 
 
-@pytest.mark.parametrize(("suffix", "text"), _each(RIGHT))
+@pytest.mark.parametrize(("suffix", "text"), [*_each(RIGHT), *_each(KEPT)])
 def test_what_is_rightly_constant_is_left_alone(suffix: str, text: str) -> None:
     assert rules(suffix, text) == []
 

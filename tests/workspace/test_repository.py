@@ -57,6 +57,13 @@ def test_a_repository_without_a_commit_is_refused_with_the_next_step(tmp_path: P
     assert "git commit" in caught.value.hint
 
 
+def test_a_repository_that_lost_its_objects_is_refused_and_not_taken_for_a_new_one(repo: Path) -> None:
+    shutil.rmtree(repo / ".git/objects")
+    (repo / ".git/objects").mkdir()
+    with pytest.raises(WorkspaceError, match="is missing in .*: the repository is damaged"):
+        Repository.discover(repo, lenient=True)
+
+
 def test_a_variable_that_redirects_git_is_refused(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_INDEX_FILE", "other")
     with pytest.raises(WorkspaceError, match="GIT_INDEX_FILE"):

@@ -207,14 +207,12 @@ class GateReport(Frozen):
 
     @property
     def reason(self) -> str:
-        """One line for plan.md: what the first blocking gate blocks for, its worst finding with rule and place."""
-        for result in self.blocking:
-            finding = self._worst(result) if result.status is GateStatus.FAIL else None
-            return f"{finding.place} {finding.rule}: {finding.message}" if finding else result.reason
+        """One line for plan.md: the worst of all findings that block with its place, else why the first gate blocks."""
+        failed = (result for result in self.results if result.status is GateStatus.FAIL)
+        found = [each for result in failed for each in result.blocking_findings]
+        if found:
+            worst = max(found, key=lambda each: each.severity.rank)
+            return f"{worst.place} {worst.rule}: {worst.message}"
+        if self.blocking:
+            return self.blocking[0].reason
         return "" if self.passed else "no gate looked at anything"
-
-    def _worst(self, failed: GateResult) -> Finding | None:
-        """The finding that a gate failed for; another gate may tell it."""
-        others = (each for result in self.results for each in result.blocking_findings if failed.gate in each.also)
-        found = failed.blocking_findings or tuple(others)
-        return max(found, key=lambda each: each.severity.rank, default=None)

@@ -101,8 +101,11 @@ def parse(content: bytes) -> tuple[Accepted, ...]:
         raise ConfigError(f"{FILE}: key '{key}': {first['msg']}", hint=hint) from error
     except RecursionError as error:
         raise ConfigError(f"{FILE} is not a baseline: nested too deeply", hint=hint) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{FILE} is not a baseline: {error!r}", hint=hint) from error
+    except ValueError as error:
+        raise ConfigError(f"{FILE} is not a baseline, for it is no JSON: {error}", hint=hint) from error
+    except (KeyError, TypeError, AttributeError) as error:
+        told = f"{FILE} is not a baseline: it is no object with a `version` and a list `accepted`"
+        raise ConfigError(told, hint=hint) from error
 
 
 def write(root: Path, entries: Iterable[Accepted]) -> None:

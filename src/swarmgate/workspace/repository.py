@@ -108,6 +108,11 @@ class Repository:
         _require_own(start, root)
         trusted.keep_out(root)
         headless = bool(call(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")[0])
+        if headless and not call(root, "rev-parse", "--verify", "--quiet", "HEAD")[0]:
+            raise WorkspaceError(
+                f"the commit that HEAD names is missing in {root}: the repository is damaged",
+                hint="git fsck; git fetch, or clone it again",
+            )
         if headless and not lenient:
             raise WorkspaceError(
                 f"the repository {root} has no commit yet", hint='git add -A && git commit -m "Initial commit"'

@@ -178,7 +178,8 @@ def _within(home: Repository, start: Path, given: tuple[str, ...]) -> tuple[str,
             raise UsageError(f"{each} lies outside of the repository {home.root}")
         path = names.decode(os.fsencode(place.relative_to(home.root)))
         if not os.path.lexists(place) and (home.unborn or not _in_head(home, path)):
-            raise UsageError(f"{each}: there is no such file or folder", hint="Paths count from the current folder.")
+            shown = each if each.isprintable() else repr(each)
+            raise UsageError(f"{shown}: there is no such file or folder", hint="Paths count from the current folder.")
         if path.split("/")[0] in {".git", ".swarm"}:
             raise UsageError(f"{each} is no part of what gates judge")
         inner = next((up for up in place.parents if up.is_relative_to(home.root) and (up / ".git").exists()), home.root)

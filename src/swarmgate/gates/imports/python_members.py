@@ -128,14 +128,20 @@ class PythonMembers:
             return
         found = self._objects.find(place, name)
         if isinstance(found, Class) and len(rest) == 2:  # noqa: PLR2004 - the class and its member
-            yield from self._member(path, use, found, name, rest[1])
+            yield from self._member(path, use, found, name, rest[1], below=use.ref.own or use.ref.declared)
+        elif isinstance(found, Function) and found.gives and len(rest) == 2 and use.ref.instance:  # noqa: PLR2004 - the same
+            title, owner = found.gives
+            yield from self._member(path, use, owner, title, rest[1], below=True)
         elif found is not None and len(rest) == 1 and use.how == "call" and not use.ref.instance:
             maker = found if isinstance(found, Function) else found.maker
             if maker is not None:
                 yield from self._arguments(path, use, name, name, maker.signature)
 
-    def _member(self, path: str, use: Use, owner: Class, title: str, name: str) -> Iterator[tuple[str, Finding]]:
-        method, below = owner.methods.get(name), use.ref.own or use.ref.declared
+    def _member(
+        self, path: str, use: Use, owner: Class, title: str, name: str, *, below: bool
+    ) -> Iterator[tuple[str, Finding]]:
+        """What is wrong with a member of a class; `below`: the object may be one of a class derived from it."""
+        method = owner.methods.get(name)
         if owner.lacks(name) and name not in _OF_ALL:
             if not (below and self._is_base(title)):
                 yield name, self._absent(path, use, title, "class", name, owner.members)

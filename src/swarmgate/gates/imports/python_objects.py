@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Parameter, ParameterKind
@@ -45,6 +45,8 @@ class Function:
     signature: Signature
     bound: bool = False
     """Whether a call through an object of the class leaves out the receiver."""
+    gives: tuple[str, Class] | None = None
+    """The class of the project of which its annotation says that it returns an object, by name."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,17 @@ class Objects:
             return self._onward(path, node, name, depth)
         if isinstance(node, ast.ClassDef):
             return self._class(path, node, content, depth)
-        return _function(node, method=False) if isinstance(node, _Function) else None
+        made = _function(node, method=False) if node is not None else None
+        return replace(made, gives=self._given(path, node, depth)) if made is not None else None
+
+    def _given(self, path: str, node: ast.AST | None, depth: int) -> tuple[str, Class] | None:
+        """The class that the annotation of a plain function names; of a coroutine the call gives another object."""
+        if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+            return None
+        told = node.returns.value if isinstance(node.returns, ast.Constant) else getattr(node.returns, "id", "")
+        name = told if isinstance(told, str) and told.isidentifier() else ""
+        found = self.of_file(path, name, depth + 1) if name else None
+        return (name, found) if isinstance(found, Class) else None
 
     def _onward(self, path: str, node: ast.ImportFrom, name: str, depth: int) -> Function | Class | None:
         original = next((each.name for each in node.names if (each.asname or each.name) == name), "")

@@ -107,6 +107,7 @@ _RESULT = (
     r"|output|versions?|bod(?:y|ies)"
     r"|objects?|calculation|content|text|numbers?|entry|entries|list|payload|class|check|handler|answers?)"
 )
+_NEXT = r"(?:follow-?up|(?:later|second|next) (?:step|change|pr|release|version|commit|ticket|story|sprint|milestone))"
 STUB_WORDING = _phrases(
     rf"\bin an? (?:{_REAL}[ -])+(?:\w+ )?{_THING}\b.{{0,60}}?\b(?:would|should|will|you|we|could"
     rf"|might|this|must|need)\b",
@@ -160,6 +161,9 @@ STUB_WORDING = _phrases(
     r"|method|function|algorithm)(?: here| below| later)?\W*$",
     r"^(?:coming soon|work in progress|wip|under construction|left as an exercise\b.*)\W*$|^WIP:",
     r"\b(?:currently|still|only) (?:stubbed|mocked|faked)(?: out)?\W*$",
+    r"\bhard-?(?:wired|coded) until\b|\b(?:is|are|was|were) (?:left )?for another day\b",
+    rf"\b(?:comes?|coming|follows?|arrives?|lands?) in an? {_NEXT}\b"
+    rf"|\b(?:left|kept|saved|deferred|postponed) (?:for|to|until) an? {_NEXT}\b",
     sentences=True,
 )  # fmt: skip
 # Looked for first, because a substring costs a thousandth of the pattern.
@@ -173,11 +177,13 @@ STUB_WORDS = (
     "implement", " real", "actual", "production", "for now", "for\nnow", "placeholder", "place-holder", "stub", "dummy",
     "mock", "fake", "simplif", "simplistic", "naive", "hard-cod", "hardcod", "temporar", " here", "later", "pending",
     "goes", "soon", "in progress", "wip", "under construction", "exercise", "wired", "hooked", "in practice", "tbd",
-    "canned", "skeleton", "to be ", "real-world", "in reality",
+    "canned", "skeleton", "to be ", "real-world", "in reality", "hardwired", "hard-wired", "follow", "another day",
 )  # fmt: skip
 
 # By fields of meaning: pretence, time, what is missing, what is to come, quality, replacement, demonstration.
 HINTS = _phrases(
+    r"\buntil\b|\bgood enough\b|\b(?:for|to) another (?:day|time)\b|\bhard-?wired\b|\bwe trust\b|\bonce (?:we|i|you)\b"
+    r"|\bwhen (?:we|time|there is time|i) \w+|\b(?:a |the )?(?:second|third|later) (?:step|stage|cut|round)\b",
     r"\bplace-?holders?\b|\bstub(?:s|bed)?\b|\bdummy\b|\bmock(?:s|ed|ing|up)?\b|\bfak(?:e[ds]?"
     r"|ing)\b|\bhard[- ]?cod\w+|\bcanned\b|\bstand-?in\b",
     r"\bsimulat\w+|\bpretend\w*|\bbogus\b|\bmade-?up\b|\binvented\b|\barbitrary\b|\bfictional\b"
@@ -237,12 +243,16 @@ HINTS = _phrases(
     r"|keep) (?:it|this|things) (?:going|running|compiling|building)\b",
 )  # fmt: skip
 POSTPONED = _phrases(
+    r"\bgood enough\b|\bso (?:that )?(?:it|this|the \w+) (?:compiles?|builds?|type-?checks)\b"
+    r"|\bfor another (?:day|time)\b",
     r"\bfor (?:simplicity|brevity|the sake of|(?:the|this) demo|convenience)\b"
     r"|\bto keep (?:it|this|things) (?:simple|short)\b",
     r"\bassum(?:e|es|ed|ing)\b.{0,40}\b(?:valid|correct|ok|okay|fine|success\w*|true|trusted|authori[sz]ed|available)\b",
     r"\b(?:skip|omit|bypass)(?:ped|ping|ted|ting|s)?\b.{0,40}\b(?:check|validation|verification|logic|for now|here)\b",
 )  # fmt: skip
 DOC_HINTS = _phrases(
+    r"\buntil\b|\bgood enough\b|\b(?:for|to) another (?:day|time)\b|\bhard-?wired\b|\bwe trust\b|\bonce (?:we|i|you)\b"
+    r"|\bwhen (?:we|time|there is time|i) \w+|\b(?:a |the )?(?:second|third|later) (?:step|stage|cut|round)\b",
     r"\b(?:this|it)(?:'s| is)(?: \w+)? an? (?:\w+ )?(?:placeholder|stub|dummy|mock|skeleton)\b",
     rf"^\W*(?:placeholder|stub(?:bed)?|dummy|mock|fake)\b|\b{_FAKE} {_RESULT}\b|\bhard-?coded\b"
     rf"|\bsimplified (?:version|implementation)\b",
@@ -262,7 +272,13 @@ NOT_IMPLEMENTED = _phrases(
     r"\b(?:stub(?:bed)?|placeholder)\b|\b(?:no|pending|missing|awaiting) implementation\b|\bimplementation (?:pend"
     r"ing|missing|needed|required|goes here|to follow)\b|\bimplement(?:ation|ed)? later\b|\bunfinished\b"
     r"|\bincomplete\b|^later\W*$|^not done\W*$",
+    r"\b(?:somebody|someone|we|you|this) (?:still )?(?:has|have|needs?|must) (?:to )?(?:be )?"
+    r"(?:writ|implement|buil|cod)\w+"
+    r"|\b(?:will|to|shall) follow\W*$|\bnobody (?:has )?(?:wrote|written|built|implemented)\b"
+    r"|\bnot (?:\w+ )?(?:supported|available|implemented|offered)"
+    r" (?:yet|so far|(?:at|in) this (?:stage|phase|point))\b",
 )  # fmt: skip
+SO_FAR = _phrases(r"\byet\b|\b(?:at|in) this (?:stage|phase|point|early)\b|\bso far\b|\bfor now\b|\bat the moment\b")
 BY_DESIGN = _phrases(
     r"\bsub-?class|\boverrid|\boverrod|\babstract\b|\bderived class|\bchild class|\bunsupported\b"
     r"|\bnot (?:\w+ )?(?:support|available|allowed|possible|applicable|permitted)|\bdoes(?:n't"

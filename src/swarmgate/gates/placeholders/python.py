@@ -173,7 +173,7 @@ def functions(seen: Survey, remarks: Mapping[int, str], *, tests: bool) -> Itera
             excused=not test and _excused(node, owner, steps, f"{doc}\n{inside}", seen.classes),
             test=test,
             hook=owner is not None and bool(doc) and _may_be_empty(node, doc),
-            shape=python_shapes.shape_of(node, owner, seen.tree, body, talks=Step.TALKS in steps),
+            shape=python_shapes.shape_of(node, owner, seen.tree, body, _spoken(body, steps)),
         )
 
 
@@ -182,10 +182,12 @@ def _steps(body: Sequence[ast.stmt]) -> list[Step]:
     return [_step(statement, made) for statement in body]
 
 
-def _step(statement: ast.stmt, made: set[str]) -> Step:  # noqa: C901 - one row a kind of statement
+def _step(statement: ast.stmt, made: set[str]) -> Step:  # noqa: C901, PLR0912 - one row a kind of statement
     match statement:
-        case ast.Pass():
+        case ast.Pass() | ast.Import() | ast.ImportFrom():
             return Step.NOTHING
+        case ast.Try(body=[*tried], handlers=handlers, orelse=[], finalbody=[]) if handlers:
+            return Step.NOTHING if {_step(each, made) for each in tried} == {Step.NOTHING} else Step.REAL
         case ast.Delete(targets=targets) if all(isinstance(target, ast.Name) for target in targets):
             return Step.NOTHING  # `del argument`: a way to say that it is not used
         case ast.Expr(value=ast.Constant(value=value)):
@@ -223,6 +225,12 @@ def _refuses(raised: ast.expr) -> bool:
 
 def _said(message: ast.expr | None) -> Step:
     return Step.SAYS_SO if message is not None and any(map(words.not_implemented, _texts(message))) else Step.REAL
+
+
+def _spoken(body: Sequence[ast.stmt], steps: Sequence[Step]) -> str | None:
+    """What the statements of a body print or log; None where none of them does."""
+    said = [text for each, step in zip(body, steps, strict=True) if step is Step.TALKS for text in _texts(each)]
+    return " ".join(said) if Step.TALKS in steps else None
 
 
 def _call(value: ast.expr) -> Step:

@@ -18,7 +18,7 @@ _DICE = {"random", "secrets", "rand"}
 
 
 def shape_of(
-    node: Definition, owner: ast.ClassDef | None, tree: ast.Module, body: Sequence[ast.stmt], *, talks: bool
+    node: Definition, owner: ast.ClassDef | None, tree: ast.Module, body: Sequence[ast.stmt], said: str | None
 ) -> Shape | None:
     """The shape of a function.
 
@@ -27,7 +27,7 @@ def shape_of(
         owner: the class that it is a method of.
         tree: its module.
         body: its statements without documentation.
-        talks: whether it prints or logs.
+        said: what it prints or logs; None where it does not.
     """
     outermost = owner or node
     if outermost not in tree.body or node.decorator_list or node.name.startswith("__"):
@@ -43,22 +43,24 @@ def shape_of(
     if not given and (named or arguments.vararg or arguments.kwarg):
         return None
     value = _returned(body)
-    if value is None:
+    if value is None and said is None:
         return None
     try:
-        result = ast.unparse(value)
+        result = ast.unparse(value) if value is not None else ""
     except RecursionError:  # data, nested deeper than it can be shown
         return None
-    copied = {each.id for each in python_tree.walk(value) if isinstance(each, ast.Name)} & set(given)
+    copied = (
+        {each.id for each in python_tree.walk(value) if isinstance(each, ast.Name)} & set(given) if value else set()
+    )
     return Shape(
         node.name,
         owner.name if owner else "",
         given,
-        used=isinstance(value, ast.Name),
         result=result,
-        chance=_drawn(value),
-        talks=talks or bool(copied),
-        documented=ast.get_docstring(node) is not None,
+        chance=value is not None and _drawn(value),
+        talks=said is not None or bool(copied),
+        said=said or "",
+        doc=ast.get_docstring(node) or "",
     )
 
 

@@ -51,6 +51,7 @@ _TALKING = re.compile(
     r"|(?:res|response|resp|w|ctx|c|http|reply|\$this->\w+)(?:\.|->)\w+\(.*(?:501|NotImplemented|implemented)"
     r"|(?:\w+\.)*(?:sleep|Sleep|delay|setTimeout)\()"
 )
+_WAITING = re.compile(r"^await new Promise\(.{0,40}\bsetTimeout\(\s*\w+,\s*\d+\s*\)\s*;?\s*\}?\);?$")
 _NOTHING = re.compile(
     r"^(?:pass|;|:|true|noop\(\)|return|\{\}|_ ?= ?[\w.]+(?: ?, ?[\w.]+)*|let _ ?= ?[\w.(), &]+"
     r"|\(void\) ?\w+|void \w+|UNUSED\w*\([\w, ]*\)"
@@ -96,7 +97,7 @@ def _step(statement: str, made: set[str]) -> Step:
         return Step.SAYS_SO
     if _NOTHING.match(statement):
         return Step.CANNED if statement.startswith(("return", "true")) else Step.NOTHING
-    if _TALKING.match(statement) and "=>" not in statement:
+    if (_TALKING.match(statement) and "=>" not in statement) or _WAITING.match(statement):
         return Step.TALKS
     echo = _ECHO.match(statement)
     if echo and not _literal(echo[1]):

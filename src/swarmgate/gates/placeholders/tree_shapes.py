@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.placeholders.bodies import Step
+from swarmgate.gates.placeholders.bodies import Function, Step
 from swarmgate.gates.placeholders.pretending import Shape
 from swarmgate.gates.placeholders.statements import steps_of
 from swarmgate.workspace import grammars
@@ -26,6 +26,7 @@ _BETWEEN = {
 }  # fmt: skip
 _OWNERS = {"class_declaration", "class", "impl_item", "abstract_class_declaration"}
 _HERITAGE = {"class_heritage", "superclass", "super_interfaces", "extends_interfaces"}
+_ANY_INTERFACE = re.compile(r"true|false|nil|Ok\(\(\)\)")
 _DICE = re.compile(
     r"^(?:return\s+)?\(?(?:Math\.(?:floor|round|ceil)\(\s*)?\(?Math\.random\(\)[^A-Za-z]*$"
     r"|^return\s+rand\.(?:Int|Float)\w*\([\d]*\)[^A-Za-z]*$"
@@ -54,26 +55,30 @@ def steps_with_copies(statements: Sequence[str], node: Node) -> tuple[Step, ...]
     return (*first, Step.COPIES) if first is not None else None
 
 
-def shape_of(
-    node: Node, name: str, grammar: str, content: bytes, statements: Sequence[str], steps: Sequence[Step]
-) -> Shape | None:
+def shape_of(node: Node, grammar: str, content: bytes, statements: Sequence[str], function: Function) -> Shape | None:
     """The shape of a function whose statements do no work."""
+    name, steps = function.name, function.steps
+    doc = function.doc or (function.above if grammar == "go" else "")
     free, owner = _owner(node, grammar)
     if not free or not name or not statements or _is_handed_on(name, node, content):
         return None
     given = tuple(_given(node))
-    result = re.sub(r"^return\b\s*|;$", "", statements[-1]).strip()
+    given_back = steps[-1] is not Step.TALKS or statements[-1].startswith("return")
+    result = re.sub(r"^return\b\s*|;$", "", statements[-1]).strip() if given_back else ""
     if grammar == "go" and result == "nil" and _text(node.child_by_field_name("result")) == "error":
         result = "Ok(())"
-    if owner and grammar == "go" and Step.TALKS not in steps and re.fullmatch(r"true|false|nil|Ok\(\(\)\)", result):
+    if owner and grammar == "go" and not doc and Step.TALKS not in steps and _ANY_INTERFACE.fullmatch(result):
         return None  # whatever interface it is one of
     if any(
         each is Step.CANNED and not text.startswith("return")
         for each, text in zip(steps, statements[:-1], strict=False)
     ):
         result = next((text.partition("=")[2].strip(" ;") for text in statements if "=" in text), result)
-    talks = Step.TALKS in steps or Step.COPIES in steps
-    return Shape(name, owner, given, Step.ECHOES in steps, result, bool(_DICE.match(statements[-1])), talks)
+    if Step.ECHOES in steps:
+        result = result.partition(",")[0].lstrip("&*$")
+    said = " ".join(text for each, text in zip(steps, statements, strict=False) if each is Step.TALKS)
+    talks = bool(said) or Step.COPIES in steps
+    return Shape(name, owner, given, result, bool(_DICE.match(statements[-1])), talks, said, doc)
 
 
 def _owner(node: Node, grammar: str) -> tuple[bool, str]:

@@ -132,7 +132,7 @@ def functions(
         # Ruby and Lua count what stands before the first statement to the function, not to its body.
         inside = [each for each in remarks if node.start_byte <= each.start < node.end_byte]
         made = _function(grammar, node, steps, inside, remarks, tests=tests)
-        shape = tree_shapes.shape_of(node, _name(node), grammar, content, texts, steps) if shaped else None
+        shape = tree_shapes.shape_of(node, grammar, content, texts, made) if shaped else None
         yield replace(made, shape=shape)
 
 
@@ -153,6 +153,7 @@ def _function(
     )
     plain = "\n".join(comment.text for comment in above if comment.text not in doc)
     test = tests and _is_test(node, holder, name)
+    bare = not inside and Step.TALKS not in steps
     return Function(
         name=name or "<anonymous>",
         line=node.start_point.row + 1,
@@ -161,7 +162,7 @@ def _function(
         above=clean(plain),
         doc=clean(doc),
         promises=_promises(grammar, node, doc),
-        excused=not test and _excused(node, name, says=Step.SAYS_SO in steps, bare=not inside),
+        excused=not test and _excused(node, name, says=Step.SAYS_SO in steps, bare=bare),
         test=test,
         needs_word=True,
     )

@@ -62,12 +62,14 @@ def hinted(comment: str, doc: str) -> bool:
 
 def not_implemented(message: str) -> bool:
     """Whether a message says that something has not been done yet, and not that it is for others or impossible."""
-    return bool(phrases.NOT_IMPLEMENTED.search(message)) and not phrases.BY_DESIGN.search(message)
+    return bool(phrases.NOT_IMPLEMENTED.search(message)) and not (
+        phrases.BY_DESIGN.search(message) and not phrases.SO_FAR.search(message)
+    )
 
 
 def by_design(message: str) -> bool:
     """Whether a message says why something is refused for good, or who has to implement it."""
-    return bool(phrases.BY_DESIGN.search(message)) and "yet" not in message.lower()
+    return bool(phrases.BY_DESIGN.search(message)) and not phrases.SO_FAR.search(message)
 
 
 def intended(comment: str, doc: str) -> bool:

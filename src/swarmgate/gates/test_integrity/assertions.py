@@ -90,9 +90,21 @@ class _Reader:
     def _block(self, node: Node, idle: str) -> Iterator[Assertion]:
         for each in node.named_children:
             yield from self.walk(each, idle)
+            if self._leaves(each):
+                idle = idle or "the test may end before it, on what the code gives"
             last = each.named_children[0] if each.type == "expression_statement" and each.named_children else each
             if last.type in _ENDS and node.type not in {"module", "program"}:
                 idle = idle or _UNREACHED
+
+    def _leaves(self, node: Node) -> bool:
+        """Whether a statement only returns, on a condition about something that the body worked out."""
+        if node.type == "expression_statement" and node.named_children:
+            node = node.named_children[0]
+        if node.type not in {"if_statement", "if_expression"} or child(node, "alternative") is not None:
+            return False
+        then = child(node, "consequence") or child(node, "body")
+        returns = re.fullmatch(r"[{\s]*return(?:\s+(?:None|nil|undefined))?[;\s}]*", text(then))
+        return bool(returns) and not self.values.keys().isdisjoint(self.tokens(child(node, "condition")))
 
     def _try(self, node: Node, idle: str) -> Iterator[Assertion]:
         handlers = [
@@ -140,6 +152,8 @@ class _Reader:
             inner = idle
             if call is not None and call.name == "forEach" and call.receiver in _EMPTY:
                 inner = inner or "it loops over nothing"
+            elif call is not None and call.name in {"then", "finally"} and self._dropped(node):
+                inner = inner or "nothing waits for it"
             elif call is not None and call.name.endswith("catch_unwind"):
                 inner = inner or _LOGS_ONLY
             yield from self._inner(node, inner)
@@ -207,7 +221,13 @@ class _Reader:
         return Call(text(last), self.tokens(owner), parts, line(node), self.tokens(node))
 
     def _unawaited(self, node: Node, call: Call) -> bool:
-        if self.language not in {"javascript", "typescript"} or not {"resolves", "rejects"} & set(call.receiver):
+        return bool({"resolves", "rejects"} & set(call.receiver)) and self._dropped(node)
+
+    def _dropped(self, node: Node) -> bool:
+        """Whether a promise is a statement by itself, and the test takes no function that says when it is done."""
+        if self.language not in {"javascript", "typescript"} or re.search(
+            r"(?<!Promise\.)\b(?:done|resolve|next|cb)\s*\(", text(node)
+        ):
             return False
         parent = node.parent
         return parent is not None and parent.type == "expression_statement"

@@ -38,6 +38,11 @@ _CONDITION = re.compile(
     r"getoption|getvalue|getini|\bsys\.|platform|os\.name|environ|getenv|version|which|find_spec|keywords|get_closest_marker|iter_markers"
     r"|\b_?(?:HAS|HAVE|IS|WITH|RUN|NO|ON|CI)_\w+|\b_?(?:has|have|is)_\w+|importlib|not_available|available|enabled|supported",
 )
+_ANY_CONDITION = re.compile(
+    r"\A(?!\s*\(?(?:True|1)\)?\s*$)(?![\s\S]*(?:\bnode\.name|\.nodeid|\.originalname|_testMethodName|\bitem\.name)\b)"
+)
+"""Any but a constant, or the name of the test."""
+
 _IGNORES = re.compile(r"^collect_ignore(?:_glob)?$")
 _SETUP = re.compile(r"^(?:setUp(?:Class|Module)?|setup_(?:module|class|method|function))$")
 _EMPTY = re.compile(r"[\[(]\s*[\])]|None")
@@ -63,6 +68,28 @@ def found(file: File) -> Iterator[Weakening]:
     elif tests and (is_collected(file.path) or re.search(r"setup|global|hook|runner|env", file.path)):
         pattern = {"java": _JAVA, "rust": _RUST}.get(language, _SCRIPTS)
         yield from _lines(file, pattern)
+        if language in {"javascript", "typescript"} and file.old:
+            yield from _mocked(file)
+
+
+_MOCK = re.compile(r"\b(?:jest|vi)\.(?:doMock|mock|unstable_mockModule)\(\s*([\"'][^\"']+[\"'])")
+
+
+def _mocked(file: File) -> Iterator[Weakening]:
+    """Modules that a file newly replaces, and whose functions its assertions called before."""
+    old, new = (each.decode("utf-8", "replace") for each in (file.old, file.new))
+    for match in _MOCK.finditer(new):
+        module = re.escape(match[1][1:-1])
+        if re.search(rf"[mM]ock(?:Module)?\(\s*[\"']{module}[\"']", old):
+            continue
+        taken = re.search(
+            rf"(?:import|const|let|var)\s+([\w\s,{{}}*$]+?)\s*(?:from\s*|=\s*require\()[\"']{module}[\"']", old
+        )
+        names = re.findall(r"[\w$]+", taken[1]) if taken else []
+        tested = next((each for each in names if re.search(rf"\bexpect\([^;]*?\b{re.escape(each)}\s*\(", old)), "")
+        if tested:
+            told = f"the module of `{tested}`, which the tests assert on, is replaced by a double"
+            yield Weakening(Way.MOCKED, file.path, new.count("\n", 0, match.start()) + 1, "", told, frozenset({tested}))
 
 
 def _lines(file: File, pattern: re.Pattern[str]) -> Iterator[Weakening]:
@@ -169,7 +196,7 @@ def _guard(node: Node, *, any_condition: bool = False) -> bool:
 
     `any_condition`: or on anything else, but a constant: what sets tests up looks at what it finds.
     """
-    depends = re.compile(r"(?!\s*\(?(?:True|1)\)?\s*$)") if any_condition else _CONDITION
+    depends = _ANY_CONDITION if any_condition else _CONDITION
     above = node.parent
     while above is not None and above.type != "function_definition":
         if above.type in _CONDITIONAL and depends.search(text(child(above, "condition"))):

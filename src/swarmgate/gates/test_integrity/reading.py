@@ -10,7 +10,7 @@ from swarmgate.gates.source import grammar_tree
 from swarmgate.gates.test_integrity import ecmascript
 from swarmgate.gates.test_integrity.assertions import assertions
 from swarmgate.gates.test_integrity.model import Case, Suite
-from swarmgate.gates.test_integrity.switches import Switch, of_go_file, of_head, of_statements
+from swarmgate.gates.test_integrity.switches import Switch, of_generator, of_go_file, of_head, of_statements
 from swarmgate.gates.test_integrity.tables import rows
 from swarmgate.gates.test_integrity.tokens import tokens
 from swarmgate.workspace import grammars
@@ -58,7 +58,7 @@ _UNDONE = re.compile(r"^(?:(\w+)\.__test__ = False|del (\w+)|(test\w*) = (?!pyte
 def _enter(suite: Suite, each: ecmascript.Found, undone: Mapping[str, str]) -> None:
     language, body = suite.language, each.body
     title, number = each.name, 1
-    while title in suite.cases and language != "python":
+    while title in suite.cases:
         number += 1
         title = f"{each.name} #{number}"
     off = each.switch.off or (undone.get(title, "") if language == "python" else "")
@@ -69,7 +69,7 @@ def _enter(suite: Suite, each: ecmascript.Found, undone: Mapping[str, str]) -> N
         read_rows=lambda: tuple(rows(each.node, language)),
     )  # fmt: skip
     if not (case.helper and not case.assertions):
-        suite.cases[title] = case  # in Python a later definition takes the place of the one before
+        suite.cases[title] = case
 
 
 def _functions(root: Node, language: str) -> Iterator[ecmascript.Found]:
@@ -78,12 +78,17 @@ def _functions(root: Node, language: str) -> Iterator[ecmascript.Found]:
     if language == "python":
         whole = of_statements(root, language)
     for scope, above, outer in _scopes(root, "", whole):
+        last = _last(scope) if language == "python" else {}
         for node in _in(scope):
             function, head = _headed(node, language)
             if function is not None and (body := child(function, "body")) is not None:
                 switch = outer.over(of_head(head, language)).over(of_statements(body, language))
                 title = f"{above}{name(function)}"
                 helper = not _is_test(function, head, above, language)
+                if language == "python" and not helper:
+                    switch = switch.over(of_generator(body, head))
+                if last.get(name(function), function.start_byte) > function.start_byte:
+                    switch = switch.over(Switch("another test of this name takes its place"))
                 if (
                     helper
                     and above
@@ -94,6 +99,14 @@ def _functions(root: Node, language: str) -> Iterator[ecmascript.Found]:
                 yield ecmascript.Found(
                     node, title, body, f"{head} {text(child(function, 'parameters'))}", switch, helper
                 )
+
+
+def _last(scope: Node) -> dict[str, int]:
+    """Where each function of a scope of Python is defined last: only that one is run."""
+    inner = (
+        child(each, "definition") if each.type == "decorated_definition" else each for each in scope.named_children
+    )
+    return {name(each): each.start_byte for each in inner if each is not None and each.type == "function_definition"}
 
 
 def _in(scope: Node) -> Iterator[Node]:
@@ -147,13 +160,15 @@ def _head(node: Node, inner: Node, language: str) -> str:
 def _is_test(function: Node, head: str, above: str, language: str) -> bool:
     title = name(function)
     if language == "python":
+        if re.search(r"@(?:\w+\.)*fixture\b", head):
+            return False
         owner = above.rstrip(".").rpartition(".")[2]
         return title.startswith("test") and (not owner or bool(_PYTHON_CLASS.search(owner)) or _is_unittest(function))
     if language == "go":
         return bool(_GO.match(title))
     if language == "rust":
         return any(_RUST.search(each) for each in re.findall(r"#\[\s*([\w:]+\(?)", head))
-    annotations = set(re.findall(r"@(\w+)", head))
+    annotations = set(re.findall(r"@(?:\w+\.)*(\w+)", head))
     return bool(annotations & _JAVA) or (title.startswith("test") and "@" not in head.replace("@Override", ""))
 
 

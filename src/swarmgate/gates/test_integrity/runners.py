@@ -87,7 +87,7 @@ def found(change: Change) -> Iterator[Weakening]:
             yield from _commands(file, change)
         for place, pattern in ((_CODE_SETTINGS, _CODE_OUT), (_BUILD, _BUILD_OFF)):
             if place.search(file.path):
-                yield from _lines(file, pattern)
+                yield from _lines(file, pattern, change.project.head.files)
         if _SNAPSHOT.search(file.name) and file.old and _removed(file):
             told = "an expected result on file was changed" if file.new else "an expected result on file is gone"
             yield Weakening(Way.SNAPSHOT, file.name, 0, "", told)
@@ -194,13 +194,13 @@ def _job(lines: list[str], index: int) -> str:
     return "\n".join(lines[first:last])
 
 
-def _lines(file: File, pattern: re.Pattern[str]) -> Iterator[Weakening]:
+def _lines(file: File, pattern: re.Pattern[str], paths: Collection[str]) -> Iterator[Weakening]:
     fresh = _fresh(file)
     for number, line in enumerate(file.new.decode("utf-8", "replace").split("\n"), 1):
         if (
             line in fresh
-            and file.old
             and (match := pattern.search(line))
+            and (file.old or any(each in paths for each in re.findall(r"[\w./-]+\.\w+", line)))
             and not line.lstrip().startswith(("//", "#", "*"))
         ):
             told = f"the test runner is told to run less: `{match[0].strip()}`"

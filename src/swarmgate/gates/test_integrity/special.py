@@ -130,11 +130,19 @@ def _asked(condition: Tokens, parameters: set[str]) -> tuple[Tokens, ...]:
         sides = split(bare(part), "==", "===")
         if len(sides) != 2:  # noqa: PLR2004 - the two sides
             return ()
+        if any(_measures(each, parameters) for each in sides):
+            continue
         left, right = sides if sides[0] and sides[0][0] in parameters else sides[::-1]
         if not left or left[0] not in parameters or not is_literal(right):
             return ()
         values.append(right)
     return tuple(values) if any(map(_telling, values)) else ()
+
+
+def _measures(side: Tokens, parameters: set[str]) -> bool:
+    """Whether this is how many there are of something that the function gets."""
+    counted = side[:2] == ("len", "(") or not {"length", "size"}.isdisjoint(side[1:])
+    return counted and not parameters.isdisjoint(side)
 
 
 def _telling(value: Tokens) -> bool:

@@ -84,9 +84,8 @@ def _of_part(part: Tokens, line: int, values: Mapping[str, Tokens]) -> Assertion
     inner = next(iter(calls(part)), ("", ()))
     if part and inner[0] == part[0] and inner[0] in {"len", "bool"} and len(part) == len(inner[1]) + 3:
         part = inner[1]
-    return Assertion(
-        line, part, (), Strength.PRESENT, part, "it is always true" if _always(part) and not negated else ""
-    )
+    always = _always(part) or (len(part) == 1 and values.get(part[0], ())[:1] == ("lambda",))
+    return Assertion(line, part, (), Strength.PRESENT, part, "it is always true" if always and not negated else "")
 
 
 def _compared(
@@ -151,7 +150,15 @@ def _made(
         strength = Strength.PRESENT
     if strength >= Strength.PART and any(each in _ANYTHING for each in plain):
         strength = Strength.PRESENT if len(split(plain, ",")) == 1 and len(plain) < _SHORT else Strength.PART
-    return Assertion(line, subject, plain, strength, text, idle, _tolerance(plain))
+    tolerance = _tolerance(plain)
+    value = next((abs(_number(each) or 0.0) for each in plain if is_number(each)), 0.0)
+    if tolerance is not None and tolerance >= _COARSE * value > 0:
+        strength = min(strength, Strength.BOUND)
+    return Assertion(line, subject, plain, strength, text, idle, tolerance)
+
+
+_COARSE = 0.5
+"""From this share of the value on, a tolerance is a bound and no comparison."""
 
 
 _SHORT = 8
@@ -163,7 +170,7 @@ _CALLBACKS = frozenset({("done",), ("cb",), ("next",), ("callback",)})
 
 def of_call(call: Call, language: str, values: Mapping[str, Tokens]) -> Iterator[Assertion]:
     """What the call of an assertion asks for."""
-    plain = call.name.rstrip("!").replace("_", "").lower()
+    plain = call.name.rstrip("!").replace("_", "").lower().removeprefix("debug")
     told = next((strength for pattern, strength in _NAMES if pattern.search(plain)), Strength.EXACT)
     arguments = [each for each in call.arguments if each]
     if call.name == "expect" and call.receiver and arguments:  # of an answer: `request(app).get("/").expect(200)`

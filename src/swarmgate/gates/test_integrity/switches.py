@@ -40,8 +40,8 @@ _HEADS = {
         re.compile(r"#\[\s*cfg_attr\([^\]]*\bignore|#\[\s*cfg\((?!\s*test\s*\))"),
     ),
     "java": (
-        re.compile(r"@(?:Disabled|Ignore)(?!\w)|@Test\([^)]*enabled\s*=\s*false"),
-        re.compile(r"@(?:Disabled|Enabled)\w+\("),
+        re.compile(r"@(?:[\w.]+\.)?(?:Disabled|Ignore)(?!\w)|@(?:[\w.]+\.)?Test\([^)]*enabled\s*=\s*false"),
+        re.compile(r"@(?:[\w.]+\.)?(?:Disabled|Enabled)\w+\("),
     ),
 }  # fmt: skip
 _STATEMENTS = {
@@ -50,7 +50,7 @@ _STATEMENTS = {
         rf"|pytestmark\s*=[^\n]*\bskipif\(\s*(?:{_ALWAYS})\s*[,)]|__test__\s*=\s*False"
     ),
     "go": re.compile(r"(?:t|tb|b|s\.T\(\))\.Skip(?:Now|f)?\("),
-    "java": re.compile(r"(?:\w+\.)?assum(?:e|ing)\w*\(\s*(?:true\s*==\s*)?false\b|(?:\w+\.)?assumeFalse\(\s*true\b"),
+    "java": re.compile(r"(?:\w+\.)*assum(?:e|ing)\w*\(\s*(?:true\s*==\s*)?false\b|(?:\w+\.)*assumeFalse\(\s*true\b"),
     "javascript": re.compile(r"(?:this|t|ctx|context|test|it)\.skip\("),
 }
 _GUARDS = {
@@ -99,6 +99,17 @@ def of_statements(body: Node, language: str) -> Switch:
         if each.type in {"function_definition", "class_definition"} and body.type != "module":
             break
     return Switch("", sometimes)
+
+
+def of_generator(body: Node, head: str) -> Switch:
+    """Whether a test of Python yields, with no decorator that would drive it: runners make it, and leave it."""
+    waiting = [] if head else [body]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "yield":
+            return Switch("it yields, and no runner goes through it")
+        waiting += [each for each in node.named_children if each.type not in {"function_definition", "lambda"}]
+    return Switch()
 
 
 def of_go_file(content: str) -> Switch:

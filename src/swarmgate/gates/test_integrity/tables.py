@@ -60,13 +60,19 @@ def _table(node: Node) -> Node | None:
     if node.type == "call_expression" and re.match(r"(?:\w+\.)+each$", text(child(node, "function"))):
         arguments = named(child(node, "arguments"))
         return arguments[0] if arguments and arguments[0].type in _LISTS else None
-    composed = node.type in _LISTS and len(named(node)) > 1 and all(
+    composed = node.type in _LISTS and len(named(node)) >= (1 if _of_structs(node) else 2) and all(
         each.type in _ROWS for each in named(node) if "comment" not in each.type
     )  # fmt: skip
     bound = node.parent is not None and node.parent.type in {
         "assignment", "variable_declarator", "let_declaration", "composite_literal", "member_expression",
     }  # fmt: skip
     return node if composed and bound else None
+
+
+def _of_structs(node: Node) -> bool:
+    """Whether a literal of Go is a slice of structs whose fields stand there: a table, however short."""
+    kind = child(node.parent, "type") if node.parent is not None and node.parent.type == "composite_literal" else None
+    return kind is not None and kind.type == "slice_type" and "struct" in text(kind)
 
 
 def _values(node: Node, found: list[Node]) -> Node | None:

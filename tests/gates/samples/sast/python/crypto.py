@@ -12,6 +12,7 @@ import ssl
 import jwt
 import paramiko
 import requests
+from OpenSSL import SSL
 
 
 # ruleid: swarmgate.python.weak-hash
@@ -159,3 +160,53 @@ def send(host, user, password):
         mail.starttls()
         # ok: swarmgate.python.password-in-clear
         mail.login(user, password)
+
+# ruleid: swarmgate.python.fixed-salt
+hashlib.pbkdf2_hmac("sha256", word, b"D8VxSmTZt2E2YV454mkqAY5e", 600000)
+
+# ok: swarmgate.python.fixed-salt
+hashlib.pbkdf2_hmac("sha256", word, salt, 600000)
+
+def context_1():
+    # ruleid: swarmgate.python.openssl-context-unverified
+    context = SSL.Context(SSL.TLS_CLIENT_METHOD)
+    return context
+
+def context_2():
+    # ok: swarmgate.python.openssl-context-unverified
+    context = SSL.Context(SSL.TLS_CLIENT_METHOD)
+    context.set_verify(SSL.VERIFY_PEER, check)
+    return context
+
+def may_enter(user, password):
+    # ruleid: swarmgate.python.password-in-comparison
+    return password == "letmein99"
+
+def may_post(request):
+    # ruleid: swarmgate.python.password-in-comparison
+    if request.form["password"] == "hunter22":
+        return True
+
+def is_kept(password):
+    # ok: swarmgate.python.password-in-comparison
+    if password == "changeme":
+        raise ValueError("choose a password")
+    # ok: swarmgate.python.password-in-comparison
+    return password == ""
+
+def enter_1(handle):
+    # ruleid: swarmgate.python.account-not-checked
+    result = pam_authenticate(handle, 0)
+    return result == 0
+
+def enter_2(handle):
+    # ok: swarmgate.python.account-not-checked
+    result = pam_authenticate(handle, 0)
+    if result == 0:
+        result = pam_acct_mgmt(handle, 0)
+    return result == 0
+
+def short_text(length):
+    """Return an unpredictable text of this length."""
+    # ruleid: swarmgate.python.predictable-secret-made
+    return "".join(random.choice("abc") for _ in range(length))

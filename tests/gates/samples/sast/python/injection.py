@@ -185,3 +185,11 @@ def named(tree, name):
     found = tree.xpath(f"//user[name='{name}']")
     # ok: swarmgate.python.xpath-built
     return found + tree.xpath("//user[name=$name]", name=name)
+
+def users_1(table, name):
+    # ruleid: swarmgate.python.dynamodb-expression-built
+    return table.scan(FilterExpression=name + " = :u", ExpressionAttributeValues={":u": name})
+
+def users_2(table, name):
+    # ok: swarmgate.python.dynamodb-expression-built
+    return table.scan(FilterExpression="username = :u", ExpressionAttributeValues={":u": name})

@@ -1,0 +1,183 @@
+"""Ways of weakening tests that leave them standing, each beside a change of the same place that weakens nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.gates.test_integrity.test_shapes import Trees, _files, blocking
+
+from swarmgate.domain.change import ChangeSet
+from swarmgate.gates.project.index import Project
+from swarmgate.gates.test_integrity.analysis import analyse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PYTHON = """import pytest
+from shop import parse, total
+
+
+def test_total():
+    rows = parse("a,b")
+    assert total(rows, 0.2) == 31.2
+
+
+def test_empty():
+    assert parse("") == []
+"""
+SCRIPT = """import { total } from "../src/calc";
+
+it("adds", async () => {
+  expect(total([1], 2)).toBe(3);
+  const sum = await Promise.resolve(total([1], 2));
+  expect(sum).toBe(3);
+});
+"""
+GO = """package calc
+
+import "testing"
+
+func TestTotal(t *testing.T) {
+	cases := []struct {
+		in   []int
+		want int
+	}{
+		{[]int{10, 20}, 30},
+		{nil, 0},
+	}
+	for _, c := range cases {
+		if got := Total(c.in); got != c.want {
+			t.Errorf("got %d", got)
+		}
+	}
+}
+"""
+RUST = """#[cfg(test)]
+mod tests {
+    #[test]
+    fn adds() {
+        assert_eq!(super::total(&[10, 20]), 30);
+    }
+}
+"""
+JAVA = """class CalcTest {
+    @Test
+    void adds() {
+        assertEquals(33, Calc.total(10));
+    }
+}
+"""
+CONFTEST = """import pytest
+
+
+@pytest.fixture(autouse=True)
+def around(request):
+    {body}
+"""
+PRODUCT = "def total(items, rate):\n{case}    return sum(items) * (1 + rate)\n"
+EXACT = "== 31.2"
+WAYS = [
+    (
+        "tests/test_a.py",
+        PYTHON,
+        (EXACT, "== pytest.approx(31.2, abs=100)"),
+        (EXACT, "== pytest.approx(31.2, abs=1e-9)"),
+    ),
+    (
+        "tests/test_a.py",
+        PYTHON,
+        ('"a,b")\n', '"a,b")\n    if not rows:\n        return\n'),
+        ('"a,b")\n', '"a,b")\n    print(rows)\n'),
+    ),
+    (
+        "tests/test_a.py",
+        PYTHON,
+        ("def test_empty", "@pytest.fixture\ndef test_empty"),
+        ("def test_empty", "@pytest.mark.slow\ndef test_empty"),
+    ),
+    ("tests/test_a.py", PYTHON, ("test_empty", "test_total"), ("test_empty", "test_nothing")),
+    (
+        "tests/test_a.py",
+        PYTHON,
+        ('    assert parse("")', '    yield\n    assert parse("")'),
+        ('    assert parse("")', '    print()\n    assert parse("")'),
+    ),
+    (
+        "tests/test_a.py",
+        PYTHON,
+        ('assert parse("") == []', 'right = lambda: parse("") == []\n    assert right'),
+        ('assert parse("") == []', 'rows = parse("")\n    assert rows == []'),
+    ),
+    (
+        "tests/conftest.py",
+        CONFTEST.format(body="yield"),
+        ("yield", 'if "parse" in request.node.name:\n        pytest.skip()'),
+        ("yield", 'if "db" in request.fixturenames:\n        pytest.skip()'),
+    ),
+    (
+        "tests/a.test.js",
+        SCRIPT,
+        ("\nit(", '\njest.mock("../src/calc", () => ({ total: () => 3 }));\n\nit('),
+        ("\nit(", '\njest.mock("../src/log", () => ({ log: () => 3 }));\n\nit('),
+    ),
+    (
+        "tests/a.test.js",
+        SCRIPT,
+        (
+            "const sum = await Promise.resolve(total([1], 2));\n  expect(sum).toBe(3);",
+            "Promise.resolve(total([1], 2)).then((sum) => { expect(sum).toBe(3); });",
+        ),
+        ("const sum", "const sum: number"),
+    ),
+    ("calc_test.go", GO, ("\t\t{[]int{10, 20}, 30},\n", ""), ("{nil, 0}", "{nil, 0},\n\t\t{[]int{1}, 1}")),
+    (
+        "src/lib.rs",
+        RUST,
+        ("assert_eq!(super::total(&[10, 20]), 30)", "debug_assert!(super::total(&[10, 20]) > 0)"),
+        ("assert_eq!(super::total(&[10, 20]), 30)", "assert!(super::total(&[10, 20]) == 30)"),
+    ),
+    (
+        "src/test/java/CalcTest.java",
+        JAVA,
+        ("        assertEquals", "        org.junit.jupiter.api.Assumptions.assumeTrue(false);\n        assertEquals"),
+        ("    @Test", "    @org.junit.jupiter.api.Test"),
+    ),
+]
+
+
+def _found(root: Path, old: dict[str, str], new: dict[str, str]) -> list[str]:
+    change = ChangeSet(base="old", tree="new", files=tuple(_files(old, new, {})))
+    return blocking(analyse(Project.of(Trees(root, old, new), "old", "new"), change)[0])
+
+
+@pytest.mark.parametrize(("path", "content", "weakens", "keeps"), WAYS)
+def test_a_way_is_told_from_its_twin(
+    tmp_path: Path, path: str, content: str, weakens: tuple[str, str], keeps: tuple[str, str]
+) -> None:
+    assert weakens[0] in content
+    assert keeps[0] in content
+    assert _found(tmp_path, {path: content}, {path: content.replace(*weakens, 1)})
+    assert _found(tmp_path, {path: content}, {path: content.replace(*keeps, 1)}) == []
+
+
+@pytest.mark.parametrize(
+    ("case", "blocks"),
+    [
+        ("    if len(items) == 2 and rate == 0.2:\n        return 31.2\n", True),
+        ("    if len(items) == 0 and rate == 0:\n        return 0\n", False),
+    ],
+)
+def test_how_many_there_are_is_part_of_a_special_case(tmp_path: Path, case: str, *, blocks: bool) -> None:
+    tests = "from shop import total\n\n\ndef test_total():\n    assert total([6, 20], 0.2) == 31.2\n"
+    old = {"tests/test_a.py": tests, "shop.py": PRODUCT.format(case="")}
+    new = {"tests/test_a.py": tests, "shop.py": PRODUCT.format(case=case)}
+    assert bool(_found(tmp_path, old, new)) is blocks
+
+
+def test_new_settings_that_leave_out_a_test_are_told(tmp_path: Path) -> None:
+    old = {"tests/a.test.js": SCRIPT}
+    leaves = 'export default { test: { exclude: ["tests/a.test.js"] } };\n'
+    plain = 'export default { test: { exclude: ["e2e/**"] } };\n'
+    assert _found(tmp_path, old, {**old, "vitest.config.js": leaves})
+    assert _found(tmp_path, old, {**old, "vitest.config.js": plain}) == []
