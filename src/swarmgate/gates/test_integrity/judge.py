@@ -32,9 +32,14 @@ def judge(matching: Matching) -> Iterator[Weakening]:
             told = f"a new test is switched off from the beginning: {case.off}"
             yield Weakening(Way.NEW_OFF, case.path, case.line, case.name, told)
     for case in matching.gone:
-        if not case.off and not pool.covers(case):
+        if not case.off and not pool.covers(case) and not (case.helper and _unused(case, matching)):
             told = f"{_called(case)} is gone" if not case.helper else f"{case.short}, which tests assert with, is gone"
             yield Weakening(Way.REMOVED, case.path, case.line, case.name, told, words((*case.text, *case.shell)))
+
+
+def _unused(helper: Case, matching: Matching) -> bool:
+    """Whether no test that is still there called what is gone: what the others lose is told of them."""
+    return not any(helper.short in old.text or helper.short in old.shell for old, _ in matching.pairs)
 
 
 class _Pool:
@@ -254,7 +259,8 @@ def _fewer(asked: list[Assertion], came: Sequence[Assertion], old: Case, new: Ca
         f"{_called(new)} asserts {'nothing any more' if every else 'less'}: `{_shown(missing[0].text)}`{rest} is gone"
     )
     about = frozenset().union(*(words(each.text) for each in missing))
-    yield Weakening(Way.ASSERTION, new.path, new.line, new.name, told, about)
+    beside = words(old.text) - words(new.text)
+    yield Weakening(Way.ASSERTION, new.path, new.line, new.name, told, about, beside)
 
 
 _REARRANGED = 0.97

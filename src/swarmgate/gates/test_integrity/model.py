@@ -128,7 +128,10 @@ class Way(StrEnum):
 
 @dataclass(frozen=True)
 class Weakening:
-    """One thing that makes tests weaker: where, how, the words that it is about; `test` is empty for no certain one."""
+    """One thing that makes tests weaker: where, how, the words that it is about; `test` is empty for no certain one.
+
+    `beside` are the words that went from the test together with it.
+    """
 
     way: Way
     path: str
@@ -136,3 +139,4 @@ class Weakening:
     test: str
     told: str
     about: frozenset[str] = frozenset()
+    beside: frozenset[str] = frozenset()
