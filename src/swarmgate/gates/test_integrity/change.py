@@ -124,13 +124,17 @@ class Change:
     def shrunk(self) -> frozenset[str]:
         """The functions of the product that lost code, and got nearly none: what was moved elsewhere is not lost."""
         was, now = (_functions(side) for side in (self._was, self._now))
-        lost = _total(each.whole for each in self._was) - _total(each.whole for each in self._now)
         found = set()
         for title in was.keys() & now.keys():
             less, more = was[title] - now[title], now[title] - was[title]
-            if less.total() >= _CODE and more.total() * _MOSTLY <= less.total() <= (less & lost).total() * 1.5:
+            if less.total() >= _CODE and more.total() * _MOSTLY <= less.total() <= (less & self._lost).total() * 1.5:
                 found.add(title)
         return frozenset(found)
+
+    @cached_property
+    def _lost(self) -> Counter[str]:
+        """The tokens that the product has less of."""
+        return _total(each.whole for each in self._was) - _total(each.whole for each in self._now)
 
     def lost(self, about: Collection[str]) -> list[str]:
         """The gone names that a test is about."""
@@ -149,12 +153,13 @@ class Change:
         """What the change took out of the product that a test may have been about.
 
         Names that went from the test as well, members that moved to another type, members that nobody asks for any
-        more, and functions that lost code.
+        more, errors that are raised less often, and functions that lost code.
         """
         low = {each.lower() for each in about}
         found = self.gone & set(beside)
         found |= {name for owner, name in self.members if name in about and owner.lower() in low}
         found |= {each for each in self.shrunk if each.lower() in low and len(each) >= _TELLING}
+        found |= {each for each in about if _ERROR.search(each) and self._lost[each] > 0}
         unread = self._left(lambda each: each.read) & (set(about) | set(beside))
         unread -= {one for each in self._now for one in (*each.defined, *each.words)}
         unread = frozenset(each for each in unread if len(each) > _TELLING)
@@ -164,6 +169,7 @@ class Change:
         return sorted(found, key=lambda word: (-len(word), word))
 
 
+_ERROR = re.compile(r"(?:Error|Exception|Warning)$")
 _TELLING = 3
 """Characters of a name that says something."""
 
