@@ -30,7 +30,8 @@ FAR = 2
 
 FAR_NEW = 4
 """So many times the default a new function blocks, which is beyond 25. Of 630 new functions of eight well-kept projects
-11 are beyond 10, four beyond 15, two beyond 20 and one beyond 25: reviewers take those, so only the rarest block."""
+11 are beyond 10, four beyond 15, two beyond 20 and one beyond 25: reviewers take those, so only the rarest block.
+So many times the default of public names block, too: a new part of a project has some dozens of them."""
 
 SMALL = 50
 """Added lines of code below which a change is small: of it, suppressions and a lack of tests inform by default."""
@@ -85,7 +86,7 @@ def judge(
     _complexity(result, grown, limits)
     _sizes(result, change, grown, limits)
     if limits.max_public_api_delta is not None and not stopped():
-        _public_api(result, change, limits.max_public_api_delta)
+        _public_api(result, change, limits, limits.max_public_api_delta)
     if limits.max_duplication_ratio is not None and not stopped():
         _duplication(result, change, codes, base, limits.max_duplication_ratio, neighbours)
     if not stopped():
@@ -183,7 +184,7 @@ def _sizes(result: Measured, change: Change, grown: list[Grown], limits: Quality
             result.add("file-size", file.path, 0, f"{grew}{now} lines, limit {limits.max_file_lines}", severity)
 
 
-def _public_api(result: Measured, change: Change, limit: int) -> None:
+def _public_api(result: Measured, change: Change, limits: Quality, limit: int) -> None:
     added, removed = public_api.delta(change.product, [file for file in change.gone if not file.is_test])
     delta = len(added) - len(removed)
     if added or removed:
@@ -192,7 +193,8 @@ def _public_api(result: Measured, change: Change, limit: int) -> None:
         less = f", {len(removed)} removed" if removed else ""
         names = _few([name for name, _ in added])
         told = f"{len(added)} public names added{less}, where a change may add {limit}: {names}"
-        result.add("public-api", added[0][1], 0, told)
+        far = delta > limit * FAR_NEW or _is_set(limits, "max_public_api_delta")
+        result.add("public-api", added[0][1], 0, told, Severity.MEDIUM if far else Severity.LOW)
 
 
 def _duplication(

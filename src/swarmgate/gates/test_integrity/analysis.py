@@ -83,13 +83,18 @@ def _severity(each: Weakening, seen: Change, announced: str | None) -> Severity:
     if asked.allows(announced, each):
         return Severity.INFO
     refactoring = announced is not None and asked.kind_of(announced) == "refactoring"
-    if each.way in _BY_BEHAVIOUR and seen.behaves and not refactoring:
+    if each.way in _BY_BEHAVIOUR and seen.behaves and (not refactoring or seen.follows(*each.values)):
         return Severity.LOW
     if each.way not in _WITH_CODE:
         return severity
     if seen.lost(each.about):
         return Severity.INFO
-    return Severity.LOW if announced is None and seen.taken(each.about, each.beside) else severity
+    return Severity.LOW if announced is None and _taken(each, seen) else severity
+
+
+def _taken(each: Weakening, seen: Change) -> list[str]:
+    inside = seen.inside(each.about) if each.way in {Way.ASSERTION, Way.WEAKER} else []
+    return inside or seen.taken(each.about, each.beside)
 
 
 def _finding(each: Weakening, severity: Severity, seen: Change) -> Finding:
@@ -97,8 +102,8 @@ def _finding(each: Weakening, severity: Severity, seen: Change) -> Finding:
     if each.way in _WITH_CODE and severity is Severity.INFO and (lost := seen.lost(each.about)):
         told = f"{told}, with `{lost[0]}`, which it was about"
         rule = Way.REMOVED_WITH_CODE if each.way is Way.REMOVED else rule
-    elif each.way in _WITH_CODE and severity is Severity.LOW and (taken := seen.taken(each.about, each.beside)):
-        told = f"{told}; the change takes code of `{taken[0]}` away as well, and no task says what is meant"
+    elif each.way in _WITH_CODE and severity is Severity.LOW and (taken := _taken(each, seen)):
+        told = f"{told}; the change takes away or edits code of `{taken[0]}` as well, and no task says what is meant"
     there = any(file.path == each.path for file in seen.files)
     return Finding(
         rule=rule.value, path=each.path, line=each.line if there else 0, severity=severity, message=told,

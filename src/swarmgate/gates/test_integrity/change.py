@@ -160,6 +160,8 @@ class Change:
         found |= {name for owner, name in self.members if name in about and owner.lower() in low}
         found |= {each for each in self.shrunk if each.lower() in low and len(each) >= _TELLING}
         found |= {each for each in about if _ERROR.search(each) and self._lost[each] > 0}
+        if any("deprecat" in each for each in low):
+            found |= {each for each in self._lost if re.fullmatch(r"\w*[Dd]eprecat\w*", each)}
         unread = self._left(lambda each: each.read) & (set(about) | set(beside))
         unread -= {one for each in self._now for one in (*each.defined, *each.words)}
         unread = frozenset(each for each in unread if len(each) > _TELLING)
@@ -168,6 +170,31 @@ class Change:
             found |= {each for each in unread if not any(_says(content, each) for content in others)}
         return sorted(found, key=lambda word: (-len(word), word))
 
+    @cached_property
+    def _edited(self) -> frozenset[str]:
+        """The words of the lines of the product that came or went."""
+        words = set[str]()
+        for file in self.product:
+            if file.path.endswith(".rs"):
+                continue  # its tests stand among these lines
+            old, new = (Counter(side.split(b"\n")) for side in (file.old, file.new))
+            lines = b"\n".join([*(old - new), *(new - old)]).decode("utf-8", "replace")
+            words |= set(re.findall(r"\w+", lines))
+        return frozenset(words)
+
+    def inside(self, about: Collection[str]) -> list[str]:
+        """The private names of a test that stand in edited lines of the product: what nobody was promised."""
+        return sorted(each for each in about if _PRIVATE.match(each) and each in self._edited)
+
+    def follows(self, was: Iterable[str], now: Iterable[str]) -> bool:
+        """Whether the values that a test expected and expects now were exchanged in the product, too."""
+        old, new = Counter(was), Counter(now)
+        came = _total(each.whole for each in self._now) - _total(each.whole for each in self._was)
+        return old != new and all(self._lost[each] for each in old - new) and all(came[each] for each in new - old)
+
+
+_PRIVATE = re.compile(r"_(?!_*\w*__$)\w{2,}$|k[A-Z][A-Za-z]{2,}$")
+"""An underscore before a name, and how modules of Node call the symbols that hide a member."""
 
 _ERROR = re.compile(r"(?:Error|Exception|Warning)$")
 _TELLING = 3

@@ -182,7 +182,8 @@ def _weaker(was: Assertion, now: Assertion, case: Case, *, same: bool) -> Iterat
         and _same_subject(was, now)
     ):
         told = f"{_called(case)} expects another value: `{_shown(was.expected)}` became `{_shown(now.expected)}`"
-        yield Weakening(Way.EXPECTED if same else Way.REWRITTEN, *place, told, about)
+        values = was.expected, now.expected
+        yield Weakening(Way.EXPECTED if same else Way.REWRITTEN, *place, told, about, values=values)
 
 
 _LOSSY = frozenset(
@@ -275,7 +276,7 @@ def _rows(old: Case, new: Case) -> Iterator[Weakening]:
             and was[-2:] != now[-2:]
         ):
             told = f"{_called(new)} expects another value: `{_shown(was)}` became `{_shown(now)}`"
-            yield Weakening(Way.EXPECTED, new.path, new.line, new.name, told, about)
+            yield Weakening(Way.EXPECTED, new.path, new.line, new.name, told, about, values=(was, now))
 
 
 def _mocked(old: Case, new: Case) -> Iterator[Weakening]:

@@ -132,7 +132,7 @@ class Way(StrEnum):
 class Weakening:
     """One thing that makes tests weaker: where, how, the words that it is about; `test` is empty for no certain one.
 
-    `beside` are the words that went from the test together with it.
+    `beside` are the words that went from the test together with it; `values` what was expected, and what is now.
     """
 
     way: Way
@@ -142,3 +142,4 @@ class Weakening:
     told: str
     about: frozenset[str] = frozenset()
     beside: frozenset[str] = frozenset()
+    values: tuple[Tokens, Tokens] = ((), ())
