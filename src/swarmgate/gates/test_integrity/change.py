@@ -160,6 +160,9 @@ class Change:
         found |= {name for owner, name in self.members if name in about and owner.lower() in low}
         found |= {each for each in self.shrunk if each.lower() in low and len(each) >= _TELLING}
         found |= {each for each in about if _ERROR.search(each) and self._lost[each] > 0}
+        for verb, expects in _FAILS.items():
+            if self._lost[verb] + self._lost[f"{verb}!"] > 0 and any(expects.search(each) for each in about):
+                found.add(verb)
         if any("deprecat" in each for each in low):
             found |= {each for each in self._lost if re.fullmatch(r"\w*[Dd]eprecat\w*", each)}
         unread = self._left(lambda each: each.read) & (set(about) | set(beside))
@@ -195,6 +198,14 @@ class Change:
 
 _PRIVATE = re.compile(r"_(?!_*\w*__$)\w{2,}$|k[A-Z][A-Za-z]{2,}$")
 """An underscore before a name, and how modules of Node call the symbols that hide a member."""
+
+_FAILS = {
+    "panic": re.compile(r"^(?:Panics\w*|NotPanics|should_panic)$"),
+    "raise": re.compile(r"^(?:raises|assertRaises\w*)$"),
+    "throw": re.compile(r"^(?:assertThrows\w*|toThrow\w*|throws)$"),
+    "warn": re.compile(r"^(?:warns|assertWarns\w*|recwarn)$"),
+}
+"""How code ends in an error or warns, and what tests expect it with."""
 
 _ERROR = re.compile(r"(?:Error|Exception|Warning)$")
 _TELLING = 3
