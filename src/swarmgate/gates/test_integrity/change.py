@@ -156,7 +156,7 @@ class Change:
         more, errors that are raised less often, and functions that lost code.
         """
         low = {each.lower() for each in about}
-        found = self.gone & set(beside)
+        found = set(self.gone & set(beside))
         found |= {name for owner, name in self.members if name in about and owner.lower() in low}
         found |= {each for each in self.shrunk if each.lower() in low and len(each) >= _TELLING}
         found |= {each for each in about if _ERROR.search(each) and self._lost[each] > 0}
