@@ -36,6 +36,10 @@ So many times the default of public names block, too: a new part of a project ha
 SMALL = 50
 """Added lines of code below which a change is small: of it, suppressions and a lack of tests inform by default."""
 
+COPIED = 100
+"""Copied lines from which on the default blocks: as many as a function may have. Overloads and translations of one
+table are copies by their nature."""
+
 FLOOR = 10
 """Copied lines below which a share says nothing: in a small change every line is a large share."""
 
@@ -88,7 +92,7 @@ def judge(
     if limits.max_public_api_delta is not None and not stopped():
         _public_api(result, change, limits, limits.max_public_api_delta)
     if limits.max_duplication_ratio is not None and not stopped():
-        _duplication(result, change, codes, base, limits.max_duplication_ratio, neighbours)
+        _duplication(result, change, codes, base, limits, neighbours)
     if not stopped():
         code, tests = proportion.added_lines(change)
         _suppressions(result, change, limits, small=code < SMALL)
@@ -179,7 +183,7 @@ def _sizes(result: Measured, change: Change, grown: list[Grown], limits: Quality
     if limits.max_file_lines is not None:
         for file, lines, now in sizes.long_files(change, limits.max_file_lines):
             grew = f"{lines} -> " if lines else ""
-            far = now > limits.max_file_lines * FAR
+            far = now > limits.max_file_lines * FAR and len(change.fresh[file.path]) > limits.max_file_lines
             severity = Severity.MEDIUM if far or _is_set(limits, "max_file_lines") else Severity.LOW
             result.add("file-size", file.path, 0, f"{grew}{now} lines, limit {limits.max_file_lines}", severity)
 
@@ -202,7 +206,7 @@ def _duplication(
     change: Change,
     codes: Mapping[str, Code],
     base: Base,
-    limit: float,
+    limits: Quality,
     neighbours: Callable[[set[str]], Mapping[str, bytes]],
 ) -> None:
     sides = [
@@ -217,12 +221,15 @@ def _duplication(
     lines = sum(each.lines for each in copies)
     if lines:
         result.notes.append(f"copies {lines / added:.0%} of {added} added lines")
+    limit = limits.max_duplication_ratio or 0.0
+    blocks = lines >= COPIED or _is_set(limits, "max_duplication_ratio")
     if lines >= FLOOR and lines / added > limit:
         for each in copies:
             told = (
                 f"{each.lines} lines are a copy of {each.other}:{each.other_line}; {lines} of {added} added lines are"
             )
-            result.add("duplication", each.path, each.line, f"{told} copies ({lines / added:.0%}, limit {limit:.0%})")
+            told = f"{told} copies ({lines / added:.0%}, limit {limit:.0%})"
+            result.add("duplication", each.path, each.line, told, Severity.MEDIUM if blocks else Severity.LOW)
 
 
 def _suppressions(result: Measured, change: Change, limits: Quality, *, small: bool) -> None:

@@ -87,9 +87,15 @@ def _severity(each: Weakening, seen: Change, announced: str | None) -> Severity:
         return Severity.LOW
     if each.way not in _WITH_CODE:
         return severity
-    if seen.lost(each.about):
+    if _lost(each, seen):
         return Severity.INFO
     return Severity.LOW if announced is None and _taken(each, seen) else severity
+
+
+def _lost(each: Weakening, seen: Change) -> list[str]:
+    """What is there no more that a test was about: names, and for a deleted file of tests the file that it took in."""
+    deleted = seen.deleted_for(each.path) if each.way is Way.REMOVED else ""
+    return [deleted] if deleted else seen.lost(each.about)
 
 
 def _taken(each: Weakening, seen: Change) -> list[str]:
@@ -99,7 +105,7 @@ def _taken(each: Weakening, seen: Change) -> list[str]:
 
 def _finding(each: Weakening, severity: Severity, seen: Change) -> Finding:
     told, rule = each.told, each.way
-    if each.way in _WITH_CODE and severity is Severity.INFO and (lost := seen.lost(each.about)):
+    if each.way in _WITH_CODE and severity is Severity.INFO and (lost := _lost(each, seen)):
         told = f"{told}, with `{lost[0]}`, which it was about"
         rule = Way.REMOVED_WITH_CODE if each.way is Way.REMOVED else rule
     elif each.way in _WITH_CODE and severity is Severity.LOW and (taken := _taken(each, seen)):

@@ -94,9 +94,23 @@ def _compared(old: Case, new: Case, pool: Pool) -> Iterator[Weakening]:
     lost, came = _different(old.assertions, new.assertions)
     for was, now in _paired(lost, came):
         yield from _weaker(was, now, new, same=alike(_without(old), _without(new)) >= _REARRANGED)
-    asked = [each for each in lost if each.effect and not pool.take(each) and not told_otherwise(each, old, new)]
+    asked = [each for each in lost if each.effect and not pool.take(each) and not _needless(each, old, new)]
     if asked and not (new.helper and old.helper and not new.assertions and pool.helpers):
         yield from _fewer(asked, came, old, new, pool)
+
+
+def _needless(lost: Assertion, old: Case, new: Case) -> bool:
+    """Whether the test fails without an assertion as it failed with it: of an error by itself, of a longer text."""
+    shape, said = _said(lost)
+    longer = (_said(each) for each in new.assertions if each.effect and said)
+    return told_otherwise(lost, old, new) or any(shape == other and said in text for other, text in longer)
+
+
+def _said(each: Assertion) -> tuple[Tokens, str]:
+    """What an assertion looks for as a part, and the assertion without it; an empty text where it is not one string."""
+    strings = [token for token in each.text if is_text(token)]
+    shape = tuple("" if is_text(token) else token for token in each.text)
+    return shape, strings[0].strip("\"'`") if len(strings) == 1 and each.strength is Strength.PART else ""
 
 
 def _different(old: Sequence[Assertion], new: Sequence[Assertion]) -> tuple[list[Assertion], list[Assertion]]:

@@ -39,10 +39,13 @@ class Pool:
                 self.lines += Counter(each.text for each in new.assertions if not each.idle and not new.off) - had
         for case in matching.fresh:
             if not case.off:
-                self.lines += Counter(each.text for each in case.assertions if not each.idle)
+                asked = Counter(each.text for each in case.assertions if not each.idle)
+                runs = max(1, len(case.rows)) if asked and not case.helper else 1
+                self.lines += Counter({text: count * runs for text, count in asked.items()})
         stay = (new for _, new in matching.pairs)
         self.helpers = {case.short for case in (*matching.fresh, *stay) if case.helper and case.assertions}
         self._rows = _fresh_rows(matching)
+        self._tables = {id(case): len(case.rows) for case in self.fresh} if matching.gone else {}
         self._left = {id(case): sum(int(each.effect) for each in case.assertions) for case in self.fresh}
 
     def take(self, each: Assertion) -> bool:
@@ -65,7 +68,15 @@ class Pool:
             return any(self.take(each) for each in asked)
         if sum(self.take(each) for each in asked) >= len(asked) * MOST:
             return True
-        return any(_takes_over(case, fresh) for fresh in self.fresh) or self._in_units(case, asked)
+        return self._in_table(case) or self._in_units(case, asked)
+
+    def _in_table(self, case: Case) -> bool:
+        """Whether a new test with a table does what this one did; it stands for as many as it has rows."""
+        for fresh in self.fresh:
+            if self._tables[id(fresh)] > 0 and _takes_over(case, fresh):
+                self._tables[id(fresh)] -= 1
+                return True
+        return False
 
     def _is_row(self, case: Case, asked: Iterable[Assertion]) -> bool:
         """Whether the class of the test runs a new table, one more row of which may be the test; each row is one."""
@@ -117,8 +128,6 @@ def _is_telling(token: str) -> bool:
 
 def _takes_over(case: Case, fresh: Case) -> bool:
     """Whether a new test with a table does what the old one did."""
-    if not fresh.rows:
-        return False
     if sum(each.effect for each in fresh.assertions) < max(each.effect for each in case.assertions):
         return False
     tokens = [token for each in case.assertions for token in each.expected + each.subject]
