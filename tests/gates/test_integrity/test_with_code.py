@@ -274,7 +274,7 @@ def test_a_part_of_a_longer_text_that_is_asked_for(told: Told) -> None:
 
 
 def test_tests_that_became_the_runs_of_one_with_a_parameter(told: Told) -> None:
-    body = "    assert 'one' in run(rich)\n    assert run(rich).code == 0\n"
+    body = "    assert 'one' in run(rich)\n    assert 'two' in run(rich)\n    assert run(rich).code == 0\n"
     single = "def test_{name}():\n    rich = {value}\n" + body
     before = single.format(name="rich", value="True") + "\n\n" + single.format(name="plain", value="False")
     after = '@pytest.mark.parametrize("rich", [True, False])\ndef test_hidden(rich):\n' + body

@@ -132,15 +132,15 @@ class Change:
         return frozenset(found)
 
     def deleted_for(self, path: str) -> str:
-        """The deleted file of code that a deleted file of tests took in; empty for none."""
+        """The deleted file of code that a deleted file of tests names, by its folder and its name; empty for none."""
         tests = next((file for file in self.files if file.old_path == path and not file.path), None)
         if tests is None:
             return ""
-        taken = set(re.findall(r"\w+", "\n".join(_TAKES_IN.findall(tests.old.decode("utf-8", "replace")))))
+        said = set(re.findall(r"\w+", tests.old.decode("utf-8", "replace")))
         for file in self.files:
             parts = file.old_path.rpartition(".")[0].split("/")
             gone = not file.path and behaviour.is_code(file.old_path) and not holds_tests(file.old_path)
-            if gone and {parts[-1], *parts[-2:-1]} <= taken:
+            if gone and {parts[-1], *parts[-2:-1]} <= said:
                 return file.old_path
         return ""
 
@@ -208,9 +208,6 @@ class Change:
         came = _total(each.whole for each in self._now) - _total(each.whole for each in self._was)
         return old != new and all(self._lost[each] for each in old - new) and all(came[each] for each in new - old)
 
-
-_TAKES_IN = re.compile(r"^.*\b(?:import|from|require|use)\b.*$", re.MULTILINE)
-"""Lines that take in another file."""
 
 _PRIVATE = re.compile(r"_(?!_*\w*__$)\w{2,}$|k[A-Z][A-Za-z]{2,}$")
 """An underscore before a name, and how modules of Node call the symbols that hide a member."""

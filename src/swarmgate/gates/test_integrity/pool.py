@@ -34,14 +34,11 @@ class Pool:
         self.lines: Counter[Tokens] = Counter()
         self.fresh = [case for case in matching.fresh if not case.off and not case.helper]
         for old, new in matching.pairs:
-            if old.text != new.text:
-                had = Counter(each.text for each in old.assertions if not each.idle)
-                self.lines += Counter(each.text for each in new.assertions if not each.idle and not new.off) - had
+            if (old.text, old.shell) != (new.text, new.shell) and not new.off:
+                self.lines += _runs(new) - _runs(old)
         for case in matching.fresh:
             if not case.off:
-                asked = Counter(each.text for each in case.assertions if not each.idle)
-                runs = max(1, len(case.rows)) if asked and not case.helper else 1
-                self.lines += Counter({text: count * runs for text, count in asked.items()})
+                self.lines += _runs(case)
         stay = (new for _, new in matching.pairs)
         self.helpers = {case.short for case in (*matching.fresh, *stay) if case.helper and case.assertions}
         self._rows = _fresh_rows(matching)
@@ -67,6 +64,8 @@ class Pool:
         if case.helper:
             return any(self.take(each) for each in asked)
         if sum(self.take(each) for each in asked) >= len(asked) * MOST:
+            for fresh in self.fresh:  # a row of it is this test now
+                self._tables[id(fresh)] -= any(each.text == asked[0].text for each in fresh.assertions)
             return True
         return self._in_table(case) or self._in_units(case, asked)
 
@@ -102,6 +101,13 @@ class Pool:
             self._left[id(fresh)] -= used
             worth -= used
         return True
+
+
+def _runs(case: Case) -> Counter[Tokens]:
+    """The assertions of a test as often as its table runs them."""
+    asked = Counter(each.text for each in case.assertions if not each.idle)
+    times = max(1, len(case.rows)) if asked and not case.helper else 1
+    return Counter({text: count * times for text, count in asked.items()})
 
 
 def _class(case: Case) -> str:

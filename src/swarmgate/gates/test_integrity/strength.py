@@ -158,7 +158,7 @@ def _holds_anything(plain: Tokens) -> bool:
     """Whether a part of what is expected stands for any value; `any` alone is a type of Go."""
     return any(
         each in _ANYTHING or (following == "(" and f"{each}(" in _ANYTHING)
-        for each, following in zip(plain, (*plain[1:], ""), strict=True)
+        for each, following in zip(plain, (*plain[1:], ""), strict=False)
     )
 
 
