@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import time
 import tomllib
 import uuid
@@ -369,6 +370,44 @@ def test_a_key_of_a_test_may_be_exchanged_and_no_other(project: Project) -> None
     (project.root / "tests/other.pem").unlink()
     project.write("deploy/server.pem", fresh)
     assert {each.path for each in project.gate("secret_scan").blocking_findings} == {"deploy/server.pem"}
+
+
+def _der(tag: int, *parts: bytes) -> bytes:
+    content = b"".join(parts)
+    return bytes([tag, 0x82]) + len(content).to_bytes(2, "big") + content
+
+
+def _pem(title: str, content: bytes) -> str:
+    return f"-----BEGIN {title}-----\n{base64.encodebytes(content).decode()}-----END {title}-----\n"
+
+
+def _pair(seed: int, *, issuer: str, subject: str) -> tuple[str, str]:
+    """A key and its certificate, with the parts of X.509 that matter."""
+    modulus = _der(0x02, bytes((seed + n * n) % 251 for n in range(256)))
+    names = [_der(0x30, each.encode()) for each in (issuer, subject)]
+    signed = _der(0x30, _der(0xA0, b"2"), _der(0x02, b"1"), _der(0x30), names[0], _der(0x30), names[1], modulus)
+    title = "PRIVATE " + "KEY"
+    return _pem(title, _der(0x30, _der(0x02, b"0"), modulus)), _pem("CERTIFICATE", _der(0x30, signed, _der(0x30)))
+
+
+@pytest.mark.parametrize(
+    ("folder", "issuer", "other", "blocks"),
+    [
+        ("tests/tls", "localhost", False, False),
+        ("tests/tls", "An Authority", False, True),
+        ("tests/tls", "localhost", True, True),
+        ("deploy", "localhost", False, True),
+    ],
+)
+def test_the_key_of_a_server_of_tests_informs_beside_its_own_certificate(
+    project: Project, folder: str, issuer: str, *, other: bool, blocks: bool
+) -> None:
+    key, certificate = _pair(7, issuer=issuer, subject="localhost")
+    project.write(f"{folder}/cert.pem", _pair(99, issuer=issuer, subject="localhost")[1] if other else certificate)
+    project.write(f"{folder}/key.pem", key)
+    result = project.gate("secret_scan")
+    assert [each.rule for each in result.findings] == ["private-key"]
+    assert (result.status is GateStatus.FAIL) is blocks
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swarmgate.config import Quality
 from swarmgate.domain.finding import GateStatus
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ WORK = """def summarise(orders, currency):
 
 
 def copies(project: Project) -> list[tuple[str, str]]:
-    result = project.gate("quality_budget")
+    result = project.gate("quality_budget", quality=Quality(max_duplication_ratio=0.05))
     found = [finding for finding in result.findings if finding.rule == "duplication"]
     assert bool(found) == (result.status is GateStatus.FAIL)
     return [(finding.place, finding.message.partition(";")[0]) for finding in found]
@@ -39,6 +40,18 @@ def test_a_copy_of_a_function_of_the_same_folder(project: Project) -> None:
     project.commit_files({"src/a.py": WORK, "src/other.py": "x = 1\n"})
     project.write("src/b.py", "import os\n\n\n" + WORK.replace("summarise", "summarise_again"))
     assert copies(project) == [("src/b.py:5", "12 lines are a copy of src/a.py:2")]
+
+
+@pytest.mark.parametrize(("count", "status"), [(8, GateStatus.PASS), (9, GateStatus.FAIL)])
+def test_by_default_a_hundred_copied_lines_block_and_fewer_inform(
+    project: Project, count: int, status: GateStatus
+) -> None:
+    works = {n: WORK.replace("totals", f"sums_{n}").replace("ranked", f"order_{n}") for n in range(count)}
+    project.commit_files({f"src/a_{n}.py": text for n, text in works.items()})
+    project.write("src/b.py", "\n\n".join(text.replace("summarise", f"again_{n}") for n, text in works.items()))
+    result = project.gate("quality_budget")
+    assert result.status is status
+    assert sum(each.rule == "duplication" for each in result.findings) == count
 
 
 def test_a_copy_with_other_constants_and_comments(project: Project) -> None:

@@ -12,6 +12,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates import self_signed
 from swarmgate.gates.masking import digest, mask
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.source import recognise
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
 _NOISY = frozenset({Trait.LOCK, Trait.GENERATED, Trait.MINIFIED, Trait.VENDORED})
 _PROSE = frozenset({"", "markdown", "rst", "text"})
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_BESIDE = 500
+"""Files of a folder among which a certificate is looked for."""
+
+_PEM_SIZE = 20_000
+"""Bytes beyond which a file is more than a key and its certificate."""
+
 _BYTEWISE = frozenset({"bash", "dockerfile", "javascript", "makefile", "perl", "php", "python", "ruby"})
 """Languages that are never read as UTF-16, whatever mark stands at the beginning."""
 
@@ -37,7 +44,22 @@ async def run(job: Job) -> Outcome:
     tool = f"google-re2 {version('google-re2')} + swarmgate rules"
     rules = await asyncio.to_thread(_rules)
     outcome = await scan(job, look, tool=tool, nothing="no text file in the change", rules=rules, alone=True)
-    return replace(outcome, findings=await asyncio.to_thread(_rotated, job, outcome.findings))
+    findings = await asyncio.to_thread(_rotated, job, outcome.findings)
+    return replace(outcome, findings=tuple(_of_test_server(job, each) for each in findings))
+
+
+def _of_test_server(job: Job, finding: Finding) -> Finding:
+    """The finding; the key of a server that tests start informs: beside it stands its certificate, signed by itself."""
+    if finding.rule != "private-key" or Trait.TEST not in traits_of(finding.path) or not finding.new:
+        return finding
+    folder = finding.path.rpartition("/")[0]
+    beside = [path for path in job.repository.list_tree(job.change.tree) if path.rpartition("/")[0] == folder]
+    contents = job.repository.read_many(job.change.tree, beside[:_BESIDE])
+    key = contents.get(finding.path, b"")
+    if len(key) > _PEM_SIZE or not self_signed.of_key(key, contents.values()):
+        return finding
+    told = f"{finding.message}; its certificate beside it is signed by itself, as one of a test's server is"
+    return finding.model_copy(update={"severity": Severity.LOW, "message": told})
 
 
 def _rotated(job: Job, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -30,10 +30,15 @@ FAR = 2
 
 FAR_NEW = 4
 """So many times the default a new function blocks, which is beyond 25. Of 630 new functions of eight well-kept projects
-11 are beyond 10, four beyond 15, two beyond 20 and one beyond 25: reviewers take those, so only the rarest block."""
+11 are beyond 10, four beyond 15, two beyond 20 and one beyond 25: reviewers take those, so only the rarest block.
+So many times the default of public names block, too: a new part of a project has some dozens of them."""
 
 SMALL = 50
 """Added lines of code below which a change is small: of it, suppressions and a lack of tests inform by default."""
+
+COPIED = 100
+"""Copied lines from which on the default blocks: as many as a function may have. Overloads and translations of one
+table are copies by their nature."""
 
 FLOOR = 10
 """Copied lines below which a share says nothing: in a small change every line is a large share."""
@@ -85,9 +90,9 @@ def judge(
     _complexity(result, grown, limits)
     _sizes(result, change, grown, limits)
     if limits.max_public_api_delta is not None and not stopped():
-        _public_api(result, change, limits.max_public_api_delta)
+        _public_api(result, change, limits, limits.max_public_api_delta)
     if limits.max_duplication_ratio is not None and not stopped():
-        _duplication(result, change, codes, base, limits.max_duplication_ratio, neighbours)
+        _duplication(result, change, codes, base, limits, neighbours)
     if not stopped():
         code, tests = proportion.added_lines(change)
         _suppressions(result, change, limits, small=code < SMALL)
@@ -178,12 +183,12 @@ def _sizes(result: Measured, change: Change, grown: list[Grown], limits: Quality
     if limits.max_file_lines is not None:
         for file, lines, now in sizes.long_files(change, limits.max_file_lines):
             grew = f"{lines} -> " if lines else ""
-            far = now > limits.max_file_lines * FAR
+            far = now > limits.max_file_lines * FAR and len(change.fresh[file.path]) > limits.max_file_lines
             severity = Severity.MEDIUM if far or _is_set(limits, "max_file_lines") else Severity.LOW
             result.add("file-size", file.path, 0, f"{grew}{now} lines, limit {limits.max_file_lines}", severity)
 
 
-def _public_api(result: Measured, change: Change, limit: int) -> None:
+def _public_api(result: Measured, change: Change, limits: Quality, limit: int) -> None:
     added, removed = public_api.delta(change.product, [file for file in change.gone if not file.is_test])
     delta = len(added) - len(removed)
     if added or removed:
@@ -192,7 +197,8 @@ def _public_api(result: Measured, change: Change, limit: int) -> None:
         less = f", {len(removed)} removed" if removed else ""
         names = _few([name for name, _ in added])
         told = f"{len(added)} public names added{less}, where a change may add {limit}: {names}"
-        result.add("public-api", added[0][1], 0, told)
+        far = delta > limit * FAR_NEW or _is_set(limits, "max_public_api_delta")
+        result.add("public-api", added[0][1], 0, told, Severity.MEDIUM if far else Severity.LOW)
 
 
 def _duplication(
@@ -200,7 +206,7 @@ def _duplication(
     change: Change,
     codes: Mapping[str, Code],
     base: Base,
-    limit: float,
+    limits: Quality,
     neighbours: Callable[[set[str]], Mapping[str, bytes]],
 ) -> None:
     sides = [
@@ -215,12 +221,15 @@ def _duplication(
     lines = sum(each.lines for each in copies)
     if lines:
         result.notes.append(f"copies {lines / added:.0%} of {added} added lines")
+    limit = limits.max_duplication_ratio or 0.0
+    blocks = lines >= COPIED or _is_set(limits, "max_duplication_ratio")
     if lines >= FLOOR and lines / added > limit:
         for each in copies:
             told = (
                 f"{each.lines} lines are a copy of {each.other}:{each.other_line}; {lines} of {added} added lines are"
             )
-            result.add("duplication", each.path, each.line, f"{told} copies ({lines / added:.0%}, limit {limit:.0%})")
+            told = f"{told} copies ({lines / added:.0%}, limit {limit:.0%})"
+            result.add("duplication", each.path, each.line, told, Severity.MEDIUM if blocks else Severity.LOW)
 
 
 def _suppressions(result: Measured, change: Change, limits: Quality, *, small: bool) -> None:

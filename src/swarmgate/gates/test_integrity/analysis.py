@@ -44,8 +44,9 @@ def analyse(project: Project, change: ChangeSet, announced: str | None = None) -
         announced: the words of the task; None where there is none.
     """
     seen = Change(project, files_of(project, change))
-    found = [*_of_tests(seen), *runners.found(seen), *special.found(seen)]
-    told = [_finding(each, _severity(each, seen, announced), seen) for each in _together(found)]
+    found = dict.fromkeys((*_of_tests(seen), *runners.found(seen), *special.found(seen)))
+    judged = [(each, _severity(each, seen, announced)) for each in found]
+    told = [_finding(each, severity, seen) for each, severity in _together(judged)]
     notes = [f"tests not compared, their grammar did not end in time: {', '.join(sorted(set(seen.unread)))}"]
     return _marked(project, told), notes if seen.unread else []
 
@@ -61,18 +62,18 @@ def _of_tests(seen: Change) -> Iterator[Weakening]:
             yield Weakening(Way.FOCUSED, suite.path, suite.only[-1], "", "all other tests are switched off by `only`")
 
 
-def _together(found: Iterable[Weakening]) -> Iterator[Weakening]:
+def _together(found: Iterable[tuple[Weakening, Severity]]) -> Iterator[tuple[Weakening, Severity]]:
     """Many tests of one file that went the same way are one fact."""
-    groups: defaultdict[tuple[Way, str], list[Weakening]] = defaultdict(list)
-    for one in dict.fromkeys(found):
-        groups[one.way, one.path].append(one)
-    for (way, path), many in groups.items():
+    groups: defaultdict[tuple[Way, str, Severity], list[Weakening]] = defaultdict(list)
+    for one, severity in found:
+        groups[one.way, one.path, severity].append(one)
+    for (way, path, severity), many in groups.items():
         if len(many) <= _MANY or way not in {Way.REMOVED, Way.OFF, Way.GUARDED}:
-            yield from many
+            yield from ((each, severity) for each in many)
         else:
             told = f"{len(many)} tests of this file: {many[0].told}"
-            about = frozenset.intersection(*(each.about for each in many)) or many[0].about
-            yield Weakening(way, path, many[0].line, " ".join(each.test for each in many), told, about)
+            names = " ".join(each.test for each in many)
+            yield Weakening(way, path, many[0].line, names, told, many[0].about, many[0].beside), severity
 
 
 def _severity(each: Weakening, seen: Change, announced: str | None) -> Severity:
@@ -82,17 +83,33 @@ def _severity(each: Weakening, seen: Change, announced: str | None) -> Severity:
     if asked.allows(announced, each):
         return Severity.INFO
     refactoring = announced is not None and asked.kind_of(announced) == "refactoring"
-    if each.way in _BY_BEHAVIOUR and seen.behaves and not refactoring:
+    if each.way in _BY_BEHAVIOUR and seen.behaves and (not refactoring or seen.follows(*each.values)):
         return Severity.LOW
-    return Severity.INFO if each.way in _WITH_CODE and seen.lost(each.about) else severity
+    if each.way not in _WITH_CODE:
+        return severity
+    if _lost(each, seen):
+        return Severity.INFO
+    return Severity.LOW if announced is None and _taken(each, seen) else severity
+
+
+def _lost(each: Weakening, seen: Change) -> list[str]:
+    """What is there no more that a test was about: names, and for a deleted file of tests the file that it took in."""
+    deleted = seen.deleted_for(each.path) if each.way is Way.REMOVED else ""
+    return [deleted] if deleted else seen.lost(each.about)
+
+
+def _taken(each: Weakening, seen: Change) -> list[str]:
+    inside = seen.inside(each.about) if each.way in {Way.ASSERTION, Way.WEAKER} else []
+    return inside or seen.taken(each.about, each.beside)
 
 
 def _finding(each: Weakening, severity: Severity, seen: Change) -> Finding:
     told, rule = each.told, each.way
-    lost = seen.lost(each.about) if each.way in _WITH_CODE and severity is Severity.INFO else []
-    if lost:
+    if each.way in _WITH_CODE and severity is Severity.INFO and (lost := _lost(each, seen)):
         told = f"{told}, with `{lost[0]}`, which it was about"
         rule = Way.REMOVED_WITH_CODE if each.way is Way.REMOVED else rule
+    elif each.way in _WITH_CODE and severity is Severity.LOW and (taken := _taken(each, seen)):
+        told = f"{told}; the change takes away or edits code of `{taken[0]}` as well, and no task says what is meant"
     there = any(file.path == each.path for file in seen.files)
     return Finding(
         rule=rule.value, path=each.path, line=each.line if there else 0, severity=severity, message=told,

@@ -172,8 +172,8 @@ class _Reader:
                 yield from self._passed(each, idle)
 
     def _property(self, node: Node, idle: str) -> Iterator[Assertion]:
-        """`expect(x).to.be.true`: a statement that is no call."""
-        if node.type == "member_expression" and re.match(r"expect\(", text(node)):
+        """`expect(x).to.be.true`, `x.should.be.ok`: a statement that is no call."""
+        if node.type == "member_expression" and re.match(r"expect\(|should\(|[^;{}]*\.should\.", text(node)):
             receiver = self.tokens(child(node, "object"))
             call = Call(text(child(node, "property")), receiver, (), line(node), self.tokens(node))
             yield from self._told(of_call(call, self.language, self.values), idle)

@@ -38,6 +38,7 @@ class Found:
     head: str
     switch: Switch
     helper: bool = False
+    shared_rows: int = 0
 
 
 def cases(root: Node) -> Iterator[Found]:

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.test_integrity.collected import is_collected
 from swarmgate.gates.test_integrity.matching import alike
 from swarmgate.gates.test_integrity.model import Strength, Way, Weakening
+from swarmgate.gates.test_integrity.no_error import told_otherwise
+from swarmgate.gates.test_integrity.pool import MOST, Pool
+from swarmgate.gates.test_integrity.strength import ASSERTS
 from swarmgate.gates.test_integrity.tokens import calls, is_literal, is_text, words
 
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 def judge(matching: Matching) -> Iterator[Weakening]:
     """Every weakening of the tests of before; what else the change did with what they tested is not looked at here."""
-    pool = _Pool(matching)
+    pool = Pool(matching)
     for old, new in matching.pairs:
         if not old.off and not old.helper:
             yield from _switched(old, new)
@@ -32,65 +35,24 @@ def judge(matching: Matching) -> Iterator[Weakening]:
             told = f"a new test is switched off from the beginning: {case.off}"
             yield Weakening(Way.NEW_OFF, case.path, case.line, case.name, told)
     for case in matching.gone:
-        if not case.off and not pool.covers(case):
+        if not case.off and not pool.covers(case) and not (case.helper and _unused(case, matching)):
             told = f"{_called(case)} is gone" if not case.helper else f"{case.short}, which tests assert with, is gone"
+            if case.guarded and _VERSION.search(case.guarded):
+                told = f"{_called(case)}, which ran on some versions only, is gone: {case.guarded}"
+                yield Weakening(Way.GUARDED, case.path, case.line, case.name, told)
+                continue
             yield Weakening(Way.REMOVED, case.path, case.line, case.name, told, words((*case.text, *case.shell)))
 
 
-class _Pool:
-    """The assertions that the change brought somewhere in its tests: what one test lost may stand in another now."""
-
-    def __init__(self, matching: Matching) -> None:
-        self.lines: Counter[Tokens] = Counter()
-        self.fresh = list(matching.fresh)
-        for old, new in matching.pairs:
-            if old.text != new.text:
-                had = Counter(each.text for each in old.assertions if not each.idle)
-                self.lines += Counter(each.text for each in new.assertions if not each.idle and not new.off) - had
-        for case in matching.fresh:
-            if not case.off:
-                self.lines += Counter(each.text for each in case.assertions if not each.idle)
-        stay = (new for _, new in matching.pairs)
-        self.helpers = {case.short for case in (*matching.fresh, *stay) if case.helper and case.assertions}
-
-    def take(self, each: Assertion) -> bool:
-        """Whether the same assertion came in elsewhere; each counts once."""
-        if self.lines[each.text] > 0:
-            self.lines[each.text] -= 1
-            return True
-        return False
-
-    def covers(self, case: Case) -> bool:
-        """Whether what a test that is gone asserted stands in other tests: merged, split, parametrised."""
-        asked = [each for each in case.assertions if not each.idle]
-        if asked and not case.helper and "(" not in case.text and all(each.text in _NEVER for each in asked):
-            return True  # it only said that somebody has to write it
-        if not asked:  # that it runs through is asked by a test without assertions, too
-            return case.helper or bool(case.assertions)
-        if case.helper:
-            return any(self.take(each) for each in asked)
-        if sum(self.take(each) for each in asked) >= len(asked) * _MOST:
-            return True
-        return any(self._takes_over(case, fresh) for fresh in self.fresh)
-
-    def _takes_over(self, case: Case, fresh: Case) -> bool:
-        """Whether a new test with a table does what the old one did."""
-        if not fresh.rows or fresh.off or fresh.helper:
-            return False
-        if sum(each.effect for each in fresh.assertions) < max(each.effect for each in case.assertions):
-            return False
-        tokens = [token for each in case.assertions for token in each.expected + each.subject]
-        values = {token for token in tokens if token[0] in "\"'`" or token[0].isdigit()}
-        called = {token for each in case.assertions for token in each.subject if token[0].isalpha()}
-        known = {*fresh.text, *fresh.shell, *(token for row in fresh.rows for token in row)}
-        return len(values & known) >= len(values) * _MOST and len(called & known) * 2 >= len(called)
+_VERSION = re.compile(r"(?i)version|py2|py3|python_?2|go1\.\d|jre|sdk")
+"""What a condition says that asks for a version of the language, of which the old ones go."""
 
 
-_NEVER = {("0",), ("False",), ("false",)}
-"""What holds in no case."""
-
-_MOST = 0.75
-"""The share of a test's assertions that have to stand elsewhere, for the test to be there."""
+def _unused(helper: Case, matching: Matching) -> bool:
+    """Whether no test that is still there lost what is gone without being told of: an asserting name is told there."""
+    return bool(ASSERTS.search(helper.short)) or not any(
+        helper.short in old.text or helper.short in old.shell for old, _ in matching.pairs
+    )
 
 
 def _called(case: Case) -> str:
@@ -113,22 +75,42 @@ def _switched(old: Case, new: Case) -> Iterator[Weakening]:
 _FAILS = frozenset({"should_panic", "expected"})
 """What stands above a test that has to end in an error."""
 
+_ANY_ERROR = frozenset({"Exception", "RuntimeException", "Throwable", "Error", "AssertionError", "should_panic"})
+"""Errors that anything may end in."""
 
-def _compared(old: Case, new: Case, pool: _Pool) -> Iterator[Weakening]:
+
+def _compared(old: Case, new: Case, pool: Pool) -> Iterator[Weakening]:
     yield from _rows(old, new)
     yield from _mocked(old, new)
     if any(each in new.shell and each not in old.shell for each in _FAILS) and old.assertions:
         told = f"{_called(new)} has to end in an error now, whichever of its lines it comes from"
-        yield Weakening(Way.WEAKER, new.path, new.line, new.name, told, words(new.text))
+        certain = "expected" in new.shell and not _ANY_ERROR & set(new.shell)
+        yield Weakening(Way.EXPECTED if certain else Way.WEAKER, new.path, new.line, new.name, told, words(new.text))
+        if certain:
+            return
     elif "should_panic" in old.shell and "expected" in old.shell and not {"should_panic", "expected"} <= set(new.shell):
         told = f"{_called(new)} passes with any panic, or with none"
         yield Weakening(Way.WEAKER, new.path, new.line, new.name, told, words(new.text))
     lost, came = _different(old.assertions, new.assertions)
     for was, now in _paired(lost, came):
         yield from _weaker(was, now, new, same=alike(_without(old), _without(new)) >= _REARRANGED)
-    asked = [each for each in lost if each.effect and not pool.take(each)]
+    asked = [each for each in lost if each.effect and not pool.take(each) and not _needless(each, old, new)]
     if asked and not (new.helper and old.helper and not new.assertions and pool.helpers):
         yield from _fewer(asked, came, old, new, pool)
+
+
+def _needless(lost: Assertion, old: Case, new: Case) -> bool:
+    """Whether the test fails without an assertion as it failed with it: of an error by itself, of a longer text."""
+    shape, said = _said(lost)
+    longer = (_said(each) for each in new.assertions if each.effect and said)
+    return told_otherwise(lost, old, new) or any(shape == other and said in text for other, text in longer)
+
+
+def _said(each: Assertion) -> tuple[Tokens, str]:
+    """What an assertion looks for as a part, and the assertion without it; an empty text where it is not one string."""
+    strings = [token for token in each.text if is_text(token)]
+    shape = tuple("" if is_text(token) else token for token in each.text)
+    return shape, strings[0].strip("\"'`") if len(strings) == 1 and each.strength is Strength.PART else ""
 
 
 def _different(old: Sequence[Assertion], new: Sequence[Assertion]) -> tuple[list[Assertion], list[Assertion]]:
@@ -214,7 +196,8 @@ def _weaker(was: Assertion, now: Assertion, case: Case, *, same: bool) -> Iterat
         and _same_subject(was, now)
     ):
         told = f"{_called(case)} expects another value: `{_shown(was.expected)}` became `{_shown(now.expected)}`"
-        yield Weakening(Way.EXPECTED if same else Way.REWRITTEN, *place, told, about)
+        values = was.expected, now.expected
+        yield Weakening(Way.EXPECTED if same else Way.REWRITTEN, *place, told, about, values=values)
 
 
 _LOSSY = frozenset(
@@ -233,7 +216,7 @@ def _same_subject(was: Assertion, now: Assertion) -> bool:
     return was.subject == now.subject
 
 
-def _fewer(asked: list[Assertion], came: Sequence[Assertion], old: Case, new: Case, pool: _Pool) -> Iterator[Weakening]:
+def _fewer(asked: list[Assertion], came: Sequence[Assertion], old: Case, new: Case, pool: Pool) -> Iterator[Weakening]:
     """Assertions that are gone, unless others took their place: as many, one that holds all of it, a helper."""
     strong = [each for each in came if each.effect]
     if _worth(strong) + 1 >= _worth(asked) or _called_helper(new, old, pool):
@@ -244,7 +227,9 @@ def _fewer(asked: list[Assertion], came: Sequence[Assertion], old: Case, new: Ca
     missing = [each for each in asked if not _held(each, union)]
     if not missing or len(missing) <= len(strong):
         return
-    if strong and old.text and alike(_without(old), _without(new)) < _REARRANGED:
+    kept = {each.text for each in new.assertions if each.effect}
+    again = all(each.text in kept for each in missing)
+    if (strong or again) and old.text and alike(_without(old), _without(new)) < _REARRANGED:
         told = f"{_called(new)} was rewritten, and asserts other things: `{_shown(missing[0].text)}` is gone"
         yield Weakening(Way.REWRITTEN, new.path, new.line, new.name, told, words(missing[0].text))
         return
@@ -254,7 +239,8 @@ def _fewer(asked: list[Assertion], came: Sequence[Assertion], old: Case, new: Ca
         f"{_called(new)} asserts {'nothing any more' if every else 'less'}: `{_shown(missing[0].text)}`{rest} is gone"
     )
     about = frozenset().union(*(words(each.text) for each in missing))
-    yield Weakening(Way.ASSERTION, new.path, new.line, new.name, told, about)
+    beside = words(old.text) - words(new.text)
+    yield Weakening(Way.ASSERTION, new.path, new.line, new.name, told, about, beside)
 
 
 _REARRANGED = 0.97
@@ -270,14 +256,14 @@ def _without(case: Case) -> Tokens:
 
 def _held(each: Assertion, union: Counter[str]) -> bool:
     asked = [token for token in each.expected or each.subject if re.match(r"[\w\"'`]", token)]
-    return bool(asked) and sum(union[token] > 0 for token in asked) >= len(asked) * _MOST
+    return bool(asked) and sum(union[token] > 0 for token in asked) >= len(asked) * MOST
 
 
 def _worth(found: Sequence[Assertion]) -> int:
     return sum(each.effect for each in found)
 
 
-def _called_helper(new: Case, old: Case, pool: _Pool) -> bool:
+def _called_helper(new: Case, old: Case, pool: Pool) -> bool:
     """Whether the test calls a function that asserts and that it did not call before."""
     return bool({name for name, _ in calls(new.text)} & pool.helpers - set(old.text))
 
@@ -304,7 +290,7 @@ def _rows(old: Case, new: Case) -> Iterator[Weakening]:
             and was[-2:] != now[-2:]
         ):
             told = f"{_called(new)} expects another value: `{_shown(was)}` became `{_shown(now)}`"
-            yield Weakening(Way.EXPECTED, new.path, new.line, new.name, told, about)
+            yield Weakening(Way.EXPECTED, new.path, new.line, new.name, told, about, values=(was, now))
 
 
 def _mocked(old: Case, new: Case) -> Iterator[Weakening]:

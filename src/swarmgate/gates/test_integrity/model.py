@@ -56,7 +56,8 @@ class Case:
     """A test, or (`helper`) a function beside tests that asserts.
 
     `name` is dotted by its classes or blocks. `off` says how it is switched off whatever happens, `guarded` on what
-    condition. `text` are the tokens of its body, `shell` those of its head: decorators and parameters.
+    condition. `text` are the tokens of its body, `shell` those of its head: decorators and parameters. `shared_rows` is
+    how often its class runs it, by a table of the class.
     """
 
     path: str
@@ -69,6 +70,7 @@ class Case:
     guarded: str = ""
     read_rows: Callable[[], tuple[Tokens, ...]] = tuple
     helper: bool = False
+    shared_rows: int = 0
 
     @cached_property
     def assertions(self) -> tuple[Assertion, ...]:
@@ -128,7 +130,10 @@ class Way(StrEnum):
 
 @dataclass(frozen=True)
 class Weakening:
-    """One thing that makes tests weaker: where, how, the words that it is about; `test` is empty for no certain one."""
+    """One thing that makes tests weaker: where, how, the words that it is about; `test` is empty for no certain one.
+
+    `beside` are the words that went from the test together with it; `values` what was expected, and what is now.
+    """
 
     way: Way
     path: str
@@ -136,3 +141,5 @@ class Weakening:
     test: str
     told: str
     about: frozenset[str] = frozenset()
+    beside: frozenset[str] = frozenset()
+    values: tuple[Tokens, Tokens] = ((), ())

@@ -11,7 +11,7 @@ from swarmgate.gates.test_integrity import ecmascript
 from swarmgate.gates.test_integrity.assertions import assertions
 from swarmgate.gates.test_integrity.model import Case, Suite
 from swarmgate.gates.test_integrity.switches import Switch, of_generator, of_go_file, of_head, of_statements
-from swarmgate.gates.test_integrity.tables import rows
+from swarmgate.gates.test_integrity.tables import rows, shared_rows
 from swarmgate.gates.test_integrity.tokens import tokens
 from swarmgate.workspace import grammars
 
@@ -65,6 +65,7 @@ def _enter(suite: Suite, each: ecmascript.Found, undone: Mapping[str, str]) -> N
     case = Case(
         path=suite.path, name=title, line=line(each.node), text=tokens(text(body), language),
         shell=tokens(each.head, language), off=off, guarded=each.switch.guarded, helper=each.helper,
+        shared_rows=each.shared_rows,
         read=lambda: tuple(assertions(body, language)) if body is not None else (),
         read_rows=lambda: tuple(rows(each.node, language)),
     )  # fmt: skip
@@ -79,6 +80,7 @@ def _functions(root: Node, language: str) -> Iterator[ecmascript.Found]:
         whole = of_statements(root, language)
     for scope, above, outer in _scopes(root, "", whole):
         last = _last(scope) if language == "python" else {}
+        shared = shared_rows(scope) if language == "java" else 0
         for node in _in(scope):
             function, head = _headed(node, language)
             if function is not None and (body := child(function, "body")) is not None:
@@ -97,7 +99,7 @@ def _functions(root: Node, language: str) -> Iterator[ecmascript.Found]:
                 ):
                     helper = True
                 yield ecmascript.Found(
-                    node, title, body, f"{head} {text(child(function, 'parameters'))}", switch, helper
+                    node, title, body, f"{head} {text(child(function, 'parameters'))}", switch, helper, shared
                 )
 
 
@@ -122,6 +124,8 @@ def _scopes(root: Node, above: str, outer: Switch) -> Iterator[tuple[Node, str, 
     yield root, above, outer
     for each in _in(root):
         inner = child(each, "definition") if each.type == "decorated_definition" else each
+        if each.type == "if_statement":
+            yield from _on_condition(each, above, outer)
         if inner is None or inner.type not in {"class_definition", "class_declaration", "mod_item"}:
             continue
         body = child(inner, "body")
@@ -132,6 +136,19 @@ def _scopes(root: Node, above: str, outer: Switch) -> Iterator[tuple[Node, str, 
             if language == "python":
                 switch = switch.over(of_statements(body, language))
             yield from _scopes(body, f"{above}{name(inner)}.", switch)
+
+
+def _on_condition(node: Node, above: str, outer: Switch) -> Iterator[tuple[Node, str, Switch]]:
+    """The tests that a module or class of Python defines on a condition."""
+    condition = text(child(node, "condition"))
+    told = f"if {condition[:60]}"
+    switch = Switch(told) if condition in {"False", "0", "None", "not True"} else Switch("", told)
+    then = child(node, "consequence")
+    if then is not None:
+        yield from _scopes(then, above, outer.over(switch))
+    for each in named(node, "else_clause"):
+        if (body := child(each, "body")) is not None:
+            yield from _scopes(body, above, outer.over(Switch("", told)))
 
 
 def _headed(node: Node, language: str) -> tuple[Node | None, str]:

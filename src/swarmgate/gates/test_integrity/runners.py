@@ -101,6 +101,8 @@ def _settings(file: File, paths: Collection[str]) -> Iterator[Weakening]:
     if was is None or now is None:
         return
     for key in sorted(was.keys() | now.keys()):
+        if key.startswith("jest.") and not any(each.startswith("jest.") for each in now) and b"jest" not in file.new:
+            continue  # the runner itself went; whether another one came is told of the command
         old, new = was.get(key, frozenset()), now.get(key, frozenset())
         said = _fewer(key, _there(old, paths) if "testpaths" in key else old, new, file)
         if said:

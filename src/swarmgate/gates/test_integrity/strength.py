@@ -40,7 +40,7 @@ _COMPARE: Mapping[str, Strength] = {
 }  # fmt: skip
 _RAISES = re.compile(r"raise|throw|panic|reject|^expecterror")
 _ANY_ERROR = frozenset({"Exception", "BaseException", "Error", "Throwable", "RuntimeException"})
-_ANYTHING = frozenset({"ANY", "anything", "any", "Any", "anyString", "anyInt", "AnythingOfType", "stringMatching"})
+_ANYTHING = frozenset({"ANY", "anything", "any(", "Any(", "anyString", "anyInt", "AnythingOfType", "stringMatching"})
 _EXPECTED_FIRST = frozenset({"java", "go", "rust"})
 _TOLERANCE = frozenset({"abs", "rel", "delta", "rel_tol", "abs_tol", "atol", "rtol"})
 _DIGITS = frozenset({"places", "decimal", "significant"})
@@ -148,7 +148,7 @@ def _made(
         idle = "it compares constants"
     if strength is Strength.EXACT and plain in {("True",), ("true",), ("False",), ("false",)}:
         strength = Strength.PRESENT
-    if strength >= Strength.PART and any(each in _ANYTHING for each in plain):
+    if strength >= Strength.PART and _holds_anything(plain):
         strength = Strength.PRESENT if len(split(plain, ",")) == 1 and len(plain) < _SHORT else Strength.PART
     tolerance = _tolerance(plain)
     value = next((abs(_number(each) or 0.0) for each in plain if is_number(each)), 0.0)
@@ -159,6 +159,14 @@ def _made(
 
 _COARSE = 0.5
 """From this share of the value on, a tolerance is a bound and no comparison."""
+
+
+def _holds_anything(plain: Tokens) -> bool:
+    """Whether a part of what is expected stands for any value; `any` alone is a type of Go."""
+    return any(
+        each in _ANYTHING or (following == "(" and f"{each}(" in _ANYTHING)
+        for each, following in zip(plain, (*plain[1:], ""), strict=False)
+    )
 
 
 _SHORT = 8

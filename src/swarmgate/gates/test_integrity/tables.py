@@ -34,6 +34,19 @@ def rows(node: Node, language: str) -> Iterator[Tokens]:
                 yield tokens(text(each), language)
 
 
+_FEEDS = re.compile(r"@(?:\w+\.)?(?:Parameters|DataProvider)\b")
+
+
+def shared_rows(scope: Node) -> int:
+    """How many rows a method of a class of Java gives to all tests of the class (JUnit 4's Parameterized, TestNG)."""
+    for method in named(scope, "method_declaration"):
+        if any(_FEEDS.match(text(each)) for part in named(method, "modifiers") for each in part.children):
+            lists = (each for each in grammars.walk(method) if each.type in {"array_initializer", "argument_list"})
+            counts = (sum("comment" not in one.type for one in named(each)) for each in lists)
+            return next((count for count in counts if count > 1), 0)
+    return 0
+
+
 def _tables(node: Node) -> Iterator[Node]:
     taken: list[Node] = []
     for each in grammars.walk(node):
@@ -60,6 +73,8 @@ def _table(node: Node) -> Node | None:
     if node.type == "call_expression" and re.match(r"(?:\w+\.)+each$", text(child(node, "function"))):
         arguments = named(child(node, "arguments"))
         return arguments[0] if arguments and arguments[0].type in _LISTS else None
+    if any(each.type == "keyed_element" and re.match(r"[A-Za-z_]\w*\s*:", text(each)) for each in named(node)):
+        return None  # the fields of one struct of Go
     composed = node.type in _LISTS and len(named(node)) >= (1 if _of_structs(node) else 2) and all(
         each.type in _ROWS for each in named(node) if "comment" not in each.type
     )  # fmt: skip
