@@ -101,6 +101,7 @@ async def scan(
         only: the rules that are asked of each path; by default all.
         rule_s: seconds that a rule may take over a file.
     """
+    engine = str(program())  # that it is missing is told even where it has nothing to read
     ours = await asyncio.to_thread(loaded, files.names.values())
     places = await asyncio.to_thread(_places, ours, files, followed, only)
     concerned = {path for paths in places.values() for path in paths}
@@ -112,7 +113,7 @@ async def scan(
     config = await asyncio.to_thread(pack.pack, confined, files.folder)
     jobs = ["--jobs=1"] if len(files.names) <= _FEW else []
     where = [f"--config={config}", f"--project-root={files.root}", str(files.root)]
-    argv = [str(program()), *_FLAGS, f"--timeout={rule_s}", *jobs, *where]
+    argv = [engine, *_FLAGS, f"--timeout={rule_s}", *jobs, *where]
     done = await invoke(job, [argv], exit_codes=_FOUND_NOTHING_OR_SOMETHING, env=_environment(files.folder), own=True)
     if isinstance(done, Broken):
         return Scanned(error=done.reason)
