@@ -262,9 +262,7 @@ def main() -> None:
         prek = peers.program(folder)
         small = projects.make(folder / "small")
         machine.run([_SWARM, "gates", "run"], small)  # compiles modules and rules
-        print(
-            f"load {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} processors; peak memory to stay below {MEGABYTES} MB"
-        )
+        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; memory to stay below {MEGABYTES} MB")
         print(f"| {' | '.join(_HEAD)} |\n|{'---|' * len(_HEAD)}")
         large: Path | None = None
         for case in CASES:
