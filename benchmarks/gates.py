@@ -1,18 +1,20 @@
-"""How fast `swarm gates run` is with every gate on, beside prek and pre-commit with hooks for the same tools.
+"""How fast `swarm gates run` is, beside prek with hooks for the same tools, in one run and by turns.
 
     python benchmarks/gates.py [RUNS] [--quick]
 
-One-file and ten-file changes (files of about 920 lines) in a repository of 12 and one of 3,000 files. cold: nothing
-runs and no cache; edited: a file is edited again, the cache knows the others and the base; unchanged: the same command
-again; warm: another edit inside a process that has judged before, as in `swarm run`. rival: prek with all hooks at once
-and semgrep's engine without its Python front end. `--quick`: the small repository, no scaling.
+Every case is one change to a repository of real modules (the standard library's), judged with every gate on. cold: the
+compiled rules and modules are there, no verdict is. one edited: of ten files that were judged, one was edited again.
+unchanged: the same command again. prek: its hooks one after the other, as by default. rival: all hooks at once and
+semgrep's engine without its Python front end, the fastest honest setting. `--quick` leaves out 100 and 650 files.
 
-A busy machine slows all columns: compare within one run. Minima stand beside the medians, and the CPU seconds that each
-command takes with all it starts, which depend less on who else is at work.
+Of each command three things are told: seconds of the clock, seconds of the processors (its own and those of all that it
+starts, also of what outlives it), and the peak memory of all these processes together, shared pages counted once. On a
+busy machine the clock says little: compare the processors' seconds, and only within one run.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import resource
@@ -24,20 +26,54 @@ import sysconfig
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import gates_peers as peers
 import gates_projects as projects
 
-RUNS = 7
-TARGETS = {("small", 1): (0.5, 0.3), ("small", 10): (1.15, 0.8), ("large", 1): (0.75, 0.3), ("large", 10): (1.4, 0.8)}
-"""Seconds cold and warm."""
-UNCHANGED, UNCHANGED_INSIDE, TIMES_PREK, MEGABYTES = 0.15, 0.05, 4.0, 400
-SCALE = (1, 10, 100, 1000)
-
+RUNS = 5
+MEGABYTES = 400
 _SWARM = str(Path(sysconfig.get_path("scripts")) / "swarm")
 _PASSED_OR_REJECTED = (0, 1)
+_SUBREAPER = 36
+"""PR_SET_CHILD_SUBREAPER of linux/prctl.h: what outlives its parent becomes our child, so that its time is counted."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row: `target` are seconds of the clock on two idle cores, `ratio` is that of prek (None: not asked)."""
+
+    name: str
+    files: int
+    target: float
+    ratio: float | None = None
+    edited: bool = False
+    again: bool = False
+    runs: int | None = None
+
+
+CASES = (
+    Case("one file, cold", 1, 0.55, 0.6),
+    Case("ten files, cold", 10, 1.2, 0.5),
+    Case("ten files, one edited", 10, 0.3, edited=True),
+    Case("ten files, unchanged", 10, 0.08, again=True),
+    Case("100 files, cold", 100, 4.0, runs=1),
+    Case("650 files, cold", 650, 20.0, runs=1),
+)
+_MANY = 650
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What one command took; `megabytes` is nan where it was not looked at."""
+
+    wall: float
+    cpu: float
+    megabytes: float = float("nan")
 
 
 class Machine:
@@ -45,7 +81,6 @@ class Machine:
 
     def __init__(self, folder: Path) -> None:
         self.cache = folder / "cache"
-        self.cpu = 0.0
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         # Users have compiled modules; a checkout may not.
         own = {"PYTHONPYCACHEPREFIX": folder / "compiled", "HOME": folder / "home", "XDG_CACHE_HOME": self.cache}
@@ -54,37 +89,63 @@ class Machine:
         (folder / "home").mkdir()
 
     def forget(self) -> None:
-        """Empty the gates' cache."""
-        shutil.rmtree(self.cache / "swarmgate", ignore_errors=True)
+        """Empty the gates' cache; compiled rules stay."""
+        shutil.rmtree(self.cache / "swarmgate" / "gates", ignore_errors=True)
 
-    def run(self, argv: list[str], folder: Path) -> float:
-        """Seconds that a command takes; it may pass or reject. `cpu` is then what it used."""
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        started = time.perf_counter()
-        done = subprocess.run(argv, cwd=folder, env=self.env, capture_output=True, check=False, text=True)
-        taken = time.perf_counter() - started
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        if done.returncode not in _PASSED_OR_REJECTED:
-            sys.exit(f"{' '.join(argv[:3])} ended with {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
-        return taken
-
-    def memory(self, argv: list[str], folder: Path) -> float:
-        """Peak megabytes of a command and all that it starts, shared pages counted once; nan without /proc."""
-        process = subprocess.Popen(argv, cwd=folder, env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        peak, ended = float("nan"), threading.Event()
-        while process.poll() is None and not ended.wait(0.01):
-            now = sum(_megabytes(pid) for pid in _family(process.pid))
-            peak = max(peak, now) if peak == peak else now  # noqa: PLR0124 - nan
-        return peak
+    def run(self, argv: list[str], folder: Path, *, weighed: bool = False) -> Spent:
+        """What a command takes, which may pass or reject; with `weighed`, its memory, which slows it."""
+        before, started = _used(), time.perf_counter()
+        with tempfile.TemporaryFile() as said:
+            process = subprocess.Popen(argv, cwd=folder, env=self.env, stdout=said, stderr=said)
+            weight = _Weight() if weighed else None
+            code = process.wait()
+            wall = time.perf_counter() - started
+            megabytes = weight.end() if weight else float("nan")
+            _gather()
+            if code not in _PASSED_OR_REJECTED:
+                said.seek(0)
+                sys.exit(f"{' '.join(argv[:3])} ended with {code}: {said.read()[-2000:].decode(errors='replace')}")
+        return Spent(wall, _used() - before, megabytes)
 
 
-def _family(pid: int) -> list[int]:
-    try:
+class _Weight:
+    """Looks at the memory of all descendants of this process till `end`."""
+
+    def __init__(self) -> None:
+        self._peak, self._ended = 0.0, threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(0.02):
+            self._peak = max(self._peak, sum(map(_megabytes, _below(os.getpid()))))
+
+    def end(self) -> float:
+        self._ended.set()
+        self._thread.join()
+        return self._peak or float("nan")
+
+
+def _used() -> float:
+    taken = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return taken.ru_utime + taken.ru_stime
+
+
+def _gather() -> None:
+    """Wait for what outlived a command, for a minute at most."""
+    until = time.monotonic() + 60
+    with suppress(ChildProcessError):
+        while time.monotonic() < until:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.005)
+
+
+def _below(pid: int) -> Iterator[int]:
+    with suppress(OSError):
         text = "".join(path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/children"))
-    except OSError:
-        return [pid]
-    return [pid, *(each for child in text.split() for each in _family(int(child)))]
+        for child in map(int, text.split()):
+            yield child
+            yield from _below(child)
 
 
 def _megabytes(pid: int) -> float:
@@ -95,136 +156,122 @@ def _megabytes(pid: int) -> float:
     return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")) / 1024
 
 
-def measured(runs: int, work: Callable[[int], float]) -> list[float]:
-    return [work(number) for number in range(runs)]
+class Judge(Protocol):
+    """One tool over one change."""
+
+    def __call__(self, number: int, *, weighed: bool = False) -> Spent:
+        """What the run of this number takes."""
+        ...
 
 
-def shown(times: list[float]) -> str:
-    return f"{statistics.median(times):5.2f} ({min(times):4.2f})" if times else "not available"
-
-
-def command(machine: Machine, project: Path, files: int, runs: int) -> dict[str, list[float]]:
-    """Seconds of `swarm gates run`: cold, edited, unchanged."""
+def _swarm(machine: Machine, project: Path, case: Case) -> Judge:
     judge = [_SWARM, "gates", "run"]
 
-    def cold(number: int) -> float:
-        projects.change(project, files=files, mark=f"cold_{number}")
-        machine.forget()
-        return machine.run(judge, project)
+    def run(number: int, *, weighed: bool = False) -> Spent:
+        if case.again:
+            return machine.run(judge, project, weighed=weighed)
+        mark = "same" if case.edited else f"cold_{number}"
+        changed = projects.change(project, files=case.files, mark=mark)
+        if case.edited:
+            place = project / changed[-1]
+            place.write_text(place.read_text().replace("added_same", f"edited_{number}"))
+        else:
+            machine.forget()
+        return machine.run(judge, project, weighed=weighed)
 
-    def edited(number: int) -> float:
-        place = project / projects.change(project, files=files, mark="same")[-1]
-        machine.run(judge, project)
-        place.write_text(place.read_text().replace("added_same", f"edited_{number}"))
-        return machine.run(judge, project)
-
-    machine.run(judge, project)  # compiles modules
-    times = {"cold": measured(runs, cold)}
-    used = [f"cold {machine.cpu:.2f}"]
-    times["edited"] = measured(runs, edited)
-    used.append(f"edited {machine.cpu:.2f}")
-    machine.run(judge, project)
-    times["unchanged"] = measured(runs, lambda _: machine.run(judge, project))
-    print(f"{'':>15}CPU s: {', '.join(used)}, unchanged {machine.cpu:.2f}", end="")
-    return times
+    if case.edited or case.again:  # the second run is answered whole: the first may have fixed something
+        projects.change(project, files=case.files, mark="same")
+        for _ in range(2):
+            machine.run(judge, project)
+    return run
 
 
-def inside(machine: Machine, project: Path, files: int, runs: int) -> dict[str, list[float]]:
-    """Seconds inside a process that has judged before: another edit, and nothing changed."""
-    script = [sys.executable, str(Path(__file__).with_name("gates_inside.py")), str(project), str(files), str(runs)]
-    done = subprocess.run(script, cwd=project, env=machine.env, capture_output=True, check=True, text=True)
-    return dict(json.loads(done.stdout))
-
-
-def beside(
-    machine: Machine, project: Path, files: int, runs: int, have: dict[str, Path | None]
-) -> dict[str, list[float]]:
-    """Seconds of the peers over the same change."""
-    times: dict[str, list[float]] = {}
-    cases = (("prek", "prek", False), ("pre-commit", "pre-commit", False), ("rival", "prek", True))
-    for name, program, rival in cases:
-        path = have[program]
-        if path is None:
-            times[name] = []
-            continue
+def _peer(machine: Machine, project: Path, case: Case, program: Path, *, rival: bool) -> Judge:
+    def run(number: int, *, weighed: bool = False) -> Spent:
         peers.configure(project, rival=rival)
+        changed = projects.change(project, files=case.files, mark=f"peer_{number}")
+        try:
+            return machine.run([str(program), "run", "--files", *changed], project, weighed=weighed)
+        finally:
+            (project / peers.CONFIG).unlink(missing_ok=True)
 
-        def once(number: int, path: Path = path) -> float:
-            changed = projects.change(project, files=files, mark=f"peer_{number}")
-            return machine.run([str(path), "run", "--files", *changed], project)
-
-        once(-1)
-        times[name] = measured(max(3, runs // 2), once)
-        print(f", {name} {machine.cpu:.2f}", end="")
-    (project / peers.CONFIG).unlink(missing_ok=True)
-    print()
-    return times
+    return run
 
 
-def table(machine: Machine, folder: Path, sizes: dict[str, int], runs: int) -> None:
-    have = peers.programs(folder)
-    head = ("repo", "files", "cold", "edited", "unchanged", "warm", "unch. inside", "prek", "pre-commit", "rival")
-    print("seconds: median (minimum)\n" + "  ".join(f"{each:>13}" for each in head))
-    for size, count in sizes.items():
-        project = projects.make(folder / size, files=count)
-        for files in (1, 10):
-            times = command(machine, project, files, runs) | inside(machine, project, files, runs)
-            times |= beside(machine, project, files, runs, have)
-            columns = ("cold", "edited", "unchanged", "warm", "unchanged inside", "prek", "pre-commit", "rival")
-            cells = [size, str(files), *(shown(times[name]) for name in columns)]
-            print("  ".join(f"{cell:>13}" for cell in cells))
-            verdicts(times, TARGETS[size, files])
+def measured(machine: Machine, project: Path, case: Case, prek: Path | None, runs: int) -> dict[str, list[Spent]]:
+    """What each tool takes, by turns; the last of each is the one whose memory was looked at."""
+    tools = {"swarm": _swarm(machine, project, case)}
+    if case.ratio is not None and prek is not None:
+        tools["prek"] = _peer(machine, project, case, prek, rival=False)
+        tools["rival"] = _peer(machine, project, case, prek, rival=True)
+        for name in ("prek", "rival"):
+            tools[name](-1)  # compiles modules
+    found: dict[str, list[Spent]] = {name: [] for name in tools}
+    for number in range(case.runs or runs):
+        for name, judge in tools.items():
+            found[name].append(judge(number))
+    for name, judge in tools.items():
+        found[name].append(judge(runs, weighed=True))
+    return found
 
 
-def verdicts(times: dict[str, list[float]], target: tuple[float, float]) -> None:
-    """One line: targets met or missed, by medians."""
-    now = {name: statistics.median(each) for name, each in times.items() if each}
-    said = [_against(name, now[name], limit) for name, limit in zip(("cold", "warm"), target, strict=True)]
-    said += [_against("unchanged", now["unchanged"], UNCHANGED)]
-    said += [_against("unchanged inside", now["unchanged inside"], UNCHANGED_INSIDE)]
-    for name, times_faster in (("prek", TIMES_PREK), ("pre-commit", TIMES_PREK), ("rival", 1.0)):
-        if name in now:
-            ratio = now[name] / now["cold"]
-            said.append(f"{ratio:.1f} x {name}{'' if ratio >= times_faster else f' (target {times_faster:g})'}")
-    print(f"{'':>15}{'; '.join(said)}")
+def row(case: Case, found: dict[str, list[Spent]]) -> str:
+    """One line of Markdown."""
+    cells = [case.name, f"{case.target:g}"]
+    for name in ("swarm", "prek", "rival"):
+        if name not in found:
+            cells += ["-"] * 3
+            continue
+        *timed, weighed = found[name]
+        walls = [each.wall for each in timed]
+        cells.append(f"{statistics.median(walls):.2f} ({min(walls):.2f})")
+        cells += [f"{statistics.median([each.cpu for each in timed]):.2f}", f"{weighed.megabytes:.0f}"]
+    ratios = []
+    for name in ("prek", "rival"):
+        pairs = list(zip(found["swarm"], found.get(name, ()), strict=False))[:-1]
+        ratios += [
+            f"{statistics.median([getattr(a, field) / getattr(b, field) for a, b in pairs]):.2f}"
+            for field in (("wall", "cpu") if pairs else ())
+        ]
+    cells.append(f"{ratios[0]} / {ratios[1]}" + (f" ({case.ratio:g})" if case.ratio else "") if ratios else "-")
+    cells.append(f"{ratios[2]} / {ratios[3]}" if ratios else "-")
+    return f"| {' | '.join(cells)} |"
 
 
-def _against(name: str, value: float, limit: float) -> str:
-    return f"{name} {'ok' if value <= limit else f'{value:.2f} > {limit:g}'}"
+_HEAD = (
+    "change", "target, wall s", "wall s (min)", "CPU s", "MB", "prek wall s", "CPU s", "MB", "rival wall s", "CPU s",
+    "MB", "of prek, wall / CPU (target)", "of the rival, wall / CPU",
+)  # fmt: skip
 
 
-def memory(machine: Machine, folder: Path) -> None:
-    project = projects.make(folder / "memory", files=12)
-    projects.change(project, files=10, mark="memory")
-    machine.forget()
-    peak = machine.memory([_SWARM, "gates", "run"], project)
-    print(f"peak memory, ten files, all processes together: {peak:.0f} MB (target {MEGABYTES})")
-
-
-def scaling(machine: Machine, folder: Path) -> None:
-    project = projects.make(folder / "scale", files=max(SCALE) + 12)
-    taken = {}
-    for files in SCALE:
-        projects.change(project, files=files, mark="scale")
-        machine.forget()
-        taken[files] = machine.run([_SWARM, "gates", "run"], project)
-    print("changed files: " + ", ".join(f"{files}: {seconds:.2f} s" for files, seconds in taken.items()))
-    fewer, more = (taken[files] for files in SCALE[-2:])
-    linear = SCALE[-1] / SCALE[-2]
-    print(f"from {SCALE[-2]} to {SCALE[-1]} files: {more / fewer:.1f} times as long (linear: at most {linear:g})")
+def inside(machine: Machine, project: Path, runs: int) -> str:
+    """Medians inside a process that has judged before, as `swarm run` is one: another edit, and nothing changed."""
+    script = [sys.executable, str(Path(__file__).with_name("gates_inside.py")), str(project), "10", str(runs)]
+    done = subprocess.run(script, cwd=project, env=machine.env, capture_output=True, check=True, text=True)
+    return ", ".join(f"{name} {statistics.median(each):.2f} s" for name, each in json.loads(done.stdout).items())
 
 
 def main() -> None:
     numbers = [int(each) for each in sys.argv[1:] if each.isdigit()]
-    quick = "--quick" in sys.argv
     runs = numbers[0] if numbers else RUNS
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)  # Linux; elsewhere, what outlives a command is not counted
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         machine = Machine(folder)
-        table(machine, folder, {"small": 12} if quick else {"small": 12, "large": 3000}, runs)
-        memory(machine, folder)
-        if not quick:
-            scaling(machine, folder)
+        prek = peers.program(folder)
+        small = projects.make(folder / "small")
+        machine.run([_SWARM, "gates", "run"], small)  # compiles modules and rules
+        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; memory to stay below {MEGABYTES} MB")
+        print(f"| {' | '.join(_HEAD)} |\n|{'---|' * len(_HEAD)}")
+        large: Path | None = None
+        for case in CASES:
+            if case.files > len(projects.LONG) and "--quick" in sys.argv:
+                continue
+            if case.files > len(projects.LONG) and large is None:
+                large = projects.make(folder / "large", files=_MANY)
+            print(row(case, measured(machine, large or small, case, prek, runs)), flush=True)
+        print(f"ten files inside of a process that has judged before: {inside(machine, small, runs)}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""What benchmarks/gates.py is measured beside: prek and pre-commit with hooks for the tools that our gates use.
+"""What benchmarks/gates.py is measured beside: prek with hooks for the tools that our gates use.
 
-All hooks are `language: system` and run what is installed here, so nothing is fetched. Where prek or pre-commit is not
-on PATH, an environment of its own gets it by pip; where that fails, it is "not available".
+All hooks are `language: system` and run what is installed here, so nothing is fetched. Where prek is not on PATH, an
+environment of its own gets it by pip; where that fails, its columns are empty.
 """
 
 from __future__ import annotations
@@ -20,20 +20,19 @@ CONFIG = ".pre-commit-config.yaml"
 _SCRIPTS = Path(sysconfig.get_path("scripts"))
 
 
-def programs(folder: Path) -> dict[str, Path | None]:
-    """The paths of prek and pre-commit; None where one cannot be had."""
-    found = {name: _installed(name) for name in ("prek", "pre-commit")}
-    missing = [name for name, path in found.items() if path is None]
-    if not missing:
-        return found
+def program(folder: Path) -> Path | None:
+    """The path of prek; None where it cannot be had."""
+    installed = _script("prek")
+    if installed:
+        return Path(installed)
     place = folder / "peers"
     try:
         subprocess.run([sys.executable, "-m", "venv", str(place)], check=True, capture_output=True, timeout=120)
-        install = [str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", *missing]
+        install = [str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", "prek"]
         subprocess.run(install, check=True, capture_output=True, timeout=180)
     except (OSError, subprocess.SubprocessError):
-        return found
-    return found | {name: path if (path := place / "bin" / name).is_file() else None for name in missing}
+        return None
+    return path if (path := place / "bin" / "prek").is_file() else None
 
 
 def configure(project: Path, *, rival: bool) -> list[str]:
@@ -82,8 +81,3 @@ def _concerning(about: str) -> dict[str, object]:
 def _script(name: str) -> str:
     path = _SCRIPTS / name
     return str(path) if path.is_file() else shutil.which(name) or ""
-
-
-def _installed(name: str) -> Path | None:
-    path = _script(name)
-    return Path(path) if path else None

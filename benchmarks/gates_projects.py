@@ -9,46 +9,22 @@ from pathlib import Path
 
 from swarmgate.gates.definition import load
 
-LINES = 920
-"""The length of the changed files, about: modules of the standard library nearest to it."""
+LINES, FEWER_LINES = 920, 235
+"""About the lengths of the ten long files, and of all others."""
 
-_MODULE = '''"""Part {number} of the application."""
+LONG = tuple(f"src/app/real_{number}.py" for number in range(10))
+"""The long files, which are changed first."""
 
-from __future__ import annotations
-
-
-def part_{number}(values: list[int]) -> int:
-    """The sum of those values that {number} divides."""
-    total = 0
-    for value in values:
-        if value % {number} == 0:
-            total += value
-    return total
+_LEFT_OUT = {"site-packages", "lib2to3", "data"}
 
 
-class Part{number}:
-    """Keeps what was added."""
-
-    def __init__(self) -> None:
-        self.values: list[int] = []
-
-    def add(self, value: int) -> None:
-        """Keep one more."""
-        self.values.append(value)
-'''
-
-
-def make(folder: Path, *, files: int) -> Path:
-    """A committed project with ten modules of about 920 lines and `files` files altogether; every gate is on."""
+def make(folder: Path, *, files: int = len(LONG)) -> Path:
+    """A committed project with ten modules of about 920 lines, the rest of about 235; every gate is on."""
     shutil.rmtree(folder, ignore_errors=True)
-    for number, module in enumerate(modules(10)):
-        place = folder / "src" / "app" / f"real_{number}.py"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(module, place)
-    for number in range(1, files - 11):
-        place = folder / "src" / f"package_{number // 50}" / f"part_{number}.py"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(_MODULE.format(number=number))
+    for name, module in zip(LONG, _modules(LINES, len(LONG), deep=False), strict=True):
+        _copied(module, folder / name)
+    for number, module in enumerate(_modules(FEWER_LINES, files - len(LONG), deep=True)):
+        _copied(module, folder / "src" / f"package_{number // 50}" / f"part_{number:03}.py")
     (folder / "requirements.txt").write_text("packaging==24.0\n")
     (folder / "pyproject.toml").write_text(
         '[project]\nname = "app"\nversion = "1.0"\nrequires-python = ">=3.11"\ndependencies = ["packaging==24.0"]\n'
@@ -61,7 +37,7 @@ def make(folder: Path, *, files: int) -> Path:
 
 
 def change(folder: Path, *, files: int, mark: str) -> list[str]:
-    """Edit so many files (the long ones first): another line in the middle, a function at the end; their paths.
+    """Add a function to the end of so many files (the long ones first); their paths.
 
     Args:
         folder: the project.
@@ -69,21 +45,28 @@ def change(folder: Path, *, files: int, mark: str) -> list[str]:
         mark: makes the content another one than that of all changes with another mark.
     """
     _git(folder, "checkout", "--quiet", "--", ".")
-    real = sorted((folder / "src" / "app").glob("*.py"))
-    rest = sorted(path for path in (folder / "src").rglob("part_*.py")) if files > len(real) else []
-    changed = [*real, *rest][:files]
-    for place in changed:
+    rest = sorted(path.relative_to(folder).as_posix() for path in (folder / "src").rglob("part_*.py"))
+    changed = [*LONG, *rest][:files]
+    for place in (folder / path for path in changed):
         text = place.read_text(encoding="utf-8")
         added = f'\n\ndef added_{mark}(value: int) -> int:\n    """One more than the value."""\n    return value + 1\n'
         place.write_text(text.rstrip("\n") + "\n" + added, encoding="utf-8")
-    return [path.relative_to(folder).as_posix() for path in changed]
+    return changed
 
 
-def modules(count: int) -> list[Path]:
-    """The modules of the standard library whose length is nearest to `LINES`."""
-    found = Path(sysconfig.get_path("stdlib")).glob("*.py")
-    lengths = {path: path.read_bytes().count(b"\n") for path in found if path.name.isascii()}
-    return sorted(lengths, key=lambda path: (abs(lengths[path] - LINES), path.name))[:count]
+def _modules(lines: int, count: int, *, deep: bool) -> list[Path]:
+    """The modules of the standard library whose length is nearest to `lines`; `deep`: those of its packages too."""
+    library = Path(sysconfig.get_path("stdlib"))
+    found = library.rglob("*.py") if deep else library.glob("*.py")
+    named = (path for path in found if path.name.isascii() and not path.name.startswith("bad"))
+    own = [path for path in named if not _LEFT_OUT & set(path.relative_to(library).parts)]
+    lengths = {path: length for path in own if (length := path.read_bytes().count(b"\n"))}
+    return sorted(lengths, key=lambda path: (abs(lengths[path] - lines), path.as_posix()))[:count]
+
+
+def _copied(module: Path, place: Path) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(module.read_bytes().decode("utf-8", "replace"), encoding="utf-8")
 
 
 def _switch_all_on(folder: Path) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 import re
@@ -23,6 +24,7 @@ from swarmgate.gates.project.index import Project
 from swarmgate.gates.sast import flows, python_scan, rules, semgrep, worker
 from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.hit import Scanned
+from swarmgate.gates.sast.prefilter import words_of
 from swarmgate.gates.source.file import SourceFile
 
 SAMPLES = Path(__file__).parent / "samples" / "sast"
@@ -116,7 +118,9 @@ def test_every_rule_has_both_kinds_of_sample(language: str, least: int) -> None:
 
 def test_the_engine_takes_every_rule_that_ships(tmp_path: Path) -> None:
     """A rule that the engine cannot read is an error of the scan, never a rule less."""
-    scanned = scan(tmp_path, {"a.py": b"request, input()\n", "b.js": b"req\n", "c.ts": b"location\n"})
+    words = " ".join(word for path in (SAMPLES / "python").iterdir() for word in sorted(words_of(path.read_text())))
+    told = f"# {words} <html a[0][1] =".encode()
+    scanned = scan(tmp_path, {"a.py": told, "b.js": b"req\n", "c.ts": b"location\n"})
     assert scanned.error == ""
     assert len(scanned.rules) == len(rules.for_languages(rules.load(), {"python", "javascript", "typescript"}))
 
@@ -124,9 +128,64 @@ def test_the_engine_takes_every_rule_that_ships(tmp_path: Path) -> None:
 def test_rules_without_a_source_in_the_file_are_left_out(tmp_path: Path) -> None:
     plain = scan(tmp_path, {"a.py": b"import hashlib\nhashlib.md5(b'')\n"})
     assert [hit.code for hit in plain.hits] == ["swarmgate.python.weak-hash"]
-    taint = sum(bool(rule.needs) for rule in ours("python"))
-    assert taint > 10
-    assert len(plain.rules) == len(rules.for_languages(rules.load(), {"python"})) - taint
+    taint = {rule.id for rule in ours("python") if rule.raw.get("mode") == "taint" and rule.needs}
+    assert len(taint) > 10
+    assert not plain.rules & taint
+
+
+def test_the_engine_is_not_asked_of_files_that_lack_the_names_of_its_patterns(tmp_path: Path) -> None:
+    plain = scan(tmp_path, {"a.py": b"from hashlib import md5 as h\nh(b'')\n", "b.py": b"x = 1\n", "c.py": b"(\n"})
+    assert [(hit.path, hit.code) for hit in plain.hits] == [("a.py", "swarmgate.python.weak-hash")]
+    assert (plain.error, plain.unread) == ("", {})
+
+
+def test_a_rule_concerns_each_of_its_samples_by_itself() -> None:
+    """The part of a sample file that a finding stands in, with the imports, holds all that its rule needs."""
+    own = {rule.id: rule for rule in ours("python") if not rule.flow}
+    asked = 0
+    for path in (SAMPLES / "python").iterdir():
+        text = path.read_text()
+        lines, parts = text.splitlines(), ast.parse(text).body
+        imports = [ast.unparse(part) for part in parts if isinstance(part, ast.Import | ast.ImportFrom)]
+        for name, line, code in marks("python", "ruleid"):
+            if name != path.name or code not in own:
+                continue
+            part = next(part for part in reversed(parts) if first_line(part) <= line)
+            chunk = "\n".join([*imports, *lines[first_line(part) - 1 : part.end_lineno]])
+            asked += 1
+            assert own[code].concerns("python", chunk, words_of(chunk)), (name, line, code)
+    assert asked >= len(own)
+
+
+def first_line(part: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(part, "decorator_list", [])
+    return min([part.lineno, *(each.lineno for each in decorators)])
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "expected"),
+    [
+        ("pattern: hashlib.md5(...)", "import hashlib", False),
+        ("pattern: hashlib.md5(...)", "from hashlib import md5 as h", True),
+        ('pattern: $A["secure"] = False', "", True),
+        ("pattern: modes.$M(b'...')", "modes", True),
+        ("pattern-either: [{pattern: a.b}, {pattern: c}]", "a c2", False),
+        ("pattern-either: [{pattern: a.b}, {pattern: c}]", "c", True),
+        ("pattern-either: [{pattern: a.b}, {pattern: $X = 1}]", "", True),
+        ("patterns: [{pattern: a}, {pattern-not: b}]", "a", True),
+        ("patterns: [{pattern: a}, {pattern-inside: 'def f(...): ...'}]", "a", False),
+        ("patterns: [{pattern: $X.$M()}, {metavariable-regex: {metavariable: $M, regex: ^(a|b)$}}]", "c", False),
+        ("patterns: [{pattern: $X.$M()}, {metavariable-regex: {metavariable: $M, regex: ^(a|b)$}}]", "b", True),
+        ("patterns: [{pattern: 'f($M)'}, {metavariable-regex: {metavariable: $M, regex: ^(a|b)$}}]", "f", True),
+        ("mode: taint\n    pattern: a", "", True),
+        ("needs: x+y\n    pattern: $A", "xx y", False),
+        ("needs: x+y\n    pattern: $A", "xxy", True),
+    ],
+)
+def test_what_a_rule_needs(tmp_path: Path, part: str, text: str, *, expected: bool) -> None:
+    (rule,) = rules.load_from(write_rules(tmp_path, f"{RULE}    {part}\n"))
+    assert rule.concerns("python", text, words_of(text)) is expected
+    assert "needs" not in rule.raw
 
 
 def test_a_rule_says_what_is_wrong_and_the_fix() -> None:

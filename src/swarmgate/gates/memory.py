@@ -73,8 +73,10 @@ class Memory:
         unknown = [source for source in sources if source.path not in found]
         said, doubtful = await look(unknown) if unknown else ({}, ())
         for source in unknown:
-            if source.path not in doubtful:
-                self._cache.put(keys[source.path], _plain(Outcome(tuple(said.get(source.path, ())))))
+            outcome = Outcome(tuple(said.get(source.path, ())))
+            # A message that is masked in the cache would be another one when it is compared.
+            if source.path not in doubtful and masking.outcome(outcome) is outcome:
+                self._cache.put(keys[source.path], _plain(outcome))
         return {**found, **said}
 
     def of_pair(self, kind: str, pair: SourceFile, judge: Callable[[SourceFile], Sequence[Finding] | str]) -> Any:
@@ -93,6 +95,22 @@ class Memory:
         said = judge(pair)
         if not isinstance(said, str):
             self._cache.put(key, _plain(Outcome(tuple(said))))
+        return said
+
+    async def of_question(self, *parts: object, answer: Callable[[], Awaitable[bool | None]]) -> bool | None:
+        """Whether something is so that hangs on these parts alone: kept, or asked now.
+
+        Args:
+            parts: what is asked, and all that it hangs on.
+            answer: asked where nothing is kept; what it does not know (None) is not kept.
+        """
+        key = key_of((self.surroundings, "question", *parts))
+        value = self._cache.get(key)
+        if isinstance(value, bool):
+            return value
+        said = await answer()
+        if said is not None:
+            self._cache.put(key, said)
         return said
 
     def _key_of_file(self, kind: str, source: SourceFile) -> str:

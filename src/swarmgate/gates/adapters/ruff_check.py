@@ -15,7 +15,7 @@ from swarmgate.gates.source.encodings import in_utf8_on_disk, is_utf8
 from swarmgate.gates.tool import Broken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.job import Job
@@ -35,28 +35,49 @@ async def run(job: Job) -> Outcome:
     for finding in linted.findings:
         by_path.setdefault(finding.path, []).append(finding)
     affected = [source for source in job.sources if source.path in by_path]
-    turn = asyncio.Semaphore(_PARALLEL)
     configured = set(ruff.by_config(job.repository.root, by_path).get(True, []))
+    past = await _before(job, [source for source in affected if source.old])
+    if isinstance(past, Broken):
+        return Outcome(tool=ruff.tool(), error=past.reason)
 
-    async def compared(source: SourceFile) -> list[Finding] | Broken:
-        before: tuple[Finding, ...] = ()
-        if source.old:
-            async with turn:
-                # The old name decides which per-file ignores held for the old content.
-                was = await ruff.check_content(job, source.path, source.was.content, under=source.base_path)
-            if isinstance(was, Broken):
-                return was
-            before = was.findings
+    def compared(source: SourceFile) -> list[Finding]:
+        before = past.get(source.path, ())
         marked = baseline.compare(source, by_path[source.path], before, edited=baseline.alike)
         return _weighed(marked, lambda each: source.path not in configured and _is_lived_with(each, source, before))
 
     known = {source.path for source in affected}
     findings = [finding for finding in linted.findings if finding.path not in known]  # fail closed: new
-    for each in await asyncio.gather(*map(compared, affected)):
-        if isinstance(each, Broken):
-            return Outcome(tool=ruff.tool(), error=each.reason)
-        findings += each
+    findings += [finding for source in affected for finding in compared(source)]
     return _outcome(job, findings, linted)
+
+
+async def _before(job: Job, sources: list[SourceFile]) -> Mapping[str, Sequence[Finding]] | Broken:
+    """What ruff says of the base revision of files: what was kept of it, or what it says now."""
+    turn, broken = asyncio.Semaphore(_PARALLEL), list[Broken]()
+    old_names = {source.path: source.base_path for source in sources}
+
+    async def one(source: SourceFile) -> tuple[Finding, ...]:
+        async with turn:
+            # The old name decides which per-file ignores held for the old content.
+            said = await ruff.check_content(job, source.path, source.content, under=old_names[source.path])
+        if isinstance(said, Broken):
+            broken.append(said)
+            return ()
+        return said.findings
+
+    async def look(unknown: Sequence[SourceFile]) -> tuple[dict[str, tuple[Finding, ...]], Container[str]]:
+        found = await asyncio.gather(*map(one, unknown))
+        paths = [source.path for source in unknown]
+        return dict(zip(paths, found, strict=True)), paths if broken else ()
+
+    files = "\0".join(job.repository.list_tree(job.change.tree))  # which modules are the project's own, and packages
+
+    def kind(source: SourceFile) -> str:
+        return f"ruff {old_names[source.path]}\0{files}"
+
+    past = [source.past for source in sources]
+    said = await job.memory.of_files(kind, past, look) if job.memory else (await look(past))[0]
+    return broken[0] if broken else said
 
 
 def _outcome(job: Job, findings: list[Finding], linted: ruff.Linted) -> Outcome:

@@ -72,12 +72,19 @@ async def _to_format(job: Job, sources: list[SourceFile]) -> list[str]:
     edited = [source for source in edited if _on_disk(job, source) != contents[source.path]]
     turn = asyncio.Semaphore(_PARALLEL)
 
-    async def was_formatted(source: SourceFile) -> bool:
+    async def asked(source: SourceFile) -> bool | None:
         argv = [ruff.program(), "format", "--check", "--quiet", "--no-cache"]
         codes = (0, _WOULD_REFORMAT, _UNPARSED)
         async with turn:
             ran = await ruff.run(job, argv, [source.base_path], stdin=contents[source.path], exit_codes=codes)
-        return not isinstance(ran, Broken) and ran.done[0].exit_code == 0
+        return None if isinstance(ran, Broken) else ran.done[0].exit_code == 0
+
+    async def was_formatted(source: SourceFile) -> bool:
+        if job.memory is None:
+            return bool(await asked(source))
+        # The project's settings are part of the surroundings.
+        parts = ("formatted", source.base_path, contents[source.path])
+        return bool(await job.memory.of_question(*parts, answer=lambda: asked(source)))
 
     kept = await asyncio.gather(*map(was_formatted, edited))
     return wanted + [source.path for source, formatted in zip(edited, kept, strict=True) if formatted]

@@ -126,7 +126,9 @@ def _python(content: bytes) -> Iterator[tuple[str, bool]]:
 
 
 def _is_main(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test).replace("'", '"') == '__name__ == "__main__"'
+    if not (isinstance(node, ast.If) and isinstance(node.test, ast.Compare)):
+        return False
+    return ast.unparse(node.test).replace("'", '"') == '__name__ == "__main__"'
 
 
 def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:

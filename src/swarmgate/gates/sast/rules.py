@@ -1,12 +1,13 @@
 """Our rule pack in `gates/rules/sast/<language>/`: read, checked, and compiled to one JSON file for the engine.
 
-Rules are written in YAML (or JSON), in semgrep's own format with four additions, which are expanded here:
+Rules are written in YAML (or JSON), in semgrep's own format with five additions, which are expanded here:
 
 - `{use: NAME}` stands for a part of the folder's `_shared.yaml`: in a list for its entries, elsewhere for its value.
 - `refused-if: CONDITION` in a list stands for what follows `if CONDITION:` where that branch leaves the function (a
   return, a raise or a last call such as `abort(404)`). Lines before the last one must stand before the `if`.
 - `flow:` is the same rule for our own interpreter of Python (see `flows`), which is asked first: it knows more of a
   Python file than the engine's taint mode, and the engine judges the rule in the files that it cannot read.
+- `needs: REGEX` is what a file must match for the rule to find anything in it, where no name of a pattern tells.
 - A condition on a metavariable holds for those entries of a `pattern-either` beside it that bind the metavariable. (To
   the engine a condition on an unbound one is false.)
 
@@ -28,13 +29,14 @@ from typing import TYPE_CHECKING, Any
 from swarmgate import assets
 from swarmgate.domain.finding import Severity
 from swarmgate.errors import ConfigError
-from swarmgate.gates.sast import flows
+from swarmgate.gates.sast import flows, prefilter
 from swarmgate.workspace import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from swarmgate.gates.sast.flows import Flow
+    from swarmgate.gates.sast.prefilter import Need
 
 SHARED = "_shared.yaml"
 
@@ -52,8 +54,8 @@ _EVERY_FILE = {"generic", "regex", "none"}
 class Rule:
     """One rule: what a finding says, and `raw`, what the engine gets.
 
-    `needs` is a regular expression that a file must match for the rule to find anything, `flow` is for Python's
-    interpreter, `said` the same as it is written.
+    `needs` is a regular expression that a file must match for the rule to find anything, `words` are what it must hold
+    (see `prefilter`), `flow` is for Python's interpreter, `said` the same as it is written.
     """
 
     id: str
@@ -66,11 +68,13 @@ class Rule:
     needs: str = ""
     flow: Flow | None = None
     said: dict[str, Any] | None = None
+    words: Need = ()
 
-    def concerns(self, language: str, text: str) -> bool:
-        """Whether the rule can find anything in a file, as far as its language and its words tell."""
+    def concerns(self, language: str, text: str, words: Container[str]) -> bool:
+        """Whether the rule can find anything in a file, as far as its language, its text and the words in it tell."""
         speaks = language in self.languages or bool(self.languages & _EVERY_FILE)
-        return speaks and (not self.needs or re.search(self.needs, text) is not None)
+        told = speaks and prefilter.holds(self.words, words)
+        return told and (not self.needs or re.search(self.needs, text) is not None)
 
 
 FOLDERS = {
@@ -172,7 +176,8 @@ def _rule(raw: dict[str, Any], path: Path) -> Rule:
             message=raw["message"],
             cwe=str(metadata["cwe"]),
             owasp=metadata["owasp"],
-            raw={key: value for key, value in raw.items() if key != "flow"},
+            raw={key: value for key, value in raw.items() if key not in {"flow", "needs"}},
+            words=prefilter.need_of(raw),
             flow=flows.read(raw["id"], said) if said else None,
             said=said,
         )
@@ -228,7 +233,9 @@ def _binds(entry: Any, variable: str) -> bool:
 
 
 def _needs(raw: Mapping[str, Any], shared: Mapping[str, Any]) -> str:
-    """The words that a file must hold, where every source of the rule is a shared part whose words are known."""
+    """What a file must match: as the rule says, or where every source of it is a shared part whose words are known."""
+    if "needs" in raw:
+        return str(raw["needs"])
     words = [shared.get("needs", {}).get(source.get("use")) for source in raw.get("pattern-sources", ())]
     return "|".join(words) if words and all(words) else ""
 

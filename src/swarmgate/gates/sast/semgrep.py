@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.errors import MissingRequirement
+from swarmgate.gates.sast import prefilter
 from swarmgate.gates.sast import rules as pack
 from swarmgate.gates.sast.hit import Hit, Scanned
 from swarmgate.gates.tool import Broken, excerpt, invoke
@@ -100,16 +101,19 @@ async def scan(
         only: the rules that are asked of each path; by default all.
         rule_s: seconds that a rule may take over a file.
     """
+    engine = str(program())  # that it is missing is told even where it has nothing to read
     ours = await asyncio.to_thread(loaded, files.names.values())
     places = await asyncio.to_thread(_places, ours, files, followed, only)
-    wanted = {rule.id: rule for rule in ours if places[rule.id]}
-    if not wanted:
+    concerned = {path for paths in places.values() for path in paths}
+    if not concerned:
         return Scanned()
-    confined = (_confined(rule, places[rule.id]) for rule in wanted.values())
+    wanted = {rule.id: rule for rule in ours if places[rule.id]}
+    files = await asyncio.to_thread(_only, files, concerned)
+    confined = (_confined(rule, places[rule.id], files) for rule in wanted.values())
     config = await asyncio.to_thread(pack.pack, confined, files.folder)
     jobs = ["--jobs=1"] if len(files.names) <= _FEW else []
     where = [f"--config={config}", f"--project-root={files.root}", str(files.root)]
-    argv = [str(program()), *_FLAGS, f"--timeout={rule_s}", *jobs, *where]
+    argv = [engine, *_FLAGS, f"--timeout={rule_s}", *jobs, *where]
     done = await invoke(job, [argv], exit_codes=_FOUND_NOTHING_OR_SOMETHING, env=_environment(files.folder), own=True)
     if isinstance(done, Broken):
         return Scanned(error=done.reason)
@@ -125,29 +129,28 @@ async def scan(
 
 def _places(
     rules: tuple[pack.Rule, ...], files: Copies, followed: Container[str], only: Mapping[str, Container[str]] | None
-) -> dict[str, list[str]]:
-    """Rule id -> the folders of the copies that the rule concerns."""
-    texts = {
-        name.partition("/")[0]: (source.language, source.content.decode(errors="replace"), source.path)
-        for name, source in files.names.items()
-    }
-
-    def asked(rule: pack.Rule, path: str) -> bool:
-        return not (rule.flow and path in followed) and (only is None or rule.id in only[path])
-
-    return {
-        rule.id: [
-            place
-            for place, (language, text, path) in texts.items()
-            if asked(rule, path) and rule.concerns(language, text)
-        ]
-        for rule in rules
-    }
+) -> dict[str, set[str]]:
+    """Rule id -> the paths of the files that the rule concerns."""
+    found: dict[str, set[str]] = {rule.id: set() for rule in rules}
+    for source in files.names.values():
+        text = source.content.decode(errors="replace")
+        words, path = prefilter.words_of(text), source.path
+        for rule in rules:
+            asked = not (rule.flow and path in followed) and (only is None or rule.id in only[path])
+            if asked and rule.concerns(source.language, text, words):
+                found[rule.id].add(path)
+    return found
 
 
-def _confined(rule: pack.Rule, places: list[str]) -> pack.Rule:
-    """The rule for these copies only: following values through a file that takes none in costs most of a run."""
-    if rule.needs is None and rule.flow is None:
+def _only(files: Copies, paths: Container[str]) -> Copies:
+    """The copies of these files: what no rule concerns, the engine need not read."""
+    return files if all(each.path in paths for each in files.names.values()) else files.of_paths(paths)
+
+
+def _confined(rule: pack.Rule, paths: Container[str], files: Copies) -> pack.Rule:
+    """The rule for the copies of these files only: following values through a file that takes none in costs most."""
+    places = [name.partition("/")[0] for name, source in files.names.items() if source.path in paths]
+    if len(places) == len(files.names):
         return rule
     return replace(rule, raw={**rule.raw, "paths": {"include": [f"/{place}/**" for place in places]}})
 

@@ -1,0 +1,91 @@
+"""What a Python file must hold for a rule of the engine to match anything in it, read from the rule's patterns.
+
+A name that a pattern spells out stands in every file that it matches, in an import at least. So the engine need not
+read the files in which one of them is missing: reading a file takes it thirty times as long as we take to look for
+words. What stands in quotes counts for nothing: the engine puts texts together before it compares them.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+Need = str | tuple["Need", ...] | frozenset["Need"]
+"""A word; or all of a tuple; or one of a set."""
+
+_TEXT = re.compile(r"""\b[rbfuRBFU]{0,2}"[^"\n]*"|\b[rbfuRBFU]{0,2}'[^'\n]*'|"[^"\n]*"|'[^'\n]*'""")
+_METAVARIABLE = re.compile(r"\$\.{0,3}\w+")
+_NAME = re.compile(r"[^\W\d]\w*")
+_WORD = re.compile(r"\w+")
+_EXACT = re.compile(r"\^\(?(\w+(?:\|\w+)*)\)?\$")
+"""A condition on a metavariable that lists the words which it may stand for."""
+_IS_NAME = r"\.{0}\b|\b(?:def|class)\s+{0}\b|\A{0} = |{0}\."
+"""Where in a pattern a metavariable is certainly a name, or ends with one."""
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a file."""
+    return frozenset(_WORD.findall(text))
+
+
+def holds(need: Need, words: Container[str]) -> bool:
+    """Whether a file with these words holds what is needed."""
+    if isinstance(need, str):
+        return need in words
+    if isinstance(need, tuple):
+        return all(holds(each, words) for each in need)
+    return any(holds(each, words) for each in need)
+
+
+def need_of(raw: Mapping[str, Any]) -> Need:
+    """What a rule needs: nothing, `()`, where it is not for Python alone, or follows values through a file."""
+    alone = raw["languages"] in (["python"], ["py"]) and raw.get("mode", "search") == "search"
+    return _all(_asked(raw)) if alone else ()
+
+
+def _all(needs: Iterable[Need]) -> tuple[Need, ...]:
+    return tuple(dict.fromkeys(each for each in needs if each != ()))
+
+
+def _asked(entry: Mapping[str, Any], beside: Sequence[Sequence[str]] = ()) -> Iterator[Need]:
+    """What one part of a rule asks for.
+
+    Args:
+        entry: the part.
+        beside: what holds together with it: of each part, the patterns of which one matches.
+    """
+    yield from _names(_pattern(entry))
+    together = [[*map(_pattern, each.get("pattern-either", (each,)))] for each in entry.get("patterns", ())]
+    for each in entry.get("patterns", ()):
+        yield from _asked(each, together)
+    if "pattern-either" in entry:
+        ways = [_all(_asked(each)) for each in entry["pattern-either"]]
+        yield frozenset(ways) if all(ways) else ()
+    if "metavariable-regex" in entry:
+        yield _listed(**entry["metavariable-regex"], patterns=beside)
+    inner = entry.get("metavariable-pattern", {})
+    if "language" not in inner:
+        yield from _asked(inner) if inner else ()
+
+
+def _pattern(entry: Mapping[str, Any]) -> str:
+    return str(entry.get("pattern") or entry.get("pattern-inside") or "")
+
+
+def _names(pattern: str) -> Iterator[str]:
+    """The names that a pattern spells out."""
+    plain = _METAVARIABLE.sub(" ", _TEXT.sub(" ", pattern))
+    return (name for name in _NAME.findall(plain) if not keyword.iskeyword(name))
+
+
+def _listed(metavariable: str, regex: str, patterns: Sequence[Sequence[str]], **_: object) -> Need:
+    """The words that a metavariable may stand for, where it is certain to be a name and the condition lists them."""
+    named = re.compile(_IS_NAME.format(re.escape(metavariable)))
+    exact = _EXACT.fullmatch(regex)
+    if exact is None or not any(all(named.search(_TEXT.sub(" ", way)) for way in each) for each in patterns):
+        return ()
+    return frozenset(exact[1].split("|"))
