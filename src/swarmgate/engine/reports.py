@@ -2,8 +2,6 @@
 
 # ruff: noqa: PLC0415 - late, for start-up time: `swarm status` reads no evidence, and seldom warns of the sandbox
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
@@ -262,7 +260,7 @@ def _phases(state: State) -> tuple[PhaseSummary, ...]:
     return tuple(found)
 
 
-def task_report(state: State, task_id: str, evidence: EvidenceStore) -> TaskReport:
+def task_report(state: State, task_id: str, evidence: "EvidenceStore") -> TaskReport:
     """The report on one task.
 
     Args:
@@ -294,7 +292,7 @@ def task_report(state: State, task_id: str, evidence: EvidenceStore) -> TaskRepo
     )
 
 
-def _gates(evidence: EvidenceStore, task_id: str, attempt: Attempt) -> tuple[GateResult, ...]:
+def _gates(evidence: "EvidenceStore", task_id: str, attempt: Attempt) -> tuple[GateResult, ...]:
     """What the gates said that rejected an attempt; nothing where others did, or where the evidence is gone."""
     if attempt.stage.judge is not Judge.GATES:
         return ()
