@@ -2,11 +2,13 @@
 
     python benchmarks/startup.py
 
-Target: at most 2.5 times `python -c "import pydantic, typer, rich"`. Medians of interleaved runs.
+Targets: at most 2.0 times `python -c "import pydantic, typer, rich"` for the help, 2.5 times for all else. Medians of
+interleaved runs, with bytecode in the place where an installation has it.
 """
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import sys
@@ -21,6 +23,8 @@ from swarmgate.council.patterns import PATTERNS
 
 RUNS = 15
 FLOOR = "import pydantic, typer, rich"
+TARGETS = {"swarm --help": 2.0}
+OTHERS = 2.5
 LISTS = tuple(each.verb for each in PATTERNS.values())
 
 
@@ -36,16 +40,20 @@ def main() -> None:
             **{f"swarm {verb} list": [*swarm, verb, "list", "--repo", str(folder.root)] for verb in LISTS},
         }
         taken: dict[str, list[float]] = {name: [] for name in commands}
+        environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        for command in commands.values():  # writes the bytecode
+            subprocess.run(command, check=True, capture_output=True, env=environ)
         for _ in range(RUNS):
             for what, command in commands.items():
                 started = time.perf_counter()
-                subprocess.run(command, check=True, capture_output=True)
+                subprocess.run(command, check=True, capture_output=True, env=environ)
                 taken[what].append(time.perf_counter() - started)
     floor = statistics.median(taken["floor"])
-    print(f"{'command':<28}{'median':>10}{'ratio':>8}   target 2.5")
+    print(f"{'command':<28}{'median':>10}{'ratio':>8}{'target':>8}")
     for name, times in taken.items():
         median = statistics.median(times)
-        print(f"{name:<28}{median * 1000:>7.0f} ms{median / floor:>8.2f}")
+        target = "" if name == "floor" else TARGETS.get(name, OTHERS)
+        print(f"{name:<28}{median * 1000:>7.0f} ms{median / floor:>8.2f}{target:>8}")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from swarmgate import __version__
+from swarmgate.cli.app import VERBS as LINES
 from swarmgate.cli.app import Verbs, app
 
 pytestmark = pytest.mark.suite("unittest")
@@ -48,6 +49,22 @@ def test_these_are_the_verbs() -> None:
     assert group.get_command(None, "terminal") is None
 
 
+def test_the_line_of_every_verb_is_the_first_of_its_help() -> None:
+    group = get_command(app)
+    assert isinstance(group, Verbs)
+    unlimited = 10_000
+    helps = {verb: group.get_command(None, verb).get_short_help_str(unlimited) for verb in VERBS}
+    assert helps == LINES
+
+
+@pytest.mark.parametrize("width", [50, 80, 200])
+def test_help_is_the_same_as_when_every_verb_is_loaded(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = CliRunner().invoke(app, ["--help"]).stdout
+    monkeypatch.delattr(Verbs, "format_commands")
+    assert CliRunner().invoke(app, ["--help"]).stdout == shown
+
+
 COUNCIL = ("debate", "chat", "discuss", "decide", "critique", "orchestrate")
 NESTED = (
     "evidence show", "evidence prune",
@@ -72,10 +89,20 @@ def test_version() -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    heavy = ("openai", "git", "detect_secrets", "yaml", "jinja2", "pydantic_settings", "rich")
+    heavy = (
+        "openai",
+        "git",
+        "detect_secrets",
+        "yaml",
+        "jinja2",
+        "pydantic_settings",
+        "rich",
+        "pydantic",
+        "swarmgate.config",
+    )
     program = f"""
 import sys
-from swarmgate.cli.app import Verbs, app
+from swarmgate.cli.app import app
 try:
     app(["--help"])
 except SystemExit:

@@ -140,11 +140,6 @@ def add_list(
 _WHICH = "The id of a record, as `list` shows it."
 
 
-def verbs() -> tuple[str, ...]:
-    """The verbs of all patterns."""
-    return tuple(each.verb for each in patterns.PATTERNS.values())
-
-
 def app_of(verb: str) -> typer.Typer:
     """The verbs below the verb of a pattern."""
     name = next(name for name, each in patterns.PATTERNS.items() if each.verb == verb)

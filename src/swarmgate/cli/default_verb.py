@@ -6,8 +6,6 @@ from typing import Any
 
 from typer.core import TyperGroup
 
-from swarmgate.config import nearest
-
 
 class DefaultVerb(TyperGroup):
     """The verbs below a verb; where the first word is none of them, it is an argument of `default`.
@@ -38,6 +36,8 @@ class DefaultVerb(TyperGroup):
         return next((word for before, word in pairs if not word.startswith("-") and before not in valued), "")
 
     def _check(self, ctx: Any, word: str) -> None:
+        from swarmgate.config import nearest  # late, for start-up time: only a word that is no verb needs it
+
         close = nearest(word, self.commands) if word.isalpha() else None
         if close:
             way = f"{self.otherwise}: {ctx.command_path} {self.default} {word}"

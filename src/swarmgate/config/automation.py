@@ -1,7 +1,5 @@
 """The tables `[automation]`, `[hooks]` and `[evidence]`: what happens beside the loop without anyone asking."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

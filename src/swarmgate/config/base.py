@@ -1,7 +1,5 @@
 """What every table of the configuration is made of: the closed record, and the types that several tables use."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The table `[council]`: bounds of debates, dispatches, swarm chats, discussions, decisions and critiques."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

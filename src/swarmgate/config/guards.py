@@ -1,7 +1,5 @@
 """The tables that guard agents: `[commands]`, `[scope]`, `[authority]`, `[breakers]`, `[review]`, `[models]`."""
 
-from __future__ import annotations
-
 import os
 import re
 from typing import Annotated, Literal

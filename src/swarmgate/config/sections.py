@@ -1,7 +1,5 @@
 """The tables of the configuration as frozen, closed records, with the hard limits of every key."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Annotated, Literal, Self

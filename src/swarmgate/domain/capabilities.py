@@ -1,7 +1,5 @@
 """What a model at an endpoint was found to be able to do."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from swarmgate.domain.base import Frozen

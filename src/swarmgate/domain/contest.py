@@ -4,8 +4,6 @@ An ordinary verdict, its triggers and a first look are weighed: a debate is held
 settled: APPROVED, REJECTED, or nothing was decided.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime

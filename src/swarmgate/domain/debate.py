@@ -3,8 +3,6 @@
 What a debate itself is made of stands in the council's room (`council.debate.model`).
 """
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 from typing import Annotated

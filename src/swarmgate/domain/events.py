@@ -1,7 +1,5 @@
 """What can be written in the ledger: one frozen, tagged union. The state is a fold over it (`fold.fold`)."""
 
-from __future__ import annotations
-
 from typing import Annotated, TypeAlias, get_args
 
 from pydantic import Field

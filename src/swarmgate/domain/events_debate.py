@@ -1,7 +1,5 @@
 """The events of a debate in the loop: what was kept of it, whether it was held, and what it took or spared."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

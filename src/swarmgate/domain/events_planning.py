@@ -1,7 +1,5 @@
 """Events of planning and of the checkpoints: the goal, the plan, what the user says of it, the phases' ends."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from swarmgate.domain.base import Frozen, Line, Text

@@ -1,7 +1,5 @@
 """Events of a run: its start and its pauses, the tree, what models used, what guards did and what a turn took."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Literal
 

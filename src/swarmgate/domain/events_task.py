@@ -1,7 +1,5 @@
 """Events of one task's life: from its delegation to its commit, or to what stopped it."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Literal
 

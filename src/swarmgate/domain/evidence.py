@@ -1,7 +1,5 @@
 """Verdicts of the reviewing roles, and test runs that swarmgate measured itself."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field

@@ -4,8 +4,6 @@ What is due is decided from the events alone: a step that was recorded left its 
 attempt never reached left none. So of an attempt that the gates rejected no review is due.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

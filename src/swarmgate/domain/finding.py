@@ -1,7 +1,5 @@
 """What gates say: findings and typed results. A failed gate is a value, a broken tool is another value."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from enum import StrEnum

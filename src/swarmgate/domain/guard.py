@@ -1,7 +1,5 @@
 """What guards say of an agent, and what a turn took: the measured facts behind breakers, patterns and estimates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """What the engine tells while it works. The command line draws it or prints it as JSON lines; nothing depends on it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """What `.swarm/runtime/status.json` says: how the work and the workers beside it stand, for status lines and GUIs."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from swarmgate.domain.base import Frozen, Line, Text

@@ -1,7 +1,5 @@
 """The plan as it is shown: what plan.md and plan.json hold. A projection of the state; it decides nothing."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated
 

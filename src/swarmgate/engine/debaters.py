@@ -1,5 +1,7 @@
 """Who debates a review: an advocate and a challenger, with two different models, as `[review]` names them."""
 
+# ruff: noqa: PLC0415 - late, for start-up time: `swarm status` asks who debates, and connects to nobody
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -8,9 +10,7 @@ from pathlib import Path
 from swarmgate.config import PROJECT_FILE, Config, command_lines, command_of, is_program
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import ConfigError
-from swarmgate.llm.connect import key_of
 from swarmgate.llm.families import own_name
-from swarmgate.workspace.agent_programs.rules import missing_program
 
 _ADVOCATE = (
     "Argue that it meets what was asked for: go through the criteria one by one, and name the line or the part that "
@@ -50,6 +50,9 @@ def require_debaters(config: Config, environ: Mapping[str, str], root: Path) -> 
         ConfigError: they ask for debates, and both voices have one model; or a provider is unknown.
         MissingRequirement: the key of a voice's provider is not set, or its agent program is not there.
     """
+    from swarmgate.llm.connect import key_of
+    from swarmgate.workspace.agent_programs.rules import missing_program
+
     asked = modes(config)
     if not {"debate", "auto"} & set(asked):
         return ()

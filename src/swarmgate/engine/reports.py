@@ -1,10 +1,11 @@
 """What `status`, `show` and `history` tell: typed views over the state, for printing and for `--json`."""
 
-from __future__ import annotations
+# ruff: noqa: PLC0415 - late, for start-up time: `swarm status` reads no evidence, and seldom warns of the sandbox
 
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -25,7 +26,9 @@ from swarmgate.domain.view import PhaseStatus, phase_status
 from swarmgate.engine.describe import debate_in_words, describe
 from swarmgate.engine.outcome import actions
 from swarmgate.errors import UsageError
-from swarmgate.ledger.evidence import FINAL_GATES, GATES, EvidenceStore
+
+if TYPE_CHECKING:
+    from swarmgate.ledger.evidence import EvidenceStore
 
 _WORDED = ("kind", "feedback", "debate", "gates")
 """Of an attempt, what the report has in words, or from the evidence."""
@@ -223,7 +226,7 @@ def _sandbox_warning(name: str) -> str:
     """What is told at every start of a run that nothing confines; empty where something does."""
     if name != "none":
         return ""
-    from swarmgate.workspace.sandbox.choice import choose, notice  # noqa: PLC0415 - late: `swarm status` is fast
+    from swarmgate.workspace.sandbox.choice import choose, notice
 
     return notice(choose("none"))
 
@@ -257,7 +260,7 @@ def _phases(state: State) -> tuple[PhaseSummary, ...]:
     return tuple(found)
 
 
-def task_report(state: State, task_id: str, evidence: EvidenceStore) -> TaskReport:
+def task_report(state: State, task_id: str, evidence: "EvidenceStore") -> TaskReport:
     """The report on one task.
 
     Args:
@@ -289,10 +292,12 @@ def task_report(state: State, task_id: str, evidence: EvidenceStore) -> TaskRepo
     )
 
 
-def _gates(evidence: EvidenceStore, task_id: str, attempt: Attempt) -> tuple[GateResult, ...]:
+def _gates(evidence: "EvidenceStore", task_id: str, attempt: Attempt) -> tuple[GateResult, ...]:
     """What the gates said that rejected an attempt; nothing where others did, or where the evidence is gone."""
     if attempt.stage.judge is not Judge.GATES:
         return ()
+    from swarmgate.ledger.evidence import FINAL_GATES, GATES
+
     for name in (FINAL_GATES, GATES):
         with suppress(OSError, ValueError):
             report = GateReport.model_validate_json(evidence.place(task_id, attempt.number, name).read_bytes())

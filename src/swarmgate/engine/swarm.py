@@ -50,8 +50,6 @@ from swarmgate.engine.reports import (
 from swarmgate.errors import IllegalMove, NotAProject, SwarmError, UsageError
 from swarmgate.journal.lock import at_work, describe
 from swarmgate.ledger import live, status_file
-from swarmgate.ledger.checks import Check
-from swarmgate.ledger.evidence import EvidenceStore
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project
@@ -63,6 +61,7 @@ if TYPE_CHECKING:
     from swarmgate.engine.council import Council
     from swarmgate.engine.failures import FailureGroup
     from swarmgate.engine.models import ModelsReport
+    from swarmgate.ledger.checks import Check
 
 _MEND_SETTINGS = (
     "mend the settings: no command that works can begin before",
@@ -278,6 +277,8 @@ class Swarm:
 
     def show(self, task: str) -> TaskReport:
         """Everything about one task; raises `UsageError` where the plan has none of that id."""
+        from swarmgate.ledger.evidence import EvidenceStore
+
         return task_report(self.state, task, EvidenceStore(self.folder))
 
     def failures(self) -> tuple[FailureGroup, ...]:

@@ -1,14 +1,19 @@
 """`.swarm/runtime/status.json`: replaced in one step, never waited for, worth nothing once its process is gone."""
 
+# ruff: noqa: PLC0415 - late, for start-up time: `swarm status` imports who writes this file, and does not read it
+
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from swarmgate.domain.state import State
-from swarmgate.domain.status import StatusFile, work_status
 from swarmgate.journal.journal import utc_now
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace.atomic import replace
+
+if TYPE_CHECKING:
+    from swarmgate.domain.status import StatusFile
 
 
 def write(folder: SwarmFolder, status: StatusFile) -> str:
@@ -24,6 +29,8 @@ def write(folder: SwarmFolder, status: StatusFile) -> str:
 
 def read(folder: SwarmFolder) -> StatusFile | None:
     """What stands there; None where there is none, or none that this version understands."""
+    from swarmgate.domain.status import StatusFile
+
     try:
         found = StatusFile.model_validate_json(folder.status.read_bytes())
         at = datetime.fromisoformat(found.written_at)
@@ -37,6 +44,8 @@ def refresh(folder: SwarmFolder, state: State) -> None:
 
     What the disk refuses stays as it was: `written_at` tells how old it is.
     """
+    from swarmgate.domain.status import work_status
+
     left = read(folder)
     if left is not None and left.watching == "stopped":
         write(folder, left.model_copy(update={"written_at": stamp(), "work": work_status(state, "")}))
