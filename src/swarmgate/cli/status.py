@@ -107,6 +107,6 @@ def _used(report: StatusReport) -> str:
 
 
 def _expected(estimate: PhaseEstimated) -> str:
-    from swarmgate.engine.describe import describe
+    from swarmgate.ledger.describe import describe
 
     return describe(estimate)

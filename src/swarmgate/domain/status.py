@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from swarmgate.domain.automation import BreakerState
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.breaker import BreakerState
 from swarmgate.domain.decide import next_step, waiting_for, worked_on
 from swarmgate.domain.state import State
 

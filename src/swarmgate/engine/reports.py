@@ -22,9 +22,9 @@ from swarmgate.domain.stage import Judge, Stage
 from swarmgate.domain.state import Attempt, Outcome, State, TaskStatus
 from swarmgate.domain.usage import Usage
 from swarmgate.domain.view import PhaseStatus, phase_status
-from swarmgate.engine.describe import debate_in_words, describe
 from swarmgate.engine.outcome import actions
 from swarmgate.errors import UsageError
+from swarmgate.ledger.describe import debate_in_words, describe
 from swarmgate.ledger.evidence import FINAL_GATES, GATES, EvidenceStore
 
 _WORDED = ("kind", "feedback", "debate", "gates")

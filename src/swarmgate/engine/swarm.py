@@ -58,8 +58,8 @@ from swarmgate.project import Project
 from swarmgate.workspace.folders import make
 
 if TYPE_CHECKING:
+    from swarmgate.automation.facade import Automation
     from swarmgate.config import Config
-    from swarmgate.engine.automation import Automation
     from swarmgate.engine.council import Council
     from swarmgate.engine.failures import FailureGroup
     from swarmgate.engine.models import ModelsReport
@@ -122,9 +122,10 @@ class Swarm:
     @cached_property
     def automation(self) -> Automation:
         """Plan sync, preflight, hooks, the doctor's mending, evidence, drift, handoff."""
-        from swarmgate.engine.automation import Automation
+        from swarmgate.automation.facade import Automation
+        from swarmgate.engine.ports import EnginePorts
 
-        return Automation(self.project)
+        return Automation(self.project, EnginePorts())
 
     # --- planning ---
 
@@ -359,9 +360,7 @@ class Swarm:
 
         `automation.doctor()` gives the same with the places of what it found, and mends it.
         """
-        from swarmgate.engine.automating.doctoring import diagnose
-
-        return diagnose(self.project).checks
+        return self.automation.doctor().checks
 
     async def probe_models(self) -> ModelsReport:
         """Asks every configured model what it can; the findings steer the next runs. Spends a few hundred tokens each.
@@ -416,8 +415,8 @@ class Swarm:
         self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False, waits: bool = False
     ) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
+        from swarmgate.automation.watch.beside_run import let_hooks_end
         from swarmgate.engine.build import build
-        from swarmgate.engine.crewing import crew_beside, let_hooks_end
         from swarmgate.engine.loop import run_loop
         from swarmgate.engine.requirements import (
             keys_withheld,
@@ -446,11 +445,11 @@ class Swarm:
             self._told(ledger, head_moved(ledger.state, self.folder, repository))
             self._interrupt, self._tell = lambda: setattr(context.stop, "asked", True), context.tell
             try:
-                with crew_beside(self.project, context.tell) as crew, keys_withheld(config):
+                with self.automation.beside_run(context.tell) as watcher, keys_withheld(config):
                     with context.worked.running():
                         state = await run_loop(context)
                     hook_s, stop = config.automation.hook_s, context.stop
-                    await let_hooks_end(crew, hook_s, tell=context.tell, asked=lambda: stop.requested)
+                    await let_hooks_end(watcher, hook_s, tell=context.tell, asked=lambda: stop.requested)
             finally:
                 self._interrupt = self._tell = None
                 for meter in context.meters.values():
@@ -459,7 +458,7 @@ class Swarm:
 
     def _told(self, ledger: Ledger, events: Sequence[Event]) -> None:
         """Records what was found before the work begins, and says so."""
-        from swarmgate.engine.describe import describe
+        from swarmgate.ledger.describe import describe
 
         ledger.append(events, expect=ledger.state.seq)
         for event in events:

@@ -12,7 +12,7 @@ from tests.automation.preflight.conftest import Grounds
 from tests.domain.story import make_plan, make_task
 from tests.project import Project, part
 
-from swarmgate.automation.preflight import judging, records, suite, tree
+from swarmgate.automation.preflight import gates, records, suite, tree
 from swarmgate.automation.preflight.ground import Found, Ground
 from swarmgate.domain import events as ev
 from swarmgate.domain.finding import GateResult, GateStatus
@@ -168,11 +168,11 @@ def _approving() -> Any:
 
 
 async def test_old_lint_is_told_and_stops_nothing_before_the_work(project: Project, ground: Grounds) -> None:
-    found = await judging.look(ground())
+    found = await gates.look(ground())
     assert found["lint"].problem == found["secrets"].problem == ""
     assert "the whole tree" in found["lint"].detail
     project.write("src/calc/old.py", '"""Old."""\n\nimport os\n')
-    found = await judging.look(ground())
+    found = await gates.look(ground())
     assert "F401" in found["lint"].problem
     assert not found["lint"].blocks
 
@@ -184,11 +184,11 @@ async def test_lint_of_the_work_stops_the_phase_and_what_was_there_before_does_n
     project.git("add", "--all")
     project.git("commit", "--quiet", "--message=Old")
     begun = project.git("rev-parse", "HEAD")
-    found = (await judging.look(with_state(ground, base=begun)))["lint"]
+    found = (await gates.look(with_state(ground, base=begun)))["lint"]
     assert found.skipped
     assert "nothing was changed" in found.detail
     project.write("src/calc/new.py", '"""New."""\n\nimport sys\n')
-    found = (await judging.look(with_state(ground, base=begun)))["lint"]
+    found = (await gates.look(with_state(ground, base=begun)))["lint"]
     assert "new.py" in found.problem
     assert "old.py" not in found.problem
     assert found.blocks
@@ -199,24 +199,24 @@ async def test_a_secret_anywhere_stops_the_phase_and_is_not_repeated(project: Pr
     project.git("add", "--all")
     project.git("commit", "--quiet", "--message=Deploy")
     begun = project.git("rev-parse", "HEAD")
-    found = (await judging.look(with_state(ground, base=begun)))["secrets"]
+    found = (await gates.look(with_state(ground, base=begun)))["secrets"]
     assert "deploy.sh:2" in found.problem
     assert KEY not in str(found)
     assert found.blocks
     accept = ("gates", "baseline", "--all", "--only", "secret_scan", "--force", "--reason", "an example")
     await asyncio.to_thread(project.swarm, *accept)
-    assert (await judging.look(with_state(ground, base=begun)))["secrets"].problem == ""
+    assert (await gates.look(with_state(ground, base=begun)))["secrets"].problem == ""
 
 
 async def test_submodules_are_named_since_nobody_looks_into_them(project: Project, ground: Grounds) -> None:
     head = project.git("rev-parse", "HEAD")
     project.git("update-index", "--add", "--cacheinfo", f"160000,{head},vendor/sub")
     project.git("commit", "--quiet", "--message=Sub")
-    found = (await judging.look(ground()))["secrets"]
+    found = (await gates.look(ground()))["secrets"]
     assert found.problem == "submodules are not scanned, and changes in them are not seen: vendor/sub"
     assert not found.blocks
     project.write("deploy.sh", f"#!/bin/sh\nexport AWS_ACCESS_KEY_ID={KEY}\n")
-    found = (await judging.look(ground()))["secrets"]
+    found = (await gates.look(ground()))["secrets"]
     assert "deploy.sh:2" in found.problem
     assert found.blocks
     assert "vendor/sub" in found.detail
@@ -224,13 +224,13 @@ async def test_submodules_are_named_since_nobody_looks_into_them(project: Projec
 
 def test_a_gate_that_broke_has_failed() -> None:
     broken = GateResult(gate="secret_scan", status=GateStatus.ERROR, reason="the tool crashed")
-    found = judging._found(broken, "the whole tree")
+    found = gates._found(broken, "the whole tree")
     assert (found.problem, found.skipped, found.blocks) == ("the tool crashed", False, True)
 
 
 async def test_a_gate_that_is_skipped_is_a_skip_with_its_reason(project: Project, ground: Grounds) -> None:
     project.configure(gates={"skip": ["lint_check", "secret_scan"]})
-    found = await judging.look(ground())
+    found = await gates.look(ground())
     assert found["lint"].skipped
     assert found["secrets"].skipped
     assert "gates.skip" in found["secrets"].detail

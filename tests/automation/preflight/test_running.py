@@ -11,8 +11,8 @@ import pytest
 from tests.automation.preflight.conftest import Grounds
 from tests.project import Project
 
+from swarmgate.automation.preflight.checks import GROUPS, Group, longest, run_checks
 from swarmgate.automation.preflight.ground import Found, Ground, Look, few, in_thread
-from swarmgate.automation.preflight.running import GROUPS, Group, longest, run_checks
 from swarmgate.domain.preflight import PreflightStatus
 from swarmgate.errors import WorkspaceError
 
