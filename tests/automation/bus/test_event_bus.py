@@ -10,7 +10,8 @@ from collections.abc import Callable
 import pytest
 from tests.project import until
 
-from swarmgate.automation.bus.event_bus import QUEUE, EventBus, TryLater
+from swarmgate.automation.bus.event_bus import EventBus
+from swarmgate.automation.bus.subscription import QUEUE, TryLater
 from swarmgate.automation.bus.worker import Seen
 from swarmgate.domain.automation import Happening
 from swarmgate.domain.state import State
@@ -62,8 +63,8 @@ def fails(error: BaseException) -> Callable[[int], object]:
     return then
 
 
-def test_everybody_gets_everything_in_order(letters: DeadLetters) -> None:
-    bus = EventBus(letters)
+def test_everybody_gets_everything_in_order(folder: SwarmFolder, letters: DeadLetters) -> None:
+    bus = EventBus(folder)
     both = [Listener("a"), Listener("b")]
     for each in both:
         bus.subscribe(each)
@@ -77,8 +78,8 @@ def test_everybody_gets_everything_in_order(letters: DeadLetters) -> None:
     assert bus.pending() == {"a": 0, "b": 0}
 
 
-def test_a_slow_one_holds_nobody_up(letters: DeadLetters) -> None:
-    bus = EventBus(letters)
+def test_a_slow_one_holds_nobody_up(folder: SwarmFolder, letters: DeadLetters) -> None:
+    bus = EventBus(folder)
     go = threading.Event()
     slow, fast = Listener("slow", lambda _: go.wait(20)), Listener("fast")
     bus.subscribe(slow)
@@ -92,9 +93,9 @@ def test_a_slow_one_holds_nobody_up(letters: DeadLetters) -> None:
     assert slow.got == fast.got
 
 
-def test_a_failure_is_tried_again_and_the_rest_waits(letters: DeadLetters) -> None:
+def test_a_failure_is_tried_again_and_the_rest_waits(folder: SwarmFolder, letters: DeadLetters) -> None:
     waits = Waits()
-    bus = EventBus(letters, wait=waits)
+    bus = EventBus(folder, wait=waits)
     left = [2]
 
     def then(seq: int) -> None:
@@ -117,7 +118,7 @@ def test_what_fails_for_good_is_a_dead_letter_and_the_next_one_is_taken(
     folder: SwarmFolder, letters: DeadLetters, error: BaseException
 ) -> None:
     waits = Waits()
-    bus = EventBus(letters, wait=waits)
+    bus = EventBus(folder, wait=waits)
     listener = Listener(then=fails(error))
     bus.subscribe(listener)
     bus.publish(seen(1))
@@ -132,21 +133,21 @@ def test_what_fails_for_good_is_a_dead_letter_and_the_next_one_is_taken(
     assert bus.close(5)
 
 
-def test_an_error_that_cannot_be_told_is_one_too(letters: DeadLetters) -> None:
+def test_an_error_that_cannot_be_told_is_one_too(folder: SwarmFolder, letters: DeadLetters) -> None:
     class Mute(Exception):
         def __str__(self) -> str:
             raise RuntimeError("no words")
 
-    bus = EventBus(letters, wait=Waits())
+    bus = EventBus(folder, wait=Waits())
     bus.subscribe(Listener(then=fails(Mute())))
     bus.publish(seen(1))
     until(lambda: [each.error for each in letters.read()] == ["Mute"])
     assert bus.close(5)
 
 
-def test_a_subscriber_may_say_when_it_wants_it_again(letters: DeadLetters) -> None:
+def test_a_subscriber_may_say_when_it_wants_it_again(folder: SwarmFolder, letters: DeadLetters) -> None:
     waits = Waits()
-    bus = EventBus(letters, wait=waits)
+    bus = EventBus(folder, wait=waits)
     bus.subscribe(Listener(then=fails(TryLater("resting", after_s=30))))
     bus.subscribe(Listener("b", then=fails(TryLater("resting", after_s=500))))
     bus.publish(seen(1))
@@ -157,7 +158,7 @@ def test_a_subscriber_may_say_when_it_wants_it_again(letters: DeadLetters) -> No
 
 
 def test_a_full_queue_keeps_every_event_and_tells_a_burst_once(folder: SwarmFolder, letters: DeadLetters) -> None:
-    bus = EventBus(letters)
+    bus = EventBus(folder)
     go = threading.Event()
     listener = Listener(then=lambda _: go.wait(20))
     bus.subscribe(listener)
@@ -178,7 +179,7 @@ def test_a_full_queue_keeps_every_event_and_tells_a_burst_once(folder: SwarmFold
 
 
 def test_a_dead_letter_about_a_dead_letter_ends_there(folder: SwarmFolder, letters: DeadLetters) -> None:
-    bus = EventBus(letters, wait=Waits())
+    bus = EventBus(folder, wait=Waits())
     bus.subscribe(Listener(then=fails(ValueError("no"))))
     bus.publish(seen(1, "dead_letter"))
     until(lambda: len(letters.read()) == 1)
@@ -189,8 +190,8 @@ def test_a_dead_letter_about_a_dead_letter_ends_there(folder: SwarmFolder, lette
 # --- the end ---
 
 
-def test_a_back_off_is_cut_short(letters: DeadLetters) -> None:
-    bus = EventBus(letters)
+def test_a_back_off_is_cut_short(folder: SwarmFolder, letters: DeadLetters) -> None:
+    bus = EventBus(folder)
     listener = Listener(then=fails(TryLater("resting", after_s=60)))
     bus.subscribe(listener)
     for number in range(3):
@@ -203,8 +204,8 @@ def test_a_back_off_is_cut_short(letters: DeadLetters) -> None:
     assert [each.error for each in letters.read()] == [f"{STOPPED} before another try; resting"] * 3
 
 
-def test_what_is_queued_when_time_is_up_is_kept(letters: DeadLetters) -> None:
-    bus = EventBus(letters)
+def test_what_is_queued_when_time_is_up_is_kept(folder: SwarmFolder, letters: DeadLetters) -> None:
+    bus = EventBus(folder)
     go = threading.Event()
     listener = Listener(then=lambda _: go.wait(20))
     other = Listener("b")
@@ -225,8 +226,8 @@ def test_what_is_queued_when_time_is_up_is_kept(letters: DeadLetters) -> None:
     assert listener.got == [0]
 
 
-def test_what_does_not_concern_a_slow_subscriber_is_no_dead_letter(letters: DeadLetters) -> None:
-    bus = EventBus(letters)
+def test_what_does_not_concern_a_slow_subscriber_is_no_dead_letter(folder: SwarmFolder, letters: DeadLetters) -> None:
+    bus = EventBus(folder)
     go = threading.Event()
     listener = Listener(then=lambda _: go.wait(20))
     bus.subscribe(listener)
@@ -238,8 +239,8 @@ def test_what_does_not_concern_a_slow_subscriber_is_no_dead_letter(letters: Dead
     go.set()
 
 
-def test_a_subscriber_may_close_the_bus(letters: DeadLetters) -> None:
-    bus = EventBus(letters)
+def test_a_subscriber_may_close_the_bus(folder: SwarmFolder, letters: DeadLetters) -> None:
+    bus = EventBus(folder)
     ended: list[bool] = []
     bus.subscribe(Listener(then=lambda _: ended.append(bus.close(0.1))))
     bus.publish(seen(1))
@@ -248,13 +249,13 @@ def test_a_subscriber_may_close_the_bus(letters: DeadLetters) -> None:
 
 
 @pytest.mark.slow
-def test_thousands_of_events_leave_no_thread_and_no_memory(letters: DeadLetters) -> None:
+def test_thousands_of_events_leave_no_thread_and_no_memory(folder: SwarmFolder, letters: DeadLetters) -> None:
     def alive() -> int:
         gc.collect()
         return sum(isinstance(each, Seen) for each in gc.get_objects())
 
     before, events = threading.active_count(), alive()
-    bus = EventBus(letters)
+    bus = EventBus(folder)
     fine, broken = Listener("fine"), Listener("broken", then=fails(ValueError("no")))
     bus.subscribe(fine)
     bus.subscribe(broken)
@@ -268,8 +269,8 @@ def test_thousands_of_events_leave_no_thread_and_no_memory(letters: DeadLetters)
     until(lambda: threading.active_count() == before)
 
 
-def test_publishing_never_waits(letters: DeadLetters) -> None:
-    bus = EventBus(letters)
+def test_publishing_never_waits(folder: SwarmFolder, letters: DeadLetters) -> None:
+    bus = EventBus(folder)
     go = threading.Event()
     bus.subscribe(Listener(then=lambda _: go.wait(20)))
     longest = 0.0

@@ -15,14 +15,14 @@ from swarmgate.automation.bus.breaker import (
     SUCCESSES,
     WITHIN_S,
 )
-from swarmgate.automation.bus.event_bus import EventBus, TryLater
-from swarmgate.automation.bus.feed import Feed
+from swarmgate.automation.bus.event_bus import EventBus
 from swarmgate.automation.bus.guarded import CallTimedOut, Guarded
+from swarmgate.automation.bus.subscription import TryLater
 from swarmgate.automation.bus.worker import Seen
 from swarmgate.domain.automation import AutomationEvent, BreakerState, DoctorRan, Happening
 from swarmgate.domain.state import State
 from swarmgate.domain.status import WorkerStatus
-from swarmgate.ledger.automation_log import AutomationLog, DeadLetters
+from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.folder import SwarmFolder
 
 
@@ -229,14 +229,13 @@ def test_subjects_that_are_quiet_are_forgotten(journal: AutomationLog) -> None:
 
 def test_a_worker_that_starts_itself_is_stopped(folder: SwarmFolder, journal: AutomationLog) -> None:
     worker = Counting(lambda: DoctorRan(passed=True), kind="doctor_ran")
-    bus = EventBus(DeadLetters(folder))
+    bus = EventBus(folder)
     guarded = Guarded(worker, journal, call_s=10)
     bus.subscribe(guarded)
-    feed = Feed(folder, bus)
     journal.append(DoctorRan(passed=True), actor="start")
 
     def quiet() -> bool:
-        return feed.pump() == 0 and bus.pending() == {"counting": 0} and guarded.snapshot().suppressed == ("it",)
+        return bus.pump() == 0 and bus.pending() == {"counting": 0} and guarded.snapshot().suppressed == ("it",)
 
     until(quiet)
     assert len(worker.calls) == SAME_TRIGGERS

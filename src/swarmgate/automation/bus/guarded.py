@@ -7,12 +7,13 @@ stopped by loop protection then.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 from swarmgate.automation.bus.breaker import FAILURES, RESET_S, WITHIN_S, Breaker, Repeats
-from swarmgate.automation.bus.event_bus import TryLater
+from swarmgate.automation.bus.call import Call, error_text
+from swarmgate.automation.bus.subscription import TryLater
 from swarmgate.automation.bus.worker import Seen, Worker
 from swarmgate.domain.automation import (
     AutomationEvent,
@@ -35,29 +36,6 @@ class CallTimedOut(SwarmError):
     """A call of a worker took too long, and goes on unheeded in its thread."""
 
     code = "CALL_TIMED_OUT"
-
-
-class _Call:
-    """One call of `work`, in a daemon thread of its own: it cannot be ended from outside, only left alone."""
-
-    def __init__(self, worker: Worker, subject: str, seen: Seen) -> None:
-        self.told: AutomationEvent | None = None
-        self.failed: BaseException | None = None
-        self._do = (worker, subject, seen)
-        self._thread = threading.Thread(target=self._run, name=f"swarm-{worker.name}-work", daemon=True)
-        self._thread.start()
-
-    def ended(self, within_s: float = 0.0) -> bool:
-        """Whether it has ended, after waiting as long."""
-        self._thread.join(within_s)
-        return not self._thread.is_alive()
-
-    def _run(self) -> None:
-        worker, subject, seen = self._do
-        try:
-            self.told = worker.work(subject, seen)
-        except BaseException as error:  # noqa: BLE001 - raised again where the call was made
-            self.failed = error
 
 
 class Guarded:
@@ -84,7 +62,7 @@ class Guarded:
         self._suppressed: frozenset[str] = frozenset()
         self._counted: Happening | None = None
         self._fired: Happening | None = None
-        self._abandoned: _Call | None = None
+        self._abandoned: Call[AutomationEvent | None] | None = None
         self._last = ("", "")
 
     def handle(self, seen: Seen) -> None:
@@ -103,18 +81,18 @@ class Guarded:
             return
         self._check()
         self._tell_trigger(subject, seen.happening)
-        call = _Call(self._worker, subject, seen)
+        call = Call(partial(self._worker.work, subject, seen), f"swarm-{self.name}-work")
         if not call.ended(self._limit):
             self._abandoned = call
             slow = CallTimedOut(f"{self.name} took longer than {self._limit:g} s on {subject}")
             self._failed(subject, slow)
             raise slow
-        if call.failed is not None:
-            self._failed(subject, call.failed)
-            raise call.failed
+        if call.error is not None:
+            self._failed(subject, call.error)
+            raise call.error
         self._breaker = self._breaker.succeeded(self._clock())
-        if call.told is not None:
-            self._journal.append(call.told, actor=self.name)
+        if call.result is not None:
+            self._journal.append(call.result, actor=self.name)
         self._tell_breaker("it works again")
 
     def wants(self, seen: Seen) -> bool:
@@ -199,9 +177,8 @@ class Guarded:
 
     def _failed(self, subject: str, error: BaseException) -> None:
         self._breaker = self._breaker.failed(self._clock())
-        what = error.message if isinstance(error, SwarmError) else f"{type(error).__name__}: {error}"
         timed_out = isinstance(error, CallTimedOut)
-        failed = WorkerFailed(worker=self.name, subject=subject, error=what, timed_out=timed_out)
+        failed = WorkerFailed(worker=self.name, subject=subject, error=error_text(error), timed_out=timed_out)
         self._journal.append(failed, actor=self.name)
         self._tell_breaker(f"{FAILURES} failures in a row" if self._told is BreakerState.CLOSED else "it failed again")
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from swarmgate.automation.bus.breaker import RESET_S, WITHIN_S, Breaker, Repeats
+from swarmgate.automation.bus.call import Call, error_text
 from swarmgate.domain.automation import (
     AutomationEvent,
     BreakerChanged,
@@ -26,7 +27,6 @@ from swarmgate.domain.automation import (
     WorkerFailed,
 )
 from swarmgate.domain.status import WorkerStatus
-from swarmgate.errors import SwarmError
 from swarmgate.journal.lock import live_owner
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.status_file import stamp
@@ -66,7 +66,8 @@ class PlanSync:
         self._breaker = Breaker()
         self._acted: dict[str, Repeats] = {}
         self._suppressed = ""
-        self._running: _Call | None = None
+        self._running: Call[PlanSynced | SyncDeferred | None] | None = None
+        self._digest = ""
         self._last = self._last_time = ""
         self._thread = threading.Thread(target=self._run, name="swarm-plan-sync", daemon=True)
 
@@ -121,7 +122,7 @@ class PlanSync:
                 self._again_at = None
                 self._step()
         if self._running is not None:
-            self._running.join()
+            self._running.ended(None)
 
     def _wait_s(self) -> float | None:
         return None if self._again_at is None else max(0.0, self._again_at - time.monotonic())
@@ -145,13 +146,13 @@ class PlanSync:
         if not self._breaker.allows(now):
             self._again_at = self._breaker.opened + RESET_S
             return
-        digest = self._digest()
+        digest = self._state_of_files()
         if self._held_back(digest, now):
             self._again_at = now + WITHIN_S
             return
         self._last, self._last_time = "file_changed", stamp()
-        self._running = _Call(self._sync, digest)
-        if self._running.wait(self.call_s, lambda: self._stopping):
+        self._digest, self._running = digest, Call(self._sync, "swarm-plan-sync-pass")
+        if self._running.ended(self.call_s, lambda: self._stopping):
             self._collect()
         elif not self._stopping:
             self._failed(f"a pass takes longer than {self.call_s:g} s", timed_out=True)
@@ -159,18 +160,16 @@ class PlanSync:
     def _collect(self) -> bool:
         """Takes in how the running pass ended; False while it goes on."""
         call = self._running
-        if call is None or not call.done:
+        if call is None or not call.ended():
             return False
         self._running = None
         if call.error is not None:
-            error = call.error
-            self._failed(error.message if isinstance(error, SwarmError) else f"{type(error).__name__}: {error}")
+            self._failed(error_text(call.error))
         else:
-            self._ended(call)
+            self._ended(call.result)
         return True
 
-    def _ended(self, call: _Call) -> None:
-        outcome = call.outcome
+    def _ended(self, outcome: PlanSynced | SyncDeferred | None) -> None:
         self._changed(self._breaker.succeeded(time.monotonic()))
         self._locked = isinstance(outcome, SyncDeferred) and not outcome.for_user
         if self._locked or self._breaker.state is BreakerState.HALF_OPEN:  # it closes by passes, edits or not
@@ -183,7 +182,7 @@ class PlanSync:
         if outcome is not None:
             now = time.monotonic()
             recent = {key: each for key, each in self._acted.items() if now - each.times[-1] < WITHIN_S}
-            self._acted = {**recent, call.digest: self._acted.get(call.digest, Repeats()).again(now)}
+            self._acted = {**recent, self._digest: self._acted.get(self._digest, Repeats()).again(now)}
             self._again_at = now + LOOK_S  # a file that somebody was writing meanwhile was left
             self._tell(outcome)
 
@@ -214,7 +213,7 @@ class PlanSync:
             self._tell(told)
         return True
 
-    def _digest(self) -> str:
+    def _state_of_files(self) -> str:
         """What tells one state of the two files from another, but for the ledger position in them."""
         digest = hashlib.sha256()
         for path in (self._folder.plan_md, self._folder.plan_json):
@@ -231,38 +230,3 @@ def _head(path: Path) -> bytes | None:
         return None
     with os.fdopen(descriptor, "rb") as file:
         return file.read(_HEAD) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
-
-
-class _Call:
-    """One pass in a thread of its own, which nobody has to wait for."""
-
-    def __init__(self, sync: Pass, digest: str) -> None:
-        self.digest = digest
-        self.outcome: PlanSynced | SyncDeferred | None = None
-        self.error: Exception | None = None
-        self._sync, self._ended = sync, threading.Event()
-        self._thread = threading.Thread(target=self._work, name="swarm-plan-sync-pass", daemon=True)
-        self._thread.start()
-
-    @property
-    def done(self) -> bool:
-        return self._ended.is_set()
-
-    def join(self) -> None:
-        self._ended.wait()
-
-    def wait(self, within_s: float, given_up: Callable[[], bool]) -> bool:
-        """Whether it ended within the time, and before it was given up."""
-        until = time.monotonic() + within_s
-        while not self._ended.wait(min(LOOK_S, max(0.0, until - time.monotonic()))):
-            if given_up() or time.monotonic() >= until:
-                return self.done
-        return True
-
-    def _work(self) -> None:
-        try:
-            self.outcome = self._sync()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the breaker counts it and the user is told
-            self.error = error
-        finally:
-            self._ended.set()

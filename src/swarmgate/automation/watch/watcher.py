@@ -21,8 +21,6 @@ from types import TracebackType
 from typing import Self
 
 from swarmgate.automation.bus.event_bus import EventBus
-from swarmgate.automation.bus.feed import Feed
-from swarmgate.automation.bus.seats import Seats
 from swarmgate.automation.bus.worker import Worker
 from swarmgate.automation.plan_sync.worker import NAME as PLAN_SYNC
 from swarmgate.automation.plan_sync.worker import Pass, PlanSync
@@ -41,7 +39,7 @@ from swarmgate.domain.automation import (
 from swarmgate.domain.status import Place, WorkerStatus
 from swarmgate.errors import NotAProject, SwarmError
 from swarmgate.journal.lock import at_work, describe, live_owner
-from swarmgate.ledger.automation_log import AutomationLog, DeadLetters
+from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.folder import SwarmFolder
 
 ACTOR = "watch"
@@ -145,11 +143,11 @@ class Watcher:
         if self._plan_sync is not None:
             good &= self._plan_sync.stop(min(within_s / 3, until - time.monotonic()))
         self._pulse.join(within_s / 10)
-        self._feed.pump()
+        self._bus.pump()
         good &= self._bus.close(max(0.0, until - time.monotonic() - within_s / 10))
         if self._folder.path.is_dir():
             self._tell(WatchStopped(pid=os.getpid(), reason=self.why))
-            self._feed.pump()
+            self._bus.pump()
             self._show(stopped=True)
         self._lock.release()
         return good
@@ -158,7 +156,7 @@ class Watcher:
         """How many events that concern a worker wait for it, all that has happened until now included."""
         if not self.active:
             return 0
-        self._feed.pump()
+        self._bus.pump()
         return self._bus.waiting(name)
 
     def end(self, why: str) -> None:
@@ -185,11 +183,9 @@ class Watcher:
     def _begin(self) -> None:
         folder = self._folder
         folder.watch_stop.unlink(missing_ok=True)
-        self._bus = EventBus(DeadLetters(folder))
-        self._feed = Feed(folder, self._bus)
+        self._bus = EventBus(folder)
         self._bus.subscribe(self._board)
-        self._seats = Seats(self._bus, self._journal)
-        self._seats.give(self._workers, call_s=self._config.call_s)
+        self._bus.assign(self._workers, call_s=self._config.call_s)
         self._files = FileWatch(
             (folder.plan_md, folder.plan_json, folder.ledger, folder.automation_log, folder.config),
             self._changed,
@@ -220,7 +216,7 @@ class Watcher:
     def on(self) -> tuple[str, ...]:
         """The names of what is on."""
         synced = (PLAN_SYNC,) if self._sync is not None and self._config.on(PLAN_SYNC) else ()
-        return (*synced, *self._seats.on)
+        return (*synced, *self._bus.on)
 
     def _switch_plan_sync(self) -> None:
         wanted = PLAN_SYNC in self.on
@@ -290,7 +286,7 @@ class Watcher:
     def _beat(self) -> None:
         if self._unread:
             self._unread = False
-            self._feed.pump()
+            self._bus.pump()
         if self._unsettled:
             self._unsettled = False
             self._recompose()
@@ -317,7 +313,7 @@ class Watcher:
             return
         before, self._config, self._config_problem = self.on, config, ""
         self._files.retime(debounce_s=config.debounce_s, poll_s=config.poll_s)
-        self._seats.give(workers, call_s=config.call_s)
+        self._bus.assign(workers, call_s=config.call_s)
         self._switch_plan_sync()
         if self.on != before:
             self._notice(f"the settings changed; on now: {', '.join(self.on) or 'nothing'}")
@@ -345,7 +341,7 @@ class Watcher:
     def _show(self, *, stopped: bool = False) -> None:
         before, self._shown = self._board.problem, self._shows()
         self._board.write(
-            self._feed.state,
+            self._bus.state,
             mode=self._config.mode,
             watching="stopped" if stopped else self._files.watching.value,
             reason=self.why if stopped else self._files.reason,
@@ -362,4 +358,4 @@ class Watcher:
         else:  # a run takes edits in by itself
             by_run = self._place == "run" and self._config.on(PLAN_SYNC)
             sync = WorkerStatus(name=PLAN_SYNC, on=by_run, by="the run" if by_run else "")
-        return (sync, *self._seats.snapshots())
+        return (sync, *self._bus.snapshots())
