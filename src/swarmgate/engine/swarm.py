@@ -60,7 +60,8 @@ from swarmgate.workspace.folders import make
 if TYPE_CHECKING:
     from swarmgate.automation.facade import Automation
     from swarmgate.config import Config
-    from swarmgate.engine.council import Council
+    from swarmgate.council.critique.checks import Programs
+    from swarmgate.council.facade import Council
     from swarmgate.engine.failures import FailureGroup
     from swarmgate.engine.models import ModelsReport
 
@@ -115,9 +116,9 @@ class Swarm:
     @cached_property
     def council(self) -> Council:
         """Debates, dispatched tasks and swarm chats."""
-        from swarmgate.engine.council import Council
+        from swarmgate.council.facade import Council
 
-        return Council(self.project)
+        return Council(self.project, _programs)
 
     @cached_property
     def automation(self) -> Automation:
@@ -464,3 +465,10 @@ class Swarm:
         for event in events:
             if text := describe(event):
                 self.notice(text)
+
+
+def _programs() -> Programs:
+    """The commands and gates that judge versions of a critique."""
+    from swarmgate.engine.critique_checks import ProjectChecks
+
+    return ProjectChecks

@@ -1,19 +1,18 @@
-"""`swarm guard explain`: how a command line is read, what the policy says of it, and what would confine it."""
+"""How a command line is read, what the policy says of it, and what would confine it: `swarm guard explain`."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.errors import MissingRequirement, NotAProject
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.errors import MissingRequirement
 from swarmgate.workspace.sandbox.choice import choose
 from swarmgate.workspace.shell.policy import judge, shown
 
 if TYPE_CHECKING:
-    from swarmgate.config import Config
     from swarmgate.workspace.shell.verdict import Judgement
 
 
@@ -84,37 +83,25 @@ class Explained:
         return [*lines, f"It would {'run' if self.runs else 'not run'} in {self.root}."]
 
 
-def explain(start: Path | None, command: str) -> Explained:
-    """What would happen to a command line of an agent; outside of a project by the default settings.
+def explain(command: str, *, root: Path, allow: Sequence[str], writable: Sequence[str], sandbox: str) -> Explained:
+    """What would happen to a command line of an agent.
 
-    Raises:
-        ConfigError: the settings cannot be read.
+    Args:
+        command: the line.
+        root: the folder in which it would run.
+        allow: as in `[commands] allow`.
+        writable: as in `[commands] writable`.
+        sandbox: as in `[commands] sandbox`.
     """
-    here = (start or Path.cwd()).resolve()
-    root, config = _project(here)
     judgement = judge(
         command,
         root=root,
-        allow=config.commands.allow,
-        writable=[Path(each).expanduser() for each in config.commands.writable],
+        allow=allow,
+        writable=[Path(each).expanduser() for each in writable],
         home=Path(os.path.expanduser("~")),  # noqa: PTH111 - Path.home() raises where there is none
     )
     try:
-        sandbox = choose(config.commands.sandbox)
+        found = choose(sandbox)
     except MissingRequirement as error:
         return Explained(command, root, judgement, "", (), (), error.message)
-    return Explained(command, root, judgement, sandbox.name, sandbox.weaknesses, sandbox.hindrances, "")
-
-
-def _project(here: Path) -> tuple[Path, Config]:
-    """The folder in which commands run, and the settings."""
-    from swarmgate.config import load  # noqa: PLC0415 - pydantic comes with it
-
-    if not here.is_dir():
-        raise NotAProject(f"There is no folder {here}.")
-    try:
-        folder = SwarmFolder.find(here)
-    except NotAProject:
-        tops = (each for each in (here, *here.parents) if (each / ".git").exists())
-        return next(tops, here), load()
-    return folder.root, load(project_file=folder.config)
+    return Explained(command, root, judgement, found.name, found.weaknesses, found.hindrances, "")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engine.discussion_script import CAST, PERSONAS, discussing, without_models
+from tests.council.discussion_script import CAST, PERSONAS, discussing, without_models
 from tests.project import Project
 
 from swarmgate.council.discussion import personas as personas_file

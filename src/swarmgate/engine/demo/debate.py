@@ -8,7 +8,7 @@ from swarmgate import assets
 from swarmgate.council.debate.model import Outcome
 
 if TYPE_CHECKING:
-    from swarmgate.engine.council import Council
+    from swarmgate.council.facade import Council
 
 SCRIPT = "debate-script.yaml"
 QUESTION = "May the service hand out its codes by counting, as this design says?"

@@ -5,6 +5,7 @@ outcome = await Swarm(path).council.debate("Is this design sound?", participants
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from swarmgate.council.chat.facade import Chats
@@ -13,10 +14,10 @@ from swarmgate.council.debate.facade import Debates
 from swarmgate.council.decision.facade import Decisions
 from swarmgate.council.discussion.facade import Discussions
 from swarmgate.council.dispatch.facade import Dispatches
+from swarmgate.council.metrics import Metrics
 from swarmgate.council.orchestration.facade import Orchestrations
 from swarmgate.council.orchestration.runner import CouncilRunner, Verb, debated, decided, discussed, improved
 from swarmgate.council.shared import Shared, new_id
-from swarmgate.engine.council_metrics import Metrics
 from swarmgate.project import Project
 
 if TYPE_CHECKING:
@@ -28,12 +29,13 @@ class Council:
 
     Args:
         project: whose.
+        programs: the commands and gates that judge versions.
     """
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, programs: Callable[[], Programs]) -> None:
         self.shared = shared = Shared(project)
         debates, dispatches, chats = Debates(shared), Dispatches(shared), Chats(shared)
-        discussions, decisions, critiques = Discussions(shared), Decisions(shared), Critiques(shared, _programs)
+        discussions, decisions, critiques = Discussions(shared), Decisions(shared), Critiques(shared, programs)
         verbs = {
             "debate": Verb("debate", debates.debate, debates.resume, debated),
             "discuss": Verb("discussion", discussions.discuss, discussions.resume_discussion, discussed),
@@ -73,10 +75,3 @@ class Council:
         self.orchestration_record = orchestrations.orchestration_record
 
         self.metrics, self.executions, self.elsewhere = metrics.metrics, metrics.executions, shared.elsewhere
-
-
-def _programs() -> Programs:
-    """The commands and gates that judge versions."""
-    from swarmgate.engine.checks import ProjectChecks  # noqa: PLC0415 - late, for start-up time
-
-    return ProjectChecks

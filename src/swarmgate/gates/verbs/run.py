@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 from swarmgate import config as settings
 from swarmgate.domain.finding import GateReport, GateStatus
 from swarmgate.domain.screen import PIPE, Screen
-from swarmgate.engine import replay
-from swarmgate.engine.gating import undoing
-from swarmgate.engine.gating.asking import Asked, Request, asked
 from swarmgate.errors import MissingRequirement, UsageError
 from swarmgate.gates import accepted, formats
 from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import load
 from swarmgate.gates.memory import Memory
 from swarmgate.gates.pipeline import GatesOptions, check_names, not_followed, run_pipeline
+from swarmgate.gates.verbs import answer_cache, undo
+from swarmgate.gates.verbs.request import Asked, Request, asked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,8 +59,8 @@ class Judged:
         said = {"cached": True, "seconds": 0.0}
         results = tuple(each.model_copy(update=said) if each.tool else each for each in self.report.results)
         again = replace(self, report=self.report.model_copy(update={"results": results, "seconds": 0.0}))
-        replay.keep(
-            replay.Answer(again.rendered(form, screen), self.exit_code),
+        answer_cache.keep(
+            answer_cache.Answer(again.rendered(form, screen), self.exit_code),
             tree=self.report.tree,
             paths=self.paths,
             known=self.surroundings,
@@ -125,7 +124,7 @@ def judged(found: Asked, entries: tuple[Accepted, ...], options: GatesOptions, m
     """Run the gates, those of the project included, with findings that are accepted."""
     gates = load(found.settings)
     check_names(gates, options, skip="--skip")
-    tree = replay.tree_of(found.repository) or found.repository.snapshot()
+    tree = answer_cache.tree_of(found.repository) or found.repository.snapshot()
     change = found.scope.change(found.repository, found.base, tree)
     if not change:
         beside = (*found.beside(tree), *not_followed(found.repository))
@@ -161,4 +160,4 @@ def _way_back(found: Asked, before: str, report: GateReport) -> tuple[str, ...]:
     """How to undo what gates fixed in the files; nothing where they fixed nothing."""
     if not any(result.fixed for result in report.results):
         return ()
-    return (undoing.told(found.repository, before, report.tree),)
+    return (undo.told(found.repository, before, report.tree),)

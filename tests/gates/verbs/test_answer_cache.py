@@ -49,7 +49,8 @@ def verdict(folder: Path, *options: str, **variables: str) -> tuple[str, bool]:
 
 
 def test_what_answers_again_starts_without_the_models_and_the_command_line() -> None:
-    code = "import sys, swarmgate.engine.replay; print(sorted({'pydantic', 'typer', 'asyncio'} & set(sys.modules)))"
+    heavy = {"pydantic", "typer", "asyncio"}
+    code = f"import sys, swarmgate.gates.verbs.answer_cache; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

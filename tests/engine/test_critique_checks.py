@@ -11,7 +11,7 @@ from swarmgate.council.critique.checks import Unchecked
 from swarmgate.council.critique.model import Critique, Score
 from swarmgate.council.critique.request import critique_of, target_in
 from swarmgate.engine import Swarm
-from swarmgate.engine.checks import ProjectChecks
+from swarmgate.engine.critique_checks import ProjectChecks
 from swarmgate.errors import CouncilRefused, MissingRequirement, UnsafePath
 
 BROKEN = "def f(:\n    pass\n"

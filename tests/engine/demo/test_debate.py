@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from swarmgate import assets
 from swarmgate.cli.app import app
-from swarmgate.engine import demo_debate
+from swarmgate.engine.demo import debate
 
 TOKENS = ("prompt_tokens", "completion_tokens")
 
@@ -62,7 +62,7 @@ def test_it_ends_well_though_the_design_is_rejected(done: subprocess.CompletedPr
 
 @pytest.mark.slow
 def test_the_page_of_the_council_shows_what_it_prints(done: subprocess.CompletedProcess[str]) -> None:
-    page = (Path(__file__).parent.parent / "docs/council.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs/council.md").read_text("utf-8")
     shown = done.stdout.strip().partition("\n2 rounds; ")[0]
     assert f"```text\n{shown}\n```" in page
 
@@ -81,7 +81,7 @@ def test_rounds_are_told_as_they_go(done: subprocess.CompletedProcess[str]) -> N
     marks += ["round 2, challenger votes REJECT (85% sure)", "the synthesis: REJECT"]
     places = [told.index(mark) for mark in marks]
     assert places == sorted(places)
-    assert demo_debate.QUESTION in told
+    assert debate.QUESTION in told
 
 
 def test_reasons_and_dissent_cite_messages_that_exist(done: subprocess.CompletedProcess[str], place: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_the_script_gives_no_verdict_before_the_last_round() -> None:
-    rules = yaml.safe_load((assets.demo() / demo_debate.SCRIPT).read_text("utf-8"))["rules"]
+    rules = yaml.safe_load((assets.demo() / debate.SCRIPT).read_text("utf-8"))["rules"]
     for rule in rules:
         says = any("FINAL_VERDICT" in reply.get("text", "") for reply in rule["replies"])
         assert says == (rule["match"].get("round") == "2" or rule["match"]["role"] == "architect")

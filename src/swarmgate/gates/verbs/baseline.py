@@ -7,18 +7,18 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.engine.gating.asking import Request, asked
-from swarmgate.engine.gating.judging import judged
 from swarmgate.errors import UsageError
 from swarmgate.gates import accepted, masking
 from swarmgate.gates.pipeline import GatesOptions
+from swarmgate.gates.verbs.request import Request, asked
+from swarmgate.gates.verbs.run import judged
 from swarmgate.workspace.driver import call
 from swarmgate.workspace.repository import Repository
 
 if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding, GateReport
-    from swarmgate.engine.gating.asking import Asked
     from swarmgate.gates.accepted import Accepted
+    from swarmgate.gates.verbs.request import Asked
 
 _LONGEST_DAYS = 3650
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.engine.debate_script import debating, speech, synthesis
+from tests.council.debate_script import debating, speech, synthesis
 from tests.project import Project, rule
 
 from swarmgate.council.debate.model import Outcome

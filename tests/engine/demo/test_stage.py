@@ -38,7 +38,7 @@ def test_the_whole_demo(tmp_path: Path) -> None:
     assert "Attempt 1: REJECTED (reviewer)" in plan
     assert "Attempt 2: REJECTED (tests)" in plan
     assert "Attempt 3: ESCALATED - Architect implementing directly" in plan
-    readme = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+    readme = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
     told_there = [line for line in readme.splitlines() if line.startswith("  - Attempt ")]
     assert told_there == [line for line in plan.splitlines() if line.startswith("  - Attempt ")]
     log = subprocess.run(["git", "log", "--format=%s"], cwd=place, capture_output=True, text=True, check=True).stdout

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.engine import replay
 from swarmgate.errors import UsageError
 from swarmgate.gates.project.scope import Scope
+from swarmgate.gates.verbs import answer_cache
 from swarmgate.workspace import paths as names
 from swarmgate.workspace.repository import Repository
 
@@ -110,7 +110,7 @@ def asked(request: Request) -> Iterator[Asked]:
     request.check()
     start = (request.start or Path.cwd()).resolve()
     with _outside_of_hooks(start) as index:
-        home = replay.repository_of(start) or Repository.discover(start, lenient=True)
+        home = answer_cache.repository_of(start) or Repository.discover(start, lenient=True)
         request = replace(request, paths=_within(home, start, request.paths))
         if request.staged:
             with _staged(home, request, index) as found:

@@ -1,16 +1,15 @@
-"""The facade of the council: the metrics of all patterns, computed from what is on record when they are asked for."""
+"""The metrics of all patterns, computed from what is on record when they are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 
 from swarmgate.council.patterns import pattern
 from swarmgate.council.shared import Shared
 from swarmgate.domain.metrics import PATTERNS, Execution, PatternMetrics, measured
+from swarmgate.domain.usage import Usage
 from swarmgate.errors import SwarmError
-from swarmgate.ledger import executions
-from swarmgate.ledger.sessions import Session, by_record
 
 
 class Metrics:
@@ -31,12 +30,11 @@ class Metrics:
 
     def executions(self) -> Iterator[Execution]:
         """Every execution on record."""
-        sessions = by_record(self._project.folder)
         for name in self._shared.records.ids():
-            if found := self._execution(name, sessions):
+            if found := self._execution(name):
                 yield found
 
-    def _execution(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution | None:
+    def _execution(self, name: str) -> Execution | None:
         """One record, from its fold; None: it is the debate of a dispatch, which is an execution of that.
 
         Of one that is not complete, what its calls used counts.
@@ -56,11 +54,16 @@ class Metrics:
             "id": name,
             "pattern": known,
             "status": standing.status if ended else "open",
-            "usage": standing.usage if standing.over else executions.at_least(sessions, name, standing.usage),
+            "usage": standing.usage if standing.over else self._at_least(name, standing.usage),
             "seconds": standing.seconds if ended else None,
             "part_of": standing.part_of,
         }
         return Execution.model_validate({**values, **(rules.measures(standing) if standing.over else {})})
+
+    def _at_least(self, name: str, known: Usage) -> Usage:
+        """What was used under a record that is not complete: what it says, or more, where the calls say so."""
+        found = self._project.used_under(name)
+        return found if found.calls > known.calls else known
 
     def _is_dispatch(self, name: str) -> bool:
         """Whether that is a dispatch; of one that is damaged nobody knows."""
