@@ -13,7 +13,7 @@ from swarmgate.domain.decide import Step, Waiting
 from swarmgate.domain.evidence import Review, Verdict
 from swarmgate.domain.state import State
 from swarmgate.engine.loop import describe_step
-from swarmgate.engine.outcome import EXIT_CODES
+from swarmgate.engine.reports.outcome import EXIT_CODES
 from swarmgate.engine.steps import STEPS
 from swarmgate.ledger.describe import _WORDS, describe, first_line
 

@@ -90,7 +90,7 @@ def _failures(plan: str) -> str:
 
 def _finish(terminal: Terminal, place: Path, waiting: str) -> None:
     from swarmgate.domain.decide import Waiting
-    from swarmgate.engine.outcome import EXIT_CODES
+    from swarmgate.engine.reports.outcome import EXIT_CODES
     from swarmgate.engine.swarm import Swarm
 
     state = Waiting(waiting)

@@ -10,7 +10,7 @@ from swarmgate.cli.terminal import boundary
 if TYPE_CHECKING:
     from swarmgate.domain.evidence import Proof, Review
     from swarmgate.domain.guard import GuardNote
-    from swarmgate.engine.reports import AttemptReport, TaskReport
+    from swarmgate.engine.reports.status import AttemptReport, TaskReport
 
 
 _INDENT = 4

@@ -55,7 +55,7 @@ class PhasePreflight:
         from swarmgate.automation.preflight.ground import Ground  # noqa: PLC0415 - late: as above
         from swarmgate.automation.preflight.preflight import reach  # noqa: PLC0415 - late: as above
         from swarmgate.engine.ports import EnginePorts  # noqa: PLC0415 - late: as above
-        from swarmgate.engine.steps.uncommitted import refuse_dirty_tree  # noqa: PLC0415 - late: as above
+        from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree  # noqa: PLC0415 - late: as above
 
         ctx, ports = self._ctx, EnginePorts()
         state = ctx.ledger.state

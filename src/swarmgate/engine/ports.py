@@ -33,7 +33,7 @@ class EnginePorts:
 
     def model_checks(self, config: Config, environ: Mapping[str, str], root: Path) -> Iterator[Check]:
         """The doctor's checks of the roles' models."""
-        from swarmgate.engine.models import debaters, distinct
+        from swarmgate.engine.reports.models import debaters, distinct
 
         if config.models.require_distinct:
             yield distinct(config)
@@ -92,7 +92,7 @@ class EnginePorts:
 
     def actions(self, state: State, waiting: Waiting | None) -> tuple[str, ...]:
         """What the user can do next."""
-        from swarmgate.engine.outcome import actions
+        from swarmgate.engine.reports.outcome import actions
 
         return actions(state, waiting)
 

@@ -11,9 +11,9 @@ from swarmgate.domain.budget import PROJECT, Account
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import require_debaters
-from swarmgate.engine.history import require_on_branch
+from swarmgate.engine.outside_changes.history import require_on_branch
 from swarmgate.engine.spending import allowances
-from swarmgate.engine.steps import mutating
+from swarmgate.engine.steps.proof import mutation
 from swarmgate.errors import LedgerCorrupt
 from swarmgate.llm.budget import require_end
 from swarmgate.llm.connect import check_keys, same_model_warning
@@ -66,7 +66,7 @@ def require_tools(config: Config) -> None:
         MissingRequirement: it is not.
     """
     if config.tests.mutation:
-        mutating.require()
+        mutation.require()
 
 
 def require_branch(context: Context) -> None:

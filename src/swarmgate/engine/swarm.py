@@ -37,8 +37,8 @@ from swarmgate.domain.events import (
 )
 from swarmgate.domain.progress import Listener, silent
 from swarmgate.domain.state import Planning, State, TaskStatus
-from swarmgate.engine.outcome import RunOutcome, actions, outcome_of
-from swarmgate.engine.reports import (
+from swarmgate.engine.reports.outcome import RunOutcome, actions, outcome_of
+from swarmgate.engine.reports.status import (
     HistoryLine,
     RoleModel,
     StatusReport,
@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from swarmgate.config import Config
     from swarmgate.council.critique.checks import Programs
     from swarmgate.council.facade import Council
-    from swarmgate.engine.failures import FailureGroup
-    from swarmgate.engine.models import ModelsReport
+    from swarmgate.engine.reports.failures import FailureGroup
+    from swarmgate.engine.reports.models import ModelsReport
 
 _MEND_SETTINGS = (
     "mend the settings: no command that works can begin before",
@@ -175,7 +175,7 @@ class Swarm:
                 case Waiting.PLANNING_FAILED if state.plan is not None:
                     events, words = [PlanApproved()], ["the plan as it stands, without the revision"]
                 case Waiting.PHASE_APPROVAL:
-                    from swarmgate.engine.history import standing
+                    from swarmgate.engine.outside_changes.history import standing
 
                     events = [*standing(state, self.folder.root), PhaseApproved(phase=state.current_phase)]
                     words = [f"phase {state.current_phase}"]
@@ -270,7 +270,7 @@ class Swarm:
 
     def _role_models(self) -> tuple[dict[str, RoleModel], str]:
         """The models of the roles as the settings have them now; where those cannot be read, why not."""
-        from swarmgate.engine.models import role_models
+        from swarmgate.engine.reports.models import role_models
 
         try:
             return role_models(self.config), ""
@@ -284,7 +284,7 @@ class Swarm:
 
     def failures(self) -> tuple[FailureGroup, ...]:
         """Rejections of all tasks of all goals, grouped by what they have in common."""
-        from swarmgate.engine.failures import failure_groups
+        from swarmgate.engine.reports.failures import failure_groups
 
         entries = (entry for entry, _ in Ledger.read(self.folder).entries())
         return failure_groups(entries, prompt=self._prompt)
@@ -369,7 +369,7 @@ class Swarm:
         Raises:
             ConfigError: no model is configured.
         """
-        from swarmgate.engine.models import probe_models
+        from swarmgate.engine.reports.models import probe_models
 
         return await probe_models(self.config, self.folder, self.project.environ)
 
@@ -389,7 +389,7 @@ class Swarm:
         """Records that the user vouches for a completed task whose commit is gone; False: there is nothing of that."""
         if self.state.task(task).status is not TaskStatus.COMPLETE:
             return False
-        from swarmgate.engine.history import vouched
+        from swarmgate.engine.outside_changes.history import vouched
 
         with self.project.writing() as ledger:
             state = ledger.state
@@ -401,7 +401,7 @@ class Swarm:
         """What opens a completed task again whose commit is gone; nothing for any other."""
         if state.task(task).status is not TaskStatus.COMPLETE:
             return []
-        from swarmgate.engine.history import is_lost
+        from swarmgate.engine.outside_changes.history import is_lost
 
         commit = state.task(task).commit
         return [TaskReopened(task=task, commit=commit)] if is_lost(state, self.folder.root, task) else []

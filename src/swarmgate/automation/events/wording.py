@@ -1,4 +1,4 @@
-"""Events of automation in words: one line each, as `engine.describe` has them for the ledger."""
+"""Events of automation in words: one line each, as `ledger.describe` has them for the ledger."""
 
 from __future__ import annotations
 
