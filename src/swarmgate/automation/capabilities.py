@@ -15,7 +15,7 @@ from swarmgate.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from swarmgate.automation.doctor.places import Places
+    from swarmgate.automation.setting_places import Places
     from swarmgate.config import Config
     from swarmgate.domain.status import WorkerStatus
     from swarmgate.project import Project
@@ -58,8 +58,8 @@ def report(project: Project) -> CapabilityReport:
     Raises:
         ConfigError: the settings cannot be read.
     """
-    from swarmgate.automation.doctor.places import written
     from swarmgate.automation.hooks.report import problems
+    from swarmgate.automation.setting_places import written
     from swarmgate.config import load
 
     environ = project.environ
@@ -175,7 +175,7 @@ def require_mode(name: str) -> None:
 
 def _overridden(project: Project, found: CapabilityReport, path: tuple[str, ...], wanted: str) -> CapabilityReport:
     """Says so where a variable wins over what was just written."""
-    from swarmgate.automation.doctor.places import written
+    from swarmgate.automation.setting_places import written
 
     variable = written(project.folder, project.environ).variable(*path)
     if not variable:

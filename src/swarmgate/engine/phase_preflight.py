@@ -12,7 +12,7 @@ from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
 
 if TYPE_CHECKING:
-    from swarmgate.automation.preflight.ground import Ground
+    from swarmgate.automation.preflight.context import PreflightContext
 
 
 class PhasePreflight:
@@ -40,19 +40,19 @@ class PhasePreflight:
 
         told = f"preflight of phase {phase}" if whole else "looking at the test command"
         self._ctx.tell("step", told, step="preflight")
-        report = await require(self._ground(phase), whole=whole)
+        report = await require(self._context(phase), whole=whole)
         for check in report.checks:
             if check.problem:
                 self._ctx.tell("notice", f"preflight: {check.name}: {check.problem}")
         self._passed.add(phase)
         return True
 
-    def _ground(self, phase: int) -> Ground:
+    def _context(self, phase: int) -> PreflightContext:
         """What is looked at; the branch of the work has to be made (after START_WORK).
 
         With `--stash`, uncommitted changes are stashed here as before any first attempt.
         """
-        from swarmgate.automation.preflight.ground import Ground  # noqa: PLC0415 - late: as above
+        from swarmgate.automation.preflight.context import PreflightContext  # noqa: PLC0415 - late: as above
         from swarmgate.automation.preflight.preflight import reach  # noqa: PLC0415 - late: as above
         from swarmgate.engine.ports import EnginePorts  # noqa: PLC0415 - late: as above
         from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree  # noqa: PLC0415 - late: as above
@@ -61,7 +61,7 @@ class PhasePreflight:
         state = ctx.ledger.state
         if ctx.stash and not state.tree:
             refuse_dirty_tree(ctx)
-        return Ground(
+        return PreflightContext(
             folder=ctx.folder,
             repository=ctx.repository,
             ledger=ctx.ledger,

@@ -1,4 +1,4 @@
-"""Decision drift put together: what is read from ledger, context.md and work tree, and the worker that tells."""
+"""Compares the decisions on record with what came after them: by hand, and whenever the plan changes."""
 
 # ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
 

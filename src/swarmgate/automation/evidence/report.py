@@ -1,4 +1,4 @@
-"""Evidence put together: how complete it is, its retention, and the worker that sums up long tasks in context.md."""
+"""`swarm evidence`: how complete the evidence is, and its retention."""
 
 # ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from swarmgate.automation.preflight import gates, means, records, suite, tree, work
-from swarmgate.automation.preflight.ground import Found, Ground, Look, in_thread
+from swarmgate.automation.preflight import dependencies, gates, records, resources, suite, work_tree
+from swarmgate.automation.preflight.context import Found, Look, PreflightContext, in_thread
 from swarmgate.domain.preflight import PreflightCheck, PreflightReport, PreflightStatus, report_of
 from swarmgate.errors import SwarmError
 from swarmgate.workspace.collecting.listing import LIMIT_S
@@ -41,20 +41,20 @@ class Group:
     limit_s: float | None = READING_S
     alone: bool = False
 
-    def limit(self, ground: Ground) -> float:
+    def limit(self, context: PreflightContext) -> float:
         """Longest time in seconds."""
-        return ground.config.tests.timeout_s + BEYOND_TESTS_S if self.limit_s is None else self.limit_s
+        return context.config.tests.timeout_s + BEYOND_TESTS_S if self.limit_s is None else self.limit_s
 
 
 GROUPS = (
-    Group(("repository", "branch"), in_thread(tree.look)),
-    Group(("dependencies",), in_thread(work.look)),
+    Group(("repository", "branch"), in_thread(work_tree.look)),
+    Group(("dependencies",), in_thread(dependencies.look)),
     Group(("plan",), in_thread(records.look_at_plan)),
     Group(("evidence",), in_thread(records.look_at_evidence)),
-    Group(("tools",), means.look_at_tools),
-    Group(("disk",), in_thread(means.look_at_disk)),
-    Group(("budget",), in_thread(means.look_at_budget)),
-    Group(("models",), means.look_at_models),
+    Group(("tools",), resources.look_at_tools),
+    Group(("disk",), in_thread(resources.look_at_disk)),
+    Group(("budget",), in_thread(resources.look_at_budget)),
+    Group(("models",), resources.look_at_models),
     Group(("lint", "secrets"), gates.look, limit_s=JUDGING_S),
     Group(("tests",), suite.look, limit_s=None, alone=True),
 )
@@ -69,30 +69,30 @@ def longest(tests_s: float) -> float:
     return max(READING_S, JUDGING_S) + tests_s + BEYOND_TESTS_S
 
 
-async def run_checks(ground: Ground, groups: Sequence[Group] = GROUPS) -> PreflightReport:
+async def run_checks(context: PreflightContext, groups: Sequence[Group] = GROUPS) -> PreflightReport:
     """The report on the phase. It never raises for what a check finds, or for one that breaks."""
     started, began = time.monotonic(), datetime.now(UTC)
     at_once = [group for group in groups if not group.alone]
-    found = dict(zip(at_once, await asyncio.gather(*(_looked(group, ground) for group in at_once)), strict=True))
+    found = dict(zip(at_once, await asyncio.gather(*(_looked(group, context) for group in at_once)), strict=True))
     for group in groups:
         if group.alone:
-            found[group] = await _looked(group, ground)
+            found[group] = await _looked(group, context)
     checks = [check for group in groups for check in found[group]]
     return report_of(
-        ground.phase,
+        context.phase,
         checks,
         seconds=round(time.monotonic() - started, 3),
-        tree=await _tree(ground),
-        seq=ground.state.seq,
+        tree=await _tree(context),
+        seq=context.state.seq,
         time=began.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
     )
 
 
-async def _looked(group: Group, ground: Ground) -> list[PreflightCheck]:
-    started, limit = time.monotonic(), group.limit(ground)
+async def _looked(group: Group, context: PreflightContext) -> list[PreflightCheck]:
+    started, limit = time.monotonic(), group.limit(context)
     try:
         async with asyncio.timeout(limit):
-            answers = dict(await group.look(ground))
+            answers = dict(await group.look(context))
     except TimeoutError:
         answers = dict.fromkeys(group.names, Found(problem=f"it did not end within {limit:g} s"))
     except SwarmError as error:
@@ -122,14 +122,14 @@ def _check(name: str, found: Found, seconds: float) -> PreflightCheck:
     )
 
 
-async def _tree(ground: Ground) -> str:
+async def _tree(context: PreflightContext) -> str:
     """The tree that was looked at; empty where git cannot say, which the check `repository` tells."""
-    answer = await in_thread(_snapshot)(ground)
+    answer = await in_thread(_snapshot)(context)
     return answer["tree"].detail
 
 
-def _snapshot(ground: Ground) -> dict[str, Found]:
+def _snapshot(context: PreflightContext) -> dict[str, Found]:
     try:
-        return {"tree": Found(ground.fresh().snapshot())}
+        return {"tree": Found(context.fresh().snapshot())}
     except (SwarmError, OSError):
         return {"tree": Found()}

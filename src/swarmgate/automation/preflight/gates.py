@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from swarmgate.automation.preflight.ground import Found, Ground, few
+from swarmgate.automation.preflight.context import Found, PreflightContext, few
 from swarmgate.domain.finding import GateResult, GateStatus
 from swarmgate.gates import accepted
 from swarmgate.gates.definition import load
@@ -25,19 +25,19 @@ LINT, SECRETS = "lint_check", "secret_scan"
 """The gates that are run."""
 
 
-async def look(ground: Ground) -> Mapping[str, Found]:
+async def look(context: PreflightContext) -> Mapping[str, Found]:
     """`lint` and `secrets`."""
-    begun = bool(ground.state.base)
-    lint, secrets = await asyncio.gather(_gate(ground, LINT, whole=not begun), _gate(ground, SECRETS, whole=True))
+    begun = bool(context.state.base)
+    lint, secrets = await asyncio.gather(_gate(context, LINT, whole=not begun), _gate(context, SECRETS, whole=True))
     return {
         "lint": replace(_found(lint, "what the work changed" if begun else "the whole tree"), blocks=begun),
-        "secrets": await asyncio.to_thread(_with_submodules, ground, _found(secrets, "the whole tree")),
+        "secrets": await asyncio.to_thread(_with_submodules, context, _found(secrets, "the whole tree")),
     }
 
 
-def _with_submodules(ground: Ground, found: Found) -> Found:
+def _with_submodules(context: PreflightContext, found: Found) -> Found:
     """What is not looked into is told: git would have to run there, by the settings there."""
-    repository = ground.fresh()
+    repository = context.fresh()
     inner = revisions.submodules(repository, repository.head_tree())
     if not inner or found.skipped:
         return found
@@ -48,11 +48,11 @@ def _with_submodules(ground: Ground, found: Found) -> Found:
     return replace(found, problem=told, hint=hint, blocks=False)
 
 
-async def _gate(ground: Ground, gate: str, *, whole: bool) -> GateResult:
+async def _gate(context: PreflightContext, gate: str, *, whole: bool) -> GateResult:
     """One gate over the tree, or over what differs from the commit that the work began at; its time is all of it."""
     started = time.monotonic()
-    repository, gates = ground.fresh(), ground.config.gates
-    base = revisions.empty_tree(repository) if whole else repository.tree_of(ground.state.base)
+    repository, gates = context.fresh(), context.config.gates
+    base = revisions.empty_tree(repository) if whole else repository.tree_of(context.state.base)
     report = await run_pipeline(
         [each for each in load(repository.root) if each.id == gate],
         repository=repository,
@@ -64,7 +64,7 @@ async def _gate(ground: Ground, gate: str, *, whole: bool) -> GateResult:
         scope=Scope(whole=whole, reference=repository.head_tree() if whole else ""),
         accepted=accepted.on_disk(repository.root),
         memory=Memory(),
-        commands=ground.commands(),
+        commands=context.commands(),
     )
     return report.results[0].model_copy(update={"seconds": time.monotonic() - started})
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from immutables import Map
 
 from swarmgate.automation.preflight.checks import FIRST, GROUPS, run_checks
-from swarmgate.automation.preflight.ground import Ground
+from swarmgate.automation.preflight.context import PreflightContext
 from swarmgate.config import SPEAKING, is_program
 from swarmgate.domain.automation import PreflightRan
 from swarmgate.domain.budget import PROJECT, Account, accounts
@@ -43,31 +43,31 @@ def preflight(project: Project, ports: Ports, *, phase: int | None = None) -> Pr
     """
     ledger = Ledger.read(project.folder)
     number = _phase(ledger.state, phase)
-    report = asyncio.run(run_checks(ground_of(project, ports, ledger, number)))
+    report = asyncio.run(run_checks(context_of(project, ports, ledger, number)))
     report = report.model_copy(update={"note": _note(ledger.state, number)})
     _tell(project.folder, report)
     return report
 
 
-async def require(ground: Ground, *, whole: bool = True) -> PreflightReport:
+async def require(context: PreflightContext, *, whole: bool = True) -> PreflightReport:
     """Makes sure, before a phase spends anything, that it can begin. The caller holds the ledger.
 
     Args:
-        ground: what is looked at, in a run.
+        context: what is looked at, in a run.
         whole: make every check; else look at the test command alone.
 
     Raises:
         PreflightFailed: naming each check that stops it.
     """
-    report = await run_checks(ground, GROUPS if whole else FIRST)
-    _tell(ground.folder, report)
+    report = await run_checks(context, GROUPS if whole else FIRST)
+    _tell(context.folder, report)
     if not report.passed:
         stopping = [check for check in report.checks if check.stops]
         own = f"{stopping[0].hint} " if len(stopping) == 1 and stopping[0].hint else ""
         raise PreflightFailed(
-            f"Preflight stops phase {ground.phase} before anything was spent on it.",
+            f"Preflight stops phase {context.phase} before anything was spent on it.",
             problems=report.problems,
-            hint=f"{own}Mend that, look again with: swarm preflight --phase {ground.phase}; then: swarm run. To go on "
+            hint=f"{own}Mend that, look again with: swarm preflight --phase {context.phase}; then: swarm run. To go on "
             "without such looks: swarm automation off phase_preflight",
         )
     return report
@@ -101,7 +101,7 @@ def _phase(state: State, asked: int | None) -> int:
     return number
 
 
-def ground_of(project: Project, ports: Ports, ledger: Ledger, phase: int) -> Ground:
+def context_of(project: Project, ports: Ports, ledger: Ledger, phase: int) -> PreflightContext:
     """The project as it lies there; the limits are those of the settings now, not those of the last run."""
     from swarmgate.workspace.agent_programs.files import survey
 
@@ -115,7 +115,7 @@ def ground_of(project: Project, ports: Ports, ledger: Ledger, phase: int) -> Gro
         files = survey(config, repository.root, SPEAKING, lambda: repository.list_tree(repository.snapshot()))
         return project.command_runner(guarded=files.guarded)
 
-    return Ground(
+    return PreflightContext(
         folder=folder,
         repository=repository,
         ledger=ledger,

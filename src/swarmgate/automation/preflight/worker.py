@@ -10,7 +10,7 @@ from swarmgate.automation.bus.triggers import phase_boundary, phase_of, phase_to
 from swarmgate.automation.bus.worker import Seen, Worker
 from swarmgate.automation.ports import Ports
 from swarmgate.automation.preflight.checks import longest, run_checks
-from swarmgate.automation.preflight.preflight import NAME, ground_of, ran
+from swarmgate.automation.preflight.preflight import NAME, context_of, ran
 from swarmgate.domain.automation import AutomationEvent
 from swarmgate.errors import LedgerError
 from swarmgate.journal.lock import live_owner
@@ -49,7 +49,7 @@ class _AtBoundaries:
         ledger = Ledger.read(project.folder)
         if phase_to_begin(ledger.state) != number:
             return None
-        report = asyncio.run(run_checks(ground_of(project, self._ports, ledger, number)))
+        report = asyncio.run(run_checks(context_of(project, self._ports, ledger, number)))
         with contextlib.suppress(LedgerError):  # what cannot be kept is told all the same
             preflights.keep(project.folder, report)
         return ran(project.folder, report)

@@ -20,7 +20,7 @@ from swarmgate.engine.steps.proof.new_tests import DOES, TEST_THE_RESULT, UNKNOW
 from swarmgate.engine.steps.proof.objections import Answer, listed, objected
 from swarmgate.engine.steps.proof.parallel import together
 from swarmgate.engine.steps.proof.runs import Ran, Runs, differs, is_product_code
-from swarmgate.engine.steps.testing.uncollected import ADVICE, told, uncollected_tests
+from swarmgate.engine.steps.proof.uncollected import ADVICE, told, uncollected_tests
 from swarmgate.gates.project.files import language_of
 from swarmgate.workspace.runner_files import may_steer
 

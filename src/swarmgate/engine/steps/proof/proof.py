@@ -22,8 +22,8 @@ from swarmgate.engine.steps.proof.objections import Answer
 from swarmgate.engine.steps.proof.old_tests import Old
 from swarmgate.engine.steps.proof.parallel import together
 from swarmgate.engine.steps.proof.runs import Ran, Runs
-from swarmgate.engine.steps.testing.uncollected import remarks as remarks_on
-from swarmgate.engine.steps.testing.uncollected import told, uncollected_tests
+from swarmgate.engine.steps.proof.uncollected import remarks as remarks_on
+from swarmgate.engine.steps.proof.uncollected import told, uncollected_tests
 from swarmgate.gates import behaviour
 from swarmgate.ledger.evidence import BEFORE, MUTATION
 from swarmgate.workspace.suite import runner_of, takes_paths

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from swarmgate.automation.preflight.ground import Found, Ground, few
+from swarmgate.automation.preflight.context import Found, PreflightContext, few
 from swarmgate.errors import SwarmError
 from swarmgate.workspace.repository import Repository
 
@@ -17,14 +17,14 @@ _LOCK_S, _PAUSE_S = 2.0, 0.1
 """How long a git command, such as an editor's, may hold one of them; and between two looks."""
 
 
-def look(ground: Ground) -> Mapping[str, Found]:
+def look(context: PreflightContext) -> Mapping[str, Found]:
     """`repository` and `branch`."""
-    return {"repository": _as_expected(ground), "branch": _branch(ground)}
+    return {"repository": _as_expected(context), "branch": _branch(context)}
 
 
-def _as_expected(ground: Ground) -> Found:
+def _as_expected(context: PreflightContext) -> Found:
     """No file differs from HEAD or, while a task is unfinished, from what its last step left."""
-    repository, left = ground.fresh(), ground.state.tree
+    repository, left = context.fresh(), context.state.tree
     if lock := _standing_lock(repository):
         return Found(
             f"{lock.name} stands",
@@ -40,7 +40,7 @@ def _as_expected(ground: Ground) -> Found:
     except SwarmError as error:
         return Found.of(error)
     if not paths:
-        return Found(f"as task {ground.state.last or ground.state.open} left it" if left else "clean")
+        return Found(f"as task {context.state.last or context.state.open} left it" if left else "clean")
     if left:
         return Found(
             "a task is unfinished",
@@ -65,9 +65,9 @@ def _standing_lock(repository: Repository) -> Path | None:
     return None
 
 
-def _branch(ground: Ground) -> Found:
+def _branch(context: PreflightContext) -> Found:
     """On the branch of the work, or on any where it is not made yet; no merge, rebase or conflict stands."""
-    repository, wanted = ground.fresh(), ground.state.branch
+    repository, wanted = context.fresh(), context.state.branch
     try:
         here = repository.branch()
         repository.require_quiet()

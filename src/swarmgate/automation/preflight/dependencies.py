@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from swarmgate.automation.preflight.ground import Found, Ground, few
+from swarmgate.automation.preflight.context import Found, PreflightContext, few
 
 
-def look(ground: Ground) -> Mapping[str, Found]:
+def look(context: PreflightContext) -> Mapping[str, Found]:
     """`dependencies`."""
-    state, plan = ground.state, ground.state.plan
+    state, plan = context.state, context.state.plan
     if plan is None:
         return {"dependencies": Found("there is no plan", problem="there is no plan", hint='swarm plan "..."')}
-    tasks = plan.phase(ground.phase).tasks
+    tasks = plan.phase(context.phase).tasks
     own, still = {task.id for task in tasks}, [task for task in tasks if not state.task(task.id).settled]
     number = f"{len(tasks)} task{'s' * (len(tasks) != 1)}, {len(still)} open"
     needed = {other: task.id for task in still for other in task.depends}

@@ -21,7 +21,7 @@ from swarmgate.workspace.sandbox.running import CommandRunner
 
 
 @dataclass(frozen=True)
-class Ground:
+class PreflightContext:
     """One project before one phase.
 
     Attributes:
@@ -83,15 +83,15 @@ class Found:
         return cls(detail, error.message, error.hint)
 
 
-Look = Callable[[Ground], Awaitable[Mapping[str, Found]]]
+Look = Callable[[PreflightContext], Awaitable[Mapping[str, Found]]]
 """Looks, and answers by the name of the check."""
 
 
-def in_thread(look: Callable[[Ground], Mapping[str, Found]]) -> Look:
+def in_thread(look: Callable[[PreflightContext], Mapping[str, Found]]) -> Look:
     """A look that blocks, in a thread of its own: where it never ends, nothing waits for it, not even our end."""
 
     @wraps(look)
-    async def looked(ground: Ground) -> Mapping[str, Found]:
+    async def looked(context: PreflightContext) -> Mapping[str, Found]:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Mapping[str, Found]] = loop.create_future()
 
@@ -106,7 +106,7 @@ def in_thread(look: Callable[[Ground], Mapping[str, Found]]) -> Look:
         def work() -> None:
             found, failed = None, None
             try:
-                found = look(ground)
+                found = look(context)
             except BaseException as error:  # noqa: BLE001 - told to who waits
                 failed = error
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more

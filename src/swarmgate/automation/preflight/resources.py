@@ -6,7 +6,7 @@ import platform
 import shutil
 from collections.abc import Mapping, Sequence
 
-from swarmgate.automation.preflight.ground import Found, Ground, few
+from swarmgate.automation.preflight.context import Found, PreflightContext, few
 from swarmgate.config import is_program
 from swarmgate.domain.budget import Account
 from swarmgate.domain.estimate import expected_of, shortfalls
@@ -28,12 +28,14 @@ FREE_SHARE, FREE_ENOUGH = 0.05, 5_000_000_000
 _MB = 1_000_000
 
 
-async def look_at_tools(ground: Ground) -> Mapping[str, Found]:
+async def look_at_tools(context: PreflightContext) -> Mapping[str, Found]:
     """`tools`: Python, git, and what every required gate that is on cannot do without."""
-    skipped = ground.config.gates.skip
-    gates = [gate for gate in load(ground.repository.root) if gate.enabled and gate.required and gate.id not in skipped]
+    skipped = context.config.gates.skip
+    gates = [
+        gate for gate in load(context.repository.root) if gate.enabled and gate.required and gate.id not in skipped
+    ]
     wanted = [tool for gate in gates for tool in tools.needed(gate) if tool.required]
-    found = (await tools.asked([tools.GIT, *wanted], ground.repository.root, ground.commands)).values()
+    found = (await tools.asked([tools.GIT, *wanted], context.repository.root, context.commands)).values()
     known = {each.name: each for each in found}
     told = ", ".join([f"python {platform.python_version()}", *map(str, known.values())])
     lacking = [each for each in found if each.problem]
@@ -43,12 +45,12 @@ async def look_at_tools(ground: Ground) -> Mapping[str, Found]:
     return {"tools": Found(told)}
 
 
-async def look_at_models(ground: Ground) -> Mapping[str, Found]:
+async def look_at_models(context: PreflightContext) -> Mapping[str, Found]:
     """`models`: every role has a model that answers or a program that is there. No token is spent."""
     try:
-        warnings = ground.demands()
-        models = {name: _models(ground, name) for name in ground.roles}
-        reached = await ground.reach([model for each in models.values() for model in each])
+        warnings = context.demands()
+        models = {name: _models(context, name) for name in context.roles}
+        reached = await context.reach([model for each in models.values() for model in each])
     except SwarmError as error:
         return {"models": Found.of(error)}
     by_name = {each.provider: each for each in reached}
@@ -64,11 +66,11 @@ async def look_at_models(ground: Ground) -> Mapping[str, Found]:
     return {"models": Found(told, f"{problem}. A fallback answers for every role", hint, blocks=False)}
 
 
-def _models(ground: Ground, role: str) -> tuple[str, ...]:
+def _models(context: PreflightContext, role: str) -> tuple[str, ...]:
     """The models of a role; raises where one of its agent programs is not there."""
-    for problem in agent_rules.problems(ground.config, ground.repository.root, role):
+    for problem in agent_rules.problems(context.config, context.repository.root, role):
         raise problem
-    settings = ground.config.role(role)
+    settings = context.config.role(role)
     return (settings.model, *settings.fallback)
 
 
@@ -76,9 +78,9 @@ def _answers(model: str, reached: Mapping[str, Reach]) -> bool:
     return is_program(model) or not reached[model.partition("/")[0]].problem
 
 
-def look_at_budget(ground: Ground) -> Mapping[str, Found]:
+def look_at_budget(context: PreflightContext) -> Mapping[str, Found]:
     """`budget`: none is used up, and what is left is as much as the phase is expected to use."""
-    state, budgets = ground.state, ground.budgets()
+    state, budgets = context.state, context.budgets()
     if state.finished:
         return {"budget": Found("every phase is approved: nothing more is to be used", skipped=True)}
     measures = [(account, measure) for account in budgets for measure in account.measures()]
@@ -88,7 +90,7 @@ def look_at_budget(ground: Ground) -> Mapping[str, Found]:
         account, measure = used_up[0]
         problem = f"{account.name} is used up ({measure.text})"
         return {"budget": Found(told, problem, account.way_on.format(key=measure.key))}
-    expected = _expected(state, ground.phase)
+    expected = _expected(state, context.phase)
     lasting = tuple(account for account in budgets if account.owner.kind != "run")  # the next run has a new one
     if short := _shortfalls(state, expected, lasting):
         told = f"{told}; judged by {expected.basis} completed tasks"
@@ -121,9 +123,9 @@ def _shortfalls(state: State, expected: PhaseEstimated, budgets: Sequence[Accoun
     return shortfalls(state, expected, budgets)
 
 
-def look_at_disk(ground: Ground) -> Mapping[str, Found]:
+def look_at_disk(context: PreflightContext) -> Mapping[str, Found]:
     """`disk`: room where the work tree, git's folder and temporary files lie."""
-    places = (ground.repository.root, ground.repository.git_dir, temporary.place())
+    places = (context.repository.root, context.repository.git_dir, temporary.place())
     told, problems = [], []
     for place in dict.fromkeys(places):
         usage = shutil.disk_usage(place)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from swarmgate.automation.doctor.places import Places
 from swarmgate.automation.doctor.problem import Problem
+from swarmgate.automation.setting_places import Places
 from swarmgate.config import Config
 
 NAME = "shared models"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swarmgate.automation.doctor import veil
+from swarmgate.automation.doctor import redaction
 
 WORD = "mysecretpassword123"  # no shape tells it
 
@@ -27,7 +27,7 @@ WORD = "mysecretpassword123"  # no shape tells it
 )
 def test_no_secret_is_shown(line: str) -> None:
     for mark in "+-":
-        shown = veil.of_settings(mark + line, {"api_key_env"})
+        shown = redaction.of_settings(mark + line, {"api_key_env"})
         assert WORD not in shown
         assert shown.startswith(mark)
 
@@ -41,10 +41,10 @@ def test_no_secret_is_shown(line: str) -> None:
     ],
 )  # fmt: skip
 def test_what_changes_is_shown(line: str) -> None:
-    assert veil.of_settings(line, {"comand"}) == line
+    assert redaction.of_settings(line, {"comand"}) == line
 
 
 def test_sentences_about_keys_stay_as_they_are() -> None:
     told = "environment variable SWARM_PROVIDERS__A__API_KEY: unknown key `token`; MY_API_KEY is not set"
-    assert veil.masked(told) == told
-    assert veil.masked(f"coder=sh a.sh --token={WORD}") == "coder=sh a.sh --token=<hidden>"
+    assert redaction.masked(told) == told
+    assert redaction.masked(f"coder=sh a.sh --token={WORD}") == "coder=sh a.sh --token=<hidden>"
