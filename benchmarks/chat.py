@@ -21,6 +21,7 @@ import time
 import tracemalloc
 from collections import deque
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from swarmgate.agents.desk import Desk, Limits
@@ -30,11 +31,11 @@ from swarmgate.council.chat.model import ChatEnd, ChatResult
 from swarmgate.council.chat.request import chat_of
 from swarmgate.council.chat.steps import CHAT, Room
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.records.redaction import masked
+from swarmgate.council.records import redaction
 from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.domain.debate import Seat
-from swarmgate.domain.redaction import redact
+from swarmgate.domain.redaction import masked, redact
 from swarmgate.domain.usage import Usage
 from swarmgate.journal.store import opened
 from swarmgate.llm.model import ModelReply, ModelRequest, ToolCall
@@ -104,7 +105,8 @@ async def talk(place: Path, messages: int) -> tuple[ChatResult, Voices, float]:
         tokens=1_000_000_000,
         created_at=time.time(),
     )
-    records = Records(opened(place / ".swarm", "files"), clean=lambda value: masked(value, redact))
+    clean = partial(masked, mask=redact, names=redaction.NAMES)
+    records = Records(opened(place / ".swarm", "files"), clean=clean)
     began = time.process_time()
     context = CouncilContext(voices, records, own=Room())
     result = await run(CHAT, records.begin(CHAT, request), context)

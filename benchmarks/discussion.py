@@ -27,11 +27,11 @@ from swarmgate.council.context import CouncilContext
 from swarmgate.council.discussion.model import DiscussionRecord
 from swarmgate.council.discussion.pattern import DISCUSSION, Session
 from swarmgate.council.discussion.request import discussion_of
-from swarmgate.council.records.redaction import masked
+from swarmgate.council.records.redaction import NAMES
 from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.domain.debate import Seat
-from swarmgate.domain.redaction import redact
+from swarmgate.domain.redaction import masked, redact
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.llm.budget import Budget, Metered
@@ -47,7 +47,7 @@ _MASK = cache(lambda text: redact(text, ["sk-key-key-key-12345"]))
 
 def cleaned(value: Any) -> Any:
     """Without secrets, as the engine keeps it."""
-    return masked(value, _MASK)
+    return masked(value, _MASK, names=NAMES)
 
 
 TARGET_MS = 3.0

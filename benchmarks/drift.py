@@ -21,10 +21,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.automation.drift.labelled import Pair, alarmed, pairs, told
 
-from swarmgate.automation.drift.comparing import Later
-from swarmgate.automation.drift.detecting import Material, detect
+from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.detection import Material, detect
+from swarmgate.automation.drift.report import Decision, Place, TextKind
 from swarmgate.automation.drift.words import content, tokens
-from swarmgate.domain.drift import Decision, Place, TextKind
 from swarmgate.domain.state import State
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -25,8 +25,8 @@ from swarmgate.council.discussion import personas as personas_file
 from swarmgate.domain import events
 from swarmgate.domain.evidence import Verdict
 from swarmgate.domain.finding import Severity
-from swarmgate.engine.agent_trials import PROBLEMS
 from swarmgate.engine.initialise import initialise
+from swarmgate.evaluation.agent_trials import PROBLEMS
 from swarmgate.gates import definition
 from swarmgate.gates.definition import GateDefinition
 from swarmgate.gates.sensitivity import definition as sensitivity

@@ -30,6 +30,25 @@ if TYPE_CHECKING:
     from swarmgate.workspace.sandbox.running import CommandRunner
 
 
+def settings_at(here: Path) -> tuple[Path, Config]:
+    """The folder in which the commands of agents run, and the settings; outside of a project the default ones.
+
+    Raises:
+        NotAProject: there is no such folder.
+        ConfigError: the settings cannot be read.
+    """
+    from swarmgate.config import load
+
+    if not here.is_dir():
+        raise NotAProject(f"There is no folder {here}.")
+    try:
+        folder = SwarmFolder.find(here)
+    except NotAProject:
+        tops = (each for each in (here, *here.parents) if (each / ".git").exists())
+        return next(tops, here), load()
+    return folder.root, load(project_file=folder.config)
+
+
 @dataclass(frozen=True)
 class Project:
     """One project as it was asked for; folder and settings are read when they are first needed.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.project import _template, project
+from tests.project import _after, _template, once, project
 
 from swarmgate.ledger.folder import SwarmFolder
 
-__all__ = ["_template", "project"]
+__all__ = ["_after", "_template", "once", "project"]
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.engine.debate_script import ballot, debating, speech, synthesis
-from tests.engine.test_dispatch import DOWN, says
+from tests.council.debate_script import ballot, debating, speech, synthesis
+from tests.council.dispatch.test_facade import DOWN, says
 from tests.project import Project, event_lines, plain, rule
 
 from swarmgate.engine import Swarm

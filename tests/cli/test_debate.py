@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.engine.debate_script import debating, synthesis
+from tests.council.debate_script import debating, synthesis
 from tests.project import Project, event_lines, plain, rule, until
 
 from swarmgate.council.debate.model import DebateRecord

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.engine.discussion_script import CAST, PERSONAS, discussing, without_models
+from tests.council.discussion_script import CAST, PERSONAS, discussing, without_models
 from tests.project import Project, event_lines, plain
 
 from swarmgate.council.discussion.model import DiscussionRecord

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tests.engine.discussion_script import PERSONAS, discussing
+from tests.council.discussion_script import PERSONAS, discussing
 from tests.project import Project
 
 from swarmgate.cli.discuss_people import AtTerminal

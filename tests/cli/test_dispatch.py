@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.engine.test_dispatch import DOWN, says
+from tests.council.dispatch.test_facade import DOWN, says
 from tests.project import Project, event_lines, plain, rule, until
 
 EXAMPLE = Path(__file__).parents[2] / "examples/dispatch.toml"

@@ -7,12 +7,13 @@ import os
 import pytest
 from tests.project import Project, delegate, plan, task
 
-from swarmgate.automation.worker import Seen
+from swarmgate.automation.bus.worker import Seen
+from swarmgate.automation.drift.report import DriftReport, Place, Signal, SignalKind
+from swarmgate.automation.drift.worker import _context, _task_lines, worker
 from swarmgate.cli.drift import _lines
 from swarmgate.domain.automation import DriftFound, Happening
-from swarmgate.domain.drift import DriftReport, Place, Signal, SignalKind
 from swarmgate.engine import Swarm
-from swarmgate.engine.automating.drifting import _context, _task_lines, worker
+from swarmgate.engine.ports import EnginePorts
 
 HASHING = task("1.1", title="Hash passwords with bcrypt", acceptance=["a hash is no password"])
 CONTEXT = "# Context\n\n## Decisions\n- D1 [open]: Use argon2 for password hashes\n"
@@ -110,7 +111,7 @@ def test_the_worker_tells_when_the_signals_change_and_not_again(project: Project
     swarm = Swarm(project.root)
     state = swarm.state
     saved = Happening(source="ledger", seq=state.seq, time="", actor="architect", data={"type": "plan_saved"})
-    seen, made = Seen(saved, state, state), worker(swarm.project)
+    seen, made = Seen(saved, state, state), worker(swarm.project, EnginePorts())
     other = Seen(saved.model_copy(update={"data": {"type": "task_completed"}}), state, state)
     assert made.name == "decision_drift_detection"
     assert made.subject(seen)

@@ -15,6 +15,7 @@ from queue import Queue
 import pytest
 from tests.project import Project, until
 
+from swarmgate.automation.events.listing import in_full, words
 from swarmgate.domain.automation import AUTOMATION_EVENTS, Happening, HookRan, TriggerFired
 from swarmgate.domain.events import (
     DebateKept,
@@ -28,7 +29,6 @@ from swarmgate.domain.events import (
 )
 from swarmgate.domain.guard import Turn
 from swarmgate.domain.usage import Usage
-from swarmgate.engine.automating.eventing import in_full, words
 from swarmgate.engine.swarm import Swarm
 from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.ledger import Ledger

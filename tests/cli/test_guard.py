@@ -10,7 +10,7 @@ from tests.project import Project
 from typer.testing import CliRunner
 
 from swarmgate.cli.app import app
-from swarmgate.engine.guarding import Explained
+from swarmgate.workspace.shell.explanation import Explained
 from swarmgate.workspace.shell.policy import judge
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.project import Project, plain
 
+from swarmgate.automation.workers import workers_of
 from swarmgate.domain.automation import HookRan
 from swarmgate.domain.progress import Progress
-from swarmgate.engine.automating.crew import workers_of
+from swarmgate.engine.ports import EnginePorts
 from swarmgate.engine.swarm import Swarm
 from swarmgate.ledger.automation_log import AutomationLog
 
@@ -92,7 +93,7 @@ def test_settings_that_change_while_somebody_watches_tell_it_too(project: Projec
     told: list[Progress] = []
     swarm = Swarm(project.root, listener=told.append)
     project.configure(hooks={"phase_finished": "true"})
-    assert [worker.name for worker in workers_of(swarm.project.anew())] == ["hooks"]
+    assert [worker.name for worker in workers_of(swarm.project.anew(), EnginePorts())] == ["hooks"]
     assert [each.kind for each in told] == ["notice"]
     assert "the hook of phase_finished never runs" in told[0].text
     assert "phase_closed?" in told[0].text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from json import dumps
 
-from tests.engine.debate_script import debating
+from tests.council.debate_script import debating
 from tests.project import Project, rule
 
 from swarmgate.cli.metrics import _cost

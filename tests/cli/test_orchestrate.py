@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.debate_script import debating
-from tests.engine.test_dispatch import DOWN, says
+from tests.council.debate_script import debating
+from tests.council.dispatch.test_facade import DOWN, says
 from tests.project import Project, plain, rule, until
 
 from swarmgate.council.orchestration.file import read

@@ -17,7 +17,7 @@ from tests.domain.story import started
 from tests.project import until
 from typer.testing import CliRunner, Result
 
-from swarmgate.automation.crew import Crew
+from swarmgate.automation.watch.watcher import Watcher
 from swarmgate.cli.app import app
 from swarmgate.config import Automation
 from swarmgate.domain.status import StatusFile
@@ -325,7 +325,7 @@ def test_a_python_package_of_the_projects_own_does_not_get_in_the_way(folder: Sw
 
 def test_the_workers_of_a_run_are_not_stopped_this_way(folder: SwarmFolder) -> None:
     """Its lock is held by this very process, and its status says that it is a run."""
-    with Crew(folder, (), config=Automation(mode="manual"), place="run"):
+    with Watcher(folder, (), config=Automation(mode="manual"), place="run"):
         refused = swarm(folder, "watch", "stop")
         assert refused.exit_code == 2
         assert "swarm stop" in refused.stderr
@@ -355,7 +355,7 @@ def test_nobody_watches(folder: SwarmFolder) -> None:
 
 
 def test_a_watcher_that_writes_no_status_any_more_is_told(folder: SwarmFolder) -> None:
-    with Crew(folder, (), config=Automation(mode="manual"), place="watch"):
+    with Watcher(folder, (), config=Automation(mode="manual"), place="watch"):
         assert "hangs" not in swarm(folder, "watch", "status").stdout
         old = status(folder).model_copy(update={"written_at": "2026-01-01T00:00:00Z"})
         status_file.write(folder, old)

@@ -11,6 +11,7 @@ from tests.project import Project, rule
 
 from swarmgate.council.discussion.model import Discussion
 from swarmgate.council.discussion.pattern import DISCUSSION
+from swarmgate.council.facade import Council
 from swarmgate.council.participants.session import opened
 from swarmgate.council.patterns import PATTERNS, Place
 from swarmgate.council.records.lifecycle import Completed
@@ -19,7 +20,6 @@ from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.events import UsageRecorded
 from swarmgate.domain.usage import Allowance
 from swarmgate.engine import Swarm
-from swarmgate.engine.council import Council
 from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError
 from swarmgate.ledger.sessions import unsettled
 

@@ -30,7 +30,7 @@ from swarmgate.domain.events import AttemptKind, Event
 from swarmgate.domain.plan import Plan
 from swarmgate.domain.state import Outcome, Planning, Recovery, State, TaskStatus
 from swarmgate.domain.usage import Usage
-from swarmgate.engine.outcome import actions, outcome_of
+from swarmgate.engine.reports.outcome import actions, outcome_of
 
 SEEDS = st.integers(0, 2**32)
 

@@ -12,7 +12,7 @@ from swarmgate.domain.finding import Severity
 from swarmgate.domain.remedies import attack_files, no_override, of_model, override_line, taken_out
 from swarmgate.domain.stage import Stage
 from swarmgate.domain.state import Block, State
-from swarmgate.engine.outcome import actions
+from swarmgate.engine.reports.outcome import actions
 from swarmgate.errors import IllegalMove
 
 

@@ -18,7 +18,7 @@ from swarmgate.domain.plan import Phase, Plan
 from swarmgate.domain.stage import Stage
 from swarmgate.domain.state import Attempt, Outcome, State, TaskRecord, TaskStatus, replace
 from swarmgate.domain.trajectory import EFFECTS, RULE, Level, Pattern, is_news, observe, stopping
-from swarmgate.engine.steps.attempts import gates_rejection
+from swarmgate.engine.steps.attempt import gates_rejection
 
 
 def attempt(number: int, contents: dict[str, str] | None = None, **more: object) -> Attempt:

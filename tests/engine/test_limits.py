@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.debate_script import ballot, debating
+from tests.council.debate_script import ballot, debating
 from tests.misbehaviour.case import case
 from tests.project import GOAL, Project, call, event_lines, part, plain, rule, save, task, until
 

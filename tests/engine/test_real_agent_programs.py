@@ -16,7 +16,7 @@ from tests.confined import SANDBOX
 from tests.programs.agent_wires import AgentWires
 from tests.project import Project, call
 
-from swarmgate.engine import agent_trials
+from swarmgate.evaluation import agent_trials
 from swarmgate.testing import ScriptedServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.suite("unittest")]

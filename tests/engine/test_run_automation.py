@@ -1,4 +1,4 @@
-"""What works beside a run, and before its phases: the crew, the status artifact, preflight, the doctor."""
+"""What works beside a run, and before its phases: the watcher, the status artifact, preflight, the doctor."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 from tests.confined import SANDBOX
 from tests.project import Project, plain, plan, rule, until
 
-from swarmgate.automation.crew import Crew
+from swarmgate.automation.watch.beside_run import let_hooks_end
+from swarmgate.automation.watch.watcher import Watcher
 from swarmgate.domain import events as ev
 from swarmgate.domain.automation import PreflightRan
 from swarmgate.engine import Swarm
-from swarmgate.engine.crewing import let_hooks_end
 from swarmgate.journal.lock import live_owner
 from swarmgate.ledger.automation_log import AutomationLog
 
@@ -34,7 +34,7 @@ def workers_at_work() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("swarm-")]
 
 
-# --- the crew ---
+# --- the watcher ---
 
 
 @pytest.mark.slow
@@ -63,7 +63,7 @@ def test_a_run_tells_in_status_json_where_it_stands_while_it_works(project: Proj
 
 
 @pytest.mark.slow
-def test_the_crew_begins_and_ends_with_the_run(project: Project) -> None:
+def test_the_watcher_begins_and_ends_with_the_run(project: Project) -> None:
     project.planned()
     project.swarm("run", exits=3)
     assert [each["place"] for each in told(project, "watch_started")] == ["run", "run"]  # of `plan`, and of `run`
@@ -79,7 +79,7 @@ def test_the_crew_begins_and_ends_with_the_run(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_the_crew_leaves_it_to_another_process_that_watches(project: Project) -> None:
+def test_the_watcher_leaves_it_to_another_process_that_watches(project: Project) -> None:
     project.planned()
     before = len(told(project, "watch_started"))
     watcher = project.start("watch")
@@ -92,7 +92,7 @@ def test_the_crew_leaves_it_to_another_process_that_watches(project: Project) ->
 
 
 @pytest.mark.slow
-def test_an_error_of_the_run_is_told_and_the_crew_ends_all_the_same(project: Project) -> None:
+def test_an_error_of_the_run_is_told_and_the_watcher_ends_all_the_same(project: Project) -> None:
     project.planned(rule("reviewer", "review", {"fault": {"kind": "500", "retry_after": 0}}))
     result = project.swarm("run", exits=5)
     assert "the endpoint answered 500" in result.stderr
@@ -100,7 +100,7 @@ def test_an_error_of_the_run_is_told_and_the_crew_ends_all_the_same(project: Pro
 
 
 @pytest.mark.slow
-def test_what_the_crew_cannot_write_stops_no_run(project: Project) -> None:
+def test_what_the_watcher_cannot_write_stops_no_run(project: Project) -> None:
     project.planned()
     for path in (project.folder.automation_log, project.folder.status):
         path.unlink(missing_ok=True)
@@ -160,10 +160,10 @@ async def test_whoever_asks_to_stop_waits_for_no_hook() -> None:
     said: list[str] = []
     began = time.monotonic()
     late = lambda: time.monotonic() - began > 0.7  # noqa: E731 - the user's Ctrl-C
-    await let_hooks_end(cast("Crew", Busy()), 20, tell=lambda _, text: said.append(text), asked=late)
+    await let_hooks_end(cast("Watcher", Busy()), 20, tell=lambda _, text: said.append(text), asked=late)
     assert 0.7 < time.monotonic() - began < 15
     assert said == ["waiting for 2 hooks, at most 20 s; Ctrl-C ends that"]
-    await let_hooks_end(cast("Crew", Busy()), 0.1, tell=lambda _, text: said.append(text), asked=lambda: False)
+    await let_hooks_end(cast("Watcher", Busy()), 0.1, tell=lambda _, text: said.append(text), asked=lambda: False)
     await let_hooks_end(None, 20, tell=lambda _, text: said.append(text), asked=lambda: False)
     assert time.monotonic() - began < 5
 
@@ -254,7 +254,7 @@ def test_the_doctor_sees_the_keys_that_the_run_keeps_from_its_commands(
 
 
 @pytest.mark.slow
-def test_a_run_for_programs_has_the_same_crew(project: Project) -> None:
+def test_a_run_for_programs_has_the_same_watcher(project: Project) -> None:
     import asyncio
 
     project.planned()

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.engine.discussion_script import discussing
+from tests.council.discussion_script import discussing
 from tests.project import Project
 
 from swarmgate.council.discussion import personas as personas_file

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from swarmgate.engine import replay
 from swarmgate.errors import ConfigError, SwarmError, WorkspaceError
 from swarmgate.gates import accepted, own_tools, parsers, ruff, surroundings
 from swarmgate.gates.cache import Cache, key_of
@@ -19,6 +18,7 @@ from swarmgate.gates.sbom import formats, machine_yaml
 from swarmgate.gates.sbom.model import Malformed
 from swarmgate.gates.syntax import documents
 from swarmgate.gates.tool import OUTPUT_LIMIT, Broken
+from swarmgate.gates.verbs import answer_cache
 from swarmgate.workspace import driver
 from swarmgate.workspace.repository import Repository
 
@@ -140,5 +140,5 @@ def test_settings_of_linters_in_the_home_do_not_count() -> None:
 @pytest.mark.parametrize("entry", [[], {"surroundings": 1}, float("nan"), {"surroundings": "a", "paths": [1]}])
 def test_a_strange_answer_is_judged_again(repo: Path, entry: object) -> None:
     Cache().put("a", entry)
-    asked = replay.Question("a", "", Repository.discover(repo), repo)
-    assert replay._answer(asked) is None
+    asked = answer_cache.Question("a", "", Repository.discover(repo), repo)
+    assert answer_cache._answer(asked) is None

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from swarmgate.automation import filewatch
+from swarmgate.automation.watch import file_watch
 from swarmgate.ledger.plan_file import Found, PlanFile
 
 
@@ -237,7 +237,7 @@ def test_a_writer_that_pauses_is_waited_for_though_the_file_rests(path: Path) ->
 
 def test_a_save_in_place_of_the_same_size_and_time_has_another_stamp(path: Path) -> None:
     path.write_bytes(b"one")
-    file, watch = PlanFile(path), [filewatch._stamp(path)]
+    file, watch = PlanFile(path), [file_watch._stamp(path)]
     file.read()
     times = path.stat()
     time.sleep(0.02)
@@ -245,4 +245,4 @@ def test_a_save_in_place_of_the_same_size_and_time_has_another_stamp(path: Path)
         writer.write(b"two")
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert file.stamp() != file.left
-    assert filewatch._stamp(path) not in watch
+    assert file_watch._stamp(path) not in watch

@@ -18,7 +18,7 @@ from swarmgate.agents.authority import Authority, right_of
 from swarmgate.agents.scope import ScopeRules, outside
 from swarmgate.config.guards import Scope
 from swarmgate.domain.plan import Task
-from swarmgate.engine.steps.authority import breaches
+from swarmgate.engine.steps.turn.authority import breaches
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.shell.policy import judge
 

@@ -1,1 +1,1 @@
-"""Work beside the loop that never calls a model: for now the doctor."""
+"""Work beside the loop that never calls a model: one folder a capability, and the bus that starts them."""

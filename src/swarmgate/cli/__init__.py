@@ -57,9 +57,9 @@ def keep_to_ourselves(arguments: list[str]) -> None:
 
 def _repeat() -> None:
     """End with what the same command said before, where nothing changed since."""
-    from swarmgate.engine import replay
+    from swarmgate.gates.verbs import answer_cache
 
-    known = replay.attempt(sys.argv[1:])
+    known = answer_cache.attempt(sys.argv[1:])
     if known is not None:
         sys.stdout.buffer.write(known.text.encode("utf-8", "surrogateescape"))
         _end(known.exit_code)

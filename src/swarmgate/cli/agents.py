@@ -10,7 +10,7 @@ from swarmgate.cli.options import Json, Repo, filled
 from swarmgate.cli.terminal import boundary
 
 if TYPE_CHECKING:
-    from swarmgate.engine.agent_trials import Known, Trial
+    from swarmgate.evaluation.agent_trials import Known, Trial
 
 app = typer.Typer(
     help="Coding agents of the command line as roles: which are known, and whether one works here.",
@@ -36,7 +36,7 @@ def listed(json: Json = False) -> None:
     Example: swarm agents list
     """
     with boundary(json) as terminal:
-        from swarmgate.engine import agent_trials
+        from swarmgate.evaluation import agent_trials
 
         found = agent_trials.known()
         data = {each.name: each.model_dump(mode="json") for each in found}
@@ -77,8 +77,8 @@ def tried(
     Example: swarm agents test opencode --env OPENCODE_CONFIG_CONTENT
     """
     with boundary(json) as terminal:
-        from swarmgate.engine import agent_trials
         from swarmgate.errors import UsageError
+        from swarmgate.evaluation import agent_trials
 
         if bool(name) == bool(model):
             raise UsageError("name a role or a program, or give --model", hint="see: swarm agents list")

@@ -12,7 +12,7 @@ from swarmgate.cli.options import Json, Repo, filled
 from swarmgate.cli.terminal import boundary
 
 if TYPE_CHECKING:
-    from swarmgate.engine.automating.switching import Capability, CapabilityReport
+    from swarmgate.automation.capabilities import Capability, CapabilityReport
 
 Name = Annotated[
     str,
@@ -79,7 +79,7 @@ def mode(mode: ModeName, repo: Repo = None, json: Json = False) -> None:
     Example: swarm automation mode hybrid
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.automating.switching import require_mode
+        from swarmgate.automation.capabilities import require_mode
         from swarmgate.engine.swarm import Swarm
 
         require_mode(mode)
@@ -89,7 +89,7 @@ def mode(mode: ModeName, repo: Repo = None, json: Json = False) -> None:
 
 def _switch(name: str, repo: Path | None, *, on: bool, json: bool) -> None:
     with boundary(json) as terminal:
-        from swarmgate.engine.automating.switching import require_capability
+        from swarmgate.automation.capabilities import require_capability
         from swarmgate.engine.swarm import Swarm
 
         require_capability(name)

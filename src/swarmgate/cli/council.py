@@ -22,8 +22,8 @@ from swarmgate.errors import CouncilRefused
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
 
+    from swarmgate.council.facade import Council
     from swarmgate.council.shared import Shared
-    from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
 Finish = Callable[[Terminal, "Path | None", Any, str], None]

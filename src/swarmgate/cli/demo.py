@@ -34,7 +34,7 @@ def command(
     Example: swarm demo --yes
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.demo import GOAL, stage
+        from swarmgate.engine.demo.stage import GOAL, stage
 
         place = (folder or temporary.kept("swarm-demo")).resolve()
         terminal.note(f"The demo's project: {place}")
@@ -51,13 +51,13 @@ def command(
 def _debate(terminal: Terminal, place: Path, *, live: bool) -> None:
     """Holds the demo's debate, and tells how it ended and how to read it again."""
     from swarmgate.cli.holding import held
-    from swarmgate.engine import demo_debate
-    from swarmgate.engine.demo import stage
+    from swarmgate.engine.demo import debate
+    from swarmgate.engine.demo.stage import stage
     from swarmgate.engine.swarm import Swarm
 
-    with stage(place, live=live, script=demo_debate.SCRIPT):
-        terminal.note(f"The question: {demo_debate.QUESTION}\n")
-        outcome = held(place, terminal, lambda swarm: demo_debate.debate(swarm.council, live=live), goes_on="")
+    with stage(place, live=live, script=debate.SCRIPT):
+        terminal.note(f"The question: {debate.QUESTION}\n")
+        outcome = held(place, terminal, lambda swarm: debate.debate(swarm.council, live=live), goes_on="")
     ended, verdict = Swarm(place).council.debate_verdict(outcome.id)
     told = {**ended, "project": str(place)}
     show = f"swarm debate show {outcome.id}"
@@ -90,7 +90,7 @@ def _failures(plan: str) -> str:
 
 def _finish(terminal: Terminal, place: Path, waiting: str) -> None:
     from swarmgate.domain.decide import Waiting
-    from swarmgate.engine.outcome import EXIT_CODES
+    from swarmgate.engine.reports.outcome import EXIT_CODES
     from swarmgate.engine.swarm import Swarm
 
     state = Waiting(waiting)

@@ -14,7 +14,7 @@ from swarmgate.errors import UsageError
 if TYPE_CHECKING:
     from swarmgate.cli.terminal import Terminal
     from swarmgate.council.discussion.model import Choice, DiscussionRecord
-    from swarmgate.engine.council import Council
+    from swarmgate.council.facade import Council
 
 _WAITS = 3
 

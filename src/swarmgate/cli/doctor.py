@@ -34,10 +34,9 @@ def command(
         _require_fitting(models=models, fix=fix, check=check)
         if models:
             _models(repo, terminal)
-        from swarmgate.engine.automating.doctoring import diagnose
         from swarmgate.engine.swarm import Swarm
 
-        found = diagnose(Swarm(repo).project, fix=fix and not check, tell=lambda diff: _shown(terminal, diff))
+        found = Swarm(repo).automation.doctor(fix=fix and not check, tell=lambda diff: _shown(terminal, diff))
         shown = found.diff.splitlines() if check else []
         terminal.result(found.as_json(), [*found.lines(), *shown, *([found.outcome(dry=check)] if fix else ())])
         raise typer.Exit(0 if found.passed else 6)

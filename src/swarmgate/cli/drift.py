@@ -10,7 +10,7 @@ from swarmgate.cli.options import Json, Repo
 from swarmgate.cli.terminal import boundary
 
 if TYPE_CHECKING:
-    from swarmgate.domain.drift import DriftReport, Signal
+    from swarmgate.automation.drift.report import DriftReport, Signal
 
 
 def command(repo: Repo = None, json: Json = False) -> None:

@@ -12,7 +12,7 @@ import typer
 from swarmgate.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from swarmgate.engine.outcome import RunOutcome
+    from swarmgate.engine.reports.outcome import RunOutcome
     from swarmgate.engine.swarm import Swarm
 
 
@@ -62,7 +62,7 @@ async def _with_signals(swarm: Swarm, work: Coroutine[Any, Any, RunOutcome]) -> 
 
 def finish(terminal: Terminal, outcome: RunOutcome) -> None:
     """Prints where the work stands and leaves with its exit code."""
-    from swarmgate.engine.outcome import EXIT_CODES
+    from swarmgate.engine.reports.outcome import EXIT_CODES
 
     terminal.result(outcome, _lines(outcome))
     raise typer.Exit(EXIT_CODES[outcome.waiting])

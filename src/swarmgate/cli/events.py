@@ -73,7 +73,7 @@ def _show(event: Happening, terminal: Terminal) -> None:
 
 
 def _line(event: Happening) -> str:
-    from swarmgate.engine.automating.eventing import in_full
+    from swarmgate.automation.events.listing import in_full
 
     at = event.time[:23].replace("T", " ")
     return f"{at}  {event.source:10}  {event.actor:16}  {event.type:24}  {in_full(event)}".rstrip()

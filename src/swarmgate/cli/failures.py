@@ -8,7 +8,7 @@ from swarmgate.cli.options import Json, Repo
 from swarmgate.cli.terminal import boundary
 
 if TYPE_CHECKING:
-    from swarmgate.engine.failures import FailureGroup
+    from swarmgate.engine.reports.failures import FailureGroup
 
 _TEXTS = 5
 """As many texts of a group are shown; --json has all."""

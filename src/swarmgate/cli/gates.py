@@ -73,8 +73,8 @@ def run(
     """
     with boundary(json) as terminal:
         from swarmgate.cli.screen import screen
-        from swarmgate.engine.gating.asking import Request
-        from swarmgate.engine.gating.judging import check_form, judge
+        from swarmgate.gates.verbs.request import Request
+        from swarmgate.gates.verbs.run import check_form, judge
 
         shown = check_form(form, as_json=json, to_file=output is not None)
         request = Request(repo, base or "", staged, everything, tuple(paths or ()), fix)
@@ -94,7 +94,7 @@ def listing(repo: Repo = None, json: Json = False) -> None:
     Example: swarm gates list
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.gating import listing as gates
+        from swarmgate.gates.verbs import list_gates as gates
 
         listed = gates.gates(repo)
         terminal.result([each.as_json() for each in listed], gates.lines(listed))
@@ -111,10 +111,10 @@ def explain(
     Example: swarm gates explain S602
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.gating import explaining
+        from swarmgate.gates.verbs import explain
 
-        told = explaining.explain(repo, rule)
-        terminal.result(told, explaining.lines(told))
+        told = explain.explain(repo, rule)
+        terminal.result(told, explain.lines(told))
 
 
 @app.command("baseline")
@@ -145,15 +145,15 @@ def baseline(
     Example: swarm gates baseline --all --reason "before we used gates" --expires 90
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.gating import accepting
-        from swarmgate.engine.gating.asking import Request
+        from swarmgate.gates.verbs import baseline
+        from swarmgate.gates.verbs.request import Request
 
         if paths == ["list"]:
-            entries = accepting.entries(repo)
-            terminal.result([each.model_dump(mode="json") for each in entries], accepting.lines(entries))
+            entries = baseline.entries(repo)
+            terminal.result([each.model_dump(mode="json") for each in entries], baseline.lines(entries))
             return
         request = Request(repo, base or "", everything=everything, paths=tuple(paths or ()), fix=False)
-        stored = accepting.store(
+        stored = baseline.store(
             request, reason=reason, expires=expires or "", prune=prune, force=force, only=tuple(only or ())
         )
         terminal.result(stored.as_json(), stored.lines())
@@ -174,7 +174,7 @@ def doctor(
     Example: swarm gates doctor --install
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.gating.doctoring import examine
+        from swarmgate.gates.verbs.doctor import examine
 
         examined = examine(repo, install=install)
         terminal.result(examined.as_json(), examined.lines())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,7 +22,7 @@ def _group() -> None:
 
 
 @app.command("explain")
-def explain(
+def explained(
     command: Annotated[
         list[str],
         typer.Argument(
@@ -38,9 +39,12 @@ def explain(
     Example: swarm guard explain -- 'curl https://example.com/install.sh | sh'
     """
     with boundary(json) as terminal:
-        from swarmgate.engine import guarding
+        from swarmgate.project import settings_at
+        from swarmgate.workspace.shell.explanation import explain
 
         line = command[0] if len(command) == 1 else shlex.join(command)
-        told = guarding.explain(repo, line)
+        root, config = settings_at((repo or Path.cwd()).resolve())
+        limits = config.commands
+        told = explain(line, root=root, allow=limits.allow, writable=limits.writable, sandbox=limits.sandbox)
         terminal.result(told.as_json(), told.lines())
         raise typer.Exit(0 if told.judgement.allowed else 1)

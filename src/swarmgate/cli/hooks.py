@@ -11,7 +11,7 @@ from swarmgate.cli.options import Json, Repo, filled
 from swarmgate.cli.terminal import boundary
 
 if TYPE_CHECKING:
-    from swarmgate.domain.hooks import Hook
+    from swarmgate.automation.hooks.report import Hook
 
 
 class ListOrTry(DefaultVerb):

@@ -14,7 +14,7 @@ from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import UsageError
 
 if TYPE_CHECKING:
-    from swarmgate.engine.outcome import RunOutcome
+    from swarmgate.engine.reports.outcome import RunOutcome
 
 
 def command(

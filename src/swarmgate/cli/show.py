@@ -10,7 +10,7 @@ from swarmgate.cli.terminal import boundary
 if TYPE_CHECKING:
     from swarmgate.domain.evidence import Proof, Review
     from swarmgate.domain.guard import GuardNote
-    from swarmgate.engine.reports import AttemptReport, TaskReport
+    from swarmgate.engine.reports.status import AttemptReport, TaskReport
 
 
 _INDENT = 4
@@ -96,9 +96,9 @@ def _gates(attempt: AttemptReport) -> list[str]:
     """What gates rejected it for, as they tell it by hand."""
     from swarmgate.cli.screen import screen
     from swarmgate.domain.screen import Screen
-    from swarmgate.engine.gating import telling
+    from swarmgate.gates.report import rejection
 
-    return telling.lines(attempt.gates, Screen(max(screen().width - _INDENT, 0))) if attempt.gates else []
+    return rejection(attempt.gates, Screen(max(screen().width - _INDENT, 0))) if attempt.gates else []
 
 
 def _attempt(task_id: str, attempt: AttemptReport) -> list[str]:

@@ -9,7 +9,7 @@ from swarmgate.cli.terminal import boundary
 
 if TYPE_CHECKING:
     from swarmgate.domain.events import PhaseEstimated
-    from swarmgate.engine.reports import StatusReport
+    from swarmgate.engine.reports.status import StatusReport
 
 
 def command(repo: Repo = None, json: Json = False) -> None:
@@ -107,6 +107,6 @@ def _used(report: StatusReport) -> str:
 
 
 def _expected(estimate: PhaseEstimated) -> str:
-    from swarmgate.engine.describe import describe
+    from swarmgate.ledger.describe import describe
 
     return describe(estimate)

@@ -10,7 +10,7 @@ from swarmgate.cli.options import Json, Repo
 from swarmgate.cli.terminal import boundary
 
 if TYPE_CHECKING:
-    from swarmgate.engine.automating.syncing import SyncReport
+    from swarmgate.automation.plan_sync.report import SyncReport
 
 
 def command(

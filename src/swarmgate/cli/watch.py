@@ -12,9 +12,9 @@ from swarmgate.cli.options import Json, Repo
 from swarmgate.cli.terminal import Terminal, boundary
 
 if TYPE_CHECKING:
+    from swarmgate.automation.facade import Automation
     from swarmgate.domain.progress import Listener
     from swarmgate.domain.status import StatusFile, WatchStatus
-    from swarmgate.engine.automation import Automation
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
 

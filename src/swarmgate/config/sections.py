@@ -10,6 +10,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from swarmgate.config import command_lines
 from swarmgate.config.automation import Automation, Evidence, HookName
 from swarmgate.config.base import (
+    ROLES,
+    SPEAKING,
     ModelName,
     RoleName,
     Seconds,
@@ -293,6 +295,12 @@ class Config(Section):
         default_factory=dict, description="Your own commands on events: the event's type and a shell command."
     )
     evidence: Evidence = Field(default_factory=Evidence, description="How long evidence is kept.")
+
+    @property
+    def speaking(self) -> tuple[str, ...]:
+        """The roles that speak in a run: an expert only where a model is configured for it."""
+        expert = not {"default", "sme"}.isdisjoint(self.roles)
+        return SPEAKING if expert else ROLES
 
     def role(self, name: str) -> Role:
         """The settings of a role, or those of `roles.default`.

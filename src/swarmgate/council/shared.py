@@ -18,9 +18,10 @@ from swarmgate.config import nearest
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.patterns import PATTERNS
 from swarmgate.council.records.record import Record
-from swarmgate.council.records.redaction import NAMES, masked
+from swarmgate.council.records.redaction import NAMES
 from swarmgate.council.records.store import Records
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.redaction import masked
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, LedgerCorrupt, LedgerError, SwarmError
 from swarmgate.journal.store import opened

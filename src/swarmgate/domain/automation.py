@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field
 
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.breaker import BreakerState
 
 
 class Watching(StrEnum):
@@ -22,6 +21,17 @@ class Watching(StrEnum):
     """The operating system tells."""
     POLLING = "polling"
     """swarmgate looks every few seconds: where no events come."""
+
+
+class BreakerState(StrEnum):
+    """Of a circuit breaker (Nygard, Release It!, 2007)."""
+
+    CLOSED = "closed"
+    """Calls go through."""
+    OPEN = "open"
+    """Calls are not made."""
+    HALF_OPEN = "half_open"
+    """Calls are tried; the first failure opens it again."""
 
 
 class WatchStarted(Frozen):

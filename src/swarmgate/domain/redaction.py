@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
 
 MASK = "[redacted]"
 """What stands where a secret stood."""
@@ -63,3 +64,29 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     for pattern in _AFTER_NAME:
         text = pattern.sub(rf"\g<1>{MASK}", text)
     return text
+
+
+def masked(value: Any, mask: Callable[[str], str], *, names: Collection[str] = ()) -> Any:
+    """The JSON-ready value with secrets masked in its free text; the keys of objects stay, and so does what names.
+
+    Args:
+        value: of a record.
+        mask: masks the secrets in a text.
+        names: the fields that name something, or several.
+    """
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, list):
+        return [masked(each, mask, names=names) for each in value]
+    if isinstance(value, dict):
+        return {
+            key: each if key in names and _names(each) else masked(each, mask, names=names)
+            for key, each in value.items()
+        }
+    return value
+
+
+def _names(value: Any) -> bool:
+    """Whether that is a name, or several: not whole records."""
+    several = value if isinstance(value, list) else [value]
+    return all(isinstance(each, str) for each in several)

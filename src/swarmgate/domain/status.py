@@ -2,8 +2,8 @@
 
 from typing import Literal
 
+from swarmgate.domain.automation import BreakerState
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.breaker import BreakerState
 from swarmgate.domain.decide import next_step, waiting_for, worked_on
 from swarmgate.domain.state import State
 

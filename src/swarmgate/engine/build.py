@@ -12,7 +12,7 @@ from swarmgate.domain.finding import GateReport, GateResult
 from swarmgate.engine import debaters
 from swarmgate.engine.context import Context, StopFlag
 from swarmgate.engine.desks import Desks
-from swarmgate.engine.steps.attempts import announced
+from swarmgate.engine.steps.attempt import announced
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.memory import Memory
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline

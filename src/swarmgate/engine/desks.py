@@ -15,8 +15,8 @@ from swarmgate.domain.budget import Account
 from swarmgate.domain.guard import Turn
 from swarmgate.engine.context import Context
 from swarmgate.engine.experts import expert
-from swarmgate.engine.steps.scope import violation
-from swarmgate.engine.steps.sweeping import sweep
+from swarmgate.engine.steps.coding.scope import violation
+from swarmgate.engine.steps.turn.leftovers import sweep
 from swarmgate.ledger.live import LiveCounts
 from swarmgate.ledger.traces import TraceStore
 from swarmgate.llm.budget import Budget

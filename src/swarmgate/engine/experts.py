@@ -68,9 +68,4 @@ def expert(
         task, phase = kept.place
         return await sme.consult(desk(sme.ROLE), domain=domain, question=question, task=task, phase=phase)
 
-    return Expert(kept, ask if has_expert(config) else None)
-
-
-def has_expert(config: Config) -> bool:
-    """Whether a model is configured that experts can speak with."""
-    return not {"default", sme.ROLE}.isdisjoint(config.roles)
+    return Expert(kept, ask if sme.ROLE in config.speaking else None)

@@ -13,14 +13,13 @@ from swarmgate.domain.evidence_report import RECORDED
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.state import State
-from swarmgate.engine.boundaries import Boundaries
 from swarmgate.engine.context import Context
-from swarmgate.engine.describe import describe
-from swarmgate.engine.edits import PlanEdits
+from swarmgate.engine.outside_changes.branch_watch import History
+from swarmgate.engine.outside_changes.plan_edits import PlanEdits
+from swarmgate.engine.phase_preflight import PhasePreflight
 from swarmgate.engine.spending import allowances
-from swarmgate.engine.standing import History
 from swarmgate.engine.steps import STEPS
-from swarmgate.engine.steps.ignored import watched
+from swarmgate.engine.steps.turn.ignored_files import watched
 from swarmgate.errors import (
     BreakerTripped,
     BudgetExhausted,
@@ -32,6 +31,7 @@ from swarmgate.errors import (
     SwarmError,
 )
 from swarmgate.ledger import guidance
+from swarmgate.ledger.describe import describe
 from swarmgate.ledger.interruption import ended as interrupted
 from swarmgate.ledger.interruption import head_moved
 from swarmgate.ledger.traces import TraceStore
@@ -51,7 +51,7 @@ async def run_loop(ctx: Context) -> State:
         Stopped: at the next safe point after Ctrl-C or `swarm stop`.
         SwarmError: what ended a step; the pause is on record, and the next run goes on from there.
     """
-    state, edits, boundaries, history = _begin(ctx), PlanEdits(ctx), Boundaries(ctx), History(ctx)
+    state, edits, preflight, history = _begin(ctx), PlanEdits(ctx), PhasePreflight(ctx), History(ctx)
     between = True
     try:
         while step := next_step(state):
@@ -60,7 +60,7 @@ async def run_loop(ctx: Context) -> State:
             if found := history.look(state, step):
                 state = _record(ctx, found)
                 continue
-            if await boundaries.crossed(state):
+            if await preflight.passed(state):
                 continue  # it took its time: the user may have asked to stop
             ctx.tell("step", describe_step(step, state), step=step)
             between = False

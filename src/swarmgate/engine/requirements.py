@@ -6,15 +6,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from swarmgate.config import ROLES, SPEAKING, Config
+from swarmgate.config import SPEAKING, Config
 from swarmgate.domain.budget import PROJECT, Account
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import require_debaters
-from swarmgate.engine.experts import has_expert
-from swarmgate.engine.history import require_on_branch
+from swarmgate.engine.outside_changes.history import require_on_branch
 from swarmgate.engine.spending import allowances
-from swarmgate.engine.steps import mutating
+from swarmgate.engine.steps.proof import mutation
 from swarmgate.errors import LedgerCorrupt
 from swarmgate.llm.budget import require_end
 from swarmgate.llm.connect import check_keys, same_model_warning
@@ -37,7 +36,7 @@ def require_models(config: Config, environ: Mapping[str, str], repository: Repos
             another.
         MissingRequirement: a key's variable is not set, or a program or a file of its command line is not there.
     """
-    speaking = SPEAKING if has_expert(config) else ROLES
+    speaking = config.speaking
     check_keys(config, environ, roles=speaking)
     require_distinct(config)
     require_prices(config, speaking)
@@ -67,7 +66,7 @@ def require_tools(config: Config) -> None:
         MissingRequirement: it is not.
     """
     if config.tests.mutation:
-        mutating.require()
+        mutation.require()
 
 
 def require_branch(context: Context) -> None:

@@ -37,8 +37,8 @@ from swarmgate.domain.events import (
 )
 from swarmgate.domain.progress import Listener, silent
 from swarmgate.domain.state import Planning, State, TaskStatus
-from swarmgate.engine.outcome import RunOutcome, actions, outcome_of
-from swarmgate.engine.reports import (
+from swarmgate.engine.reports.outcome import RunOutcome, actions, outcome_of
+from swarmgate.engine.reports.status import (
     HistoryLine,
     RoleModel,
     StatusReport,
@@ -56,11 +56,12 @@ from swarmgate.project import Project
 from swarmgate.workspace.folders import make
 
 if TYPE_CHECKING:
+    from swarmgate.automation.facade import Automation
     from swarmgate.config import Config
-    from swarmgate.engine.automation import Automation
-    from swarmgate.engine.council import Council
-    from swarmgate.engine.failures import FailureGroup
-    from swarmgate.engine.models import ModelsReport
+    from swarmgate.council.critique.checks import Programs
+    from swarmgate.council.facade import Council
+    from swarmgate.engine.reports.failures import FailureGroup
+    from swarmgate.engine.reports.models import ModelsReport
     from swarmgate.ledger.checks import Check
 
 _MEND_SETTINGS = (
@@ -114,16 +115,17 @@ class Swarm:
     @cached_property
     def council(self) -> Council:
         """Debates, dispatched tasks and swarm chats."""
-        from swarmgate.engine.council import Council
+        from swarmgate.council.facade import Council
 
-        return Council(self.project)
+        return Council(self.project, _programs)
 
     @cached_property
     def automation(self) -> Automation:
         """Plan sync, preflight, hooks, the doctor's mending, evidence, drift, handoff."""
-        from swarmgate.engine.automation import Automation
+        from swarmgate.automation.facade import Automation
+        from swarmgate.engine.ports import EnginePorts
 
-        return Automation(self.project)
+        return Automation(self.project, EnginePorts())
 
     # --- planning ---
 
@@ -172,7 +174,7 @@ class Swarm:
                 case Waiting.PLANNING_FAILED if state.plan is not None:
                     events, words = [PlanApproved()], ["the plan as it stands, without the revision"]
                 case Waiting.PHASE_APPROVAL:
-                    from swarmgate.engine.history import standing
+                    from swarmgate.engine.outside_changes.history import standing
 
                     events = [*standing(state, self.folder.root), PhaseApproved(phase=state.current_phase)]
                     words = [f"phase {state.current_phase}"]
@@ -267,7 +269,7 @@ class Swarm:
 
     def _role_models(self) -> tuple[dict[str, RoleModel], str]:
         """The models of the roles as the settings have them now; where those cannot be read, why not."""
-        from swarmgate.engine.models import role_models
+        from swarmgate.engine.reports.models import role_models
 
         try:
             return role_models(self.config), ""
@@ -283,7 +285,7 @@ class Swarm:
 
     def failures(self) -> tuple[FailureGroup, ...]:
         """Rejections of all tasks of all goals, grouped by what they have in common."""
-        from swarmgate.engine.failures import failure_groups
+        from swarmgate.engine.reports.failures import failure_groups
 
         entries = (entry for entry, _ in Ledger.read(self.folder).entries())
         return failure_groups(entries, prompt=self._prompt)
@@ -360,9 +362,7 @@ class Swarm:
 
         `automation.doctor()` gives the same with the places of what it found, and mends it.
         """
-        from swarmgate.engine.automating.doctoring import diagnose
-
-        return diagnose(self.project).checks
+        return self.automation.doctor().checks
 
     async def probe_models(self) -> ModelsReport:
         """Asks every configured model what it can; the findings steer the next runs. Spends a few hundred tokens each.
@@ -370,7 +370,7 @@ class Swarm:
         Raises:
             ConfigError: no model is configured.
         """
-        from swarmgate.engine.models import probe_models
+        from swarmgate.engine.reports.models import probe_models
 
         return await probe_models(self.config, self.folder, self.project.environ)
 
@@ -390,7 +390,7 @@ class Swarm:
         """Records that the user vouches for a completed task whose commit is gone; False: there is nothing of that."""
         if self.state.task(task).status is not TaskStatus.COMPLETE:
             return False
-        from swarmgate.engine.history import vouched
+        from swarmgate.engine.outside_changes.history import vouched
 
         with self.project.writing() as ledger:
             state = ledger.state
@@ -402,7 +402,7 @@ class Swarm:
         """What opens a completed task again whose commit is gone; nothing for any other."""
         if state.task(task).status is not TaskStatus.COMPLETE:
             return []
-        from swarmgate.engine.history import is_lost
+        from swarmgate.engine.outside_changes.history import is_lost
 
         commit = state.task(task).commit
         return [TaskReopened(task=task, commit=commit)] if is_lost(state, self.folder.root, task) else []
@@ -417,8 +417,8 @@ class Swarm:
         self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False, waits: bool = False
     ) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
+        from swarmgate.automation.watch.beside_run import let_hooks_end
         from swarmgate.engine.build import build
-        from swarmgate.engine.crewing import crew_beside, let_hooks_end
         from swarmgate.engine.loop import run_loop
         from swarmgate.engine.requirements import (
             keys_withheld,
@@ -447,11 +447,11 @@ class Swarm:
             self._told(ledger, head_moved(ledger.state, self.folder, repository))
             self._interrupt, self._tell = lambda: setattr(context.stop, "asked", True), context.tell
             try:
-                with crew_beside(self.project, context.tell) as crew, keys_withheld(config):
+                with self.automation.beside_run(context.tell) as watcher, keys_withheld(config):
                     with context.worked.running():
                         state = await run_loop(context)
                     hook_s, stop = config.automation.hook_s, context.stop
-                    await let_hooks_end(crew, hook_s, tell=context.tell, asked=lambda: stop.requested)
+                    await let_hooks_end(watcher, hook_s, tell=context.tell, asked=lambda: stop.requested)
             finally:
                 self._interrupt = self._tell = None
                 for meter in context.meters.values():
@@ -460,9 +460,16 @@ class Swarm:
 
     def _told(self, ledger: Ledger, events: Sequence[Event]) -> None:
         """Records what was found before the work begins, and says so."""
-        from swarmgate.engine.describe import describe
+        from swarmgate.ledger.describe import describe
 
         ledger.append(events, expect=ledger.state.seq)
         for event in events:
             if text := describe(event):
                 self.notice(text)
+
+
+def _programs() -> Programs:
+    """The commands and gates that judge versions of a critique."""
+    from swarmgate.engine.critique_checks import ProjectChecks
+
+    return ProjectChecks

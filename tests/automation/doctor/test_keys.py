@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from swarmgate import assets
-from swarmgate.automation.doctor import contradictions, hook_commands, keys, veil
-from swarmgate.automation.doctor.places import Places, Written
+from swarmgate.automation.doctor import contradictions, hook_commands, keys, redaction
 from swarmgate.automation.doctor.problem import Problem
+from swarmgate.automation.setting_places import Places, Written
 from swarmgate.config import Config, load
 from swarmgate.config.refusals import Source
 from swarmgate.ledger.settings_file import changed
@@ -103,7 +103,7 @@ def test_keys_of_providers_are_found_and_never_shown() -> None:
     found = look(text)
     assert [each.line for each in found] == [2, 3]
     assert all(key not in each.text for each in found)
-    assert key not in veil.masked(text)
+    assert key not in redaction.masked(text)
     (named,) = look(f'[providers.a]\nbase_url = "http://x/v1"\napi_key_env = "{key}"\n')
     assert key not in named.text
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from swarmgate.automation.doctor import contradictions, guardrails, sharing
-from swarmgate.automation.doctor.places import Places, Written
+from swarmgate.automation.doctor import contradictions, guardrails, shared_models
 from swarmgate.automation.doctor.problem import Problem
+from swarmgate.automation.setting_places import Places, Written
 from swarmgate.config import load
 from swarmgate.gates.definition import load as load_gates
 
@@ -35,7 +35,7 @@ class Look:
         gates = load_gates(repo)
         self.contradictions = contradictions.look(config, places, tuple(each.id for each in gates))
         self.guardrails = guardrails.look(config, places, gates)
-        self.sharing = sharing.look(config, places)
+        self.sharing = shared_models.look(config, places)
 
     @property
     def all(self) -> tuple[Problem, ...]:

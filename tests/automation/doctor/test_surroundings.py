@@ -12,8 +12,8 @@ import pytest
 from tests.project import Project
 
 from swarmgate import assets
-from swarmgate.automation.doctor import endpoints, gate_tools, hook_commands, own_folder, records
-from swarmgate.automation.doctor.places import Places, Written
+from swarmgate.automation.doctor import endpoints, gate_tools, hook_commands, records, swarm_folder
+from swarmgate.automation.setting_places import Places, Written
 from swarmgate.config import Config, load
 from swarmgate.gates.definition import load as load_gates
 from swarmgate.ledger.folder import SwarmFolder
@@ -98,13 +98,13 @@ def test_a_key_over_http_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_new_folder_has_no_problem(folder: SwarmFolder) -> None:
-    assert own_folder.look(folder) == ((), ())
+    assert swarm_folder.look(folder) == ((), ())
 
 
 def test_lines_that_gitignore_lacks(folder: SwarmFolder) -> None:
     path = folder.path / ".gitignore"
     path.write_bytes(b"# mine\r\nruntime/\r\n/traces")
-    (found,), (draft,) = own_folder.look(folder)
+    (found,), (draft,) = swarm_folder.look(folder)
     assert (found.where, found.fixable) == (".swarm/.gitignore", True)
     assert "lacks /quarantine/, /discussions.sqlite3-*, /events.jsonl*:" in found.message
     assert (
@@ -115,7 +115,7 @@ def test_lines_that_gitignore_lacks(folder: SwarmFolder) -> None:
 def test_files_of_the_template_that_are_gone(folder: SwarmFolder) -> None:
     (folder.path / ".gitignore").unlink()
     (folder.gates / "README.md").unlink()
-    problems, drafts = own_folder.look(folder)
+    problems, drafts = swarm_folder.look(folder)
     assert [each.where for each in problems] == [".swarm/.gitignore", ".swarm/gates/README.md"]
     assert [each.before for each in drafts] == [None, None]
     assert drafts[0].after == (assets.template() / ".gitignore").read_text()
@@ -124,30 +124,30 @@ def test_files_of_the_template_that_are_gone(folder: SwarmFolder) -> None:
 def test_all_of_it_ignored(folder: SwarmFolder) -> None:
     (folder.root / ".gitignore").write_text("*.pyc\n.swarm/\n")
     (folder.path / ".gitignore").write_text("")
-    (found,), drafts = own_folder.look(folder)
+    (found,), drafts = swarm_folder.look(folder)
     assert (found.where, found.line, drafts) == (".gitignore", 2, ())
     (folder.root / ".gitignore").write_text(".swarm/runtime\n.swarmx\n")
-    assert "lacks" in own_folder.look(folder)[0][0].message
+    assert "lacks" in swarm_folder.look(folder)[0][0].message
 
 
 def test_who_may_write(folder: SwarmFolder) -> None:
     folder.config.chmod(0o666)
-    (found,), _ = own_folder.look(folder)
+    (found,), _ = swarm_folder.look(folder)
     assert found.text == ".swarm/config.toml: every user of this machine may change it -> chmod o-w .swarm/config.toml"
 
 
 def test_locks_of_the_dead(folder: SwarmFolder) -> None:
-    assert own_folder.locks(folder) == ""
+    assert swarm_folder.locks(folder) == ""
     folder.lock.write_text(json.dumps({"pid": 999_999_999, "host": HERE}))
     folder.watch_lock.write_text(json.dumps({"pid": 7, "host": "elsewhere"}))
-    assert ".swarm/runtime/lock names pid 999999999" in own_folder.locks(folder)
-    assert "harmless" in own_folder.locks(folder)
-    (found,), _ = own_folder.look(folder)
+    assert ".swarm/runtime/lock names pid 999999999" in swarm_folder.locks(folder)
+    assert "harmless" in swarm_folder.locks(folder)
+    (found,), _ = swarm_folder.look(folder)
     assert "pid 7 on elsewhere" in found.message
     folder.watch_lock.unlink()
     folder.lock.unlink()
     with Ledger.write(folder):  # a living owner is none of these
-        assert own_folder.locks(folder) == ""
+        assert swarm_folder.locks(folder) == ""
 
 
 # --- plan files ---

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from swarmgate.automation.drift.comparing import Later
-from swarmgate.automation.drift.detecting import Material, detect
-from swarmgate.domain.drift import Decision, Place, SignalKind, TextKind
+from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.detection import Material, detect
+from swarmgate.automation.drift.report import Decision, Place, SignalKind, TextKind
 from swarmgate.domain.state import State
 
 PAIRS = Path(__file__).resolve().parents[3] / "benchmarks" / "drift_pairs.jsonl"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.automation.drift.labelled import alarmed
 
 from swarmgate.automation.drift.claims import sentences
-from swarmgate.domain.drift import TextKind
+from swarmgate.automation.drift.report import TextKind
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_what_does_not(decision: str, later: str) -> None:
 
 @pytest.mark.parametrize(("development", "expected"), [("Use pytest", True), ("Use Flask for the web server", False)])
 def test_a_development_dependency_speaks_only_of_development(development: str, expected: bool) -> None:  # noqa: FBT001
-    from swarmgate.automation.drift.comparing import Later, compare
-    from swarmgate.domain.drift import Decision, Place
+    from swarmgate.automation.drift.comparison import Later, compare
+    from swarmgate.automation.drift.report import Decision, Place
 
     decision = Decision(id="D1", text=development, place=Place())
     packages = [Later(TextKind.DEPENDENCY, name, Place(), development=True) for name in ("nose2", "django")]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarmgate.automation.drift.decisions import settled, written
-from swarmgate.domain.drift import Decision, DecisionStatus, Place
+from swarmgate.automation.drift.report import Decision, DecisionStatus, Place
 from swarmgate.ledger.context_file import DERIVED_BEGIN, DERIVED_END
 
 TEXT = f"""# Context

@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from swarmgate.automation.drift.comparing import Later
-from swarmgate.automation.drift.detecting import MOST, Material, detect
+from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.detection import MOST, Material, detect
+from swarmgate.automation.drift.report import MOST_SIGNALS, Decision, Place, TextKind
 from swarmgate.automation.drift.texts import follows
-from swarmgate.domain.drift import MOST_SIGNALS, Decision, Place, TextKind
 from swarmgate.domain.state import State
 
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from swarmgate.automation.drift.comparing import Later
-from swarmgate.automation.drift.detecting import Material, detect
+from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.detection import Material, detect
 from swarmgate.automation.drift.gaps import requirements, uncovered
+from swarmgate.automation.drift.report import Decision, DriftReport, Place, SignalKind, TextKind
 from swarmgate.automation.drift.words import content, tokens
-from swarmgate.domain.drift import Decision, DriftReport, Place, SignalKind, TextKind
 from swarmgate.domain.events import AttemptKind
 from swarmgate.domain.plan import Phase, Plan, Task
 from swarmgate.domain.state import Attempt, State, TaskRecord

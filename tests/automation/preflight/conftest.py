@@ -10,24 +10,24 @@ from tests.confined import runner
 from tests.project import Project
 
 from swarmgate import config as settings
-from swarmgate.automation.preflight.ground import Ground
+from swarmgate.automation.preflight.context import PreflightContext
 from swarmgate.domain.preflight import Reach
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.repository import Repository
 
 
-class Grounds(Protocol):
-    def __call__(self, **changes: Any) -> Ground: ...
+class Contexts(Protocol):
+    def __call__(self, **changes: Any) -> PreflightContext: ...
 
 
 @pytest.fixture
-def ground(project: Project) -> Grounds:
-    """`ground(phase=2, ours=True)`: the project as it lies there now."""
+def context(project: Project) -> Contexts:
+    """`context(phase=2, ours=True)`: the project as it lies there now."""
 
     async def nothing(_models: Sequence[str]) -> Sequence[Reach]:
         return ()
 
-    def made(**changes: Any) -> Ground:
+    def made(**changes: Any) -> PreflightContext:
         ledger = Ledger.read(project.folder)
         fields: dict[str, Any] = {
             "folder": project.folder,
@@ -42,6 +42,6 @@ def ground(project: Project) -> Grounds:
             "reach": nothing,
             "demands": tuple,
         }
-        return Ground(**{**fields, **changes})
+        return PreflightContext(**{**fields, **changes})
 
     return made

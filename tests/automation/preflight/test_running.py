@@ -8,11 +8,11 @@ import time
 from collections.abc import Mapping
 
 import pytest
-from tests.automation.preflight.conftest import Grounds
+from tests.automation.preflight.conftest import Contexts
 from tests.project import Project
 
-from swarmgate.automation.preflight.ground import Found, Ground, Look, few, in_thread
-from swarmgate.automation.preflight.running import GROUPS, Group, longest, run_checks
+from swarmgate.automation.preflight.checks import GROUPS, Group, longest, run_checks
+from swarmgate.automation.preflight.context import Found, Look, PreflightContext, few, in_thread
 from swarmgate.domain.preflight import PreflightStatus
 from swarmgate.errors import WorkspaceError
 
@@ -20,19 +20,19 @@ pytestmark = pytest.mark.suite("unittest")
 
 
 def saying(**found: Found) -> Look:
-    async def look(_ground: Ground) -> Mapping[str, Found]:
+    async def look(_context: PreflightContext) -> Mapping[str, Found]:
         return found
 
     return look
 
 
-async def test_what_checks_find_is_the_report(ground: Grounds) -> None:
+async def test_what_checks_find_is_the_report(context: Contexts) -> None:
     groups = (
         Group(("good", "nothing"), saying(good=Found("looked"), nothing=Found("none there", skipped=True))),
         Group(("bad",), saying(bad=Found("it", "is broken", "mend it"))),
         Group(("odd",), saying(odd=Found("it", "is odd", blocks=False, seconds=7.0))),
     )
-    report = await run_checks(ground(phase=3), groups)
+    report = await run_checks(context(phase=3), groups)
     assert [(each.name, each.status.value) for each in report.checks] == [
         ("good", "pass"),
         ("nothing", "skip"),
@@ -42,30 +42,30 @@ async def test_what_checks_find_is_the_report(ground: Grounds) -> None:
     assert (report.phase, report.passed, report.failed, report.skipped) == (3, False, ("bad",), ("nothing",))
     assert report.problems == ("bad: is broken",)
     assert report.checks[3].seconds == 7.0
-    assert report.tree == ground().repository.snapshot()
+    assert report.tree == context().repository.snapshot()
     assert report.time.endswith("Z")
 
 
-async def test_a_report_without_a_blocker_passes_and_one_without_checks_does_not(ground: Grounds) -> None:
+async def test_a_report_without_a_blocker_passes_and_one_without_checks_does_not(context: Contexts) -> None:
     odd = Group(("odd",), saying(odd=Found("it", "is odd", blocks=False)))
-    assert (await run_checks(ground(), (odd,))).passed
-    assert not (await run_checks(ground(), ())).passed
+    assert (await run_checks(context(), (odd,))).passed
+    assert not (await run_checks(context(), ())).passed
 
 
-async def test_a_check_that_breaks_or_says_nothing_has_failed_with_the_reason(ground: Grounds) -> None:
-    async def breaks(_ground: Ground) -> Mapping[str, Found]:
+async def test_a_check_that_breaks_or_says_nothing_has_failed_with_the_reason(context: Contexts) -> None:
+    async def breaks(_context: PreflightContext) -> Mapping[str, Found]:
         raise ZeroDivisionError("oh")
 
-    async def refuses(_ground: Ground) -> Mapping[str, Found]:
+    async def refuses(_context: PreflightContext) -> Mapping[str, Found]:
         raise WorkspaceError("git is ill", hint="heal git")
 
     groups = (
         Group(("a", "b"), breaks),
         Group(("c",), refuses),
         Group(("d",), saying()),
-        Group(("e",), in_thread(lambda _ground: {"e": Found(str(1 // 0))})),
+        Group(("e",), in_thread(lambda _context: {"e": Found(str(1 // 0))})),
     )
-    report = await run_checks(ground(), groups)
+    report = await run_checks(context(), groups)
     assert [each.status for each in report.checks] == [PreflightStatus.FAIL] * 5
     assert "ZeroDivisionError: oh" in report.checks[0].problem
     assert (report.checks[2].problem, report.checks[2].hint) == ("git is ill", "heal git")
@@ -73,61 +73,61 @@ async def test_a_check_that_breaks_or_says_nothing_has_failed_with_the_reason(gr
     assert "ZeroDivisionError" in report.checks[4].problem
 
 
-def test_a_check_that_never_ends_is_left_at_its_time_limit(ground: Grounds) -> None:
+def test_a_check_that_never_ends_is_left_at_its_time_limit(context: Contexts) -> None:
     never = threading.Event()
 
-    def hangs(_ground: Ground) -> Mapping[str, Found]:
+    def hangs(_context: PreflightContext) -> Mapping[str, Found]:
         never.wait(20)
         return {"a": Found("too late")}
 
-    async def sleeps(_ground: Ground) -> Mapping[str, Found]:
+    async def sleeps(_context: PreflightContext) -> Mapping[str, Found]:
         await asyncio.sleep(20)
         return {}
 
     groups = (Group(("a",), in_thread(hangs), 0.1), Group(("b",), sleeps, 0.1))
     started = time.monotonic()
-    report = asyncio.run(run_checks(ground(), groups))  # ends though a thread still hangs
+    report = asyncio.run(run_checks(context(), groups))  # ends though a thread still hangs
     never.set()
     assert time.monotonic() - started < 5
     assert [each.problem for each in report.checks] == ["it did not end within 0.1 s"] * 2
 
 
-async def test_those_that_read_run_at_once_and_the_others_alone_after_them(ground: Grounds) -> None:
+async def test_those_that_read_run_at_once_and_the_others_alone_after_them(context: Contexts) -> None:
     met, log = asyncio.Event(), []
 
-    async def waits(_ground: Ground) -> Mapping[str, Found]:
+    async def waits(_context: PreflightContext) -> Mapping[str, Found]:
         await asyncio.wait_for(met.wait(), 5)
         log.append("waits")
         return {"waits": Found("met")}
 
-    async def meets(_ground: Ground) -> Mapping[str, Found]:
+    async def meets(_context: PreflightContext) -> Mapping[str, Found]:
         met.set()
         return {"meets": Found("met")}
 
-    async def alone(_ground: Ground) -> Mapping[str, Found]:
+    async def alone(_context: PreflightContext) -> Mapping[str, Found]:
         log.append("alone")
         return {"alone": Found("last")}
 
     groups = (Group(("alone",), alone, alone=True), Group(("waits",), waits), Group(("meets",), meets))
-    report = await run_checks(ground(), groups)
+    report = await run_checks(context(), groups)
     assert report.passed
     assert log == ["waits", "alone"]
     assert [each.name for each in report.checks] == ["alone", "waits", "meets"]
 
 
-def test_the_table_names_every_check_once_and_runs_the_tests_alone(ground: Grounds) -> None:
+def test_the_table_names_every_check_once_and_runs_the_tests_alone(context: Contexts) -> None:
     names = [name for group in GROUPS for name in group.names]
     assert len(set(names)) == len(names)
     assert {"repository", "branch", "lint", "tests", "secrets", "evidence", "plan", "tools", "models", "budget"} < set(
         names
     )
     assert [group.names for group in GROUPS if group.alone] == [("tests",)]
-    assert GROUPS[-1].limit(ground()) > ground().config.tests.timeout_s
+    assert GROUPS[-1].limit(context()) > context().config.tests.timeout_s
     assert longest(600) > 600 + max(group.limit_s or 0 for group in GROUPS)
 
 
-async def test_a_tree_that_git_cannot_tell_is_no_crash(project: Project, ground: Grounds) -> None:
-    before = ground()
+async def test_a_tree_that_git_cannot_tell_is_no_crash(project: Project, context: Contexts) -> None:
+    before = context()
     (project.root / ".git" / "HEAD").write_text("nonsense\n")
     report = await run_checks(before)
     assert report.tree == ""

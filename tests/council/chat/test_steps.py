@@ -25,12 +25,13 @@ from swarmgate.council.chat.steps import CHAT, Room
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.records.lifecycle import Resumed
 from swarmgate.council.records.record import Record
-from swarmgate.council.records.redaction import masked
+from swarmgate.council.records.redaction import NAMES
 from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.stream import Told
 from swarmgate.domain.debate import Seat
+from swarmgate.domain.redaction import masked
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import (
     BreakerTripped,
@@ -731,7 +732,7 @@ async def test_any_altered_line_is_found_out(company: Company) -> None:
 
 
 async def test_no_secret_of_what_is_said_goes_on_record(company: Company) -> None:
-    company.clean = lambda value: masked(value, lambda text: text.replace("hunter2", "[redacted]"))
+    company.clean = lambda value: masked(value, lambda text: text.replace("hunter2", "[redacted]"), names=NAMES)
     minds = {"ada": once(send("bob", "it is hunter2"), NOTHING), "bob": quiet}
     await company.talk(minds, initial={"from": "moderator", "to": "all", "content": "Is hunter2 safe?"})
     assert "hunter2" not in company.journal.read_text()

@@ -4,15 +4,15 @@ import json
 from typing import Any
 
 import pytest
-from tests.engine.discussion_script import discussing
+from tests.council.discussion_script import discussing
 from tests.project import Project, Rule, rule
 
 from swarmgate.council.decision.state import State
 from swarmgate.council.decision.steps import DECISION
+from swarmgate.council.facade import Council
 from swarmgate.council.records.lifecycle import Begun, Standing
 from swarmgate.council.shared import Shared
 from swarmgate.engine import Swarm
-from swarmgate.engine.council import Council
 from swarmgate.errors import BudgetExhausted, ConfigError, CouncilFailed, CouncilRefused
 
 SEATS = ["ann", "bob=local/junior"]

@@ -20,10 +20,10 @@ from tests.council.discussion.conftest import Room, User, assessed, concluded, e
 from swarmgate.council.discussion import model
 from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, DiscussionRecord, Expert, Step
 from swarmgate.council.discussion.people import Pause
-from swarmgate.council.records.redaction import NAMES, masked
+from swarmgate.council.records.redaction import NAMES
 from swarmgate.council.records.store import Records
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.redaction import redact
+from swarmgate.domain.redaction import masked, redact
 from swarmgate.errors import CouncilRefused
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
@@ -45,7 +45,7 @@ class Masked(Room):
 
     @property
     def records(self) -> Records:
-        clean = partial(masked, redact=partial(redact, secrets=[SECRET]))
+        clean = partial(masked, mask=partial(redact, secrets=[SECRET]), names=NAMES)
         return Records(FileDocuments(SwarmFolder(self.repo).path), clean=clean)
 
 

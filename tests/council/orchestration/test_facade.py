@@ -7,10 +7,10 @@ import time
 from typing import Any
 
 import pytest
-from tests.engine.debate_script import debating
-from tests.engine.discussion_script import discussing
-from tests.engine.test_dispatch import DOWN
-from tests.engine.test_dispatch import says as tells
+from tests.council.debate_script import debating
+from tests.council.discussion_script import discussing
+from tests.council.dispatch.test_facade import DOWN
+from tests.council.dispatch.test_facade import says as tells
 from tests.project import Project, rule
 
 from swarmgate.council.decision.steps import DECISION

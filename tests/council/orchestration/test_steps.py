@@ -23,11 +23,12 @@ from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
 from swarmgate.council.participants.voices import Voices
 from swarmgate.council.records.lifecycle import Resumed
 from swarmgate.council.records.record import Record
-from swarmgate.council.records.redaction import masked
+from swarmgate.council.records.redaction import NAMES
 from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.stream import PATTERN_EVENT
+from swarmgate.domain.redaction import masked
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed, SwarmError
 from swarmgate.journal.documents import FileDocuments
@@ -240,7 +241,7 @@ def test_whatever_fails_first_a_resume_comes_to_the_same(
 async def test_secrets_do_not_go_on_record_and_texts_go_on_to_the_letter(place: Place) -> None:
     place.records = Records(
         FileDocuments(SwarmFolder(place.root).path),
-        clean=lambda value: masked(value, lambda text: text.replace("S3CRET", "[redacted]")),
+        clean=lambda value: masked(value, lambda text: text.replace("S3CRET", "[redacted]"), names=NAMES),
     )
     asked = named(ask("a", "Use S3CRET."), ask("z", "Say {a}."))
     work, outcome = await place.session(asked, Told())

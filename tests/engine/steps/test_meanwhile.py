@@ -13,7 +13,7 @@ from swarmgate.domain.decide import Waiting
 from swarmgate.domain.progress import Progress
 from swarmgate.domain.state import Outcome
 from swarmgate.engine import Swarm
-from swarmgate.engine.outcome import RunOutcome
+from swarmgate.engine.reports.outcome import RunOutcome
 from swarmgate.errors import CommitLost, WorkspaceError
 
 pytestmark = pytest.mark.suite("unittest")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.engine.steps.test_attacking import BAD, MODULE, ZERO, attacks, confirms
+from tests.engine.steps.testing.test_adversarial import BAD, MODULE, ZERO, attacks, confirms
 from tests.project import Project, code, engineer, part, plain, plan, review, rule
 
 from swarmgate.domain import events as ev

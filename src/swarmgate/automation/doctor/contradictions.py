@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from swarmgate.automation.doctor.places import Places
 from swarmgate.automation.doctor.problem import Problem
+from swarmgate.automation.setting_places import Places
 from swarmgate.config import Config, Provider, Role, is_program, nearest
 
 NAME = "contradictions"

@@ -16,14 +16,14 @@ from swarmgate.automation.doctor import (
     guardrails,
     hook_commands,
     keys,
-    own_folder,
     records,
-    sharing,
+    redaction,
+    shared_models,
+    swarm_folder,
     variables,
-    veil,
 )
-from swarmgate.automation.doctor.places import Places, Written, written
 from swarmgate.automation.doctor.problem import Problem, check_of
+from swarmgate.automation.setting_places import Places, Written, written
 from swarmgate.config import PROJECT_FILE, Config, toml_text
 from swarmgate.config.loading import read_sources
 from swarmgate.errors import ConfigError, SwarmError
@@ -111,7 +111,7 @@ Further = Callable[[Config], Iterable[Check]]
 """Checks that need what this room may not import."""
 
 _NEED_SETTINGS = (
-    *basics.NEED_SETTINGS, contradictions.NAME, guardrails.NAME, sharing.NAME, variables.NAME, endpoints.NAME,
+    *basics.NEED_SETTINGS, contradictions.NAME, guardrails.NAME, shared_models.NAME, variables.NAME, endpoints.NAME,
     gate_tools.NAME, hook_commands.NAME,
 )  # fmt: skip
 """Checks that are always made where the settings can be read, and never where they cannot."""
@@ -140,12 +140,12 @@ def diagnose(
         checks += further(config)
     except ConfigError:
         skipped = dict.fromkeys(_NEED_SETTINGS, "not looked at: the settings must be mended first")
-    own, further_drafts = own_folder.look(folder)
+    own, further_drafts = swarm_folder.look(folder)
     groups.append((records.NAME, "ledger.jsonl, plan.md, plan.json", records.look(folder)))
-    groups.append((own_folder.NAME, f".swarm{own_folder.locks(folder)}", own))
+    groups.append((swarm_folder.NAME, f".swarm{swarm_folder.locks(folder)}", own))
     drafts = (*drafts, *further_drafts)
     return Diagnosis(
-        checks=tuple(_veiled(each) for each in (*checks, *(check_of(*group) for group in groups))),
+        checks=tuple(_redacted(each) for each in (*checks, *(check_of(*group) for group in groups))),
         problems=(*in_files, *(each for _, _, found in groups for each in found)),
         diff="".join(_diff(folder, each, in_files) for each in drafts),
         drafts=drafts,
@@ -196,10 +196,10 @@ def _settings(check: Check, found: tuple[Problem, ...]) -> Check:
     return check_of("settings", check.looked_at or PROJECT_FILE, found)
 
 
-def _veiled(check: Check) -> Check:
+def _redacted(check: Check) -> Check:
     """The check without what could be a key: command lines may have one."""
-    problems, warnings = (tuple(map(veil.masked, each)) for each in (check.problems, check.warnings))
-    return replace(check, looked_at=veil.masked(check.looked_at), problems=problems, warnings=warnings)
+    problems, warnings = (tuple(map(redaction.masked, each)) for each in (check.problems, check.warnings))
+    return replace(check, looked_at=redaction.masked(check.looked_at), problems=problems, warnings=warnings)
 
 
 def _of_settings(folder: SwarmFolder, config: Config, places: Places, environ: Mapping[str, str]) -> Iterator[_Group]:
@@ -209,7 +209,7 @@ def _of_settings(folder: SwarmFolder, config: Config, places: Places, environ: M
     hosts = ", ".join(f"{name} {each.base_url}" for name, each in config.providers.items())
     yield contradictions.NAME, "settings against each other", contradictions.look(config, places, ids)
     yield guardrails.NAME, "what is switched off", guardrails.look(config, places, gates)
-    yield sharing.NAME, "who judges what the coder wrote", sharing.look(config, places)
+    yield shared_models.NAME, "who judges what the coder wrote", shared_models.look(config, places)
     yield variables.NAME, variables.told(config, environ), variables.look(config, places, environ)
     yield endpoints.NAME, hosts or "none", endpoints.look(config, places)
     yield gate_tools.NAME, f"what {len(ids)} gates need", gate_tools.look(gates, config, folder.root)
@@ -261,5 +261,5 @@ def _diff(folder: SwarmFolder, draft: Draft, found: tuple[Problem, ...]) -> str:
     )
     keys_changed = frozenset(edit.path[-1] for each in found for edit in each.edits)
     head = [*islice(lines, 2)]
-    shown = (veil.of_settings(each, keys_changed) if is_settings else veil.masked(each) for each in lines)
+    shown = (redaction.of_settings(each, keys_changed) if is_settings else redaction.masked(each) for each in lines)
     return "".join(f"{line}\n" for line in (*head, *shown))

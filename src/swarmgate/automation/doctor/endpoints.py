@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from swarmgate.automation.doctor.places import Places
 from swarmgate.automation.doctor.problem import Problem
+from swarmgate.automation.setting_places import Places
 from swarmgate.config import Config
 
 NAME = "endpoints"

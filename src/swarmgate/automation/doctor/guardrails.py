@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from swarmgate.automation.doctor.places import Places
 from swarmgate.automation.doctor.problem import Problem
+from swarmgate.automation.setting_places import Places
 from swarmgate.config import Bounds, Config
 from swarmgate.gates.definition import GateDefinition
 

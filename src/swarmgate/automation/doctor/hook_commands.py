@@ -7,9 +7,9 @@ import re
 import shlex
 from pathlib import Path
 
-from swarmgate.automation.doctor.places import Places
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.hooks import unknown_hooks, why_not
+from swarmgate.automation.hooks.worker import unknown_hooks, why_not
+from swarmgate.automation.setting_places import Places
 from swarmgate.config import Config
 from swarmgate.workspace import trusted
 

@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from swarmgate.automation.doctor.places import Written
 from swarmgate.automation.doctor.problem import Problem
+from swarmgate.automation.setting_places import Written
 from swarmgate.config import Config
 from swarmgate.config.base import KEY_SHAPES
 from swarmgate.config.loading import merged

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from swarmgate.automation.doctor.places import Places
 from swarmgate.automation.doctor.problem import Problem
+from swarmgate.automation.setting_places import Places
 from swarmgate.config import Config, is_program
 
 NAME = "variables"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 
-from swarmgate.automation.drift.jobs import ALWAYS, JOBS, ORDINARY, Job
+from swarmgate.automation.drift.alternatives import ALWAYS, JOBS, ORDINARY, Job
 from swarmgate.automation.drift.limits import NUMBERS
 from swarmgate.automation.drift.opposites import ASIDE, NEGATORS, REMOVERS, TESTING
 from swarmgate.automation.drift.words import word_set

@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from swarmgate.automation.drift.comparing import Index, Later
+from swarmgate.automation.drift.comparison import Index, Later
 from swarmgate.automation.drift.opposites import CLOSING
+from swarmgate.automation.drift.report import Decision, DecisionStatus, Place, TextKind
 from swarmgate.automation.drift.words import rows
-from swarmgate.domain.drift import Decision, DecisionStatus, Place, TextKind
 from swarmgate.domain.state import State
 from swarmgate.ledger.context_file import blocks
 

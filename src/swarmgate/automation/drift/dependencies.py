@@ -8,8 +8,8 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from swarmgate.automation.drift.comparing import Later
-from swarmgate.domain.drift import Place, TextKind
+from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.report import Place, TextKind
 from swarmgate.gates.sbom import formats
 from swarmgate.gates.sbom.formats import Role, Unreadable
 

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from swarmgate.automation.drift.alternatives import ALWAYS
 from swarmgate.automation.drift.choices import Stand
 from swarmgate.automation.drift.claims import sentences
-from swarmgate.automation.drift.comparing import Later
-from swarmgate.automation.drift.jobs import ALWAYS
+from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.report import Decision, DecisionStatus, Place
 from swarmgate.automation.drift.words import content, is_light, rows, tokens
-from swarmgate.domain.drift import Decision, DecisionStatus, Place
 from swarmgate.domain.state import State
 
 UNTOUCHED_PHASES = 2

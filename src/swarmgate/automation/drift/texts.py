@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from swarmgate.automation.drift.comparing import Later
+from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.report import Decision, Place, TextKind
 from swarmgate.automation.drift.words import rows
-from swarmgate.domain.drift import Decision, Place, TextKind
 from swarmgate.domain.events import Entry, GoalSet, GuidanceGiven, PhaseClosed, PlanSaved, TaskDelegated
 from swarmgate.domain.state import Guidance, State, TaskStatus
 

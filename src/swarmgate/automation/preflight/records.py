@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from swarmgate.automation.preflight.ground import Found, Ground, few
+from swarmgate.automation.preflight.context import Found, PreflightContext, few
 from swarmgate.ledger.audit import audit
 from swarmgate.ledger.reconcile import edits
 
@@ -12,12 +12,12 @@ _AUDITED = ("chain", "evidence", "commits")
 """Of the audit's checks: its one of the plan files is `plan` here, which takes stale files for no problem."""
 
 
-def look_at_plan(ground: Ground) -> Mapping[str, Found]:
+def look_at_plan(context: PreflightContext) -> Mapping[str, Found]:
     """`plan`: no hand edit waits to be taken in. A run has just settled that; nothing is looked at twice."""
-    seq = ground.state.seq
-    if ground.ours:
+    seq = context.state.seq
+    if context.ours:
         return {"plan": Found(f"settled by this run at line {seq}")}
-    pending, stale, busy = edits(ground.ledger)
+    pending, stale, busy = edits(context.ledger)
     if busy:
         names = " and ".join(busy)
         return {"plan": Found(names, f"somebody is writing {names} right now", "Look again in a moment.")}
@@ -30,9 +30,9 @@ def look_at_plan(ground: Ground) -> Mapping[str, Found]:
     return {"plan": Found(names, " ".join([f"{told}.", *problems]) if problems else told, "Settle it: swarm sync")}
 
 
-def look_at_evidence(ground: Ground) -> Mapping[str, Found]:
+def look_at_evidence(context: PreflightContext) -> Mapping[str, Found]:
     """`evidence`: the chain, the files that prove the phases before, and the commits that they led to."""
-    checks = [check for check in audit(ground.folder, ground.fresh()) if check.name in _AUDITED]
+    checks = [check for check in audit(context.folder, context.fresh()) if check.name in _AUDITED]
     problems = [problem for check in checks for problem in check.problems]
     told = ", ".join(f"{check.name}: {check.looked_at}" for check in checks)
     if problems:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from swarmgate.automation.preflight.ground import Found, Ground, few
-from swarmgate.automation.suite_look import look_at_suite, memory_key
+from swarmgate.automation.preflight.context import Found, PreflightContext, few
+from swarmgate.automation.test_command import look_at_suite, memory_key
 from swarmgate.domain.laws_judging import only_known_red
 from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import TaskStatus
@@ -20,57 +20,57 @@ _NOT_FOUND = 127
 """The shell's exit code for a program that is not there (POSIX, Shell Command Language 2.8.2)."""
 
 
-async def look(ground: Ground) -> Mapping[str, Found]:
+async def look(context: PreflightContext) -> Mapping[str, Found]:
     """`tests`: green, or red only where the user has overruled it."""
-    return {"tests": await _tests(ground)}
+    return {"tests": await _tests(context)}
 
 
-async def look_before(ground: Ground) -> Mapping[str, Found]:
+async def look_before(context: PreflightContext) -> Mapping[str, Found]:
     """`tests`, before anything was done: the command can be started and finds tests, where there are any.
 
     An answer that stops nothing is remembered for the same tree and settings.
     """
-    repository = ground.fresh()
+    repository = context.fresh()
     tree = await asyncio.to_thread(repository.snapshot)
-    key = await asyncio.to_thread(memory_key, tree, ground.config, repository)
-    if told := preflights.remembered(ground.folder, key):
+    key = await asyncio.to_thread(memory_key, tree, context.config, repository)
+    if told := preflights.remembered(context.folder, key):
         return {"tests": Found(f"{told} (as looked at before)")}
-    found = await look_at_suite(repository, tree, ground.config, ground.commands())
+    found = await look_at_suite(repository, tree, context.config, context.commands())
     if not found.command:
         return {"tests": Found(found.told, skipped=True)}
     if not found.problem:
-        preflights.remember(ground.folder, key, found.told)
+        preflights.remember(context.folder, key, found.told)
     return {"tests": Found(found.told, found.problem, found.hint, blocks=found.stops)}
 
 
-async def _tests(ground: Ground) -> Found:
-    repository = ground.fresh()
+async def _tests(context: PreflightContext) -> Found:
+    repository = context.fresh()
     tree = await asyncio.to_thread(repository.snapshot)
-    if task := _proven(ground, repository, tree):
+    if task := _proven(context, repository, tree):
         return Found(f"they passed over this very tree, for task {task}")
     detected = await asyncio.to_thread(lambda: detect(repository.root, repository.list_tree(tree)))
-    command = ground.config.tests.command or detected.test_command
+    command = context.config.tests.command or detected.test_command
     if not command:
         return Found("no test command yet; it is detected when there are tests", skipped=True)
-    commands = ground.commands()
+    commands = context.commands()
     with checked_out(repository.root, tree, sandbox=commands.sandbox) as made:
         run = await run_tests(
             command,
             runner=made.runner(commands),
-            timeout_s=ground.config.tests.timeout_s,
-            count_pattern=ground.config.tests.count_pattern,
+            timeout_s=context.config.tests.timeout_s,
+            count_pattern=context.config.tests.count_pattern,
         )
     if run.green:
         return Found(f"{run.passed} passed in {run.seconds:.1f} s")
-    if only_known_red(ground.state, run):
+    if only_known_red(context.state, run):
         return Found(f"only those fail that you overruled: {few(run.failures)}")
     hint = "Install what it needs, or set [tests] command." if run.exit_code == _NOT_FOUND else f"See: {command}"
     return Found(f"{command}", run.reason, hint)
 
 
-def _proven(ground: Ground, repository: Repository, tree: str) -> str:
+def _proven(context: PreflightContext, repository: Repository, tree: str) -> str:
     """The task for whose commit swarmgate ran the tests over exactly this tree, and they were green; empty: none."""
-    state = ground.state
+    state = context.state
     record = state.task(state.last)
     if record.status is not TaskStatus.COMPLETE or record.last is None or record.last.tree != tree:
         return ""

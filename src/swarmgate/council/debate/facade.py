@@ -27,10 +27,10 @@ class ResumeDispatch(Protocol):
 
     async def __call__(
         self,
-        id: str,
+        id: str,  # noqa: A002 - the field's name
         *,
         tokens: int | None = None,
-        usd: float | None = None,  # noqa: A002 - the field's name
+        usd: float | None = None,
     ) -> _Dispatched | None:
         """Gives what came of it."""
 

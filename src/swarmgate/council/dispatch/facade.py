@@ -77,10 +77,10 @@ class Dispatches:
 
     async def resume_dispatch(
         self,
-        id: str,
+        id: str,  # noqa: A002 - as above
         *,
         tokens: int | None = None,
-        usd: float | None = None,  # noqa: A002 - as above
+        usd: float | None = None,
     ) -> DispatchResult | None:
         """Goes on with a dispatch as `Shared.resume` does."""
         from swarmgate.council.dispatch.request import means

@@ -12,42 +12,37 @@ from swarmgate.domain.decide import Step
 from swarmgate.domain.events import Event
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps import (
-    attacking,
-    checkpoint,
-    coding,
-    committing,
-    delegation,
-    estimating,
-    judging,
-    planning,
-    recovery,
-    testing,
-)
-from swarmgate.engine.steps.authority import reads_only
-from swarmgate.engine.steps.breaking import ends_attempt
+from swarmgate.engine.steps import recovery
+from swarmgate.engine.steps.coding import coder
+from swarmgate.engine.steps.completion import checkpoint, commit
+from swarmgate.engine.steps.delegation import delegate
+from swarmgate.engine.steps.planning import estimate, plan
+from swarmgate.engine.steps.review import review
+from swarmgate.engine.steps.testing import adversarial, test_engineer
+from swarmgate.engine.steps.turn.authority import reads_only
+from swarmgate.engine.steps.turn.breaker import ends_attempt
 
 STEPS: dict[Step, Callable[[State, Context], Awaitable[list[Event]]]] = {
     Step.RECOVER: recovery.recover,
-    Step.PLAN: planning.plan,
-    Step.REVISE: planning.revise,
-    Step.REVIEW_PLAN: planning.review_plan,
-    Step.START_WORK: delegation.start_work,
-    Step.ESTIMATE: estimating.estimate,
-    Step.DELEGATE: delegation.delegate,
-    Step.OPEN_OVERRIDE: delegation.open_override,
-    Step.CODE: coding.code,
-    Step.IMPLEMENT: coding.implement,
-    Step.CAPTURE: coding.capture,
-    Step.GATES: judging.gates,
-    Step.REVIEW: ends_attempt(reads_only("reviewer", "review", judging.review)),
-    Step.SECURITY_REVIEW: ends_attempt(reads_only("reviewer", "security_review", judging.security_review)),
-    Step.TEST: ends_attempt(testing.test),
-    Step.ADVERSARIAL_TEST: ends_attempt(attacking.adversarial_test),
-    Step.REVIEW_TESTS: ends_attempt(reads_only("reviewer", "review", judging.review_tests)),
-    Step.RUN_TESTS: testing.run_tests,
-    Step.COMMIT: committing.commit,
-    Step.BLOCK: delegation.block,
+    Step.PLAN: plan.plan,
+    Step.REVISE: plan.revise,
+    Step.REVIEW_PLAN: plan.review_plan,
+    Step.START_WORK: delegate.start_work,
+    Step.ESTIMATE: estimate.estimate,
+    Step.DELEGATE: delegate.delegate,
+    Step.OPEN_OVERRIDE: delegate.open_override,
+    Step.CODE: coder.code,
+    Step.IMPLEMENT: coder.implement,
+    Step.CAPTURE: coder.capture,
+    Step.GATES: review.gates,
+    Step.REVIEW: ends_attempt(reads_only("reviewer", "review", review.review)),
+    Step.SECURITY_REVIEW: ends_attempt(reads_only("reviewer", "security_review", review.security_review)),
+    Step.TEST: ends_attempt(test_engineer.test),
+    Step.ADVERSARIAL_TEST: ends_attempt(adversarial.adversarial_test),
+    Step.REVIEW_TESTS: ends_attempt(reads_only("reviewer", "review", review.review_tests)),
+    Step.RUN_TESTS: test_engineer.run_tests,
+    Step.COMMIT: commit.commit,
+    Step.BLOCK: delegate.block,
     Step.CLOSE_PHASE: checkpoint.close_phase,
 }
 """One function a step; a test asserts that none is missing."""

@@ -1,0 +1,1 @@
+"""Carries events to workers, each behind its circuit breaker, time limit and loop protection."""

@@ -1,0 +1,155 @@
+"""Compares the decisions on record with what came after them: by hand, and whenever the plan changes."""
+
+# ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
+
+from __future__ import annotations
+
+import errno
+import re
+from typing import TYPE_CHECKING
+
+from swarmgate.automation.bus.triggers import plan_change
+from swarmgate.automation.drift.report import DriftReport, Place
+from swarmgate.domain.automation import AutomationEvent, DriftFound
+from swarmgate.errors import SwarmError
+from swarmgate.ledger import guidance
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.workspace import regular
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from swarmgate.automation.bus.worker import Seen, Worker
+    from swarmgate.automation.drift.comparison import Later
+    from swarmgate.automation.drift.report import Decision
+    from swarmgate.automation.drift.texts import Record
+    from swarmgate.automation.ports import Ports
+    from swarmgate.domain.state import State
+    from swarmgate.ledger.folder import SwarmFolder
+    from swarmgate.project import Project
+
+NAME = "decision_drift_detection"
+MOST_BYTES = 4_000_000
+"""A context.md above this size is not read."""
+
+_TASK = re.compile(r"- \[.\] Task (\S+?):")
+_LIST = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
+_FEWEST_POINTS = 2
+
+
+def drift(project: Project) -> DriftReport:
+    """Decisions on record against what came after them. It reads only.
+
+    Raises:
+        LedgerCorrupt: the ledger does not hold.
+    """
+    from swarmgate.automation.drift.decisions import recorded, written
+    from swarmgate.automation.drift.detection import Material, detect
+    from swarmgate.automation.drift.texts import record
+
+    folder = project.folder
+    ledger = Ledger.read(folder)
+    state, found = ledger.state, record(entry for entry, _ in ledger.entries())
+    shown = folder.relative(folder.context)
+    context, notes = _context(folder.context, shown)
+    decisions: tuple[Decision, ...] = (*recorded(state, found.closed), *written(context, file=shown))
+    laters, more = _laters(folder, state, found, context)
+    material = Material(state, decisions, tuple(laters), _wanted(state, found), (*notes, *more))
+    return detect(material)
+
+
+def _laters(folder: SwarmFolder, state: State, found: Record, context: str) -> tuple[list[Later], list[str]]:
+    from swarmgate.automation.drift import dependencies, texts
+
+    shown = folder.relative(folder.context)
+    answers = guidance.parse(context) if context else state.guidance
+    packages, notes = dependencies.read(folder.root, dependencies.listed(folder.root, _tracked(folder.root)))
+    laters = [
+        *texts.plan_texts(state, _task_lines(folder.plan_md)),
+        *texts.brief_texts(state, found),
+        *texts.answer_texts(answers, context, shown, found),
+        *packages,
+    ]
+    return laters, notes
+
+
+def _context(path: Path, shown: str) -> tuple[str, list[str]]:
+    """The text of context.md, and why it is not read; a file that is not there has no decisions."""
+    try:
+        data = regular.read(path, limit=MOST_BYTES)
+    except FileNotFoundError:
+        return "", []
+    except OSError as error:
+        why = f"larger than {MOST_BYTES // 1_000_000} MB" if error.errno == errno.EFBIG else error.strerror or error
+        return "", [f"passed over: {shown}: {why}"]
+    if b"\x00" in data:
+        return "", [f"passed over: {shown}: it is not text"]
+    return data.decode("utf-8-sig", "replace"), []
+
+
+def _task_lines(path: Path) -> dict[str, int]:
+    """The line of each task in plan.md; none where it cannot be read."""
+    try:
+        lines = regular.read(path).decode("utf-8", "replace").split("\n")
+    except OSError:
+        return {}
+    return {match[1]: number for number, row in enumerate(lines, start=1) if (match := _TASK.match(row))}
+
+
+def _tracked(root: Path) -> tuple[str, ...]:
+    """The paths of the newest commit; none where git says nothing."""
+    from swarmgate.workspace.repository import Repository
+
+    try:
+        repository = Repository.discover(root, lenient=True)
+        return repository.list_tree(repository.head_tree())
+    except SwarmError:
+        return ()
+
+
+def _wanted(state: State, found: Record) -> tuple[str, Place]:
+    """The specification, else the goal where it is a list."""
+    if state.spec:
+        return state.spec, Place(file=state.source, what="specification")
+    if len(_LIST.findall(state.goal)) >= _FEWEST_POINTS:
+        return state.goal, Place(seq=found.goal, what="goal")
+    return "", Place()
+
+
+class DriftWorker:
+    """Compares when the plan changed, and tells when the signals are others than those told last.
+
+    Args:
+        project: the project.
+    """
+
+    name = NAME
+    limit_s: float | None = None
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._told: tuple[str, ...] = ()
+
+    def subject(self, seen: Seen) -> str:
+        """`plan` where this event changed the plan."""
+        return plan_change(seen.happening, seen.before, seen.after)
+
+    def work(self, subject: str, seen: Seen) -> AutomationEvent | None:
+        """Compares.
+
+        Raises:
+            SwarmError: the ledger cannot be read.
+        """
+        del subject, seen
+        report = drift(self._project)
+        lines = tuple(signal.line for signal in report.signals)
+        told = tuple(sorted(f"{each.kind} {each.decision} {each.text} {each.other}" for each in report.signals))
+        if told == self._told:
+            return None
+        self._told = told
+        return DriftFound(signals=lines)
+
+
+def worker(project: Project, ports: Ports) -> Worker:  # noqa: ARG001 - one shape for all
+    """Decision drift detection on changes of the plan."""
+    return DriftWorker(project)

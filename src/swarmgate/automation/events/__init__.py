@@ -1,0 +1,1 @@
+"""Events of ledger and automation: listed, followed, and told in words."""

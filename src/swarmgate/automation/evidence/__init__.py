@@ -1,0 +1,1 @@
+"""Evidence: how complete it is, how long it is kept, and the summaries of long tasks."""

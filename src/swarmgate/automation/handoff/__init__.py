@@ -1,0 +1,1 @@
+"""Handoff: one page that lets somebody else go on."""

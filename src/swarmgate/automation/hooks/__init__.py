@@ -1,0 +1,1 @@
+"""Hooks: the user's own commands on events."""

@@ -1,0 +1,62 @@
+"""The worker of preflight: it looks at every phase boundary that is seen while no run is at work."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+
+from swarmgate.automation.bus.triggers import phase_boundary, phase_of, phase_to_begin
+from swarmgate.automation.bus.worker import Seen, Worker
+from swarmgate.automation.ports import Ports
+from swarmgate.automation.preflight.checks import longest, run_checks
+from swarmgate.automation.preflight.preflight import NAME, context_of, ran
+from swarmgate.domain.automation import AutomationEvent
+from swarmgate.errors import LedgerError
+from swarmgate.journal.lock import live_owner
+from swarmgate.ledger import preflights
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.project import Project
+
+_LOOKS, _BETWEEN_S = 10, 0.2
+"""How often, and how many seconds apart, a watcher looks whether somebody still writes the ledger: `swarm approve`
+holds it for an instant, a run for long."""
+
+
+def worker(project: Project, ports: Ports) -> Worker:
+    """Preflight at every phase boundary that is seen while no run is at work: a run has its own (`require`)."""
+    return _AtBoundaries(project, ports)
+
+
+class _AtBoundaries:
+    """The worker of a watcher."""
+
+    def __init__(self, project: Project, ports: Ports) -> None:
+        self.name = NAME
+        self.limit_s: float | None = longest(project.config.tests.timeout_s)
+        self._project, self._ports = project, ports
+
+    def subject(self, seen: Seen) -> str:
+        """`phase N` at its boundary."""
+        return phase_boundary(seen.happening, seen.before, seen.after)
+
+    def work(self, subject: str, seen: Seen) -> AutomationEvent | None:
+        """Looks; nothing where a run is at work, or the phase is not the one to begin any more."""
+        del seen
+        if self._somebody_writes():
+            return None
+        project, number = self._project, phase_of(subject)
+        ledger = Ledger.read(project.folder)
+        if phase_to_begin(ledger.state) != number:
+            return None
+        report = asyncio.run(run_checks(context_of(project, self._ports, ledger, number)))
+        with contextlib.suppress(LedgerError):  # what cannot be kept is told all the same
+            preflights.keep(project.folder, report)
+        return ran(project.folder, report)
+
+    def _somebody_writes(self) -> bool:
+        for _ in range(_LOOKS):
+            if not live_owner(self._project.folder.lock):
+                return False
+            time.sleep(_BETWEEN_S)
+        return True

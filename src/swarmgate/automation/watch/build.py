@@ -1,0 +1,91 @@
+"""The watcher of a project put together: its workers, plan sync, and how it tells what happens."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+
+from swarmgate.automation.bus.worker import Worker
+from swarmgate.automation.events.listing import words
+from swarmgate.automation.plan_sync.passes import Passes, refusal
+from swarmgate.automation.plan_sync.worker import Pass
+from swarmgate.automation.ports import Ports
+from swarmgate.automation.watch.status_board import Heard
+from swarmgate.automation.watch.watcher import Watcher
+from swarmgate.automation.workers import workers_of
+from swarmgate.config import Automation
+from swarmgate.domain.automation import Happening
+from swarmgate.domain.events import EditRefused
+from swarmgate.domain.progress import Listener, Progress
+from swarmgate.domain.status import Place
+from swarmgate.project import Project
+
+_QUIET = frozenset({"watch_started", "watch_stopped", "trigger_fired", "preflight_ran"})
+"""What is not told in a run: that its workers begin and end, what is told again with its outcome, and what the run
+tells itself."""
+
+
+def watcher_of(project: Project, ports: Ports, place: Place, *, sync: Pass | None = None) -> Watcher:
+    """The watcher of a project.
+
+    Args:
+        project: the project; its listener hears what the user should know.
+        ports: what its workers ask of models and of the loop.
+        place: which verb it works for.
+        sync: the pass of plan sync; without it a watcher makes its own, and a run has none: its loop takes edits in.
+
+    Raises:
+        ConfigError: the settings cannot be read.
+    """
+
+    def listener(progress: Progress) -> None:
+        with contextlib.suppress(OSError, ValueError):  # the terminal was closed: nobody is there to be told
+            project.listener(progress)
+
+    heard = _beside_a_run(listener) if place == "run" else _alone(listener)
+    return Watcher(
+        project.folder,
+        workers_of(project, ports),
+        config=project.config.automation,
+        place=place,
+        sync=sync or (None if place == "run" else Passes(project)),
+        reload=lambda: _reloaded(project, ports),
+        words=words,
+        heard=heard,
+        notice=lambda text: listener(Progress(kind="notice", text=text)),
+    )
+
+
+def _alone(listener: Listener) -> Heard:
+    """How a watcher tells events: each thing once. What a pass amended or refused, the ledger's event tells."""
+
+    def heard(happening: Happening, text: str) -> None:
+        if happening.type == "plan_synced" and not happening.data.get("restored"):
+            return
+        told = refusal(EditRefused.model_validate(happening.data)) if happening.type == "edit_refused" else text
+        listener(Progress(kind="event", text=told, time=happening.time))
+
+    return heard
+
+
+def _beside_a_run(listener: Listener) -> Heard:
+    """How it tells events in a run: those of its workers alone, and none again that says what the last one did.
+
+    The events of the ledger the run tells itself.
+    """
+    last = ""
+
+    def heard(happening: Happening, text: str) -> None:
+        nonlocal last
+        if happening.source != "automation" or happening.type in _QUIET or text == last:
+            return
+        last = text
+        for line in happening.data.get("problems") or (text,):
+            listener(Progress(kind="notice", text=f"{happening.actor}: {line}" if line is not text else text))
+
+    return heard
+
+
+def _reloaded(project: Project, ports: Ports) -> tuple[Automation, Sequence[Worker]]:
+    again = project.anew()
+    return again.config.automation, workers_of(again, ports)

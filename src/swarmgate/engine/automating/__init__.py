@@ -1,1 +1,0 @@
-"""Automation put together: what each verb of it needs from several rooms. The facade is `engine.automation`."""

@@ -1,0 +1,1 @@
+"""What `swarm demo` shows: the loop, and a debate, with a scripted model."""

@@ -1,4 +1,0 @@
-"""The gates without the loop: what `swarm gates` does in any git repository, with or without `.swarm/`.
-
-Each verb has a module: `judging` (run), `accepting` (baseline), `listing` (list), `doctoring` (doctor).
-"""

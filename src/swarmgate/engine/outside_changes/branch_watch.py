@@ -1,0 +1,52 @@
+"""Before each step: the work still stands on its branch, on the commit of its attempt, and on all that is completed."""
+
+from __future__ import annotations
+
+from swarmgate.domain import ancestry
+from swarmgate.domain.decide import Step
+from swarmgate.domain.events import Event
+from swarmgate.domain.state import State
+from swarmgate.engine.context import Context
+from swarmgate.engine.outside_changes.history import require_on_branch, standing_at
+from swarmgate.errors import HeadMoved
+from swarmgate.ledger.interruption import head_moved, own_commit
+from swarmgate.workspace import history
+
+_ELSEWHERE = frozenset({Step.PLAN, Step.REVISE, Step.REVIEW_PLAN, Step.START_WORK})
+"""Steps that do not build on the branch of the work."""
+
+
+class History:
+    """What one run knows of the history that it builds on.
+
+    Args:
+        ctx: the surroundings.
+    """
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._held: tuple[str, ...] = ()
+
+    def look(self, state: State, step: Step) -> list[Event]:
+        """What has to go on record before a step: an attempt that ends, commits that moved; usually nothing.
+
+        Raises:
+            CommitLost: the work of a completed task is gone.
+            WorkspaceError: another branch is checked out.
+        """
+        repository = self._ctx.repository
+        if not state.branch or step in _ELSEWHERE:
+            return []
+        here = history.position(repository)
+        require_on_branch(state, repository, here.branch)
+        attempt = state.task(state.open).running
+        if attempt is not None and here.commit != attempt.base and own_commit(state, attempt, repository) is None:
+            try:
+                self._ctx.keep_head(attempt)
+            except HeadMoved:
+                return head_moved(state, self._ctx.folder, repository)
+            here = history.position(repository)
+        known = (here.commit, *(each.commit for each in ancestry.landed(state)))
+        moved = [] if known == self._held else list(standing_at(state, repository, here.commit))
+        self._held = () if moved else known
+        return [*moved]

@@ -1,0 +1,82 @@
+"""Preflight in a run: before the first task of a phase, where it is switched on.
+
+Where nobody said anything, the test command is looked at before the first phase: without one nothing can be proven.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.decide import begins_phase
+from swarmgate.domain.state import State
+from swarmgate.engine.context import Context
+
+if TYPE_CHECKING:
+    from swarmgate.automation.preflight.context import PreflightContext
+
+
+class PhasePreflight:
+    """The phases that one run begins; each passes preflight once.
+
+    Args:
+        ctx: the surroundings.
+    """
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._passed: set[int] = set()
+
+    async def passed(self, state: State) -> bool:
+        """Whether the next step begins a phase whose preflight was due, and has just passed.
+
+        Raises:
+            PreflightFailed: it did not; nothing was spent on the phase.
+        """
+        automation, phase = self._ctx.config.automation, begins_phase(state)
+        whole = automation.on("phase_preflight")
+        if not phase or phase in self._passed or not (whole or (automation.looks_at_tests and _is_first(state))):
+            return False
+        from swarmgate.automation.preflight.preflight import require  # noqa: PLC0415 - late: few steps need it
+
+        told = f"preflight of phase {phase}" if whole else "looking at the test command"
+        self._ctx.tell("step", told, step="preflight")
+        report = await require(self._context(phase), whole=whole)
+        for check in report.checks:
+            if check.problem:
+                self._ctx.tell("notice", f"preflight: {check.name}: {check.problem}")
+        self._passed.add(phase)
+        return True
+
+    def _context(self, phase: int) -> PreflightContext:
+        """What is looked at; the branch of the work has to be made (after START_WORK).
+
+        With `--stash`, uncommitted changes are stashed here as before any first attempt.
+        """
+        from swarmgate.automation.preflight.context import PreflightContext  # noqa: PLC0415 - late: as above
+        from swarmgate.automation.preflight.preflight import reach  # noqa: PLC0415 - late: as above
+        from swarmgate.engine.ports import EnginePorts  # noqa: PLC0415 - late: as above
+        from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree  # noqa: PLC0415 - late: as above
+
+        ctx, ports = self._ctx, EnginePorts()
+        state = ctx.ledger.state
+        if ctx.stash and not state.tree:
+            refuse_dirty_tree(ctx)
+        return PreflightContext(
+            folder=ctx.folder,
+            repository=ctx.repository,
+            ledger=ctx.ledger,
+            state=state,
+            phase=phase,
+            config=ctx.config,
+            roles=ctx.config.speaking,
+            commands=lambda: ctx.commands,
+            budgets=ctx.budgets,
+            reach=reach(ports, ctx.config, ctx.environ),
+            demands=lambda: ports.require(ctx.config, ctx.environ, ctx.repository),
+            ours=True,
+        )
+
+
+def _is_first(state: State) -> bool:
+    """Whether no task was ever attempted."""
+    return not any(record.attempts for record in state.tasks.values())

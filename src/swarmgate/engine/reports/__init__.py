@@ -1,0 +1,1 @@
+"""What users read of a project: status, outcome, failures and models."""

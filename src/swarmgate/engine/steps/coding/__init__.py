@@ -1,0 +1,1 @@
+"""Coding: the turn of the coder, and what its change may reach and take away."""

@@ -1,0 +1,1 @@
+"""Completion: the commit of a task, and the end of a phase."""

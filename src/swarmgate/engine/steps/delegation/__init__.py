@@ -1,0 +1,1 @@
+"""Delegation: the branch of the work, the next attempt at a task, and the end of the attempts."""

@@ -1,0 +1,179 @@
+"""Opening work: the branch, the next attempt at a task, and the end of the attempts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from swarmgate.agents import architect
+from swarmgate.agents.feedback import feedback_text
+from swarmgate.domain.decide import next_task
+from swarmgate.domain.events import AttemptKind, Event, GuardActed, TaskBlocked, TaskDelegated, WorkStarted
+from swarmgate.domain.guard import Effect, GuardNote
+from swarmgate.domain.laws_task import attempt_kind
+from swarmgate.domain.plan import Plan, Task
+from swarmgate.domain.remedies import taken_out
+from swarmgate.domain.stage import Judge, Stage
+from swarmgate.domain.state import State, TaskRecord
+from swarmgate.domain.trajectory import EFFECTS, RULE, Observation, is_news, observe, stopping
+from swarmgate.engine.context import Context
+from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree
+from swarmgate.engine.steps.recovery import leftovers_put_away
+from swarmgate.engine.steps.testing.adversarial import RULE as ATTACK_RULE
+from swarmgate.engine.steps.turn.authority import after_turn
+from swarmgate.errors import BreakerTripped, SelfCodingBlocked
+
+
+async def start_work(state: State, ctx: Context) -> list[Event]:
+    """The branch of the work, from the current HEAD, with a clean tree."""
+    ctx.repository.require_quiet()
+    refuse_dirty_tree(ctx)
+    title = state.plan.title if state.plan else state.goal
+    name = f"{ctx.config.git.branch_prefix}{_slug(title)}"
+    if ctx.repository.branch() != name:  # a crash may have come right after the branch was made
+        name = _free_name(ctx, name)
+        ctx.repository.create_branch(name)
+    ctx.evidence.archive(state.goals - 1)
+    return [WorkStarted(branch=name, base=ctx.repository.head())]
+
+
+async def delegate(state: State, ctx: Context) -> list[Event]:
+    """The next attempt at the next task: by the coder, or by the architect when too many were rejected."""
+    plan, task = _next(state)
+    record = state.task(task.id)
+    events: list[Event] = []
+    if not record.unfinished:
+        events = leftovers_put_away(state, ctx)
+        refuse_dirty_tree(ctx)
+    observed = observe(record)
+    events += [_noted(task.id, each) for each in observed if is_news(record, each)]
+    number, kind = len(record.attempts) + 1, attempt_kind(state, task.id)
+    tree, base = ctx.repository.snapshot(), ctx.repository.head()
+    if kind is AttemptKind.ESCALATED and record.last is not None:
+        scope, instructions = record.last.scope or task.files, "Architect implementing directly"
+    else:
+        try:
+            delegation = await architect.delegate(
+                ctx.desk("architect"),
+                task=task,
+                attempt=number,
+                plan=plan,
+                feedback=feedback_text(record.attempts, record.notes),
+                others=_other_open_tasks(state, plan, task),
+                observed=observed,
+                known=ctx.background(state, task),
+            )
+        except BreakerTripped as error:
+            return [
+                *events,
+                TaskBlocked(task=task.id, stage=Stage.of(Judge.BREAKER, error.breaker), reason=error.message),
+            ]
+        except SelfCodingBlocked as error:
+            return [*events, TaskBlocked(task=task.id, stage=Judge.ARCHITECT, reason=error.message)]
+        tree = after_turn(ctx, "architect", "delegate", before=tree, base=base).tree
+        scope, instructions = delegation.scope, delegation.instructions
+    opened = TaskDelegated(
+        task=task.id,
+        attempt=number,
+        kind=kind,
+        scope=scope,
+        instructions=instructions,
+        tree=tree,
+        base=base,
+        house_rules=_house_rules(ctx, scope),
+    )
+    return [*events, opened]
+
+
+async def open_override(state: State, ctx: Context) -> list[Event]:
+    """An attempt on the tree as it stands: the user overruled a rejection."""
+    _, task = _next(state)
+    record = state.task(task.id)
+    put_away = _attacks_put_away(ctx, task.id, record)
+    stage, reason = next(
+        ((o.stage, o.reason) for o in reversed(state.overrides) if o.task == task.id), ("", "overridden by the user")
+    )
+    scope = record.last.scope if record.last else task.files
+    return [
+        *put_away,
+        TaskDelegated(
+            task=task.id,
+            attempt=len(record.attempts) + 1,
+            kind=AttemptKind.OVERRIDE,
+            scope=scope,
+            instructions=f"{stage}: {reason}",
+            tree=ctx.repository.snapshot(),
+            base=ctx.repository.head(),
+            house_rules=_house_rules(ctx, scope),
+        ),
+    ]
+
+
+def _house_rules(ctx: Context, scope: Sequence[str]) -> dict[str, str]:
+    """The files of the project's own instructions that hold for a scope, each with its blob."""
+    return {each.path: each.blob for each in ctx.house_rules(scope)}
+
+
+def _attacks_put_away(ctx: Context, task_id: str, record: TaskRecord) -> list[GuardActed]:
+    """Where the user overruled an attack: its test files leave the tree, or they would fail in every task to come."""
+    overruled = taken_out(record, record.overrides)
+    if not overruled or record.last is None:
+        return []
+    base = ctx.repository.head_tree()
+    there = set(ctx.repository.list_tree(base))
+    files = [path for path in overruled if path not in there]
+    quarantine = ctx.folder.quarantine_folder("overruled-attacks")
+    paths = ctx.repository.restore(base, quarantine=quarantine, only=files) if files else ()
+    if not paths:
+        return []
+    told = f"the user overruled {', '.join(paths)}: taken out, kept in {ctx.folder.relative(quarantine)}"
+    note = GuardNote(rule=ATTACK_RULE, effect=Effect.NOTED, detail=told, attempt=len(record.attempts) + 1)
+    return [GuardActed(task=task_id, note=note)]
+
+
+async def block(state: State, ctx: Context) -> list[Event]:
+    """Only the user can say what now: a pattern stops the task, or the last attempt that was left is rejected."""
+    del ctx
+    _, task = _next(state)
+    record = state.task(task.id)
+    if pattern := stopping(record):
+        stage = Stage.of(Judge.TRAJECTORY, pattern.pattern)
+        last = record.last
+        told = f"{pattern.text}. The last rejection was by {last.stage}: {last.reason}" if last else pattern.text
+        return [_noted(task.id, pattern), TaskBlocked(task=task.id, stage=stage, reason=told)]
+    if record.last is None:
+        raise ValueError(f"task {task.id} has no attempt that could have been rejected")
+    return [TaskBlocked(task=task.id, stage=record.last.stage, reason=record.last.reason)]
+
+
+def _noted(task_id: str, observed: Observation) -> GuardActed:
+    """What the attempts at a task show, for the record."""
+    effect = EFFECTS[observed.level]
+    return GuardActed(
+        task=task_id, note=GuardNote(rule=RULE, effect=effect, detail=observed.text, attempt=observed.attempt)
+    )
+
+
+def _next(state: State) -> tuple[Plan, Task]:
+    task = next_task(state)
+    if state.plan is None or task is None:
+        raise ValueError("there is no task to work on")
+    return state.plan, task
+
+
+def _other_open_tasks(state: State, plan: Plan, task: Task) -> dict[str, Task]:
+    return {
+        other.id: other for other in plan.tasks.values() if other.id != task.id and not state.task(other.id).settled
+    }
+
+
+def _slug(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:50].strip("-") or "work"
+
+
+def _free_name(ctx: Context, name: str) -> str:
+    candidate, counter = name, 1
+    while ctx.repository.branch_exists(candidate):
+        counter += 1
+        candidate = f"{name}-{counter}"
+    return candidate

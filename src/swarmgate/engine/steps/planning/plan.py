@@ -1,0 +1,131 @@
+"""Planning: the architect plans or revises, the critic reviews. The user approves elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from swarmgate.agents import architect, critic
+from swarmgate.agents.architect import Questions
+from swarmgate.agents.brief import Section
+from swarmgate.domain.contest import plan_triggers
+from swarmgate.domain.events import Event, PlanningFailed, PlanReviewed, PlanSaved, QuestionsAsked
+from swarmgate.domain.evidence import Review, Verdict
+from swarmgate.domain.laws_planning import plan_change_problems
+from swarmgate.domain.plan import Plan
+from swarmgate.domain.state import Planning, State
+from swarmgate.engine.context import Context
+from swarmgate.engine.steps.review import debate
+from swarmgate.engine.steps.review.debate import Case
+from swarmgate.errors import NoUsableReply, SelfCodingBlocked
+
+_LISTED_FILES = 200
+_QUESTION = (
+    "Should the user be asked to approve this plan? APPROVE: it reaches the goal, in tasks that can each be built and "
+    "tested. REJECT: something is missing, wrong, too vague to be tested, or in an order that cannot work."
+)
+
+
+async def plan(state: State, ctx: Context) -> list[Event]:
+    """The first plan for a goal, or the questions that stand before it."""
+    try:
+        result = await architect.plan(
+            ctx.desk("architect"),
+            goal=state.goal,
+            spec=state.spec,
+            answers=_answers(state),
+            overview=overview(ctx),
+        )
+    except (NoUsableReply, SelfCodingBlocked) as error:
+        return [PlanningFailed(problems=(error.message,))]
+    return [_planned(result)]
+
+
+async def revise(state: State, ctx: Context) -> list[Event]:
+    """The plan again: after the critic's objections, or because the user asked for something else."""
+    if state.plan is None:
+        raise ValueError("there is no plan to revise")
+    objected = state.planning is Planning.OBJECTED
+    try:
+        result = await architect.revise(
+            ctx.desk("architect"),
+            goal=state.goal,
+            plan=state.plan,
+            status=_status(state),
+            request=state.revision,
+            objections=state.plan_reviews[-1] if objected else None,
+            answers=_answers(state),
+            overview=overview(ctx),
+            check=partial(plan_change_problems, state),
+        )
+    except (NoUsableReply, SelfCodingBlocked) as error:
+        return [PlanningFailed(problems=(error.message,))]
+    return [_planned(result)]
+
+
+async def review_plan(state: State, ctx: Context) -> list[Event]:
+    """The critic's verdict, or a debate's. No usable one counts as a rejection, and stays on record as such."""
+    if state.plan is None:
+        raise ValueError("there is no plan to review")
+    handed_in: dict[str, Any] = {
+        "goal": state.goal,
+        "spec": state.spec,
+        "plan": state.plan,
+        "round": state.critic_rounds + 1,
+        "earlier": state.plan_reviews,
+    }
+
+    async def ordinary() -> Review:
+        try:
+            return await critic.review_plan(ctx.desk("critic"), **handed_in)
+        except NoUsableReply as error:
+            return _objection(f"The critic gave no verdict: {error.message}")
+
+    found = await debate.judged(ctx, _case(state, ctx, state.plan, critic.sections_of(**handed_in)), ordinary)
+    review = found.review or _objection(f"The debate decided nothing: {found.problem}")
+    return [*found.events, PlanReviewed(review=review)]
+
+
+def _case(state: State, ctx: Context, plan: Plan, sections: Sequence[Section]) -> Case:
+    """The criticism of the plan as what may be debated."""
+    return Case(
+        judge="critic",
+        mode=ctx.config.review.plan_mode or ctx.config.review.mode,
+        question=_QUESTION,
+        sections=sections,
+        triggers=plan_triggers(plan, state.plan_reviews),
+        names=(f"{f'goal-{state.goals}-' if state.goals > 1 else ''}plan-round-{state.critic_rounds + 1}",),
+        identity=(str(state.goals), *(each.text for each in sections)),
+    )
+
+
+def _objection(summary: str) -> Review:
+    return Review(verdict=Verdict.REJECTED, summary=summary)
+
+
+def overview(ctx: Context) -> str:
+    """What the architect is told of the repository before it looks for itself."""
+    files = ctx.repository.list_tree(ctx.repository.snapshot())
+    shown = [path for path in files if not path.startswith(".swarm/")]
+    more = f"\n... and {len(shown) - _LISTED_FILES} more" if len(shown) > _LISTED_FILES else ""
+    languages = ", ".join(ctx.config.project.languages or ctx.detection.languages) or "none detected"
+    return (
+        f"Languages: {languages}\nTest command: {ctx.test_command() or 'none detected'}\n"
+        f"Files ({len(shown)}):\n" + "\n".join(shown[:_LISTED_FILES]) + more
+    )
+
+
+def _planned(result: Plan | Questions) -> Event:
+    return QuestionsAsked(questions=result.texts) if isinstance(result, Questions) else PlanSaved(plan=result)
+
+
+def _answers(state: State) -> tuple[tuple[str, str], ...]:
+    return tuple((question.text, question.answer) for question in state.questions)
+
+
+def _status(state: State) -> str:
+    """Which tasks are settled and must stay, which are open; for the architect's brief."""
+    if state.plan is None:
+        return ""
+    return "\n".join(f"{task_id}: {state.task(task_id).status}" for task_id in state.plan.tasks)

@@ -1,0 +1,1 @@
+"""Review: gates and reviewers judge the change, alone or in a debate."""

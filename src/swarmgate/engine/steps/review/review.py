@@ -1,0 +1,220 @@
+"""Judging a change: first the gates, which cost nothing, then the reviewer, for sensitive code a second time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from swarmgate.agents import reviewer
+from swarmgate.agents.citations import Material
+from swarmgate.agents.reviewer import Submission
+from swarmgate.domain.change import ChangeSet
+from swarmgate.domain.contest import change_triggers
+from swarmgate.domain.events import (
+    AttemptRejected,
+    Event,
+    GatesRun,
+    ReviewGiven,
+    SecurityReviewGiven,
+    TestsReviewed,
+)
+from swarmgate.domain.evidence import Review, Verdict
+from swarmgate.domain.finding import GateReport
+from swarmgate.domain.laws_task import overruled
+from swarmgate.domain.plan import Task
+from swarmgate.domain.stage import UNDECIDED, Judge
+from swarmgate.domain.state import Attempt, Outcome, State, TaskRecord, current
+from swarmgate.engine.context import Context
+from swarmgate.engine.steps.attempt import blocking, gates_rejection
+from swarmgate.engine.steps.coding.weakening import weakened_tests
+from swarmgate.engine.steps.review import debate
+from swarmgate.engine.steps.review.debate import Case
+from swarmgate.engine.steps.review.installed import changed_packages
+from swarmgate.engine.steps.review.shown_change import in_order, listed
+from swarmgate.gates.report import lines
+from swarmgate.gates.sensitivity.judging import sensitive
+from swarmgate.gates.source import loading
+from swarmgate.ledger.evidence import GATES, REVIEW, SECURITY_REVIEW, TESTS_REVIEW
+
+_QUESTION = (
+    "Does this change do what its task asks for, and nothing that is wrong? APPROVE: it can be committed as it is. "
+    "REJECT: a criterion is not met, or there is a bug, a security hole, or a test that proves nothing."
+)
+
+
+async def gates(state: State, ctx: Context) -> list[Event]:
+    """The pipeline over the coder's tree; the tree after automatic fixes is the one that goes on."""
+    task, record, attempt = current(state)
+    ctx.settle_tree(attempt)
+    if against_judges := changed_packages(ctx, task.id, record, attempt):
+        return [against_judges]
+    report = await ctx.judge(fix=True, base=attempt.base)
+    against = blocking(report, record, attempt)
+    forgiven = tuple(result.gate for result in report.blocking if result not in against)
+    passed = not against and (report.passed or bool(forgiven))
+    ran = GatesRun(
+        task=task.id,
+        attempt=attempt.number,
+        tree=report.tree,
+        passed=passed,
+        statuses={result.gate: result.status for result in report.results},
+        overridden=forgiven,
+        evidence=ctx.evidence.write(task.id, attempt.number, GATES, report.model_dump_json(indent=1).encode()),
+        sensitive=await _sensitive(ctx, ctx.change(attempt, report.tree)) if passed else (),
+    )
+    return [ran] if passed else [ran, gates_rejection(report, against, task, attempt)]
+
+
+async def review(state: State, ctx: Context) -> list[Event]:
+    """The reviewer sees the diff, the brief and the gate results, and never what the coder claims; so do debaters.
+
+    A reviewer that a breaker stops, or a debate that decides nothing, ends the attempt, and the task waits for the
+    user: that is the models' fault, and no further attempt of the coder's is spent on it.
+    """
+    task, record, attempt = current(state)
+    if overruled(record, attempt, Judge.REVIEWER):
+        return [_given(ctx, task.id, attempt.number, _overruled_verdict(record), passed=True)]
+    work = submission(ctx, task, attempt)
+    case = _case(ctx, record, attempt, work)
+    found = await debate.judged(ctx, case, lambda: reviewer.review(ctx.desk("reviewer"), work))
+    verdict = found.review
+    if verdict is None:
+        return [*found.events, _undecided(task.id, attempt.number, found.problem)]
+    given = _given(ctx, task.id, attempt.number, verdict, passed=verdict.approved)
+    events: list[Event] = [*found.events, given]
+    return events if verdict.approved else [*events, rejection(task.id, attempt.number, Judge.REVIEWER, verdict)]
+
+
+def _case(ctx: Context, record: TaskRecord, attempt: Attempt, work: Submission) -> Case:
+    """The review as what may be debated. A debate that died with an attempt goes on where the change is the same."""
+    change, goal = ctx.change(attempt), ctx.ledger.state.goals
+    prefix = f"goal-{goal}-" if goal > 1 else ""  # tasks of another goal have the same ids
+    numbers = [attempt.number]
+    for earlier in reversed(record.attempts[:-1]):
+        if earlier.outcome is not Outcome.INTERRUPTED:
+            break
+        numbers.append(earlier.number)
+    return Case(
+        judge="reviewer",
+        mode=ctx.config.review.mode,
+        question=_QUESTION,
+        sections=reviewer.sections_of(work),
+        triggers=change_triggers(
+            work.task, record, attempt, sum((file.added or 0) + (file.removed or 0) for file in change.files)
+        ),
+        names=tuple(f"{prefix}task-{work.task.id}-attempt-{number}" for number in numbers),
+        identity=(prefix, work.task.model_dump_json(), change.base, change.tree),
+        task=work.task.id,
+        attempt=attempt.number,
+        needed=len(work.patch) - sum(len(text) for _, text, must in work.files if not must),
+    )
+
+
+def _undecided(task_id: str, number: int, problem: str) -> AttemptRejected:
+    """The end of an attempt whose debate decided nothing: no fault of the coder's, so the user is asked."""
+    return AttemptRejected(
+        task=task_id, attempt=number, stage=UNDECIDED, reason=f"the debate decided nothing: {problem}"
+    )
+
+
+async def security_review(state: State, ctx: Context) -> list[Event]:
+    """The reviewer again, with a prompt of its own, for the security of a change that touches sensitive code."""
+    task, record, attempt = current(state)
+    if passed := overruled(record, attempt, Judge.SECURITY_REVIEWER):
+        given = next((each.security_review for each in reversed(record.attempts) if each.security_review), None)
+        verdict = given or Review(verdict=Verdict.REJECTED, summary="overruled by the user")
+    else:
+        work = submission(ctx, task, attempt)
+        verdict = await reviewer.security_review(ctx.desk("reviewer"), work, reasons=attempt.sensitive)
+        passed = verdict.approved
+    proof = verdict.model_dump_json(indent=1).encode()
+    event = SecurityReviewGiven(
+        task=task.id,
+        attempt=attempt.number,
+        review=verdict,
+        passed=passed,
+        evidence=ctx.evidence.write(task.id, attempt.number, SECURITY_REVIEW, proof),
+    )
+    return [event] if passed else [event, rejection(task.id, attempt.number, Judge.SECURITY_REVIEWER, verdict)]
+
+
+async def review_tests(state: State, ctx: Context) -> list[Event]:
+    """The reviewer once more, for what the test engineer wrote since its review. Its rejection ends the attempt."""
+    task, _, attempt = current(state)
+    work = submission(ctx, task, attempt)
+    verdict = await reviewer.review_tests(ctx.desk("reviewer"), work, written=attempt.tests)
+    kept = verdict.model_dump_json(indent=1).encode()
+    event = TestsReviewed(
+        task=task.id,
+        attempt=attempt.number,
+        review=verdict,
+        passed=verdict.approved,
+        evidence=ctx.evidence.write(task.id, attempt.number, TESTS_REVIEW, kept),
+    )
+    return [event] if verdict.approved else [event, rejection(task.id, attempt.number, Judge.REVIEWER, verdict)]
+
+
+async def _sensitive(ctx: Context, change: ChangeSet) -> tuple[str, ...]:
+    """Why the change needs a security review; empty where it needs none."""
+    match ctx.config.review.security:
+        case "off":
+            return ()
+        case "always":
+            return ('[review] security = "always"',)
+    old = [file.old_path or file.path for file in change.files if file.old_mode]
+    before = ctx.repository.read_many(change.base, old)
+    sources = loading.load(ctx.repository, change)
+    return await asyncio.to_thread(sensitive, ctx.sensitivity, change, sources, before, is_test=ctx.is_test_path)
+
+
+def submission(ctx: Context, task: Task, attempt: Attempt) -> Submission:
+    """What the reviewer is handed: measured facts. What the coder said of its work is not among them."""
+    change = ctx.change(attempt)
+    report = GateReport.model_validate_json(ctx.evidence.place(task.id, attempt.number, GATES).read_bytes())
+    files = in_order(ctx, change)
+    patch = listed(files)
+    return Submission(
+        task=task,
+        attempt=attempt.number,
+        scope=attempt.scope,
+        patch=patch,
+        gates="\n".join(lines(report)),
+        test_command=ctx.test_command(),
+        outside=attempt.outside,
+        weakened=weakened_tests(ctx, ctx.ledger.state.task(task.id), change),
+        material=Material(patch, _texts(ctx, change)) if ctx.config.review.cite else None,
+        files=[(each.file, each.text, must) for each, must in files],
+    )
+
+
+def _texts(ctx: Context, change: ChangeSet) -> Callable[[str], Sequence[str]]:
+    """Gives the texts of a file after and before the change."""
+
+    @cache
+    def texts(path: str) -> Sequence[str]:
+        trees = [tree for tree in (change.tree, change.base) if path in ctx.repository.list_tree(tree)]
+        return tuple((ctx.repository.read(tree, path) or b"").decode("utf-8", "replace") for tree in trees)
+
+    return texts
+
+
+def _given(ctx: Context, task_id: str, number: int, verdict: Review, *, passed: bool) -> ReviewGiven:
+    proof = ctx.evidence.write(task_id, number, REVIEW, verdict.model_dump_json(indent=1).encode())
+    return ReviewGiven(task=task_id, attempt=number, review=verdict, passed=passed, evidence=proof)
+
+
+def _overruled_verdict(record: TaskRecord) -> Review:
+    """The verdict that the user overruled; nobody is asked, and paid, for it again."""
+    given = next((attempt.review for attempt in reversed(record.attempts) if attempt.review), None)
+    return given or Review(verdict=Verdict.REJECTED, summary="overruled by the user")
+
+
+def rejection(task_id: str, number: int, judge: Judge, verdict: Review) -> AttemptRejected:
+    """The rejection that a role's verdict means.
+
+    Where no finding stands, the reasons are passed on that quoted nothing; never one with a quote that was made up.
+    """
+    findings = verdict.findings or tuple(finding for finding in verdict.dropped if not finding.quote.strip())
+    reason = verdict.summary or next((finding.message for finding in findings), "no finding of the verdict stands")
+    return AttemptRejected(task=task_id, attempt=number, stage=judge, reason=reason, feedback=findings)

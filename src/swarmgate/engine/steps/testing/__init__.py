@@ -1,0 +1,1 @@
+"""Testing: the test engineer's tests and attacks, and the runs that count."""

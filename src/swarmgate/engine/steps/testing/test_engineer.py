@@ -1,0 +1,182 @@
+"""Tests: the test engineer writes them, and swarmgate runs them itself, over the tree that will be committed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from swarmgate.agents import test_engineer
+from swarmgate.agents.feedback import feedback_text
+from swarmgate.domain.events import AttemptRejected, Event, TestsRun, TestsWritten
+from swarmgate.domain.evidence import Remark, Review, TestRun, Verdict
+from swarmgate.domain.finding import GateReport, GateStatus, Severity
+from swarmgate.domain.guard import Effect, GuardNote
+from swarmgate.domain.laws_judging import only_known_red
+from swarmgate.domain.laws_task import overruled
+from swarmgate.domain.stage import Judge
+from swarmgate.domain.state import Attempt, State, current
+from swarmgate.engine.context import Context
+from swarmgate.engine.outside_changes.ignored_files import matters
+from swarmgate.engine.steps.attempt import blocking, gates_rejection
+from swarmgate.engine.steps.proof.parallel import at_once, together
+from swarmgate.engine.steps.proof.proof import Trial, try_tests
+from swarmgate.engine.steps.proof.runs import TEST_FILE
+from swarmgate.engine.steps.proof.uncollected import remarks, told, uncollected_tests
+from swarmgate.engine.steps.review.installed import changed_packages
+from swarmgate.engine.steps.review.review import rejection
+from swarmgate.engine.steps.review.shown_change import listed_patch
+from swarmgate.engine.steps.testing.suite import run_suite
+from swarmgate.engine.steps.testing.switched_off import switched_off
+from swarmgate.engine.steps.turn.authority import after_turn
+from swarmgate.errors import ConfigError
+from swarmgate.gates import sbom
+from swarmgate.ledger.evidence import FINAL_GATES, SBOM, TESTS
+from swarmgate.workspace.suite import runner_of
+
+_OUTPUT_TAIL = 2_000
+_NAMED = 10
+
+
+async def test(state: State, ctx: Context) -> list[Event]:
+    """The test engineer's turn. What it changed outside the test paths, or deleted, is taken back."""
+    task, record, attempt = current(state)
+    if overruled(record, attempt, Judge.TEST_ENGINEER):
+        given = next((old.tests_review for old in reversed(record.attempts) if old.tests_review), None)
+        verdict = given or Review(verdict=Verdict.REJECTED, summary="overruled by the user")
+        return [TestsWritten(task=task.id, attempt=attempt.number, tree=attempt.tree, review=verdict)]
+    verdict = await test_engineer.test(
+        ctx.desk("test_engineer"),
+        task=task,
+        attempt=attempt.number,
+        scope=attempt.scope,
+        patch=listed_patch(ctx, ctx.change(attempt)),
+        test_command=ctx.test_command(),
+        is_test_path=lambda path: not ctx.authority("test_engineer", "test").refusal(path),
+        feedback=feedback_text(record.attempts[:-1], record.notes),
+    )
+    ctx.keep_head(attempt)
+    tree = after_turn(ctx, "test_engineer", "test", before=attempt.tree, base=attempt.base).tree
+    written = ctx.repository.changes(attempt.tree, tree)
+    events: list[Event] = [
+        TestsWritten(
+            task=task.id,
+            attempt=attempt.number,
+            tree=tree,
+            review=verdict,
+            tests=written.paths,
+        )
+    ]
+    if not verdict.approved:
+        events.append(rejection(task.id, attempt.number, Judge.TEST_ENGINEER, verdict))
+    return events
+
+
+async def run_tests(state: State, ctx: Context) -> list[Event]:
+    """Gates and tests over the final tree: what passes here is what is committed, byte for byte."""
+    task, record, attempt = current(state)
+    ctx.settle_tree(attempt)
+    if against_judges := changed_packages(ctx, task.id, record, attempt):
+        return [against_judges]
+    report = await ctx.judge(fix=True, base=attempt.base, tested=True)
+    judged = ctx.evidence.write(task.id, attempt.number, FINAL_GATES, report.model_dump_json(indent=1).encode())
+    if _touches_components(report):
+        ctx.evidence.write(task.id, attempt.number, SBOM, sbom.document(ctx.repository, report.tree))
+    against = blocking(report, record, attempt)
+    if against:
+        return [gates_rejection(report, against, task, attempt)]
+    accepted = overruled(record, attempt, Judge.TESTS)
+    ran = await measure(ctx, report.tree, attempt.tests, goes_on=lambda run: accepted or only_known_red(state, run))
+    held = ran.green or (not accepted and only_known_red(state, ran))
+    missing = await switched_off(ctx, task.id, record, attempt, report.tree, ran) if held else None
+    tried = held and missing is None
+    trial = await try_tests(ctx, task.id, record, attempt, report.tree, ran) if tried else Trial()
+    rejected = missing or trial.rejection
+    if not held and not accepted:
+        rejected = _failed(ctx, task.id, attempt, report.tree, ran)
+    if held and not ran.green:
+        ctx.reports.append(_known_red(ran, attempt.number))
+    if ran.canary and ran.canary.missing and not ran.problem:
+        ctx.reports.append(_no_canary(ran.canary.missing, attempt.number))
+    whole = ran.model_dump_json(indent=1).encode()
+    event = TestsRun(
+        task=task.id,
+        attempt=attempt.number,
+        tree=report.tree,
+        run=on_record(ran),
+        passed=rejected is None,
+        evidence=ctx.evidence.write(task.id, attempt.number, TESTS, whole),
+        gates_evidence=judged,
+        proof=trial.proof and trial.proof.model_copy(update={"run": on_record(trial.proof.run), "others": {}}),
+    )
+    return [event, rejected] if rejected else [event]
+
+
+def on_record(ran: TestRun) -> TestRun:
+    """A run as events hold it: without the names of all tests, and with the end of its output where it is not green."""
+    return ran.model_copy(update={"output": "" if ran.green else ran.output[-_OUTPUT_TAIL:], "names": (), "skips": ()})
+
+
+def _touches_components(report: GateReport) -> bool:
+    return any(each.gate == "sbom_generate" and each.status is not GateStatus.SKIP for each in report.results)
+
+
+def _known_red(ran: TestRun, number: int) -> GuardNote:
+    told = f"they failed before the task as well, by an override of the user: {', '.join(ran.failures[:_NAMED])}"
+    return GuardNote(rule="known-red", effect=Effect.WARNED, detail=told, step="run_tests", attempt=number)
+
+
+def _no_canary(why: str, number: int) -> GuardNote:
+    told = f"not possible here: {why}; nothing but its own word shows that the test runner tells the truth"
+    return GuardNote(rule="canary", effect=Effect.NOTED, detail=told, step="run_tests", attempt=number)
+
+
+def _stops(_run: TestRun) -> bool:
+    """No red run is accepted."""
+    return False
+
+
+async def measure(
+    ctx: Context, tree: str, new_tests: tuple[str, ...], *, goes_on: Callable[[TestRun], bool] = _stops
+) -> TestRun:
+    """Runs the new tests and the whole suite over a tree, at once where that can be; the first not green speaks.
+
+    `goes_on` says which runs are followed by the next one though they are not green.
+
+    Raises:
+        ConfigError: nobody knows how to test this project.
+        MissingRequirement: the program that runs the tests is not there.
+    """
+    command = ctx.test_command()
+    if not command:
+        raise ConfigError(
+            "No test command was detected for this project, so nothing can be proven.",
+            hint='Say how it is tested: [tests] command = "..." in .swarm/config.toml, then: swarm run',
+        )
+    selected = tuple(path for path in new_tests if TEST_FILE.search(path))
+    if not selected:
+        return await run_suite(ctx, command, tree)
+    async with together() as runs:
+        new = runs.start(run_suite(ctx, command, tree, selected))
+        whole = runs.start(run_suite(ctx, command, tree)) if at_once(ctx) > 1 else None
+        ran = await new
+        if not ran.green and not goes_on(ran):
+            return ran
+        return await (whole or run_suite(ctx, command, tree))
+
+
+def _failed(ctx: Context, task_id: str, attempt: Attempt, tree: str, ran: TestRun) -> AttemptRejected:
+    output = Remark(severity=Severity.HIGH, message=ran.output[-_OUTPUT_TAIL:] or ran.reason)
+    lost = uncollected_tests(ctx, ctx.change(attempt, tree), ran)
+    kind = runner_of(ctx.test_command(), ctx.repository.root)
+    reason = f"{told(lost, kind)}; {ran.reason}" if lost and not ran.ran else ran.reason
+    feedback = (*remarks(lost, kind), output, *_missing(ctx))
+    return AttemptRejected(task=task_id, attempt=attempt.number, stage=Judge.TESTS, reason=reason, feedback=feedback)
+
+
+def _missing(ctx: Context) -> tuple[Remark, ...]:
+    """What may be why: files that lie in the work tree, and that nobody has who clones the project."""
+    made = tuple(path for path in ctx.ignored.touched().made if matters(path))
+    if not made:
+        return ()
+    told = f"git ignores {', '.join(made[:_NAMED])}: who clones the project does not have it, nor did the tests"
+    how = "Write what the tests need to a path that git does not ignore, or have the test command make it."
+    return (Remark(severity=Severity.HIGH, message=told, suggestion=how, file=made[0]),)
