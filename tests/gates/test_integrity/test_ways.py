@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.gates.test_integrity.test_shapes import Trees, _files, blocking
-
-from swarmgate.domain.change import ChangeSet
-from swarmgate.gates.project.index import Project
-from swarmgate.gates.test_integrity.analysis import analyse
+from tests.gates.test_integrity.test_shapes import blocking
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from tests.gates.test_integrity.test_shapes import Found
 
 PYTHON = """import pytest
 from shop import parse, total
@@ -146,19 +142,14 @@ WAYS = [
 ]
 
 
-def _found(root: Path, old: dict[str, str], new: dict[str, str]) -> list[str]:
-    change = ChangeSet(base="old", tree="new", files=tuple(_files(old, new, {})))
-    return blocking(analyse(Project.of(Trees(root, old, new), "old", "new"), change)[0])
-
-
 @pytest.mark.parametrize(("path", "content", "weakens", "keeps"), WAYS)
 def test_a_way_is_told_from_its_twin(
-    tmp_path: Path, path: str, content: str, weakens: tuple[str, str], keeps: tuple[str, str]
+    found: Found, path: str, content: str, weakens: tuple[str, str], keeps: tuple[str, str]
 ) -> None:
     assert weakens[0] in content
     assert keeps[0] in content
-    assert _found(tmp_path, {path: content}, {path: content.replace(*weakens, 1)})
-    assert _found(tmp_path, {path: content}, {path: content.replace(*keeps, 1)}) == []
+    assert blocking(found({path: content}, {path: content.replace(*weakens, 1)}))
+    assert blocking(found({path: content}, {path: content.replace(*keeps, 1)})) == []
 
 
 @pytest.mark.parametrize(
@@ -168,16 +159,16 @@ def test_a_way_is_told_from_its_twin(
         ("    if len(items) == 0 and rate == 0:\n        return 0\n", False),
     ],
 )
-def test_how_many_there_are_is_part_of_a_special_case(tmp_path: Path, case: str, *, blocks: bool) -> None:
+def test_how_many_there_are_is_part_of_a_special_case(found: Found, case: str, *, blocks: bool) -> None:
     tests = "from shop import total\n\n\ndef test_total():\n    assert total([6, 20], 0.2) == 31.2\n"
     old = {"tests/test_a.py": tests, "shop.py": PRODUCT.format(case="")}
     new = {"tests/test_a.py": tests, "shop.py": PRODUCT.format(case=case)}
-    assert bool(_found(tmp_path, old, new)) is blocks
+    assert bool(blocking(found(old, new))) is blocks
 
 
-def test_new_settings_that_leave_out_a_test_are_told(tmp_path: Path) -> None:
+def test_new_settings_that_leave_out_a_test_are_told(found: Found) -> None:
     old = {"tests/a.test.js": SCRIPT}
     leaves = 'export default { test: { exclude: ["tests/a.test.js"] } };\n'
     plain = 'export default { test: { exclude: ["e2e/**"] } };\n'
-    assert _found(tmp_path, old, {**old, "vitest.config.js": leaves})
-    assert _found(tmp_path, old, {**old, "vitest.config.js": plain}) == []
+    assert blocking(found(old, {**old, "vitest.config.js": leaves}))
+    assert blocking(found(old, {**old, "vitest.config.js": plain})) == []
