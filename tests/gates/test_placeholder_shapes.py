@@ -192,6 +192,10 @@ PROMISED: dict[str, list[str]] = {
 
 KEPT: dict[str, list[str]] = {
     "py": [
+        "class ShopConfig(AppConfig):\n    def ready(self):\n        import shop.signals\n",
+        "def load_plugins():\n    from shop import plugins\n",
+        "def has_numpy():\n    try:\n        import numpy\n    except ImportError:\n        return False\n    return True\n",
+        "def maybe_reload(path, age):\n    return True\n",
         'import logging\n\nlog = logging.getLogger(__name__)\n\n\nclass Listener:\n    def connected(self, peer):\n        log.info("connected to %s", peer)\n\n    def disconnected(self, peer):\n        log.info("disconnected from %s", peer)\n',
         'class StdoutNotifier:\n    """Writes notifications to the terminal; for local development."""\n\n    def notify(self, user, text):\n        print(f"notify {user}: {text}")\n',
         'class Divider:\n    """A horizontal rule between two parts of a form."""\n\n    def render(self, context):\n        """Render the rule."""\n        return "<hr>"\n',

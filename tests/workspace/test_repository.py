@@ -60,7 +60,7 @@ def test_a_repository_without_a_commit_is_refused_with_the_next_step(tmp_path: P
 def test_a_repository_that_lost_its_objects_is_refused_and_not_taken_for_a_new_one(repo: Path) -> None:
     shutil.rmtree(repo / ".git/objects")
     (repo / ".git/objects").mkdir()
-    with pytest.raises(WorkspaceError, match="is missing in .*: the repository is damaged"):
+    with pytest.raises(WorkspaceError, match=r"is missing in .*: the repository is damaged"):
         Repository.discover(repo, lenient=True)
 
 

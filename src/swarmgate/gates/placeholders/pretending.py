@@ -39,7 +39,8 @@ _TRANSFORM, _MEASURE = frozenset(_TRANSFORMS.split()), frozenset(_MEASURES.split
 _WORK = _COMPUTE | _ACT | _TRANSFORM | frozenset(_WORKS.split())
 _FETCH = frozenset({"fetch", "download", "query", "scrape", "crawl", "retrieve", "search"})
 _ASKS = re.compile(
-    r"^(?:allowed|permitted|authori[sz]ed|may_?\w*)$|^(?:is|has|can)_?.*(?:valid|authenticated|authorized|authorised|allowed|permitted|permission|access|expired|"
+    r"^(?:allowed|permitted|authori[sz]ed|(?-i:may(?:_\w+|[A-Z]\w*)))$"
+    r"|^(?:is|has|can)_?.*(?:valid|authenticated|authorized|authorised|allowed|permitted|permission|access|expired|"
     r"verified|trusted|spam|fraud\w*|available|unique|prime|palindrome)",
     re.IGNORECASE,
 )
