@@ -148,6 +148,8 @@ RIGHT = {
 
 PROMISED: dict[str, list[str]] = {
     "py": [
+        'def register_failure(username, address):\n    """Count the failed login and lock the account after five of them."""\n    pass\n',
+        'class Antivirus:\n    def __init__(self, socket_path):\n        self.socket_path = socket_path\n\n    def scan(self, path):\n        """Scan the file with clamd and return whether it is clean."""\n        # clamd is wired up in the next milestone\n        return True\n',
         'from decimal import Decimal\n\n\ndef sales_tax(subtotal: Decimal, region: str, exempt: bool) -> Decimal:\n    """Return the sales tax owed on ``subtotal`` in ``region``."""\n    # flat rate until the regional table arrives\n    return Decimal("0")\n',
         'def user_can_delete(user, document) -> bool:\n    """Check whether the user owns the document or is an administrator."""\n    # everybody may for the moment\n    return True\n',
         'def merge_duplicates(records: list[dict], threshold: float = 0.9) -> list[dict]:\n    """Merge records whose similarity is above the threshold."""\n    return records\n',
@@ -160,6 +162,7 @@ PROMISED: dict[str, list[str]] = {
         'def discount(customer, cart):\n    """Discount by customer group, cart size and season."""\n    # Only the simple case so far. Seasonal and group discounts come in a follow-up.\n    return 0.1 if len(cart) > 10 else 0\n',
     ],
     "ts": [
+        "/** Ranks the candidates by their edit distance to the query. */\nexport function rankCandidates(query: string, candidates: string[]): string[] {\n  return candidates;\n}\n",
         "export async function verifyToken(token: string, audience: string): Promise<boolean> {\n  // we trust whatever the caller hands over for the time being\n  return true;\n}\n",
         'export async function uploadAvatar(file: File, userId: string): Promise<string> {\n  await new Promise((resolve) => setTimeout(resolve, 1000));\n  return "https://example.com/avatar.png";\n}\n',
         "export function mergeCarts(guest: Cart, user: Cart): Cart {\n  // the guest cart is dropped, merging is for another day\n  return user;\n}\n",
@@ -177,6 +180,7 @@ PROMISED: dict[str, list[str]] = {
         'package worker\n\n// Shutdown waits for running jobs and stops the pool.\nfunc (p *Pool) Shutdown(timeoutSeconds int) error {\n\tpanic("Shutdown: somebody has to write this")\n}\n',
     ],
     "java": [
+        "package shop;\n\npublic class Geo {\n    /** Computes the distance in kilometres between two places. */\n    public double distance(Place from, Place to) {\n        return 42.0;\n    }\n}\n",
         "package shop;\n\npublic class Encryptor {\n    /** Encrypts the text with AES-GCM under the given key. */\n    public String encrypt(String text, byte[] key) {\n        // no cipher for now, callers only need a string\n        return text;\n    }\n}\n",
         "package shop;\n\npublic class InvoiceMapper {\n    public InvoiceDto toDto(Invoice invoice) {\n        return null;\n    }\n}\n",
         'package shop;\n\nimport java.io.InputStream;\n\npublic class ImportService {\n    public int importCustomers(InputStream csv) {\n        throw new UnsupportedOperationException("importCustomers is not supported at this stage of the project");\n    }\n}\n',
@@ -188,6 +192,14 @@ PROMISED: dict[str, list[str]] = {
 
 KEPT: dict[str, list[str]] = {
     "py": [
+        "class ShopConfig(AppConfig):\n    def ready(self):\n        import shop.signals\n",
+        "def load_plugins():\n    from shop import plugins\n",
+        "def has_numpy():\n    try:\n        import numpy\n    except ImportError:\n        return False\n    return True\n",
+        "def maybe_reload(path, age):\n    return True\n",
+        'import logging\n\nlog = logging.getLogger(__name__)\n\n\nclass Listener:\n    def connected(self, peer):\n        log.info("connected to %s", peer)\n\n    def disconnected(self, peer):\n        log.info("disconnected from %s", peer)\n',
+        'class StdoutNotifier:\n    """Writes notifications to the terminal; for local development."""\n\n    def notify(self, user, text):\n        print(f"notify {user}: {text}")\n',
+        'class Divider:\n    """A horizontal rule between two parts of a form."""\n\n    def render(self, context):\n        """Render the rule."""\n        return "<hr>"\n',
+        'def handler(event, context):\n    """Handle the health check of the load balancer."""\n    return {"statusCode": 200, "body": "ok"}\n',
         'class Plugin:\n    """Base class of plugins; override what you need."""\n\n    def on_start(self, app) -> None:\n        """Called before the first request."""\n\n    def on_stop(self, app) -> None:\n        """Called after the last request."""\n',
         "from typing import Protocol\n\n\nclass Repository(Protocol):\n    def get(self, key: str) -> bytes: ...\n    def put(self, key: str, value: bytes) -> None: ...\n",
         'class ShopError(Exception):\n    """Base of all errors of the shop."""\n\n\nclass NotFound(ShopError):\n    pass\n\n\nclass Conflict(ShopError): ...\n',
@@ -198,6 +210,7 @@ KEPT: dict[str, list[str]] = {
         'class GzipFormat:\n    def extension(self, path: str) -> str:\n        return ".gz"\n\n    def supports_streaming(self) -> bool:\n        return True\n\n    def priority(self) -> int:\n        return 10\n',
     ],
     "ts": [
+        "/** Used where no translation catalogue is loaded. */\nexport const fallbackTranslate = (key: string, _language: string): string => key;\n",
         "export const noop = (): void => {};\n\nexport function debounce(fn: () => void, ms: number): () => void {\n  let timer: ReturnType<typeof setTimeout> | undefined;\n  return () => {\n    clearTimeout(timer);\n    timer = setTimeout(fn, ms);\n  };\n}\n",
         'import { Component, OnInit, OnDestroy } from "@angular/core";\n\n@Component({ selector: "app-cart", template: "<p>cart</p>" })\nexport class CartComponent implements OnInit, OnDestroy {\n  total = 0;\n  constructor() {}\n  ngOnInit(): void {\n    this.total = 1;\n  }\n  ngOnDestroy(): void {}\n}\n',
         "export function readJson(text: string): unknown {\n  try {\n    return JSON.parse(text);\n  } catch {\n    // not JSON: callers treat undefined as absent\n    return undefined;\n  }\n}\n",
@@ -205,6 +218,7 @@ KEPT: dict[str, list[str]] = {
         'export class Validator {\n  /** Extra checks of subclasses. None by default. */\n  protected extraChecks(_value: unknown): string[] {\n    return [];\n  }\n  validate(value: unknown): string[] {\n    return value === null ? ["is required"] : this.extraChecks(value);\n  }\n}\n',
     ],
     "go": [
+        "package ring\n\n// Cap returns how many entries the ring holds at most.\nfunc (r *Ring) Cap() int { return 1024 }\n\n// Less reports whether i sorts before j; entries are kept in order of arrival.\nfunc (r *Ring) Less(i, j int) bool { return i < j }\n",
         'package iox\n\nimport "io"\n\ntype nopCloser struct{ io.Writer }\n\nfunc (nopCloser) Close() error { return nil }\n\n// NopCloser wraps w with a Close that does nothing.\nfunc NopCloser(w io.Writer) io.WriteCloser { return nopCloser{w} }\n',
         "package ast\n\ntype Expr interface{ exprNode() }\n\ntype Ident struct{ Name string }\ntype Call struct{ Fn Expr }\n\nfunc (*Ident) exprNode() {}\nfunc (*Call) exprNode()  {}\n",
         "//go:build windows\n\npackage term\n\n// SetRaw is a no-op on Windows, where the console has no raw mode.\nfunc SetRaw(fd int) error { return nil }\n",

@@ -226,3 +226,12 @@ def test_a_call_of_a_helper_is_found_in_the_helper() -> None:
 )
 def test_what_holds_or_calls_itself_ends(text: str) -> None:
     assert found(text) is not None
+
+
+@pytest.mark.parametrize(("route", "page"), [('"/x"', False), ('"/x", response_class=HTMLResponse', True)])
+def test_what_a_route_of_fastapi_returns_is_json(route: str, *, page: bool) -> None:
+    text = (
+        "from fastapi import APIRouter\nfrom fastapi.responses import HTMLResponse\n\nrouter = APIRouter()\n\n\n"
+        f'@router.get({route})\nasync def greet(name: str):\n    return "<p>" + name\n'
+    )
+    assert (names(text) == ["xss"]) is page

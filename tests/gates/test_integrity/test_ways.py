@@ -126,6 +126,36 @@ WAYS = [
         ),
         ("const sum", "const sum: number"),
     ),
+    (
+        "tests/a.test.js",
+        SCRIPT,
+        ("  expect(sum).toBe(3);", "  if (sum === 3) {\n    expect(sum).toBe(3);\n  }"),
+        ("  expect(sum).toBe(3);", "  if (sum) {\n    expect(sum).toBe(3);\n  }\n  expect(sum).toBe(3);"),
+    ),
+    (
+        "tests/a.test.js",
+        SCRIPT,
+        ("expect(sum).toBe(3)", "expect.assertions(0)"),
+        ("  expect(sum)", "  expect.assertions(2);\n  expect(sum)"),
+    ),
+    (
+        "tests/a.test.js",
+        SCRIPT,
+        ("expect(sum).toBe(3)", "expect(sum).toBeCloseTo(3, -1)"),
+        ("expect(sum).toBe(3)", "expect(sum).toBeCloseTo(3, 5)"),
+    ),
+    (
+        "tests/a.test.js",
+        SCRIPT,
+        ("  expect(sum).toBe(3);", "  setTimeout(() => { expect(sum).toBe(3); }, 50);"),
+        ("  expect(sum).toBe(3);", "  await new Promise((go) => setTimeout(() => { expect(sum).toBe(3); go(); }, 5));"),
+    ),
+    (
+        "src/test/java/CalcTest.java",
+        JAVA,
+        ("assertEquals(33, Calc.total(10))", "assertEquals(33.0, (double) Calc.total(10), 100.0)"),
+        ("assertEquals(33, Calc.total(10))", "assertEquals(33, Calc.total(10), 0.001)"),
+    ),
     ("calc_test.go", GO, ("\t\t{[]int{10, 20}, 30},\n", ""), ("{nil, 0}", "{nil, 0},\n\t\t{[]int{1}, 1}")),
     (
         "src/lib.rs",
@@ -164,6 +194,20 @@ def test_how_many_there_are_is_part_of_a_special_case(found: Found, case: str, *
     old = {"tests/test_a.py": tests, "shop.py": PRODUCT.format(case="")}
     new = {"tests/test_a.py": tests, "shop.py": PRODUCT.format(case=case)}
     assert bool(blocking(found(old, new))) is blocks
+
+
+@pytest.mark.parametrize(
+    ("setting", "blocks"),
+    [
+        ("testpaths = docs", True),
+        ("testpaths = tests", False),
+        ("python_files = check_*.py", True),
+        ("python_files = check_*.py test_*.py", False),
+    ],
+)
+def test_new_settings_that_find_none_of_the_tests_are_told(found: Found, setting: str, *, blocks: bool) -> None:
+    old = {"tests/test_a.py": PYTHON}
+    assert bool(blocking(found(old, {**old, "pytest.ini": f"[pytest]\n{setting}\n"}))) is blocks
 
 
 def test_new_settings_that_leave_out_a_test_are_told(found: Found) -> None:

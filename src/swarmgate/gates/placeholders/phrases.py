@@ -194,7 +194,8 @@ HINTS = _phrases(
     r"|this (?:point|stage|time))\b|\btemporar(?:y|ily)\b|\bprovisional\w*|\binterim\b|\bcurrently\b"
     r"|\bso far\b|\binitially\b",
     r"\bat (?:some|a later) (?:point|stage|date)\b|\bsome ?day\b|\beventually\b|\blater\b|\bsoon\b"
-    r"|\bnot(?: \w+)? yet\b|\byet to\b|\bnext (?:step|phase|iteration|sprint|pr|version|release)\b"
+    r"|\bnot(?: \w+)? yet\b|\byet to\b|\bnext (?:step|phase|iteration|sprint|pr|version|release"
+    r"|milestone|change|ticket|story)\b"
     r"|\bfollow-?up\b|\bfuture\b",
     r"\buntil (?:the |we |it |that |this |a |an |there |i )?.{0,40}\b(?:exists?|ready|done|there"
     r"|available|implemented|works?|finished|written|lands?|built|final|up|supports?|have|has"
@@ -244,7 +245,7 @@ HINTS = _phrases(
 )  # fmt: skip
 POSTPONED = _phrases(
     r"\bgood enough\b|\bso (?:that )?(?:it|this|the \w+) (?:compiles?|builds?|type-?checks)\b"
-    r"|\bfor another (?:day|time)\b",
+    r"|\bfor another (?:day|time)\b|\bskip(?:s|ped|ping)? (?:the |all )?(?:actual|real|proper)\b",
     r"\bfor (?:simplicity|brevity|the sake of|(?:the|this) demo|convenience)\b"
     r"|\bto keep (?:it|this|things) (?:simple|short)\b",
     r"\bassum(?:e|es|ed|ing)\b.{0,40}\b(?:valid|correct|ok|okay|fine|success\w*|true|trusted|authori[sz]ed|available)\b",

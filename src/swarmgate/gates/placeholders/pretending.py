@@ -22,29 +22,25 @@ backup restore deploy schedule book reserve scrape crawl retrieve persist email 
 _TRANSFORMS = """
 merge dedupe deduplicate resize crop rotate scale compress decompress encrypt decrypt sort filter normalize normalise
 sanitize sanitise escape convert transform translate refresh renew encode decode hash sign redact anonymize anonymise
-group flatten shuffle minify optimize optimise compact
+group flatten shuffle minify optimize optimise compact rank reorder prioritize prioritise
 """
 _MEASURES = """
 similarity score distance probability confidence percentile median average mean variance tax discount fee price cost
 total balance checksum digest embedding rating latency
 """
 _WORKS = """
-accept acquire add aggregate allow apply append archive build cancel change clean close collect commit connect copy
-count create delete deliver dispatch drop enqueue evict execute export find flush format free generate handle import
-index insert invalidate list lock look make map match measure migrate move notify parse process push read rebuild
-register release remove render reserve reset resize resolve restore retry revoke roll run scan schedule send set shut
-split start stop store sum sync tell track update verify wait write
+acquire add aggregate allow apply append archive cancel change clean close commit copy count create delete deliver
+dispatch drop enqueue evict execute export find flush format generate import index insert invalidate lock look map
+match measure migrate move notify parse push read rebuild release remove reserve reset resize resolve restore retry
+revoke roll scan schedule send set shut split store sum sync track update verify write
 """
 _COMPUTE, _ACT = frozenset(_COMPUTES.split()), frozenset(_ACTS.split())
 _TRANSFORM, _MEASURE = frozenset(_TRANSFORMS.split()), frozenset(_MEASURES.split())
 _WORK = _COMPUTE | _ACT | _TRANSFORM | frozenset(_WORKS.split())
-_SPEAKS = frozenset({
-    "print", "log", "show", "display", "warn", "report", "announce", "say", "echo", "debug", "trace", "info",
-    "help", "usage", "on", "main",
-})  # fmt: skip
 _FETCH = frozenset({"fetch", "download", "query", "scrape", "crawl", "retrieve", "search"})
 _ASKS = re.compile(
-    r"^(?:is|has|can)_?.*(?:valid|authenticated|authorized|authorised|allowed|permitted|permission|access|expired|"
+    r"^(?:allowed|permitted|authori[sz]ed|(?-i:may(?:_\w+|[A-Z]\w*)))$"
+    r"|^(?:is|has|can)_?.*(?:valid|authenticated|authorized|authorised|allowed|permitted|permission|access|expired|"
     r"verified|trusted|spam|fraud\w*|available|unique|prime|palindrome)",
     re.IGNORECASE,
 )
@@ -64,7 +60,7 @@ _CONSTRUCTED = re.compile(r"^(?:new )?(?!Decimal|BigDecimal|List|Set|Map|Optiona
 _RETURNS = re.compile(r"^(?:returns?|gives?|tells?|calculates?|computes?)\b", re.IGNORECASE)
 _MAY_DENY = re.compile(r"\bfalse`* (?:when|if|unless|once)\b", re.IGNORECASE)
 _LOOKS_UP = frozenset({"find", "lookup", "search", "extract", "detect", "infer", "check", "validate", "verify"})
-_SPEAKER = re.compile(r"Console|Print|Log|Debug|Echo|Report|Demo|Hello")
+_SPEAKER = re.compile(r"Console|Print|Log|Debug|Echo|Report|Demo|Hello|Stdout|Terminal|Screen|Cli(?![a-z])|CLI|DryRun")
 _BARE = re.compile(r"^(?:true|false|True|False|nil|Ok\((?:\(\)|true|false)\))$")
 
 
@@ -158,7 +154,7 @@ def _gives_nothing(shape: Shape) -> bool:
 def _only_says(shape: Shape) -> bool:
     """Whether a function prints that it does what its name says, and that is all."""
     verb = shape.words[0]
-    if verb in _SPEAKS or _SPEAKER.search(shape.owner) or not (shape.given or shape.doc):
+    if verb not in _WORK or _SPEAKER.search(shape.owner) or not (shape.given or shape.doc):
         return False
     stem = verb.removesuffix("e")
     return len(stem) > 2 and any(each.startswith(stem) for each in _words(shape.said))  # noqa: PLR2004 - `do`, `go`

@@ -154,6 +154,8 @@ def functions(seen: Survey, remarks: Mapping[int, str], *, tests: bool) -> Itera
         body = _without_texts(node.body)
         if len(body) > _MAX_STEPS:
             continue
+        if body and isinstance(body[-1], ast.Return):  # else imports may be all that there is to do
+            body = [each for each in body if not isinstance(each, ast.Import | ast.ImportFrom)]
         steps = _steps(body)
         if body and steps[-1] is Step.REAL and python_shapes.copies(body[-1], node):
             steps[-1] = Step.COPIES
@@ -184,7 +186,7 @@ def _steps(body: Sequence[ast.stmt]) -> list[Step]:
 
 def _step(statement: ast.stmt, made: set[str]) -> Step:  # noqa: C901, PLR0912 - one row a kind of statement
     match statement:
-        case ast.Pass() | ast.Import() | ast.ImportFrom():
+        case ast.Pass():
             return Step.NOTHING
         case ast.Try(body=[*tried], handlers=handlers, orelse=[], finalbody=[]) if handlers:
             return Step.NOTHING if {_step(each, made) for each in tried} == {Step.NOTHING} else Step.REAL

@@ -205,9 +205,14 @@ def read(rule: str, raw: Mapping[str, Any]) -> Flow:
 
 
 def describe(value: Value) -> str:
-    """A value in words, for conditions: `True`, `yaml.SafeLoader`, `lxml.etree.XMLParser(resolve_entities=True)`."""
+    """A value in words, for conditions: `True`, `yaml.SafeLoader`, `lxml.etree.XMLParser(resolve_entities=True)`.
+
+    Of a text that is not known, what is known of its beginning.
+    """
     if isinstance(value, str):
         return value
+    if isinstance(value, Text):
+        return value.start
     if isinstance(value, SIMPLE):
         return repr(value)
     if isinstance(value, Ref):

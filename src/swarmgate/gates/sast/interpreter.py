@@ -116,7 +116,8 @@ class Interpreter:
         self._state.frame = Frame(env, function.scope, fixed_path=before.fixed_path)
         if entry and not isinstance(node, ast.Lambda):
             bases = "" if function.owner is None else " ".join(map(ast.unparse, function.owner.node.bases))
-            self._state.frame.page = sources.answers_with_page(node, bases)
+            imported = (each.name for env in function.scope for each in env.values() if isinstance(each, Ref))
+            self._state.frame.page = sources.answers_with_page(node, bases, imported)
             self._state.frame.fixed_path = sources.has_fixed_path(node)
         self._running.append(node)
         try:

@@ -15,7 +15,7 @@ from swarmgate.gates.sast.values import Text
 from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -101,6 +101,9 @@ def of_attribute(holder: str, attribute: str, line: int) -> Text | None:
     return None
 
 
+_OF_JSON = re.compile(r"^(?:fastapi|litestar|starlite|ninja|flask_restful|flask_restx|blacksheep|robyn)\b")
+
+
 def of_call(name: str, first: object, line: int) -> Text | None:
     """What a call of a function of another module brings in; `first` is its first argument."""
     last = name.rpartition(".")[2]
@@ -135,8 +138,15 @@ def has_fixed_path(function: _FunctionNode) -> bool:
     return bool(paths) and all(isinstance(path, str) and not set("<{*:") & set(path) for path in paths)
 
 
-def answers_with_page(function: _FunctionNode, bases: str) -> bool:
-    """Whether what the function returns is sent as a page as it is: a route, a view class's method, WSGI."""
+def answers_with_page(function: _FunctionNode, bases: str, imported: Iterable[str]) -> bool:
+    """Whether what the function returns is sent as a page as it is: a route, a view class's method, WSGI.
+
+    Frameworks that are made for JSON write it out as such, where no decorator names a class of pages.
+    """
+    if not any("HTMLResponse" in ast.unparse(each) for each in function.decorator_list) and any(
+        _OF_JSON.match(name) for name in imported
+    ):
+        return False
     names = [arg.arg for arg in function.args.args]
     wsgi = names[-2:] == ["environ", "start_response"]
     return has_route(function) or wsgi or ("MethodView" in bases and function.name in _METHODS)

@@ -44,21 +44,25 @@ _EMPTY = frozenset(
     {("[", "]"), ("(", ")"), ("{", "}"), ("range", "(", "0", ")"), ("set", "(", ")"), ("list", "(", ")")}
 )
 _TURNED = {"!=": "==", "==": "!=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_LATER = frozenset({"then", "finally", "setTimeout", "setImmediate"})
+"""Calls whose functions run after the test has ended, where nothing waits for them."""
+
+_WAITS = re.compile(r"Timers|\.tick\(|\bnew Promise\b|\bPromise\.all")
 _LOGS_ONLY = "what fails there is caught"
 _UNREACHED = "it is never reached"
 
 
 def assertions(body: Node, language: str) -> Iterator[Assertion]:
     """Every assertion below a node, in the order of the source."""
-    reader = _Reader(language, _values(body, language))
+    reader = _Reader(language, _values(body, language), text(body))
     yield from reader.walk(body, "")
 
 
 class _Reader:
     """One body: its language, and what its names stand for."""
 
-    def __init__(self, language: str, values: Mapping[str, Tokens]) -> None:
-        self.language, self.values = language, values
+    def __init__(self, language: str, values: Mapping[str, Tokens], whole: str) -> None:
+        self.language, self.values, self.whole = language, values, whole
 
     def walk(self, node: Node, idle: str) -> Iterator[Assertion]:
         """The assertions of a node; `idle`: why nothing in it can fail."""
@@ -137,7 +141,8 @@ class _Reader:
             yield from self._told(of_condition(_turned(found), line(node), self.values), idle or never)
         for each in node.named_children:
             if each == then:
-                yield from self.walk(each, idle or never) if not fails else ()
+                inner = self.walk(each, idle or never) if not fails else iter(())
+                yield from (_asked_before(one, found) for one in inner)
             elif each != condition or not fails:
                 yield from self.walk(each, idle)
 
@@ -152,7 +157,7 @@ class _Reader:
             inner = idle
             if call is not None and call.name == "forEach" and call.receiver in _EMPTY:
                 inner = inner or "it loops over nothing"
-            elif call is not None and call.name in {"then", "finally"} and self._dropped(node):
+            elif call is not None and call.name in _LATER and self._dropped(node) and not _WAITS.search(self.whole):
                 inner = inner or "nothing waits for it"
             elif call is not None and call.name.endswith("catch_unwind"):
                 inner = inner or _LOGS_ONLY
@@ -182,6 +187,8 @@ class _Reader:
 
     def _asserts(self, call: Call) -> bool:
         name, receiver = call.name.rstrip("!"), call.receiver
+        if name in {"assertions", "hasAssertions"} and receiver == ("expect",):
+            return False  # how many there are to be, and none itself
         if name in {"expect", "assertThat"} and not receiver and self.language != "rust":
             return False  # the root of a chain, which is told by its end
         if self.language == "rust":
@@ -241,6 +248,16 @@ class _Reader:
 
 
 _MEMBERS = frozenset({"member_expression", "attribute", "field_access"})
+
+
+def _asked_before(each: Assertion, condition: Tokens) -> Assertion:
+    """An assertion below a condition, idle where that compares the same two things."""
+    for sign in ("==", "==="):
+        for part in split(condition, "and", "&&"):
+            sides = [bare(side) for side in split(bare(part), sign)]
+            if each.expected and sorted(sides) == sorted((each.subject, each.expected)):
+                return type(each)(**{**vars(each), "idle": each.idle or "the condition above it asks the same"})
+    return each
 
 
 def _suppresses(node: Node) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -105,6 +106,7 @@ def _settings(file: File, paths: Collection[str]) -> Iterator[Weakening]:
             continue  # the runner itself went; whether another one came is told of the command
         old, new = was.get(key, frozenset()), now.get(key, frozenset())
         said = _fewer(key, _there(old, paths) if "testpaths" in key else old, new, file)
+        said = said or _finds_none(key, old, new, paths)
         if said:
             line = _line_of(file, said)
             yield Weakening(Way.SETTINGS, file.path, line, "", f"the test runner is told to run less: {key}: {said}")
@@ -130,6 +132,20 @@ def _fewer(key: str, old: frozenset[str], new: frozenset[str], file: File) -> st
     if _OFF.search(key) and "cargo" in file.path.lower() and new == {"false"} != old:
         return "false"
     return ""
+
+
+def _finds_none(key: str, old: frozenset[str], new: frozenset[str], paths: Collection[str]) -> str:
+    """The values of a new setting of pytest that none of the tests that are there fits."""
+    name = key.rpartition(".")[2].rpartition(":")[2]
+    if old or not new or name not in {"testpaths", "python_files"}:
+        return ""
+    values = sorted(_words(new))
+    tests = [each for each in paths if re.search(r"(?:^|/)test_\w+\.py$|_test\.py$", each)]
+    if name == "testpaths":
+        kept = any(f"{each}/".startswith(f"{value.strip('./')}/") or value == "." for each in tests for value in values)
+    else:
+        kept = any(fnmatch.fnmatch(each.rpartition("/")[2], value) for each in tests for value in values)
+    return f"{', '.join(values)}, where none of the tests is" if tests and not kept else ""
 
 
 def _wider(gone: frozenset[str], came: frozenset[str]) -> bool:

@@ -151,10 +151,21 @@ def _made(
     if strength >= Strength.PART and _holds_anything(plain):
         strength = Strength.PRESENT if len(split(plain, ",")) == 1 and len(plain) < _SHORT else Strength.PART
     tolerance = _tolerance(plain)
-    value = next((abs(_number(each) or 0.0) for each in plain if is_number(each)), 0.0)
-    if tolerance is not None and tolerance >= _COARSE * value > 0:
-        strength = min(strength, Strength.BOUND)
+    strength = _loosened(strength, tolerance, plain)
     return Assertion(line, subject, plain, strength, text, idle, tolerance)
+
+
+def _loosened(strength: Strength, tolerance: float | None, expected: Tokens) -> Strength:
+    """The strength of a comparison that lets so large a difference pass."""
+    value = next((abs(_number(each) or 0.0) for each in expected if is_number(each)), 0.0)
+    return min(strength, Strength.BOUND) if tolerance is not None and tolerance >= _COARSE * value > 0 else strength
+
+
+def _with_tolerance(made: Assertion, tolerance: float | None) -> Assertion:
+    if tolerance is None:
+        return made
+    strength = _loosened(made.strength, tolerance, made.expected)
+    return Assertion(**{**vars(made), "tolerance": tolerance, "strength": strength})
 
 
 _COARSE = 0.5
@@ -194,7 +205,9 @@ def of_call(call: Call, language: str, values: Mapping[str, Tokens]) -> Iterator
             strength = (
                 Strength.PRESENT if strength in {Strength.EXACT, Strength.PRESENT} and not expected else Strength.BOUND
             )
-        yield _made(call.line, subject, expected, strength, call.text, values)
+        close = arguments and "closeto" in plain
+        made = _made(call.line, subject, arguments[0] if close else expected, strength, call.text, values)
+        yield _with_tolerance(made, _last_tolerance(call.name, arguments[1:])) if close else made
         return
     if _RAISES.search(plain):
         yield Assertion(
@@ -225,7 +238,7 @@ def _of_arguments(
     compares = bool(re.search(r"(?i)equal|eq$|eq!$|same|^is$", call.name))
     made = _made(call.line, first, second, told, call.text, values, equal=compares, constants=compares)
     tolerance = _last_tolerance(call.name, rest)
-    return made if tolerance is None else Assertion(**{**vars(made), "tolerance": tolerance})
+    return _with_tolerance(made, tolerance)
 
 
 def _subject_of(receiver: Tokens) -> tuple[Tokens | None, bool]:
@@ -279,9 +292,9 @@ def _last_tolerance(name: str, rest: Sequence[Tokens]) -> float | None:
             return _number(each[2])
         if len(each) >= 3 and each[1] == "=" and each[0] in _DIGITS:  # noqa: PLR2004 - the same
             return _digits(each[2])
-    if rest and len(rest[0]) == 1 and is_number(rest[0][0]):
-        close = re.search(r"(?i)almost|closeto", name)
-        return _digits(rest[0][0]) if close else _number(rest[0][0])
+    plain = "".join(rest[0]) if rest else ""
+    if is_number(plain.removeprefix("-")):
+        return _digits(plain) if re.search(r"(?i)almost|closeto", name) else _number(plain)
     return None
 
 

@@ -210,3 +210,7 @@ def short_text(length):
     """Return an unpredictable text of this length."""
     # ruleid: swarmgate.python.predictable-secret-made
     return "".join(random.choice("abc") for _ in range(length))
+
+def one_time_code():
+    # ruleid: swarmgate.python.predictable-secret-made
+    return random.randint(100000, 999999)

@@ -193,3 +193,11 @@ def users_1(table, name):
 def users_2(table, name):
     # ok: swarmgate.python.dynamodb-expression-built
     return table.scan(FilterExpression="username = :u", ExpressionAttributeValues={":u": name})
+
+async def orders_1(pool, customer):
+    # ruleid: swarmgate.python.sql-value-in-string
+    return await pool.fetch(f"SELECT * FROM orders WHERE customer = '{customer}'")
+
+async def orders_2(pool, customer):
+    # ok: swarmgate.python.sql-value-in-string
+    return await pool.fetch("SELECT * FROM orders WHERE customer = $1", customer)

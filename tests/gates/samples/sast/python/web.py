@@ -223,3 +223,8 @@ def greeting_escaped(name: str) -> str:
     name = escape(name)
     # ok: swarmgate.python.page-built
     return f"<html><body>Hello {name}</body></html>"
+
+@app.route("/card")
+def card_1():
+    # ok: swarmgate.python.xss
+    return render_template_string("<p>{{ name }}</p>", name=request.args["name"])
