@@ -110,6 +110,12 @@ def test_an_event_of_a_newer_version_is_refused_with_the_advice_to_upgrade() -> 
     assert "pip install -U swarmgate" in caught.value.hint
 
 
+@pytest.mark.parametrize("place", [b'"time":"t","actor":"a"', b'"seq":"1","time":"t","actor":"a"', b'"seq":1,"time":2'])
+def test_a_line_without_its_place_is_refused(place: bytes) -> None:
+    body = b"{" + place + b',"event":{"type":"plan_approved"},"prev":"' + GENESIS.encode() + b'"'
+    assert _broken_at(body + b',"hash":"' + hashlib.sha256(body).hexdigest().encode() + b'"}\n') == 1
+
+
 @given(st.text(st.characters(codec=None)))
 def test_whatever_a_model_says_fits_on_a_line(text: str) -> None:
     delegated = ev.TaskDelegated(task="1.1", attempt=1, tree="t", instructions=text)

@@ -15,7 +15,7 @@ from swarmgate.domain import laws_guard as guard
 from swarmgate.domain import laws_judging as judging
 from swarmgate.domain import laws_planning as planning
 from swarmgate.domain import laws_task as task
-from swarmgate.domain.events import Entry, PauseReason, RunPaused, RunStarted
+from swarmgate.domain.events import Entry, PauseReason
 from swarmgate.domain.state import State, replace
 
 
@@ -28,7 +28,7 @@ def fold(state: State, entries: Iterable[Entry]) -> State:
     """
     entry, began, deaths = None, (state.step_seq, state.step_time), state.step_deaths
     for entry in entries:
-        if isinstance(entry.event, RunStarted) and state.running:
+        if entry.event.type == "run_started" and state.running:
             deaths = (*deaths, entry.seq)
         state = LAWS[entry.event.type](state, entry.event, entry)
         if not _is_beside(entry.event):
@@ -44,7 +44,7 @@ def _is_beside(event: Any) -> bool:
 
     A step that ended in an error of its own (a breaker that tripped) is over: the same answers would end it again.
     """
-    if isinstance(event, RunPaused):
+    if event.type == "run_paused":
         return event.reason is not PauseReason.ERROR
     return event.type in _BESIDE
 

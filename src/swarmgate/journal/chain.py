@@ -99,12 +99,13 @@ def entry_of(data: bytes, seq: int, *, kinds: Mapping[str, type[Frozen]], name: 
     """
     try:
         line = from_json(data)
-        kind = kinds[line["event"]["type"]]
-        entry: Entry[Any] = Entry.model_construct(**{**line, "event": kind.model_validate(line["event"])})
+        tag = line["event"]["type"]
+        line["event"] = kinds[tag].model_validate(line["event"])
+        entry: Entry[Any] = Entry.model_validate(line, strict=True)  # half of the time of `model_construct`
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(str(part) for part in problem["loc"])
-        raise _unknown(name, seq, f"{line['event']['type']}.{where}: {problem['msg']}") from None
+        raise _unknown(name, seq, f"{tag}.{where}: {problem['msg']}") from None
     except (KeyError, TypeError, ValueError) as error:
         raise _unknown(name, seq, f"{type(error).__name__}: {error}") from None
     if entry.seq != seq:

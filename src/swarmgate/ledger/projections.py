@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.domain.plan import Complexity, Phase, Plan, Task
 from swarmgate.domain.state import State, TaskRecord
 from swarmgate.domain.view import PhaseView, PlanView, TaskView, phase_status, task_view
 from swarmgate.ledger.context_file import DERIVED_BEGIN, DERIVED_END, unmarked, update, with_block
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.history import History
 from swarmgate.ledger.last_saves import LastSaves
 from swarmgate.ledger.plan_file import PlanFile
 from swarmgate.ledger.plan_md import render_head, render_phase, render_task
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.folders import make
+
+if TYPE_CHECKING:
+    from swarmgate.ledger.history import History
 
 
 class _Rendered(NamedTuple):
@@ -44,7 +47,13 @@ class Projector:
         self.plan_md = PlanFile(folder.plan_md)
         self.plan_json = PlanFile(folder.plan_json)
         self.saves = LastSaves(folder.runtime)
-        self._history = History()
+
+    @cached_property
+    def _history(self) -> History:
+        """Renders the pages of closed phases."""
+        from swarmgate.ledger.history import History  # noqa: PLC0415 - for start-up: `swarm status` renders no page
+
+        return History()
 
     def project(self, state: State) -> None:
         """Brings every derived file up to date with the state."""
