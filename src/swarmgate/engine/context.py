@@ -14,7 +14,7 @@ from swarmgate.agents.authority import RULE, Authority, right_of
 from swarmgate.agents.background import Background, background
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.house_rules import CommittedRules, HouseRules, told
-from swarmgate.automation.test_command import rules_of
+from swarmgate.automation.suite_command import rules_of
 from swarmgate.config import Config
 from swarmgate.council.participants.voices import Voices
 from swarmgate.council.records.store import Records
