@@ -19,7 +19,7 @@ from swarmgate.engine.outside_changes.plan_edits import PlanEdits
 from swarmgate.engine.phase_preflight import PhasePreflight
 from swarmgate.engine.spending import allowances
 from swarmgate.engine.steps import STEPS
-from swarmgate.engine.steps.turn.ignored_files import watched
+from swarmgate.engine.steps.turn.ignored_watch import watched
 from swarmgate.errors import (
     BreakerTripped,
     BudgetExhausted,

@@ -16,7 +16,7 @@ from swarmgate.engine.steps import recovery
 from swarmgate.engine.steps.coding import coder
 from swarmgate.engine.steps.completion import checkpoint, commit
 from swarmgate.engine.steps.delegation import delegate
-from swarmgate.engine.steps.planning import estimate, plan
+from swarmgate.engine.steps.planning import plan
 from swarmgate.engine.steps.review import review
 from swarmgate.engine.steps.testing import adversarial, engineer
 from swarmgate.engine.steps.turn.authority import reads_only
@@ -28,7 +28,7 @@ STEPS: dict[Step, Callable[[State, Context], Awaitable[list[Event]]]] = {
     Step.REVISE: plan.revise,
     Step.REVIEW_PLAN: plan.review_plan,
     Step.START_WORK: delegate.start_work,
-    Step.ESTIMATE: estimate.estimate,
+    Step.ESTIMATE: plan.estimate,
     Step.DELEGATE: delegate.delegate,
     Step.OPEN_OVERRIDE: delegate.open_override,
     Step.CODE: coder.code,
