@@ -29,8 +29,8 @@ from swarmgate.domain.plan import Task
 from swarmgate.domain.progress import Listener, Progress, silent
 from swarmgate.domain.state import Attempt, State
 from swarmgate.domain.usage import Usage
-from swarmgate.engine.outside_changes.history import require_on_branch
-from swarmgate.engine.outside_changes.ignored_files import IgnoredFiles
+from swarmgate.engine.history import require_on_branch
+from swarmgate.engine.ignored_files import IgnoredFiles
 from swarmgate.engine.spending import WorkClock
 from swarmgate.errors import HeadMoved
 from swarmgate.gates.sensitivity.definition import Sensitivity
