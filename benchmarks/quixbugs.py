@@ -33,7 +33,7 @@ from swarmgate.engine.build import build
 from swarmgate.engine.context import Context
 from swarmgate.engine.initialise import initialise
 from swarmgate.engine.steps.proof.proof import try_tests
-from swarmgate.engine.steps.testing.test_engineer import measure
+from swarmgate.engine.steps.testing.engineer import measure
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project

@@ -169,7 +169,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "tests": {"timeout_s": 60, "unproven": "off"},
     # Half a second of every judgement; that it judges in the loop like any other is shown by a test of its own.
     "gates": {"skip": ["sast_scan"]},
-    # A quarter of a second of every first run; what it finds, and that it is on, tests/engine/test_first_look.py shows.
+    # A quarter of a second of every first run; what it finds, and that it is on, tests/engine/between_steps/ shows.
     "automation.capabilities": {"phase_preflight": False},
     "commands": {"sandbox": SANDBOX, "env": ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]},
     "prices.senior": {"input": 1, "output": 2},

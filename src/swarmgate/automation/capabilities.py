@@ -1,24 +1,22 @@
 """What of automation is on, and who said so; switching it in `.swarm/config.toml`."""
 
-# ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
-
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Mapping
+from typing import get_args
 
-from swarmgate.config import CAPABILITIES, PROJECT_FILE, nearest
+from swarmgate.automation.hooks.report import problems
+from swarmgate.automation.setting_places import Places, written
+from swarmgate.config import CAPABILITIES, PROJECT_FILE, Config, load, nearest
 from swarmgate.config.automation import Mode
 from swarmgate.domain.automation import BreakerState
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.status import WorkerStatus
 from swarmgate.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from swarmgate.automation.setting_places import Places
-    from swarmgate.config import Config
-    from swarmgate.domain.status import WorkerStatus
-    from swarmgate.project import Project
+from swarmgate.journal.lock import describe, live_owner
+from swarmgate.ledger import status_file
+from swarmgate.ledger.settings_file import Put, edited, save
+from swarmgate.project import Project
 
 MODES: tuple[str, ...] = get_args(Mode)
 _WORKERS = {"config_doctor": "config_doctor_on_startup"}
@@ -58,10 +56,6 @@ def report(project: Project) -> CapabilityReport:
     Raises:
         ConfigError: the settings cannot be read.
     """
-    from swarmgate.automation.hooks.report import problems
-    from swarmgate.automation.setting_places import written
-    from swarmgate.config import load
-
     environ = project.environ
     config = load(project_file=project.folder.config, environ=environ, flags=project.flags)
     places = written(project.folder, environ)
@@ -111,9 +105,6 @@ def _unable(hooks: WorkerStatus | None) -> tuple[str, ...]:
 
 def _live(project: Project) -> tuple[str, dict[str, WorkerStatus]]:
     """The process that watches, in words, and its workers by capability; nothing where none lives."""
-    from swarmgate.journal.lock import describe, live_owner
-    from swarmgate.ledger import status_file
-
     owner = live_owner(project.folder.watch_lock)
     if not owner:
         return "", {}
@@ -138,8 +129,6 @@ def switch(project: Project, name: str, *, on: bool = True) -> CapabilityReport:
         ConfigError: the settings cannot be read.
         LedgerWriteFailed: the file cannot be written.
     """
-    from swarmgate.ledger.settings_file import Put, edited, save
-
     if name in MODES:
         edit, wanted = Put(("automation", "mode"), name), name
     else:
@@ -175,8 +164,6 @@ def require_mode(name: str) -> None:
 
 def _overridden(project: Project, found: CapabilityReport, path: tuple[str, ...], wanted: str) -> CapabilityReport:
     """Says so where a variable wins over what was just written."""
-    from swarmgate.automation.setting_places import written
-
     variable = written(project.folder, project.environ).variable(*path)
     if not variable:
         return found

@@ -14,7 +14,7 @@ from swarmgate.agents.authority import RULE, Authority, right_of
 from swarmgate.agents.background import Background, background
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.house_rules import CommittedRules, HouseRules, told
-from swarmgate.automation.test_command import rules_of
+from swarmgate.automation.suite_command import rules_of
 from swarmgate.config import Config
 from swarmgate.council.participants.voices import Voices
 from swarmgate.council.records.store import Records
@@ -29,8 +29,8 @@ from swarmgate.domain.plan import Task
 from swarmgate.domain.progress import Listener, Progress, silent
 from swarmgate.domain.state import Attempt, State
 from swarmgate.domain.usage import Usage
-from swarmgate.engine.outside_changes.history import require_on_branch
-from swarmgate.engine.outside_changes.ignored_files import IgnoredFiles
+from swarmgate.engine.history import require_on_branch
+from swarmgate.engine.ignored_files import IgnoredFiles
 from swarmgate.engine.spending import WorkClock
 from swarmgate.errors import HeadMoved
 from swarmgate.gates.sensitivity.definition import Sensitivity

@@ -16,7 +16,7 @@ from swarmgate.domain.guard import Turn
 from swarmgate.engine.context import Context
 from swarmgate.engine.experts import expert
 from swarmgate.engine.steps.coding.scope import violation
-from swarmgate.engine.steps.turn.leftovers import sweep
+from swarmgate.engine.steps.turn.authority import sweep
 from swarmgate.ledger.live import LiveCounts
 from swarmgate.ledger.traces import TraceStore
 from swarmgate.llm.budget import Budget

@@ -13,13 +13,13 @@ from swarmgate.domain.evidence_report import RECORDED
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.state import State
+from swarmgate.engine.between_steps.branch_watch import History
+from swarmgate.engine.between_steps.ignored_watch import watched
+from swarmgate.engine.between_steps.phase_preflight import PhasePreflight
+from swarmgate.engine.between_steps.plan_edits import PlanEdits
 from swarmgate.engine.context import Context
-from swarmgate.engine.outside_changes.branch_watch import History
-from swarmgate.engine.outside_changes.plan_edits import PlanEdits
-from swarmgate.engine.phase_preflight import PhasePreflight
 from swarmgate.engine.spending import allowances
 from swarmgate.engine.steps import STEPS
-from swarmgate.engine.steps.turn.ignored_files import watched
 from swarmgate.errors import (
     BreakerTripped,
     BudgetExhausted,

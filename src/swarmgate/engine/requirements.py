@@ -11,7 +11,7 @@ from swarmgate.domain.budget import PROJECT, Account
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import require_debaters
-from swarmgate.engine.outside_changes.history import require_on_branch
+from swarmgate.engine.history import require_on_branch
 from swarmgate.engine.spending import allowances
 from swarmgate.engine.steps.proof import mutation
 from swarmgate.errors import LedgerCorrupt

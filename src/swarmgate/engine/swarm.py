@@ -174,7 +174,7 @@ class Swarm:
                 case Waiting.PLANNING_FAILED if state.plan is not None:
                     events, words = [PlanApproved()], ["the plan as it stands, without the revision"]
                 case Waiting.PHASE_APPROVAL:
-                    from swarmgate.engine.outside_changes.history import standing
+                    from swarmgate.engine.history import standing
 
                     events = [*standing(state, self.folder.root), PhaseApproved(phase=state.current_phase)]
                     words = [f"phase {state.current_phase}"]
@@ -390,7 +390,7 @@ class Swarm:
         """Records that the user vouches for a completed task whose commit is gone; False: there is nothing of that."""
         if self.state.task(task).status is not TaskStatus.COMPLETE:
             return False
-        from swarmgate.engine.outside_changes.history import vouched
+        from swarmgate.engine.history import vouched
 
         with self.project.writing() as ledger:
             state = ledger.state
@@ -402,7 +402,7 @@ class Swarm:
         """What opens a completed task again whose commit is gone; nothing for any other."""
         if state.task(task).status is not TaskStatus.COMPLETE:
             return []
-        from swarmgate.engine.outside_changes.history import is_lost
+        from swarmgate.engine.history import is_lost
 
         commit = state.task(task).commit
         return [TaskReopened(task=task, commit=commit)] if is_lost(state, self.folder.root, task) else []

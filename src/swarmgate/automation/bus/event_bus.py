@@ -1,8 +1,6 @@
 """The event bus: carries what happens from the files of `.swarm/` to subscribers, none of which holds up another.
 
-bus = EventBus(folder)
-bus.assign(workers, call_s=60)
-bus.pump()
+What a worker tells goes into the same files, and so comes to all others as well.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from swarmgate.automation.test_command import SuiteLook, look_at_suite
+from swarmgate.automation.suite_command import SuiteLook, look_at_suite
 from swarmgate.config import Config
 from swarmgate.errors import SwarmError
 from swarmgate.gates import confining

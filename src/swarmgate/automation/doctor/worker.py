@@ -1,26 +1,21 @@
 """The config doctor composed: by hand (`swarm doctor`), and as the worker that looks when work begins."""
 
-# ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
-
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
 
+from swarmgate.automation import doctor
 from swarmgate.automation.bus.triggers import start_up
+from swarmgate.automation.bus.worker import Seen
+from swarmgate.automation.doctor import Diagnosis, suite
+from swarmgate.automation.doctor.diagnosis import mend
+from swarmgate.automation.ports import Ports
+from swarmgate.config import ROLES, Config, load
 from swarmgate.domain.automation import DoctorRan
 from swarmgate.errors import SwarmError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from swarmgate.automation.bus.worker import Seen
-    from swarmgate.automation.doctor import Diagnosis
-    from swarmgate.automation.ports import Ports
-    from swarmgate.config import Config
-    from swarmgate.ledger.checks import Check
-    from swarmgate.ledger.folder import SwarmFolder
-    from swarmgate.project import Project
+from swarmgate.ledger.checks import Check
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.project import Project
 
 NAME = "config_doctor"
 _MOST_TOLD = 20
@@ -51,11 +46,6 @@ def diagnose(
         UsageError: a file was changed while the doctor looked, or is a link that leads out of the repository.
         LedgerWriteFailed: a file could not be written.
     """
-    from swarmgate.automation import doctor
-    from swarmgate.automation.doctor import suite
-    from swarmgate.automation.doctor.diagnosis import mend
-    from swarmgate.config import ROLES
-
     known = project.environ if environ is None else environ
 
     asked: dict[str, Check] = {}  # mending settings of something else changes no answer of the test command
@@ -100,8 +90,6 @@ def at_startup(project: Project, ports: Ports, environ: Mapping[str, str] | None
     Raises:
         SwarmError: a file that should be mended cannot be written, or was changed meanwhile.
     """
-    from swarmgate.config import load
-
     known = project.environ if environ is None else environ
     try:  # as they are now: the object's own were read when it was made
         automation = load(project_file=project.folder.config, environ=known).automation

@@ -1,32 +1,29 @@
 """Compares the decisions on record with what came after them: by hand, and whenever the plan changes."""
 
-# ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
-
 from __future__ import annotations
 
 import errno
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from swarmgate.automation.bus.triggers import plan_change
-from swarmgate.automation.drift.report import DriftReport, Place
+from swarmgate.automation.bus.worker import Seen, Worker
+from swarmgate.automation.drift import dependencies, texts
+from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.decisions import recorded, written
+from swarmgate.automation.drift.detection import Material, detect
+from swarmgate.automation.drift.report import Decision, DriftReport, Place
+from swarmgate.automation.drift.texts import Record, record
+from swarmgate.automation.ports import Ports
 from swarmgate.domain.automation import AutomationEvent, DriftFound
+from swarmgate.domain.state import State
 from swarmgate.errors import SwarmError
 from swarmgate.ledger import guidance
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.project import Project
 from swarmgate.workspace import regular
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from swarmgate.automation.bus.worker import Seen, Worker
-    from swarmgate.automation.drift.comparison import Later
-    from swarmgate.automation.drift.report import Decision
-    from swarmgate.automation.drift.texts import Record
-    from swarmgate.automation.ports import Ports
-    from swarmgate.domain.state import State
-    from swarmgate.ledger.folder import SwarmFolder
-    from swarmgate.project import Project
+from swarmgate.workspace.repository import Repository
 
 NAME = "decision_drift_detection"
 MOST_BYTES = 4_000_000
@@ -43,10 +40,6 @@ def drift(project: Project) -> DriftReport:
     Raises:
         LedgerCorrupt: the ledger does not hold.
     """
-    from swarmgate.automation.drift.decisions import recorded, written
-    from swarmgate.automation.drift.detection import Material, detect
-    from swarmgate.automation.drift.texts import record
-
     folder = project.folder
     ledger = Ledger.read(folder)
     state, found = ledger.state, record(entry for entry, _ in ledger.entries())
@@ -59,8 +52,6 @@ def drift(project: Project) -> DriftReport:
 
 
 def _laters(folder: SwarmFolder, state: State, found: Record, context: str) -> tuple[list[Later], list[str]]:
-    from swarmgate.automation.drift import dependencies, texts
-
     shown = folder.relative(folder.context)
     answers = guidance.parse(context) if context else state.guidance
     packages, notes = dependencies.read(folder.root, dependencies.listed(folder.root, _tracked(folder.root)))
@@ -98,8 +89,6 @@ def _task_lines(path: Path) -> dict[str, int]:
 
 def _tracked(root: Path) -> tuple[str, ...]:
     """The paths of the newest commit; none where git says nothing."""
-    from swarmgate.workspace.repository import Repository
-
     try:
         repository = Repository.discover(root, lenient=True)
         return repository.list_tree(repository.head_tree())

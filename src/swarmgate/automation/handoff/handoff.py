@@ -1,22 +1,21 @@
 """The handoff put together from the ledger, context.md, the settings and the repository, and written."""
 
-# ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
-
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from swarmgate.automation.drift.worker import drift
 from swarmgate.automation.handoff.page import MARK, Failure, Handoff, HandoffRole, render
-from swarmgate.config import is_program
+from swarmgate.automation.ports import Ports
+from swarmgate.config import Config, is_program
 from swarmgate.domain.budget import accounts
 from swarmgate.domain.decide import waiting_for, worked_on
-from swarmgate.domain.events import EditRefused, GoalSet, ProjectInitialised
+from swarmgate.domain.events import EditRefused, Entry, GoalSet, ProjectInitialised
 from swarmgate.domain.evidence_summary import in_words
+from swarmgate.domain.redaction import masked, redact
 from swarmgate.domain.state import Outcome, Planning, State, TaskStatus
 from swarmgate.errors import ConfigError, SwarmError, UsageError, WorkspaceError
 from swarmgate.journal.lock import describe, live_owner
@@ -24,14 +23,10 @@ from swarmgate.journal.writing import writing
 from swarmgate.ledger import guidance, preflights
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.project import Project
 from swarmgate.workspace import regular
 from swarmgate.workspace.atomic import replace
-
-if TYPE_CHECKING:
-    from swarmgate.automation.ports import Ports
-    from swarmgate.config import Config
-    from swarmgate.domain.events import Entry
-    from swarmgate.project import Project
+from swarmgate.workspace.repository import Repository
 
 _ANSWER = 200
 
@@ -85,8 +80,6 @@ def _is_page(path: Path) -> bool:
 
 def _without_keys(project: Project, found: Handoff) -> Handoff:
     """The same without the keys of the project, and what looks like one: the words are those of people and models."""
-    from swarmgate.domain.redaction import masked, redact
-
     config, _ = _settings(project)
     clean = project.redact if config else redact
     return Handoff.model_validate(masked(found.model_dump(mode="json"), clean))
@@ -153,8 +146,6 @@ def _counts(state: State) -> dict[str, int]:
 
 def _git(folder: SwarmFolder) -> tuple[str, tuple[str, ...]]:
     """The newest commit, and what a clone of it would lack."""
-    from swarmgate.workspace.repository import Repository
-
     try:
         repository = Repository.discover(folder.root)
         commit, paths = repository.head()[:12], repository.list_tree(repository.head_tree())

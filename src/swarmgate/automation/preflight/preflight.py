@@ -1,20 +1,19 @@
 """Preflight of one phase: by hand, and in a run before the phase spends anything."""
 
-# ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
-
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace as with_changes
 from functools import cache
-from typing import TYPE_CHECKING
 
 from immutables import Map
 
+from swarmgate.automation.ports import Ports
 from swarmgate.automation.preflight.checks import FIRST, GROUPS, run_checks
 from swarmgate.automation.preflight.context import PreflightContext
-from swarmgate.config import SPEAKING, is_program
+from swarmgate.config import SPEAKING, Config, is_program
 from swarmgate.domain.automation import PreflightRan
 from swarmgate.domain.budget import PROJECT, Account, accounts
 from swarmgate.domain.preflight import PreflightReport, Reach
@@ -24,12 +23,10 @@ from swarmgate.ledger import preflights
 from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-
-if TYPE_CHECKING:
-    from swarmgate.automation.ports import Ports
-    from swarmgate.config import Config
-    from swarmgate.project import Project
-    from swarmgate.workspace.sandbox.running import CommandRunner
+from swarmgate.ledger.sessions import Beside
+from swarmgate.project import Project
+from swarmgate.workspace.agent_programs.files import survey
+from swarmgate.workspace.sandbox.running import CommandRunner
 
 NAME = "phase_preflight"
 """The capability, and the actor on the journal."""
@@ -103,8 +100,6 @@ def _phase(state: State, asked: int | None) -> int:
 
 def context_of(project: Project, ports: Ports, ledger: Ledger, phase: int) -> PreflightContext:
     """The project as it lies there; the limits are those of the settings now, not those of the last run."""
-    from swarmgate.workspace.agent_programs.files import survey
-
     folder, config = project.folder, project.config
     environ = dict(project.environ)
     repository = project.repository()
@@ -144,10 +139,6 @@ def _with_limits(state: State, config: Config, ports: Ports) -> State:
 
 def _budgets(state: State, folder: SwarmFolder) -> tuple[Account, ...]:
     """Those that hold for the next run: its own is new, and councils have used of the project's."""
-    from dataclasses import replace as with_changes
-
-    from swarmgate.ledger.sessions import Beside
-
     due = Beside(folder).due
     found = (each for each in accounts(state, "") if each.owner.kind != "run")
     return tuple(with_changes(each, spent=each.spent + due) if each.owner == PROJECT else each for each in found)

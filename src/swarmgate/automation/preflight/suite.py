@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 from swarmgate.automation.preflight.context import Found, PreflightContext, few
-from swarmgate.automation.test_command import look_at_suite, memory_key
+from swarmgate.automation.suite_command import look_at_suite, memory_key
 from swarmgate.domain.laws_judging import only_known_red
 from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import TaskStatus

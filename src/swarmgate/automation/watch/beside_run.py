@@ -27,7 +27,7 @@ def workers_beside(project: Project, ports: Ports, tell: Callable[[str, str], No
     """The workers that are on, while the block lasts; none where another process watches the project.
 
     They tell through `tell` (kind, text), as the run does itself, from threads of their own. Plan sync is the loop's
-    own business (`engine.outside_changes.plan_edits`). Whatever they fail at is told, and the run goes on. The
+    own business (`engine.between_steps.plan_edits`). Whatever they fail at is told, and the run goes on. The
     environment is the one of now: a run takes the keys out of the process's own while it works.
     """
     from swarmgate.automation.watch.build import watcher_of  # noqa: PLC0415 - late: brings the workers

@@ -16,9 +16,9 @@ from swarmgate.engine.steps import recovery
 from swarmgate.engine.steps.coding import coder
 from swarmgate.engine.steps.completion import checkpoint, commit
 from swarmgate.engine.steps.delegation import delegate
-from swarmgate.engine.steps.planning import estimate, plan
+from swarmgate.engine.steps.planning import plan
 from swarmgate.engine.steps.review import review
-from swarmgate.engine.steps.testing import adversarial, test_engineer
+from swarmgate.engine.steps.testing import adversarial, engineer
 from swarmgate.engine.steps.turn.authority import reads_only
 from swarmgate.engine.steps.turn.breaker import ends_attempt
 
@@ -28,7 +28,7 @@ STEPS: dict[Step, Callable[[State, Context], Awaitable[list[Event]]]] = {
     Step.REVISE: plan.revise,
     Step.REVIEW_PLAN: plan.review_plan,
     Step.START_WORK: delegate.start_work,
-    Step.ESTIMATE: estimate.estimate,
+    Step.ESTIMATE: plan.estimate,
     Step.DELEGATE: delegate.delegate,
     Step.OPEN_OVERRIDE: delegate.open_override,
     Step.CODE: coder.code,
@@ -37,10 +37,10 @@ STEPS: dict[Step, Callable[[State, Context], Awaitable[list[Event]]]] = {
     Step.GATES: review.gates,
     Step.REVIEW: ends_attempt(reads_only("reviewer", "review", review.review)),
     Step.SECURITY_REVIEW: ends_attempt(reads_only("reviewer", "security_review", review.security_review)),
-    Step.TEST: ends_attempt(test_engineer.test),
+    Step.TEST: ends_attempt(engineer.test),
     Step.ADVERSARIAL_TEST: ends_attempt(adversarial.adversarial_test),
     Step.REVIEW_TESTS: ends_attempt(reads_only("reviewer", "review", review.review_tests)),
-    Step.RUN_TESTS: test_engineer.run_tests,
+    Step.RUN_TESTS: engineer.run_tests,
     Step.COMMIT: commit.commit,
     Step.BLOCK: delegate.block,
     Step.CLOSE_PHASE: checkpoint.close_phase,

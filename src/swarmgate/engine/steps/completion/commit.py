@@ -10,7 +10,7 @@ from swarmgate.domain.plan import Task
 from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import Attempt, State, current
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.testing.test_engineer import measure
+from swarmgate.engine.steps.testing.engineer import measure
 from swarmgate.errors import CommitRefused, HeadMoved
 from swarmgate.ledger.interruption import own_commit
 from swarmgate.ledger.interruption import trailers as own_trailers

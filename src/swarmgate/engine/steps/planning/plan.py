@@ -1,4 +1,7 @@
-"""Planning: the architect plans or revises, the critic reviews. The user approves elsewhere."""
+"""Planning: the architect plans or revises, the critic reviews; and what a phase is expected to use.
+
+The user approves elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from swarmgate.agents import architect, critic
 from swarmgate.agents.architect import Questions
 from swarmgate.agents.brief import Section
 from swarmgate.domain.contest import plan_triggers
+from swarmgate.domain.estimate import phase_estimate, shortfalls
 from swarmgate.domain.events import Event, PlanningFailed, PlanReviewed, PlanSaved, QuestionsAsked
 from swarmgate.domain.evidence import Review, Verdict
 from swarmgate.domain.laws_planning import plan_change_problems
@@ -129,3 +133,11 @@ def _status(state: State) -> str:
     if state.plan is None:
         return ""
     return "\n".join(f"{task_id}: {state.task(task_id).status}" for task_id in state.plan.tasks)
+
+
+async def estimate(state: State, ctx: Context) -> list[Event]:
+    """The estimate goes on record; too small a budget stops nothing yet, the user may raise it at any time."""
+    expected = phase_estimate(state)
+    for text in shortfalls(state, expected, ctx.budgets()):
+        ctx.tell("notice", text)
+    return [expected]

@@ -21,6 +21,7 @@ from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.state import State, current
 from swarmgate.engine.context import Context
 from swarmgate.errors import WorkspaceError
+from swarmgate.ledger.interruption import swept
 from swarmgate.workspace.diffs import SUBMODULE
 from swarmgate.workspace.folders import make
 
@@ -168,3 +169,14 @@ def _tell(ctx: Context, role: str, step: str, found: list[Breach], kept: str) ->
         ctx.reports.append(
             GuardNote(rule=RULE, effect=Effect.REFUSED, detail=detail, role=role, step=step, count=len(meant))
         )
+
+
+def sweep(ctx: Context, role: str) -> tuple[str, ...]:
+    """Takes away the pipes, sockets and devices that the running step made, before git looks; gives their paths."""
+    found, kept = swept(ctx.folder, ctx.ledger.state.step_time)
+    if found:
+        more = f" and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
+        told = f"{len(found)} taken back into {kept}: {', '.join(found[:_TOLD])}{more}: nobody can read that"
+        ctx.reports.append(GuardNote(rule=RULE, effect=Effect.REFUSED, detail=told, role=role, count=len(found)))
+        ctx.tell("notice", told)
+    return found

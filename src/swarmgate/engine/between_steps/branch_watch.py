@@ -7,7 +7,7 @@ from swarmgate.domain.decide import Step
 from swarmgate.domain.events import Event
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
-from swarmgate.engine.outside_changes.history import require_on_branch, standing_at
+from swarmgate.engine.history import require_on_branch, standing_at
 from swarmgate.errors import HeadMoved
 from swarmgate.ledger.interruption import head_moved, own_commit
 from swarmgate.workspace import history

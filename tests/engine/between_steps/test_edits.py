@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.engine.outside_changes.edited_run import HALF, HANGS, MARKS, QUICK, Run, edit, kinds
+from tests.engine.between_steps.edited_run import HALF, HANGS, MARKS, QUICK, Run, edit, kinds
 from tests.project import Project, call, part, plan, rule
 
 from swarmgate.domain import events as ev

@@ -15,7 +15,7 @@ from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import Attempt, State, current
 from swarmgate.engine.context import Context
-from swarmgate.engine.outside_changes.ignored_files import matters
+from swarmgate.engine.ignored_files import matters
 from swarmgate.engine.steps.attempt import blocking, gates_rejection
 from swarmgate.engine.steps.proof.parallel import at_once, together
 from swarmgate.engine.steps.proof.proof import Trial, try_tests

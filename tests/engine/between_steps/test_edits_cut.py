@@ -6,7 +6,7 @@ import asyncio
 import time
 
 import pytest
-from tests.engine.outside_changes.edited_run import HALF, HANGS, MARKS, QUICK, Run, edit, kinds
+from tests.engine.between_steps.edited_run import HALF, HANGS, MARKS, QUICK, Run, edit, kinds
 from tests.project import Project, call, engineer, part, plan, rule
 
 from swarmgate.domain import events as ev

@@ -13,7 +13,7 @@ from tests.domain.story import delegated, started
 from swarmgate.config import Automation
 from swarmgate.domain.decide import Step
 from swarmgate.domain.events import Event
-from swarmgate.engine.outside_changes.plan_edits import PlanEdits
+from swarmgate.engine.between_steps.plan_edits import PlanEdits
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 

@@ -8,7 +8,7 @@ from tests.project import Project, Rule, call, part, plan, rule, verdict
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.engine.steps.turn.ignored_files import HIDDEN, KEPT
+from swarmgate.engine.between_steps.ignored_watch import HIDDEN, KEPT
 
 SOURCE = {"src/calc/part_1.1.py": part("1.1")}
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.decide import begins_phase
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
+from swarmgate.engine.ports import EnginePorts
+from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree
 
 if TYPE_CHECKING:
     from swarmgate.automation.preflight.context import PreflightContext
@@ -54,8 +56,6 @@ class PhasePreflight:
         """
         from swarmgate.automation.preflight.context import PreflightContext  # noqa: PLC0415 - late: as above
         from swarmgate.automation.preflight.preflight import reach  # noqa: PLC0415 - late: as above
-        from swarmgate.engine.ports import EnginePorts  # noqa: PLC0415 - late: as above
-        from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree  # noqa: PLC0415 - late: as above
 
         ctx, ports = self._ctx, EnginePorts()
         state = ctx.ledger.state
