@@ -296,6 +296,19 @@ def test_the_name_of_a_type_of_go_is_no_value_that_anything_equals(told: Told) -
     assert told({"a_test.go": test.format(any="interface{}")}, {"a_test.go": test.format(any="any")}) == []
 
 
+def test_the_value_for_a_bound(told: Told) -> None:
+    test = "test('adds', t => {{\n  t.{asked}\n}})\n"
+    before, after = test.format(asked="true(run().lookup >= 0)"), test.format(asked="is(run().lookup, undefined)")
+    assert told({"test/a.test.js": before}, {"test/a.test.js": after}) == []
+    assert told({"test/a.test.js": after}, {"test/a.test.js": before}) == ["assertion-weakened"]
+
+
+def test_what_vendored_projects_run(told: Told) -> None:
+    assert (
+        told({"vendor/github.com/a/b/.travis.yml": "script:\n  - go test ./...\n", "a.txt": "a"}, {"a.txt": "b"}) == []
+    )
+
+
 def test_the_same_values_in_the_product(told: Told) -> None:
     before = {
         "src/a.py": "def name():\n    return 'one'\n",

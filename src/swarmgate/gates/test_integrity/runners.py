@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import loosening
-from swarmgate.gates.project.files import language_of
+from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.test_integrity import hooks
 from swarmgate.gates.test_integrity.change import DATA
 from swarmgate.gates.test_integrity.model import Way, Weakening
@@ -79,7 +79,7 @@ _SNAPSHOT = re.compile(r"\.(?:snap|ambr|golden|approved(?:\.\w+)?)$|(?:^|/)__sna
 def found(change: Change) -> Iterator[Weakening]:
     """What makes runners run less, or their verdict worth less."""
     for file in change.files:
-        if file.old == file.new:
+        if file.old == file.new or Trait.VENDORED in traits_of(file.name):
             continue
         if _SETTINGS.search(file.path):
             yield from _settings(file, change.project.head.files)

@@ -174,6 +174,8 @@ def of_call(call: Call, language: str, values: Mapping[str, Tokens]) -> Iterator
     plain = call.name.rstrip("!").replace("_", "").lower()
     told = next((strength for pattern, strength in _NAMES if pattern.search(plain)), Strength.EXACT)
     arguments = [each for each in call.arguments if each]
+    if plain == "is" and len(arguments) > 1:
+        told = Strength.EXACT  # of AVA and tape, beside `is(x)`
     if call.name == "expect" and call.receiver and arguments:  # of an answer: `request(app).get("/").expect(200)`
         arguments = [each for each in arguments if each not in _CALLBACKS] or arguments
         own = ("expect", *_joined(arguments))
