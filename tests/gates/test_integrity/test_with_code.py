@@ -303,6 +303,21 @@ def test_the_value_for_a_bound(told: Told) -> None:
     assert told({"test/a.test.js": after}, {"test/a.test.js": before}) == ["assertion-weakened"]
 
 
+@pytest.mark.parametrize(
+    ("path", "test", "before", "after"),
+    [
+        ("a.test.js", "test('a', () => {{\n  {}\n}})\n", "assert.strictEqual(m.text(), 'a')", "assert(m.equals(a))"),
+        ("a_test.go", "package a\n\nfunc TestA(t *testing.T) {{\n\t{}\n}}\n",
+         "assert.Equal(t, a, run())", "assert.True(t, bytes.Equal(a, run()))"),
+        ("test_a.py", "class TestA(Chai):\n    def test_a(self):\n        {}\n",
+         "expect(api.now).args('tz').returns('now')", "self.expect(api.now).args('tz').returns('now')"),
+    ],
+)  # fmt: skip
+def test_another_way_to_compare_values(told: Told, path: str, test: str, before: str, after: str) -> None:
+    assert told({path: test.format(before)}, {path: test.format(after)}) == []
+    assert told({path: test.format(after)}, {path: test.format("run()")}) == ["assertion-removed"]
+
+
 def test_what_vendored_projects_run(told: Told) -> None:
     assert (
         told({"vendor/github.com/a/b/.travis.yml": "script:\n  - go test ./...\n", "a.txt": "a"}, {"a.txt": "b"}) == []

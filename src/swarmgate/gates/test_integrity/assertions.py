@@ -168,6 +168,8 @@ class _Reader:
 
     def _asserts(self, call: Call) -> bool:
         name, receiver = call.name.rstrip("!"), call.receiver
+        if receiver[:2] in {("self", "."), ("this", ".")}:
+            receiver = receiver[2:]
         if name in {"expect", "assertThat"} and not receiver and self.language != "rust":
             return False  # the root of a chain, which is told by its end
         if self.language == "rust":

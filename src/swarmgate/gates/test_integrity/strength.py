@@ -6,7 +6,17 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.test_integrity.model import Assertion, Strength
-from swarmgate.gates.test_integrity.tokens import CONSTANTS, Tokens, bare, calls, is_literal, is_number, is_text, split
+from swarmgate.gates.test_integrity.tokens import (
+    CONSTANTS,
+    Tokens,
+    bare,
+    calls,
+    closing,
+    is_literal,
+    is_number,
+    is_text,
+    split,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -81,12 +91,31 @@ def _of_part(part: Tokens, line: int, values: Mapping[str, Tokens]) -> Assertion
             return _compared(sides[0], sides[1], sign, strength, line, part, values, negated=negated)
     if part[:1] in {("isinstance",), ("hasattr",), ("issubclass",)}:
         return Assertion(line, part, (), Strength.BOUND, part)
+    compared = _by_method(part)
+    if compared and not negated:
+        return _made(line, *compared, Strength.EXACT, part, values)
     inner = next(iter(calls(part)), ("", ()))
     if part and inner[0] == part[0] and inner[0] in {"len", "bool"} and len(part) == len(inner[1]) + 3:
         part = inner[1]
     return Assertion(
         line, part, (), Strength.PRESENT, part, "it is always true" if _always(part) and not negated else ""
     )
+
+
+_EQUAL = re.compile(r"(?:deep_?|content_?|is_?)?equals?(?:_to)?|array_equal|eq", re.IGNORECASE)
+"""Functions that compare two values, whatever they are a method of."""
+
+
+def _by_method(part: Tokens) -> tuple[Tokens, Tokens] | None:
+    """The two sides of `a.equals(b)` or `bytes.Equal(a, b)`; None for another expression."""
+    opening = next((n for n in range(1, len(part)) if part[n] == "(" and closing(part, n) == len(part) - 1), 0)
+    if not opening or not _EQUAL.fullmatch(part[opening - 1]):
+        return None
+    arguments = split(part[opening + 1 : -1], ",")
+    if len(arguments) == 2:  # noqa: PLR2004 - the two sides
+        return arguments[0], arguments[1]
+    receiver = part[: opening - 2]
+    return (receiver, arguments[0]) if receiver and len(arguments) == 1 and arguments[0] else None
 
 
 def _compared(
