@@ -309,6 +309,8 @@ def test_the_value_for_a_bound(told: Told) -> None:
         ("a.test.js", "test('a', () => {{\n  {}\n}})\n", "assert.strictEqual(m.text(), 'a')", "assert(m.equals(a))"),
         ("a_test.go", "package a\n\nfunc TestA(t *testing.T) {{\n\t{}\n}}\n",
          "assert.Equal(t, a, run())", "assert.True(t, bytes.Equal(a, run()))"),
+        ("a_test.go", "package a\n\nfunc TestA(t *testing.T) {{\n\t{}\n}}\n",
+         "assert.Len(t, fields, 4)", "assert.Equal(t, len(fields), 4)"),
         ("test_a.py", "class TestA(Chai):\n    def test_a(self):\n        {}\n",
          "expect(api.now).args('tz').returns('now')", "self.expect(api.now).args('tz').returns('now')"),
     ],
@@ -316,6 +318,20 @@ def test_the_value_for_a_bound(told: Told) -> None:
 def test_another_way_to_compare_values(told: Told, path: str, test: str, before: str, after: str) -> None:
     assert told({path: test.format(before)}, {path: test.format(after)}) == []
     assert told({path: test.format(after)}, {path: test.format("run()")}) == ["assertion-removed"]
+
+
+def test_another_value_that_goes_in_has_another_result(told: Told) -> None:
+    test = "def test_a():\n    calls = run(until={})\n    assert calls == [{}]\n"
+    assert told({"tests/test_a.py": test.format(3, "0, 3")}, {"tests/test_a.py": test.format(2, "0, 2")}) == []
+    before, after = test.format(3, "0, 3"), test.format(3, "0, 2")
+    assert told({"tests/test_a.py": before}, {"tests/test_a.py": after}) == ["expected-changed"]
+
+
+@pytest.mark.parametrize(("plugin", "blocks"), [("proguard-maven-plugin", False), ("maven-surefire-plugin", True)])
+def test_a_plugin_of_maven_that_is_skipped(told: Told, plugin: str, *, blocks: bool) -> None:
+    pom = "<project>\n<plugin>\n<artifactId>{}</artifactId>\n<configuration>\n{}</configuration>\n</plugin>\n"
+    before, after = (pom.format(plugin, skip) for skip in ("", "<skip>true</skip>\n"))
+    assert bool(told({"pom.xml": before}, {"pom.xml": after})) is blocks
 
 
 def test_what_vendored_projects_run(told: Told) -> None:

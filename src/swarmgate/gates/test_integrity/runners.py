@@ -205,8 +205,21 @@ def _lines(file: File, pattern: re.Pattern[str]) -> Iterator[Weakening]:
             and (match := pattern.search(line))
             and not line.lstrip().startswith(("//", "#", "*"))
         ):
+            if match[0].startswith("<skip>") and not _RUNS_TESTS.search(_plugin(file, number)):
+                continue
             told = f"the test runner is told to run less: `{match[0].strip()}`"
             yield Weakening(Way.SETTINGS, file.path, number, "", told)
+
+
+_RUNS_TESTS = re.compile(r"surefire|failsafe|^$")
+
+
+def _plugin(file: File, number: int) -> str:
+    """The plugin of Maven whose settings hold a line; empty for none."""
+    above = b"\n".join(file.new.split(b"\n")[: number - 1]).decode("utf-8", "replace")
+    opened = above.rpartition("<plugin>")[2] if above.rfind("<plugin>") > above.rfind("</plugin>") else ""
+    found = re.search(r"<artifactId>\s*([\w.-]+)", opened)
+    return found[1] if found else ""
 
 
 def _fresh(file: File) -> Counter[str]:
