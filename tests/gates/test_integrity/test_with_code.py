@@ -334,6 +334,12 @@ def test_a_plugin_of_maven_that_is_skipped(told: Told, plugin: str, *, blocks: b
     assert bool(told({"pom.xml": before}, {"pom.xml": after})) is blocks
 
 
+def test_a_folder_of_tests_under_another_name(found: Callable[..., list[Finding]]) -> None:
+    test = "class Main {\n    @Test\n    void runs() {\n        assertEquals(1, run());\n    }\n}\n"
+    old, new = "shrinker-test/src/main/java/Main.java", "test-shrinker/src/main/java/Main.java"
+    assert found({old: test}, {new: test}, moved={new: old}) == []
+
+
 def test_what_vendored_projects_run(told: Told) -> None:
     assert (
         told({"vendor/github.com/a/b/.travis.yml": "script:\n  - go test ./...\n", "a.txt": "a"}, {"a.txt": "b"}) == []
