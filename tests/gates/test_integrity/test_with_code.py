@@ -273,6 +273,13 @@ def test_a_part_of_a_longer_text_that_is_asked_for(told: Told) -> None:
     assert told({path: before}, {path: head + "    assert 'Usage: [name]' in out\n"}) == ["assertion-removed"]
 
 
+def test_a_longer_text_that_must_not_be_there_is_less(told: Told) -> None:
+    head = "def test_a():\n    out = run()\n"
+    before = head + "    assert 'pass' not in out\n    assert 'word' not in out\n    assert 'key' not in out\n"
+    after = head + "    assert 'password key' not in out\n"
+    assert told({"tests/test_a.py": before}, {"tests/test_a.py": after}) == ["assertion-removed"]
+
+
 def test_tests_that_became_the_runs_of_one_with_a_parameter(told: Told) -> None:
     body = "    assert 'one' in run(rich)\n    assert 'two' in run(rich)\n    assert run(rich).code == 0\n"
     single = "def test_{name}():\n    rich = {value}\n" + body

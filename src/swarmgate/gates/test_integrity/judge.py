@@ -107,10 +107,12 @@ def _needless(lost: Assertion, old: Case, new: Case) -> bool:
 
 
 def _said(each: Assertion) -> tuple[Tokens, str]:
-    """What an assertion looks for as a part, and the assertion without it; an empty text where it is not one string."""
+    """The assertion without the text that it looks for, and the text: empty for several, and for one that is denied."""
     strings = [token for token in each.text if is_text(token)]
-    shape = tuple("" if is_text(token) else token for token in each.text)
-    return shape, strings[0].strip("\"'`") if len(strings) == 1 and each.strength is Strength.PART else ""
+    shape = tuple("" if is_text(one) else one for one in each.text)
+    denied = any(one == "!" or re.match(r"(?i)(?:assert)?_?not", one) for one in shape)
+    whole = len(strings) == 1 and each.strength is Strength.PART and not denied
+    return shape, strings[0].strip("\"'`") if whole else ""
 
 
 def _different(old: Sequence[Assertion], new: Sequence[Assertion]) -> tuple[list[Assertion], list[Assertion]]:
