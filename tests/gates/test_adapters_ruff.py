@@ -118,6 +118,13 @@ def test_unused_names_inform_in_tests_and_broken_ones_block(project: Project) ->
     assert project.gate("lint_check").status is GateStatus.FAIL
 
 
+def test_what_stood_in_a_file_that_did_not_parse_is_old(project: Project) -> None:
+    project.commit_files({"a.py": "def f(x):\n    print x\n    assertEqual(x, 1)\n"})
+    project.write("a.py", "def f(x):\n    assertEqual(x, 1)\n    assertTrue(x)\n")
+    found = project.gate("lint_check").findings
+    assert [(each.rule, each.line, each.new) for each in found] == [("F821", 2, False), ("F821", 3, True)]
+
+
 def test_what_follows_an_old_syntax_error_informs(project: Project) -> None:
     old = "def f():\n    try:\n        g()\n    except A, e:\n        print 'x'\n"
     project.commit_files({"a.py": old})

@@ -273,6 +273,13 @@ def test_a_part_of_a_longer_text_that_is_asked_for(told: Told) -> None:
     assert told({path: before}, {path: head + "    assert 'Usage: [name]' in out\n"}) == ["assertion-removed"]
 
 
+def test_a_longer_text_that_must_not_be_there_is_less(told: Told) -> None:
+    head = "def test_a():\n    out = run()\n"
+    before = head + "    assert 'pass' not in out\n    assert 'word' not in out\n    assert 'key' not in out\n"
+    after = head + "    assert 'password key' not in out\n"
+    assert told({"tests/test_a.py": before}, {"tests/test_a.py": after}) == ["assertion-removed"]
+
+
 def test_tests_that_became_the_runs_of_one_with_a_parameter(told: Told) -> None:
     body = "    assert 'one' in run(rich)\n    assert 'two' in run(rich)\n    assert run(rich).code == 0\n"
     single = "def test_{name}():\n    rich = {value}\n" + body
@@ -294,6 +301,56 @@ def test_the_name_of_a_type_of_go_is_no_value_that_anything_equals(told: Told) -
     body = 'expect := map[string]{any}{{"a": 1}}\n\tassert.Equal(t, expect, run())'
     test = "package a\n\nfunc TestLog(t *testing.T) {{\n\t" + body + "\n}}\n"
     assert told({"a_test.go": test.format(any="interface{}")}, {"a_test.go": test.format(any="any")}) == []
+
+
+def test_the_value_for_a_bound(told: Told) -> None:
+    test = "test('adds', t => {{\n  t.{asked}\n}})\n"
+    before, after = test.format(asked="true(run().lookup >= 0)"), test.format(asked="is(run().lookup, undefined)")
+    assert told({"test/a.test.js": before}, {"test/a.test.js": after}) == []
+    assert told({"test/a.test.js": after}, {"test/a.test.js": before}) == ["assertion-weakened"]
+
+
+@pytest.mark.parametrize(
+    ("path", "test", "before", "after"),
+    [
+        ("a.test.js", "test('a', () => {{\n  {}\n}})\n", "assert.strictEqual(m.text(), 'a')", "assert(m.equals(a))"),
+        ("a_test.go", "package a\n\nfunc TestA(t *testing.T) {{\n\t{}\n}}\n",
+         "assert.Equal(t, a, run())", "assert.True(t, bytes.Equal(a, run()))"),
+        ("a_test.go", "package a\n\nfunc TestA(t *testing.T) {{\n\t{}\n}}\n",
+         "assert.Len(t, fields, 4)", "assert.Equal(t, len(fields), 4)"),
+        ("test_a.py", "class TestA(Chai):\n    def test_a(self):\n        {}\n",
+         "expect(api.now).args('tz').returns('now')", "self.expect(api.now).args('tz').returns('now')"),
+    ],
+)  # fmt: skip
+def test_another_way_to_compare_values(told: Told, path: str, test: str, before: str, after: str) -> None:
+    assert told({path: test.format(before)}, {path: test.format(after)}) == []
+    assert told({path: test.format(after)}, {path: test.format("run()")}) == ["assertion-removed"]
+
+
+def test_another_value_that_goes_in_has_another_result(told: Told) -> None:
+    test = "def test_a():\n    calls = run(until={})\n    assert calls == [{}]\n"
+    assert told({"tests/test_a.py": test.format(3, "0, 3")}, {"tests/test_a.py": test.format(2, "0, 2")}) == []
+    before, after = test.format(3, "0, 3"), test.format(3, "0, 2")
+    assert told({"tests/test_a.py": before}, {"tests/test_a.py": after}) == ["expected-changed"]
+
+
+@pytest.mark.parametrize(("plugin", "blocks"), [("proguard-maven-plugin", False), ("maven-surefire-plugin", True)])
+def test_a_plugin_of_maven_that_is_skipped(told: Told, plugin: str, *, blocks: bool) -> None:
+    pom = "<project>\n<plugin>\n<artifactId>{}</artifactId>\n<configuration>\n{}</configuration>\n</plugin>\n"
+    before, after = (pom.format(plugin, skip) for skip in ("", "<skip>true</skip>\n"))
+    assert bool(told({"pom.xml": before}, {"pom.xml": after})) is blocks
+
+
+def test_a_folder_of_tests_under_another_name(found: Callable[..., list[Finding]]) -> None:
+    test = "class Main {\n    @Test\n    void runs() {\n        assertEquals(1, run());\n    }\n}\n"
+    old, new = "shrinker-test/src/main/java/Main.java", "test-shrinker/src/main/java/Main.java"
+    assert found({old: test}, {new: test}, moved={new: old}) == []
+
+
+def test_what_vendored_projects_run(told: Told) -> None:
+    assert (
+        told({"vendor/github.com/a/b/.travis.yml": "script:\n  - go test ./...\n", "a.txt": "a"}, {"a.txt": "b"}) == []
+    )
 
 
 def test_the_same_values_in_the_product(told: Told) -> None:

@@ -43,6 +43,10 @@ async def run(job: Job) -> Outcome:
     def compared(source: SourceFile) -> list[Finding]:
         before = past.get(source.path, ())
         marked = baseline.compare(source, by_path[source.path], before, edited=baseline.alike)
+        if any(each.rule == ruff.SYNTAX for each in before):  # nothing else was said of what did not parse
+            marked = [
+                each if each.line in source.added_lines else each.model_copy(update={"new": False}) for each in marked
+            ]
         return _weighed(marked, lambda each: source.path not in configured and _is_lived_with(each, source, before))
 
     known = {source.path for source in affected}

@@ -87,25 +87,22 @@ def _severity(each: Weakening, seen: Change, announced: str | None) -> Severity:
         return Severity.LOW
     if each.way not in _WITH_CODE:
         return severity
-    if _lost(each, seen):
+    if seen.lost(each.about):
         return Severity.INFO
     return Severity.LOW if announced is None and _taken(each, seen) else severity
 
 
-def _lost(each: Weakening, seen: Change) -> list[str]:
-    """What is there no more that a test was about: names, and for a deleted file of tests the file that it took in."""
-    deleted = seen.deleted_for(each.path) if each.way is Way.REMOVED else ""
-    return [deleted] if deleted else seen.lost(each.about)
-
-
 def _taken(each: Weakening, seen: Change) -> list[str]:
+    """What the change took away or edited that a test may have been about."""
+    if each.way is Way.REMOVED and (deleted := seen.deleted_for(each.path)):
+        return [deleted]
     inside = seen.inside(each.about) if each.way in {Way.ASSERTION, Way.WEAKER} else []
     return inside or seen.taken(each.about, each.beside)
 
 
 def _finding(each: Weakening, severity: Severity, seen: Change) -> Finding:
     told, rule = each.told, each.way
-    if each.way in _WITH_CODE and severity is Severity.INFO and (lost := _lost(each, seen)):
+    if each.way in _WITH_CODE and severity is Severity.INFO and (lost := seen.lost(each.about)):
         told = f"{told}, with `{lost[0]}`, which it was about"
         rule = Way.REMOVED_WITH_CODE if each.way is Way.REMOVED else rule
     elif each.way in _WITH_CODE and severity is Severity.LOW and (taken := _taken(each, seen)):

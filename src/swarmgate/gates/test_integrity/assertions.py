@@ -189,6 +189,8 @@ class _Reader:
         name, receiver = call.name.rstrip("!"), call.receiver
         if name in {"assertions", "hasAssertions"} and receiver == ("expect",):
             return False  # how many there are to be, and none itself
+        if receiver[:2] in {("self", "."), ("this", ".")}:
+            receiver = receiver[2:]
         if name in {"expect", "assertThat"} and not receiver and self.language != "rust":
             return False  # the root of a chain, which is told by its end
         if self.language == "rust":

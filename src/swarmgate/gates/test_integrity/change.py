@@ -68,7 +68,7 @@ class Change:
         for file in self.files:
             path, content = side(file)
             differs = file.old != file.new or file.old_path != file.path
-            if not (path and content and differs and holds_tests(path)):
+            if not (path and content and differs and (holds_tests(path) or holds_tests(file.old_path))):
                 continue
             try:
                 yield read(path, language_of(path), content)

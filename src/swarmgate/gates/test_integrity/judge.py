@@ -93,7 +93,7 @@ def _compared(old: Case, new: Case, pool: Pool) -> Iterator[Weakening]:
         yield Weakening(Way.WEAKER, new.path, new.line, new.name, told, words(new.text))
     lost, came = _different(old.assertions, new.assertions)
     for was, now in _paired(lost, came):
-        yield from _weaker(was, now, new, same=alike(_without(old), _without(new)) >= _REARRANGED)
+        yield from _weaker(was, now, new, same=_arranged_alike(old, new))
     asked = [each for each in lost if each.effect and not pool.take(each) and not _needless(each, old, new)]
     if asked and not (new.helper and old.helper and not new.assertions and pool.helpers):
         yield from _fewer(asked, came, old, new, pool)
@@ -107,10 +107,12 @@ def _needless(lost: Assertion, old: Case, new: Case) -> bool:
 
 
 def _said(each: Assertion) -> tuple[Tokens, str]:
-    """What an assertion looks for as a part, and the assertion without it; an empty text where it is not one string."""
+    """The assertion without the text that it looks for, and the text: empty for several, and for one that is denied."""
     strings = [token for token in each.text if is_text(token)]
-    shape = tuple("" if is_text(token) else token for token in each.text)
-    return shape, strings[0].strip("\"'`") if len(strings) == 1 and each.strength is Strength.PART else ""
+    shape = tuple("" if is_text(one) else one for one in each.text)
+    denied = any(one == "!" or re.match(r"(?i)(?:assert)?_?not", one) for one in shape)
+    whole = len(strings) == 1 and each.strength is Strength.PART and not denied
+    return shape, strings[0].strip("\"'`") if whole else ""
 
 
 def _different(old: Sequence[Assertion], new: Sequence[Assertion]) -> tuple[list[Assertion], list[Assertion]]:
@@ -206,9 +208,14 @@ _LOSSY = frozenset(
 """What makes one value of many."""
 
 
+_LENGTHS = frozenset({"len", "havelen", "hassize", "lengthof", "havelength"})
+
+
 def _coarser(was: Assertion, now: Assertion) -> bool:
     """Whether something was put around what is looked at that makes values equal which were not."""
     added = Counter(now.subject) - Counter(was.subject)
+    if any(each.lower() in _LENGTHS for each in was.text[:4]):
+        return False  # it never looked at more
     return bool(was.subject) and not Counter(was.subject) - Counter(now.subject) and bool(_LOSSY & added.keys())
 
 
@@ -252,6 +259,12 @@ def _without(case: Case) -> Tokens:
     rest = Counter(case.text)
     rest.subtract(token for each in case.assertions for token in each.text)
     return tuple((+rest).elements())
+
+
+def _arranged_alike(old: Case, new: Case) -> bool:
+    """Whether what a test does is the same: another value that it passes in has another result."""
+    values = [Counter(each for each in _without(side) if is_literal((each,))) for side in (old, new)]
+    return values[0] == values[1] and alike(_without(old), _without(new)) >= _REARRANGED
 
 
 def _held(each: Assertion, union: Counter[str]) -> bool:

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import loosening
-from swarmgate.gates.project.files import language_of
+from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.test_integrity import hooks
 from swarmgate.gates.test_integrity.change import DATA
 from swarmgate.gates.test_integrity.model import Way, Weakening
@@ -80,7 +80,7 @@ _SNAPSHOT = re.compile(r"\.(?:snap|ambr|golden|approved(?:\.\w+)?)$|(?:^|/)__sna
 def found(change: Change) -> Iterator[Weakening]:
     """What makes runners run less, or their verdict worth less."""
     for file in change.files:
-        if file.old == file.new:
+        if file.old == file.new or Trait.VENDORED in traits_of(file.name):
             continue
         if _SETTINGS.search(file.path):
             yield from _settings(file, change.project.head.files)
@@ -221,8 +221,21 @@ def _lines(file: File, pattern: re.Pattern[str], paths: Collection[str]) -> Iter
             and (file.old or any(each in paths for each in re.findall(r"[\w./-]+\.\w+", line)))
             and not line.lstrip().startswith(("//", "#", "*"))
         ):
+            if match[0].startswith("<skip>") and not _RUNS_TESTS.search(_plugin(file, number)):
+                continue
             told = f"the test runner is told to run less: `{match[0].strip()}`"
             yield Weakening(Way.SETTINGS, file.path, number, "", told)
+
+
+_RUNS_TESTS = re.compile(r"surefire|failsafe|^$")
+
+
+def _plugin(file: File, number: int) -> str:
+    """The plugin of Maven whose settings hold a line; empty for none."""
+    above = b"\n".join(file.new.split(b"\n")[: number - 1]).decode("utf-8", "replace")
+    opened = above.rpartition("<plugin>")[2] if above.rfind("<plugin>") > above.rfind("</plugin>") else ""
+    found = re.search(r"<artifactId>\s*([\w.-]+)", opened)
+    return found[1] if found else ""
 
 
 def _fresh(file: File) -> Counter[str]:

@@ -6,7 +6,17 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.test_integrity.model import Assertion, Strength
-from swarmgate.gates.test_integrity.tokens import CONSTANTS, Tokens, bare, calls, is_literal, is_number, is_text, split
+from swarmgate.gates.test_integrity.tokens import (
+    CONSTANTS,
+    Tokens,
+    bare,
+    calls,
+    closing,
+    is_literal,
+    is_number,
+    is_text,
+    split,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -81,11 +91,30 @@ def _of_part(part: Tokens, line: int, values: Mapping[str, Tokens]) -> Assertion
             return _compared(sides[0], sides[1], sign, strength, line, part, values, negated=negated)
     if part[:1] in {("isinstance",), ("hasattr",), ("issubclass",)}:
         return Assertion(line, part, (), Strength.BOUND, part)
+    compared = _by_method(part)
+    if compared and not negated:
+        return _made(line, *compared, Strength.EXACT, part, values)
     inner = next(iter(calls(part)), ("", ()))
     if part and inner[0] == part[0] and inner[0] in {"len", "bool"} and len(part) == len(inner[1]) + 3:
         part = inner[1]
     always = _always(part) or (len(part) == 1 and values.get(part[0], ())[:1] == ("lambda",))
     return Assertion(line, part, (), Strength.PRESENT, part, "it is always true" if always and not negated else "")
+
+
+_EQUAL = re.compile(r"(?:deep_?|content_?|is_?)?equals?(?:_to)?|array_equal|eq", re.IGNORECASE)
+"""Functions that compare two values, whatever they are a method of."""
+
+
+def _by_method(part: Tokens) -> tuple[Tokens, Tokens] | None:
+    """The two sides of `a.equals(b)` or `bytes.Equal(a, b)`; None for another expression."""
+    opening = next((n for n in range(1, len(part)) if part[n] == "(" and closing(part, n) == len(part) - 1), 0)
+    if not opening or not _EQUAL.fullmatch(part[opening - 1]):
+        return None
+    arguments = split(part[opening + 1 : -1], ",")
+    if len(arguments) == 2:  # noqa: PLR2004 - the two sides
+        return arguments[0], arguments[1]
+    receiver = part[: opening - 2]
+    return (receiver, arguments[0]) if receiver and len(arguments) == 1 and arguments[0] else None
 
 
 def _compared(
@@ -192,6 +221,8 @@ def of_call(call: Call, language: str, values: Mapping[str, Tokens]) -> Iterator
     plain = call.name.rstrip("!").replace("_", "").lower().removeprefix("debug")
     told = next((strength for pattern, strength in _NAMES if pattern.search(plain)), Strength.EXACT)
     arguments = [each for each in call.arguments if each]
+    if plain == "is" and len(arguments) > 1:
+        told = Strength.EXACT  # of AVA and tape, beside `is(x)`
     if call.name == "expect" and call.receiver and arguments:  # of an answer: `request(app).get("/").expect(200)`
         arguments = [each for each in arguments if each not in _CALLBACKS] or arguments
         own = ("expect", *_joined(arguments))

@@ -90,14 +90,13 @@ def split(found: Sequence[str], *separators: str) -> list[Tokens]:
 def bare(found: Sequence[str]) -> Tokens:
     """Without brackets around the whole."""
     inner = tuple(found)
-    while (
-        len(inner) > 1 and inner[0] == "(" and _closing(inner) == len(inner) - 1 and len(split(inner[1:-1], ",")) == 1
-    ):
+    while len(inner) > 1 and inner[0] == "(" and closing(inner) == len(inner) - 1 and len(split(inner[1:-1], ",")) == 1:
         inner = inner[1:-1]
     return inner
 
 
-def _closing(found: Sequence[str], start: int = 0) -> int:
+def closing(found: Sequence[str], start: int = 0) -> int:
+    """Where the bracket that opens at `start` is closed; the length for nowhere."""
     depth = 0
     for number in range(start, len(found)):
         depth += (found[number] in _OPENING) - (found[number] in _CLOSING)
@@ -110,7 +109,7 @@ def calls(found: Sequence[str]) -> Iterator[tuple[str, Tokens]]:
     """Each call: the name before the bracket, and what stands in it."""
     for number in range(len(found) - 1):
         if found[number + 1] == "(" and re.match(r"[A-Za-z_$]", found[number]):
-            end = _closing(found, number + 1)
+            end = closing(found, number + 1)
             yield found[number], tuple(found[number + 2 : end])
 
 
