@@ -76,7 +76,8 @@ async def _before(job: Job, sources: list[SourceFile]) -> Mapping[str, Sequence[
         return f"ruff {old_names[source.path]}\0{files}"
 
     past = [source.past for source in sources]
-    said = await job.memory.of_files(kind, past, look) if job.memory else (await look(past))[0]
+    memory = ruff.memory_of(job)
+    said = await memory.of_files(kind, past, look) if memory else (await look(past))[0]
     return broken[0] if broken else said
 
 
