@@ -117,8 +117,11 @@ class _Weight:
         self._thread.start()
 
     def _watch(self) -> None:
+        before = 0.0
         while not self._ended.wait(0.02):
-            self._peak = max(self._peak, sum(map(_megabytes, _below(os.getpid()))))
+            now = sum(map(_megabytes, _below(os.getpid())))
+            # Twice in a row: a child that is about to become another program shows all of its parent's memory again.
+            self._peak, before = max(self._peak, min(before, now)), now
 
     def end(self) -> float:
         self._ended.set()

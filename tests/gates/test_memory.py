@@ -249,6 +249,44 @@ def test_of_many_files_only_the_edited_one_is_looked_at_again(
     assert said(report) == said(run(project.root, *gates, memory=None))
 
 
+def test_ruff_is_not_asked_again_of_bases_that_it_knows(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    from swarmgate.gates import ruff
+
+    asked: list[str] = []
+    run_ruff = ruff.run
+
+    async def told(job: Job, argv: Any, paths: Any, **said: Any) -> Any:
+        asked.extend(f"{argv[1]} {path}" for path in paths if "stdin" in said)
+        return await run_ruff(job, argv, paths, **said)
+
+    monkeypatch.setattr(ruff, "run", told)
+    lint, fix = ([gate for gate in load() if gate.id == name] for name in ("lint_check", "lint_fix"))
+    old = "import os\nx=1\n"
+    project.commit_files({"a.py": old, "b.py": old, "pyproject.toml": "[tool.ruff]\nline-length = 100\n"})
+
+    def edited(path: str, content: str, gates: Any = lint) -> list[str]:
+        project.write(path, content)
+        asked.clear()
+        report = run(project.root, *gates, memory=Memory())
+        again = sorted(asked)
+        if gates is lint:
+            assert said(report) == said(run(project.root, *gates, memory=None))
+        return again
+
+    assert edited("a.py", f"{old}y=2\n") == ["check a.py"]
+    assert edited("b.py", f"{old}y=2\n") == ["check b.py"]
+    assert edited("a.py", f"{old}y=3\n") == []
+    assert edited("c.py", "x = 1\n") == ["check a.py", "check b.py"]  # which modules there are may count
+    assert edited("a.py", f"{old}z=2\n", fix) == ["format a.py", "format b.py"]
+    assert edited("a.py", f"{old}z=3\n", fix) == []
+    assert edited("pyproject.toml", "[tool.ruff]\nline-length = 90\n") == ["check a.py", "check b.py"]
+    assert edited("a.py", f"{old}z=4\n", fix) == ["format a.py", "format b.py"]
+    project.write("other.toml", "line-length = 80\n")
+    for number in range(2):  # the other file may change as well
+        edited("pyproject.toml", f'[tool.ruff]\nextend = "other.toml"\nline-length = {80 + number}\n')
+        assert edited("a.py", f"{old}w={number}\n") == ["check a.py", "check b.py"]
+
+
 def test_the_base_counts(project: Project) -> None:
     project.commit_files({"src/app.py": "# TODO: old\ndef one():\n    return 1\n"})
     project.write("src/app.py", "# TODO: old\ndef one():\n    return 2\n")

@@ -6,6 +6,7 @@ version. Of those, only what is broken blocks: a project that adopted no style h
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -17,16 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.errors import MissingRequirement, WorkspaceError
-from swarmgate.gates import ruff_settings
+from swarmgate.gates import ruff_settings, surroundings
 from swarmgate.gates.sast import advice
 from swarmgate.gates.tool import OUTPUT_LIMIT, Broken, invoke, with_files
-from swarmgate.workspace import temporary
+from swarmgate.workspace import regular, temporary
 from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
     from swarmgate.gates.job import Job
+    from swarmgate.gates.memory import Memory
     from swarmgate.workspace.process import Completed
 
 BASIC = "E4,E7,E9,F,PLE"
@@ -53,6 +55,7 @@ SYNTAX = "invalid-syntax"
 _UNREADABLE = "E902"
 
 SETTINGS = ruff_settings.FILES
+_EXTENDS = re.compile(rb"""\bextend["']?\s*=""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,16 @@ def program() -> str:
         return str(find_ruff_bin())
     except FileNotFoundError as error:
         raise MissingRequirement("ruff is not installed", hint="pip install ruff") from error
+
+
+def memory_of(job: Job) -> Memory | None:
+    """What may keep an answer of ruff's about one content; None where settings extend a file that no key speaks of."""
+    folders = surroundings.folders_of(job.repository.root, (source.path for source in job.sources))
+    for place in (folder / name for folder in (*folders, *job.repository.root.parents) for name in SETTINGS):
+        with contextlib.suppress(OSError):
+            if _EXTENDS.search(regular.read(str(place))):
+                return None
+    return job.memory
 
 
 def by_config(root: Path, paths: Iterable[str]) -> dict[bool, list[str]]:

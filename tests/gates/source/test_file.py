@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 from swarmgate.domain.finding import Finding
 from swarmgate.gates.project.files import Trait, Trust
-from swarmgate.gates.source import baseline
+from swarmgate.gates.source import baseline, python_tree
 from swarmgate.gates.source.file import Revision, SourceFile
 
 NOW, WAS = b"# one\nx = 1\n# TODO\ny = 2\n", b"# one\r\nx = 1\r\n"
@@ -63,3 +66,12 @@ def test_findings_on_one_line_are_told_apart_by_their_subject() -> None:
     pair = SourceFile.of("a.py", "python", content=line, old=Revision("a.py", "python", line))
     both = [Finding(rule="r", path="a.py", line=1, message=name, subject=name) for name in ("f", "g")]
     assert [(each.subject, each.new) for each in baseline.compare(pair, both, both[1:])] == [("f", True), ("g", False)]
+
+
+def test_walks_give_what_those_of_ast_give() -> None:
+    every = "match a:\n    case {'k': [b, *c], **d}: pass\nasync def f(*, x=1) -> int: return f'{x!r:>{y}}'\nglobal g\n"
+    for text in (every, Path(baseline.__file__).read_text(), Path(ast.__file__).read_text()):
+        tree = ast.parse(text)
+        assert list(python_tree.walk(tree)) == list(ast.walk(tree))
+        for node in ast.walk(tree):
+            assert python_tree.children(node) == list(ast.iter_child_nodes(node))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Severity
 from swarmgate.gates import ruff
+from swarmgate.gates.cache import key_of
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.source import baseline
 from swarmgate.gates.source.encodings import in_utf8_on_disk, is_utf8
@@ -74,13 +75,15 @@ async def _before(job: Job, sources: list[SourceFile]) -> Mapping[str, Sequence[
         paths = [source.path for source in unknown]
         return dict(zip(paths, found, strict=True)), paths if broken else ()
 
-    files = "\0".join(job.repository.list_tree(job.change.tree))  # which modules are the project's own, and packages
+    # Which modules are the project's own, and which folders are packages, hangs on the names of its files.
+    names = key_of(await asyncio.to_thread(job.repository.list_tree, job.change.tree))
 
     def kind(source: SourceFile) -> str:
-        return f"ruff {old_names[source.path]}\0{files}"
+        return f"ruff {names} {old_names[source.path]}"
 
     past = [source.past for source in sources]
-    said = await job.memory.of_files(kind, past, look) if job.memory else (await look(past))[0]
+    memory = ruff.memory_of(job)
+    said = await memory.of_files(kind, past, look) if memory else (await look(past))[0]
     return broken[0] if broken else said
 
 

@@ -70,7 +70,7 @@ async def _to_format(job: Job, sources: list[SourceFile]) -> list[str]:
     wanted = ruff.by_config(job.repository.root, fresh).get(True, [])
     edited = [source for source in sources if contents.get(source.path, b"").strip()]
     edited = [source for source in edited if _on_disk(job, source) != contents[source.path]]
-    turn = asyncio.Semaphore(_PARALLEL)
+    turn, memory = asyncio.Semaphore(_PARALLEL), ruff.memory_of(job)
 
     async def asked(source: SourceFile) -> bool | None:
         argv = [ruff.program(), "format", "--check", "--quiet", "--no-cache"]
@@ -80,11 +80,11 @@ async def _to_format(job: Job, sources: list[SourceFile]) -> list[str]:
         return None if isinstance(ran, Broken) else ran.done[0].exit_code == 0
 
     async def was_formatted(source: SourceFile) -> bool:
-        if job.memory is None:
+        if memory is None:
             return bool(await asked(source))
         # The project's settings are part of the surroundings.
         parts = ("formatted", source.base_path, contents[source.path])
-        return bool(await job.memory.of_question(*parts, answer=lambda: asked(source)))
+        return bool(await memory.of_question(*parts, answer=lambda: asked(source)))
 
     kept = await asyncio.gather(*map(was_formatted, edited))
     return wanted + [source.path for source, formatted in zip(edited, kept, strict=True) if formatted]

@@ -38,6 +38,14 @@ Scope = dict[str, Ref | None]
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
+_DEFINING = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+_SETTING = _DEFINING | {ast.Global, ast.Nonlocal}
+_BINDING = _DEFINING | {
+    ast.Import, ast.ImportFrom, ast.Assign, ast.Name, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping,
+}  # fmt: skip
+"""Kinds of nodes: most of a function are of none of these, and asking by kind costs a tenth of `isinstance`."""
+
+
 def module_scope(tree: ast.Module, own: str) -> Scope:
     """The names of the module; its own definitions are `Ref`s below `own`, its module."""
     scope: Scope = {}
@@ -66,6 +74,8 @@ def function_scope(node: _Function, outer: Scope, own: str) -> Scope:
         _bind(inner, nodes, own, outer=outer | scope)
         scope |= {name: None if name in parameters else ref for name, ref in inner.items()}
         for inside in nodes:
+            if type(inside) not in _SETTING:
+                continue
             if isinstance(inside, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 scope[inside.name] = None  # one of its own, whatever the module has by that name
             elif isinstance(inside, ast.Global | ast.Nonlocal):
@@ -77,6 +87,8 @@ def function_scope(node: _Function, outer: Scope, own: str) -> Scope:
 def _bind(scope: Scope, nodes: Iterable[ast.AST], own: str, outer: Scope | None = None) -> None:
     seen: dict[str, int] = {}
     for node in nodes:
+        if type(node) not in _BINDING or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)):
+            continue
         for name, ref in _bound(node, own, outer if outer is not None else scope):
             seen[name] = seen.get(name, 0) + 1
             same = name in scope and scope[name] == ref and ref is not None
@@ -128,8 +140,8 @@ def _walk(body: list[ast.stmt]) -> Iterator[ast.AST]:
     while stack:
         node = stack.pop()
         yield node
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            stack.extend(node.decorator_list)
+        if type(node) in _DEFINING:
+            stack.extend(node.decorator_list)  # type: ignore[attr-defined]  # by its kind
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             stack.append(node.value)  # its target is bound by itself
         elif not isinstance(node, ast.Lambda):

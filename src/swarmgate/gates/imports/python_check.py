@@ -254,7 +254,7 @@ class _File:
             return None
         rest = declared.names() | python_declared.inline(self._content.decode("utf-8", "replace"))
         own = {manifest.own for manifest in declared.all() if manifest.own}
-        if python_names.declared(top, rest | own) or python_names.declared(top, declared.locked()):
+        if python_names.declared(top, rest | own) or python_names.declared(top, declared.locked):
             return None
         if top in known.python_2() and each is not None:
             return Origin.OLD

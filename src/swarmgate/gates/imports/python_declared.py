@@ -11,6 +11,7 @@ import posixpath
 import re
 import tomllib
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.config import toml_text
@@ -46,7 +47,7 @@ class Manifest:
     own: str = ""
 
 
-@dataclass(slots=True)
+@dataclass
 class Declared:
     """The manifests of one tree, read when asked for."""
 
@@ -76,6 +77,7 @@ class Declared:
         """The distributions of all manifests."""
         return frozenset(name for each in self.all() for name in each.names)
 
+    @cached_property
     def locked(self) -> frozenset[str]:
         """What the lock files of the tree install, dependencies of dependencies included."""
         paths = [each for each in sorted(self.view.files) if (kind := formats.of(each)) and _is_lock(kind)]

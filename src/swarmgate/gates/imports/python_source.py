@@ -36,6 +36,15 @@ _SIMPLE = (
     ast.ImportFrom, ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal,
 )  # fmt: skip
 _EXECUTES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_APART = frozenset({*_EXECUTES, ast.ClassDef})
+_BINDING = frozenset({
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Name, ast.Import, ast.ImportFrom, ast.Global,
+    ast.ExceptHandler, ast.MatchAs, ast.MatchStar, getattr(ast, "TypeAlias", None),
+})  # fmt: skip
+_GUARDING = frozenset({
+    ast.If, ast.Try, ast.TryStar, ast.With, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef,
+})  # fmt: skip
+"""Kinds of nodes: most are of none of these, and asking by kind costs a tenth of `isinstance`."""
 _DYNAMIC = re.compile(
     rb"\bglobals\(\)\s*(?:\[|\.update|\.setdefault|$|[,)])|sys\.modules\[__name__\]|sys\.meta_path|"
     rb"lazy_loader|LazyModule|lazy_import|attach_stub|deprecated_import|moved_module|global_enum|_convert_\b",
@@ -163,6 +172,9 @@ class _Imports:
 
 def _guarded(node: ast.AST, parts: Iterable[ast.AST], guard: Guard) -> Iterator[tuple[ast.AST, Guard]]:
     """The children of a node, each with the guard that it stands under."""
+    if type(node) not in _GUARDING:
+        yield from ((part, guard) for part in parts)
+        return
     inner = guard
     own: list[ast.stmt] = []
     if isinstance(node, ast.If):
@@ -229,7 +241,7 @@ def _of_module(module: ast.Module, *, globals_too: bool) -> Iterator[ast.AST]:
         node, own = stack.pop()
         if own or isinstance(node, ast.Global):
             yield node
-        nested = isinstance(node, (*_EXECUTES, ast.ClassDef))
+        nested = type(node) in _APART
         if nested and not globals_too:
             continue
         stack.extend((child, own and not nested) for child in reversed(python_tree.children(node)))
@@ -237,6 +249,8 @@ def _of_module(module: ast.Module, *, globals_too: bool) -> Iterator[ast.AST]:
 
 def _bound(node: ast.AST) -> Iterator[str]:
     """The names that one node binds."""
+    if type(node) not in _BINDING:
+        return
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

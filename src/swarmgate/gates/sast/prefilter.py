@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Need = str | tuple["Need", ...] | frozenset["Need"]
 """A word; or all of a tuple; or one of a set."""
 
-_TEXT = re.compile(r"""\b[rbfuRBFU]{0,2}"[^"\n]*"|\b[rbfuRBFU]{0,2}'[^'\n]*'|"[^"\n]*"|'[^'\n]*'""")
+_TEXT = re.compile(r"""(?:\b[rbfuRBFU]{1,2})?(?:"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')""")
 _METAVARIABLE = re.compile(r"\$\.{0,3}\w+")
 _NAME = re.compile(r"[^\W\d]\w*")
 _WORD = re.compile(r"\w+")

@@ -150,8 +150,6 @@ def _only(files: Copies, paths: Container[str]) -> Copies:
 def _confined(rule: pack.Rule, paths: Container[str], files: Copies) -> pack.Rule:
     """The rule for the copies of these files only: following values through a file that takes none in costs most."""
     places = [name.partition("/")[0] for name, source in files.names.items() if source.path in paths]
-    if len(places) == len(files.names):
-        return rule
     return replace(rule, raw={**rule.raw, "paths": {"include": [f"/{place}/**" for place in places]}})
 
 
