@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from swarmgate.automation.capabilities import CapabilityReport
-    from swarmgate.automation.doctor import Diagnosis
+    from swarmgate.automation.doctor.diagnosis import Diagnosis
     from swarmgate.automation.drift.report import DriftReport
     from swarmgate.automation.handoff.page import Handoff
     from swarmgate.automation.hooks.report import HookReport

@@ -11,8 +11,7 @@ import pytest
 from platformdirs import user_config_path
 from tests.project import Project
 
-from swarmgate.automation.doctor import Diagnosis, diagnose
-from swarmgate.automation.doctor.diagnosis import mend
+from swarmgate.automation.doctor.diagnosis import Diagnosis, diagnose, mend
 from swarmgate.config import ROLES
 from swarmgate.errors import UsageError
 from swarmgate.ledger.checks import Check

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from swarmgate.automation import doctor
 from swarmgate.automation.bus.triggers import start_up
 from swarmgate.automation.bus.worker import Seen
-from swarmgate.automation.doctor import Diagnosis, suite
-from swarmgate.automation.doctor.diagnosis import mend
+from swarmgate.automation.doctor import diagnosis, suite
+from swarmgate.automation.doctor.diagnosis import Diagnosis
 from swarmgate.automation.ports import Ports
 from swarmgate.config import ROLES, Config, load
 from swarmgate.domain.automation import DoctorRan
@@ -67,14 +66,14 @@ def diagnose(
             yield lists[key]
 
     def look() -> Diagnosis:
-        return doctor.diagnose(project.folder, known, ROLES, further, once if tests else None)
+        return diagnosis.diagnose(project.folder, known, ROLES, further, once if tests else None)
 
     found = look()
     if not (fix and found.drafts):
         return found
     if tell is not None:
         tell(found.diff)
-    return mend(project.folder, found, look)
+    return diagnosis.mend(project.folder, found, look)
 
 
 def at_startup(project: Project, ports: Ports, environ: Mapping[str, str] | None = None) -> DoctorRan | None:
