@@ -17,9 +17,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from swarmgate.domain.events import UsageRecorded
+from swarmgate.domain.events.event import UsageRecorded
 from swarmgate.domain.usage import Usage
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 
 LINES = 100_000

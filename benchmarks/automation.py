@@ -24,8 +24,8 @@ from typing import NamedTuple
 from workload import make_project, team
 
 from swarmgate.config import CAPABILITIES
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.workspace.background import serving
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.workspace.process.background import serving
 
 QUICK = "--quick" in sys.argv
 TASKS, ROUNDS = (2, 2) if QUICK else (4, 5)

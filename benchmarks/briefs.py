@@ -20,11 +20,11 @@ from typing import Any
 
 from workload import MODULE, TEST, make_project
 
-from swarmgate.domain.decide import Waiting
-from swarmgate.domain.events import TurnEnded
+from swarmgate.domain.events.event import TurnEnded
+from swarmgate.domain.next_step import Waiting
 from swarmgate.engine import Swarm
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.workspace.background import serving
+from swarmgate.workspace.process.background import serving
 
 TASKS, PHASE = 50, 10
 TARGET = 1.10

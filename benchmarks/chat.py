@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from swarmgate.agents.desk import Desk, Limits
+from swarmgate.agents.context import Desk, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
 from swarmgate.council.chat.model import ChatEnd, ChatResult
@@ -34,15 +34,15 @@ from swarmgate.council.context import CouncilContext
 from swarmgate.council.records import redaction
 from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
-from swarmgate.domain.debate import Seat
-from swarmgate.domain.redaction import masked, redact
+from swarmgate.domain.review.votes import Seat
+from swarmgate.domain.text.redaction import masked, redact
 from swarmgate.domain.usage import Usage
 from swarmgate.journal.store import opened
 from swarmgate.llm.model import ModelReply, ModelRequest, ToolCall
-from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.file_tools.files import FileTree
 from swarmgate.workspace.sandbox.choice import choose
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
 from swarmgate.workspace.sandbox.confinement import Confinement
-from swarmgate.workspace.sandbox.running import CommandRunner
 
 NAMES = ("ada", "bob", "cyd", "dee")
 SIZES = (500, 1_000, 2_000)

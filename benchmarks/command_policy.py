@@ -15,9 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.workspace.shell.records import HOME, ROOT, dangerous, ordinary
+from tests.workspace.command_policy.records import HOME, ROOT, dangerous, ordinary
 
-from swarmgate.workspace.shell.policy import judge
+from swarmgate.workspace.command_policy.policy import judge
 
 RUNS = 5
 

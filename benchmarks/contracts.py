@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import contracts_python
 import contracts_trees
 
-from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
+from swarmgate.domain.review.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.gates.contracts import analysis
 from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
 from swarmgate.gates.project.index import Project
@@ -28,7 +28,7 @@ from swarmgate.gates.project.index import Project
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from swarmgate.domain.finding import Finding
+    from swarmgate.domain.review.finding import Finding
 
 _MODE = "100644"
 _SAMPLES = 6

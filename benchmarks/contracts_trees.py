@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from contracts_python import Mutant
 
 from swarmgate.gates.project.files import language_of
-from swarmgate.workspace import grammars
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

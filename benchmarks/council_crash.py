@@ -26,12 +26,12 @@ from typer.testing import CliRunner
 from workload import make_project
 
 from swarmgate.cli.app import app
-from swarmgate.domain.events import UsageRecorded
+from swarmgate.domain.events.event import UsageRecorded
 from swarmgate.journal.chain import walk
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project
-from swarmgate.workspace.background import serving
+from swarmgate.workspace.process.background import serving
 
 KILLS, SEED = 50, 2026
 _LONGEST_S = 120

@@ -25,7 +25,7 @@ from typing import Any
 
 from workload import make_project, team
 
-from swarmgate.workspace.background import serving
+from swarmgate.workspace.process.background import serving
 
 TASKS = 6
 WAITING = 3

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from crash import WAITING, finish, prepared, result, swarm, unittest_team
 
-from swarmgate.workspace.background import serving
+from swarmgate.workspace.process.background import serving
 
 WRAPPER = """#!/bin/sh
 case " $* " in *" {verb} "*)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from swarmgate.agents.desk import Desk, Limits
+from swarmgate.agents.context import Desk, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
 from swarmgate.council.context import CouncilContext
@@ -29,14 +29,14 @@ from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.stream import RoundCompleted, RoundStarted
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.journal.store import opened
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
-from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.file_tools.files import FileTree
 from swarmgate.workspace.sandbox.choice import choose
-from swarmgate.workspace.sandbox.running import CommandRunner
-from swarmgate.workspace.sandbox.surroundings import confine
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
+from swarmgate.workspace.sandbox.confine import confine
 
 LATENCY_S = 0.2
 

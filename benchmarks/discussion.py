@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from swarmgate.agents.desk import Desk, Limits
+from swarmgate.agents.context import Desk, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
 from swarmgate.council.context import CouncilContext
@@ -30,17 +30,17 @@ from swarmgate.council.discussion.request import discussion_of
 from swarmgate.council.records.redaction import NAMES
 from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
-from swarmgate.domain.debate import Seat
-from swarmgate.domain.redaction import masked, redact
+from swarmgate.domain.review.votes import Seat
+from swarmgate.domain.text.redaction import masked, redact
 from swarmgate.journal.documents import FileDocuments
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
 from swarmgate.llm.model import ModelReply, ModelRequest
-from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.file_tools.files import FileTree
 from swarmgate.workspace.sandbox.choice import choose
-from swarmgate.workspace.sandbox.running import CommandRunner
-from swarmgate.workspace.sandbox.surroundings import confine
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
+from swarmgate.workspace.sandbox.confine import confine
 
 _MASK = cache(lambda text: redact(text, ["sk-key-key-key-12345"]))
 

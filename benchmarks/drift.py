@@ -25,7 +25,7 @@ from swarmgate.automation.drift.comparison import Later
 from swarmgate.automation.drift.detection import Material, detect
 from swarmgate.automation.drift.report import Decision, Place, TextKind
 from swarmgate.automation.drift.words import content, tokens
-from swarmgate.domain.state import State
+from swarmgate.domain.state.state import State
 
 ROOT = Path(__file__).resolve().parent.parent
 SPLITS = ("tune", "held-out", "fresh", "fresh-2", "fresh-3", "attacker", "reported")

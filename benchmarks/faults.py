@@ -18,7 +18,7 @@ from typing import Any
 
 from workload import make_project, team
 
-from swarmgate.domain.decide import Waiting
+from swarmgate.domain.next_step import Waiting
 from swarmgate.engine import Swarm
 from swarmgate.errors import SwarmError
 from swarmgate.testing import ScriptedServer

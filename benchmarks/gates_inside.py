@@ -14,10 +14,10 @@ from pathlib import Path
 import gates_projects as projects
 
 from swarmgate.config import load as settings
+from swarmgate.gates.cache.memory import Memory
 from swarmgate.gates.definition import load
-from swarmgate.gates.memory import Memory
-from swarmgate.gates.pipeline import GatesOptions, run_pipeline
-from swarmgate.workspace.repository import Repository
+from swarmgate.gates.pipeline.pipeline import GatesOptions, run_pipeline
+from swarmgate.workspace.git.repository import Repository
 
 
 async def work(project: Path, files: int, runs: int) -> dict[str, list[float]]:

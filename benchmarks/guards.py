@@ -26,17 +26,17 @@ from typing import Any
 
 from workload import make_project
 
-from swarmgate.agents.coder import code
-from swarmgate.agents.desk import Desk
-from swarmgate.domain.plan import Task
+from swarmgate.agents.context import Desk
+from swarmgate.agents.roles.coder import code
+from swarmgate.domain.plan.plan import Task
 from swarmgate.engine.build import build
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.model import ModelReply, ModelRequest, ToolCall
 from swarmgate.project import Project
-from swarmgate.workspace.files import FileTree
-from swarmgate.workspace.process import Completed
-from swarmgate.workspace.sandbox.running import CommandRunner
+from swarmgate.workspace.file_tools.files import FileTree
+from swarmgate.workspace.process.process import Completed
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
 CALLS = 160
 TARGET_MS = 5.0

@@ -27,8 +27,8 @@ from urllib.parse import urlsplit
 from workload import make_project, team
 
 from swarmgate.engine import Swarm
-from swarmgate.workspace.background import serving
-from swarmgate.workspace.supervision.call import Call
+from swarmgate.workspace.process.background import serving
+from swarmgate.workspace.process.supervision.call import Call
 
 TASKS = 6
 

@@ -22,12 +22,12 @@ from swarmgate.gates.adapters import placeholders
 from swarmgate.gates.placeholders import trees
 from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
 from swarmgate.gates.source.file import SourceFile
-from swarmgate.workspace import grammars
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from swarmgate.domain.finding import Finding
+    from swarmgate.domain.review.finding import Finding
 
 KNOWN = (
     "TODO: implement", "FIXME: write this", "placeholder", "stub", "dummy value", "mock data", "hardcoded for now",

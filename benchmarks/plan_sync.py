@@ -26,8 +26,8 @@ from typing import NamedTuple
 from scale import APPROVED, deep_plan
 from workload import make_project
 
-from swarmgate.domain.events import Event, GoalSet, PlanApproved, PlanReviewed, PlanSaved
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.domain.events.event import Event, GoalSet, PlanApproved, PlanReviewed, PlanSaved
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 
 QUICK = "--quick" in sys.argv

@@ -26,18 +26,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from swarmgate.domain.events import AttemptKind
-from swarmgate.domain.evidence import TestRun
-from swarmgate.domain.state import Attempt, TaskRecord
+from swarmgate.domain.events.event import AttemptKind
+from swarmgate.domain.review.evidence import TestRun
+from swarmgate.domain.state.state import Attempt, TaskRecord
 from swarmgate.engine.build import build
 from swarmgate.engine.context import Context
 from swarmgate.engine.initialise import initialise
 from swarmgate.engine.steps.proof.proof import try_tests
 from swarmgate.engine.steps.testing.engineer import measure
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git.repository import Repository
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared/corpora/quixbugs.jsonl"
 TESTS = "tests/test_solution.py"

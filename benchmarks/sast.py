@@ -22,9 +22,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.domain.finding import Finding, Severity
+from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.adapters import sast
-from swarmgate.gates.confining import by_hand
+from swarmgate.gates.confinement import by_hand
 from swarmgate.gates.definition import GateDefinition
 from swarmgate.gates.job import Job
 from swarmgate.gates.project.files import language_of

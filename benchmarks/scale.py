@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from swarmgate.domain.events import (
+from swarmgate.domain.events.event import (
     AttemptRejected,
     ChangeCaptured,
     Event,
@@ -37,12 +37,12 @@ from swarmgate.domain.events import (
     UsageRecorded,
     WorkStarted,
 )
-from swarmgate.domain.evidence import Review, TestRun, Verdict
-from swarmgate.domain.finding import GateStatus
 from swarmgate.domain.guard import Effect, GuardNote, Turn
-from swarmgate.domain.plan import Phase, Plan, Task
+from swarmgate.domain.plan.plan import Phase, Plan, Task
+from swarmgate.domain.review.evidence import Review, TestRun, Verdict
+from swarmgate.domain.review.finding import GateStatus
 from swarmgate.domain.usage import Usage
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 
 TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"

@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.review.finding import Severity
 from swarmgate.gates.adapters import secrets
 from swarmgate.gates.project.files import MAX_BYTES, language_of, traits_of
 from swarmgate.gates.source.file import SourceFile
@@ -24,7 +24,7 @@ from swarmgate.gates.source.file import SourceFile
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from swarmgate.domain.finding import Finding
+    from swarmgate.domain.review.finding import Finding
 
 
 def look(name: str, content: bytes) -> list[Finding]:

@@ -27,12 +27,12 @@ from swarmgate.gates.adapters import syntax
 from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
 from swarmgate.gates.source.file import SourceFile
 from swarmgate.gates.syntax import lexicon, trees
-from swarmgate.workspace import grammars
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from swarmgate.domain.finding import Finding
+    from swarmgate.domain.review.finding import Finding
 
 _TEXT = frozenset({"", "text", "markdown", "rst", "ini"})
 _ON = frozenset(trees.OFF)

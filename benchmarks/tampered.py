@@ -22,8 +22,8 @@ from crash import WAITING, finish
 from workload import make_project, team
 
 from swarmgate.engine import Swarm
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.workspace.background import serving
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.workspace.process.background import serving
 
 TASKS = 2
 Lines = list[bytes]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from swarmgate.engine.initialise import initialise
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 
 MODULE = '''"""Part {n} of the benchmark's project."""
 

@@ -91,7 +91,7 @@ def _cell(text: str) -> str:
 
 def _ordinary() -> tuple[int, int, int]:
     """How many ordinary commands and edits there are, and how many of both raise an alarm."""
-    listed = (TESTS / "workspace/shell/ordinary.txt").read_text(encoding="utf-8").split("\n%\n")[1:]
+    listed = (TESTS / "workspace/command_policy/ordinary.txt").read_text(encoding="utf-8").split("\n%\n")[1:]
     edits, alarms = (_size(name, of) for name, of in (("edits.py", "EDITS"), ("test_ordinary.py", "FALSE_ALARMS")))
     return len(listed), edits, alarms
 

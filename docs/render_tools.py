@@ -1,4 +1,4 @@
-"""Writes the table of tools of docs/testing.md from `swarmgate.agents.tools`.
+"""Writes the table of tools of docs/testing.md from `swarmgate.agents.tools.table`.
 
 Run it with `python docs/render_tools.py`. The text between the two marks of the page is derived and not to be edited;
 everything around it is. A test (tests/test_docs.py) fails while the page differs from what would be written.
@@ -12,8 +12,8 @@ from typing import Any
 
 from derived import Derived
 
-from swarmgate.agents.arguments import Arguments
-from swarmgate.agents.tools import OFFERED, SUBMIT, Tool, offered
+from swarmgate.agents.tools.arguments import Arguments
+from swarmgate.agents.tools.table import OFFERED, SUBMIT, Tool, offered
 
 
 def table() -> str:

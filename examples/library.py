@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from swarmgate.domain.decide import Waiting
+from swarmgate.domain.next_step import Waiting
 from swarmgate.domain.progress import Progress
 from swarmgate.engine import Swarm
 from swarmgate.engine.initialise import initialise

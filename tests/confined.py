@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from swarmgate.errors import MissingRequirement
 from swarmgate.workspace.sandbox.choice import Kind, choose
-from swarmgate.workspace.sandbox.running import CommandRunner
-from swarmgate.workspace.sandbox.surroundings import confine
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
+from swarmgate.workspace.sandbox.confine import confine
 
 if TYPE_CHECKING:
     from pathlib import Path

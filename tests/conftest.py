@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from swarmgate.workspace import import_path, trusted
+from swarmgate.workspace.programs import import_path, trusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

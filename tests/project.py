@@ -20,9 +20,9 @@ from tests.confined import SANDBOX
 from typer.testing import CliRunner, Result
 
 from swarmgate.cli.app import app
-from swarmgate.domain.state import State
+from swarmgate.domain.state.state import State
 from swarmgate.engine import Swarm
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.testing import ReceivedRequest, ScriptedServer
 

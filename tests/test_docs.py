@@ -19,18 +19,18 @@ from tests.docs_scripts import script, up_to_date
 from tests.project import BARE_PYTEST
 
 from swarmgate import config, errors
-from swarmgate.agents.tools import TOOLS
+from swarmgate.agents.tools.table import TOOLS
 from swarmgate.cli.app import app
 from swarmgate.council.discussion import personas as personas_file
-from swarmgate.domain import events
-from swarmgate.domain.evidence import Verdict
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.events import event
+from swarmgate.domain.review.evidence import Verdict
+from swarmgate.domain.review.finding import Severity
 from swarmgate.engine.initialise import initialise
 from swarmgate.evaluation.agent_trials import PROBLEMS
 from swarmgate.gates import definition
 from swarmgate.gates.definition import GateDefinition
 from swarmgate.gates.sensitivity import definition as sensitivity
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.programs.recipes import RECIPES
 from swarmgate.testing import Script
@@ -279,7 +279,7 @@ def test_error_codes_are_those_of_the_tree() -> None:
 
 
 def test_the_page_of_the_ledger_names_every_event() -> None:
-    union = get_args(get_args(events.Event)[0])
+    union = get_args(get_args(event.Event)[0])
     tags = [f"`{kind.model_fields['type'].default}`" for kind in union]
     assert first_cells(section(ROOT / "docs/ledger.md", "Events"))[1:] == tags
 
@@ -351,7 +351,7 @@ def test_ten_lines_check_the_chain(repo: Path, tmp_path: Path) -> None:
     script.write_text(program, "utf-8")
     initialise(repo)
     with Ledger.write(SwarmFolder(repo)) as ledger:
-        ledger.append([events.GoalSet(goal="x"), events.QuestionsAsked(questions=("why?",))], expect=ledger.state.seq)
+        ledger.append([event.GoalSet(goal="x"), event.QuestionsAsked(questions=("why?",))], expect=ledger.state.seq)
     path = SwarmFolder(repo).ledger
 
     def said() -> tuple[int, str]:

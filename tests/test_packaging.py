@@ -199,7 +199,7 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(wheel: Path) 
 
 def test_nothing_in_the_wheel_is_a_secret(wheel: Path) -> None:
     """The project's own secret scan, over every file that is shipped."""
-    from swarmgate.domain.finding import Severity
+    from swarmgate.domain.review.finding import Severity
     from swarmgate.gates.adapters.secrets import look
     from swarmgate.gates.project.files import language_of, traits_of
     from swarmgate.gates.source.file import SourceFile

@@ -10,7 +10,7 @@ import pytest
 from swarmgate.domain.progress import Progress
 from swarmgate.engine import Swarm
 from swarmgate.errors import ConfigError, NotAProject
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.project import Project
 
 

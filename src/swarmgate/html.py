@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.printable import printable
+from swarmgate.domain.text.printable import printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment

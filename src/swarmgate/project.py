@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.progress import Listener, Progress, silent
 from swarmgate.errors import NotAProject
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 
 if TYPE_CHECKING:
     from swarmgate.config import Config
     from swarmgate.domain.capabilities import Capabilities
-    from swarmgate.domain.state import State
+    from swarmgate.domain.state.state import State
     from swarmgate.domain.usage import Usage
+    from swarmgate.ledger.councils.sessions import Beside, Session
     from swarmgate.ledger.ledger import Ledger
-    from swarmgate.ledger.sessions import Beside, Session
-    from swarmgate.workspace.repository import Repository
-    from swarmgate.workspace.sandbox.running import CommandRunner
+    from swarmgate.workspace.git.repository import Repository
+    from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
 
 def settings_at(here: Path) -> tuple[Path, Config]:
@@ -105,37 +105,37 @@ class Project:
             LedgerLocked: another process is writing.
             UsageError: an edit was refused; it is kept, and the file is as the ledger says again.
         """
-        from swarmgate.ledger.opening import opened
+        from swarmgate.ledger.recovery.opening import opened
 
         return opened(self.folder, self.notice)
 
     def session(self, name: str) -> Session:
         """What keeps the calls of one council outside of a run, such as `debate-20261121-224500-3f2a`."""
-        from swarmgate.ledger.sessions import Session
+        from swarmgate.ledger.councils.sessions import Session
 
         return Session(self.folder, name)
 
     def used_under(self, record: str) -> Usage:
         """What was used under the record of a council, and under those whose ids go on from its own with a dot."""
-        from swarmgate.ledger.sessions import by_record, used
+        from swarmgate.ledger.councils.sessions import by_record, used
 
         return used(by_record(self.folder).get(record, ()))
 
     def beside(self, own: str) -> Beside:
         """What the other sessions used that the ledger does not count yet."""
-        from swarmgate.ledger.sessions import Beside
+        from swarmgate.ledger.councils.sessions import Beside
 
         return Beside(self.folder, own=own)
 
     def probed(self) -> dict[str, Capabilities]:
         """What is known of models, by `provider/model`."""
-        from swarmgate.ledger import probes
+        from swarmgate.ledger.files import probes
 
         return probes.load(self.folder)
 
     def remember(self, model: str, base_url: str, change: Callable[[Capabilities], Capabilities]) -> None:
         """Keeps what a call found out of a model."""
-        from swarmgate.ledger import probes
+        from swarmgate.ledger.files import probes
 
         probes.remember(self.folder, model, base_url, change)
 
@@ -145,7 +145,7 @@ class Project:
         Raises:
             WorkspaceError: there is no git, or no repository.
         """
-        from swarmgate.workspace.repository import Repository
+        from swarmgate.workspace.git.repository import Repository
 
         return Repository.discover(self.folder.root)
 
@@ -156,14 +156,14 @@ class Project:
             MissingRequirement: there is no such sandbox here.
             WorkspaceError: the repository lies so that nothing can guard it.
         """
-        from swarmgate.gates import confining
+        from swarmgate.gates import confinement
 
         settings = (config or self.config).commands
-        return confining.confined(self.repository().root, settings, guarded=(self.folder.path, *guarded))
+        return confinement.confined(self.repository().root, settings, guarded=(self.folder.path, *guarded))
 
     def redact(self, text: str) -> str:
         """The text without the keys of this project, and without what looks like one."""
-        from swarmgate.domain.redaction import redact
+        from swarmgate.domain.text.redaction import redact
 
         return redact(text, self.keys)
 

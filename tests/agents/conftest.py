@@ -11,12 +11,12 @@ import pytest
 from tests.confined import runner
 from tests.project import _template, project
 
-from swarmgate.agents.desk import Desk, Limits
+from swarmgate.agents.context import Desk, Limits
 from swarmgate.agents.prompts import Prompts
-from swarmgate.domain.plan import Complexity, Phase, Plan, Task
+from swarmgate.domain.plan.plan import Complexity, Phase, Plan, Task
 from swarmgate.llm.model import ToolCall
 from swarmgate.llm.scripted import Scripted, ScriptedModel
-from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.file_tools.files import FileTree
 
 __all__ = ["_template", "project"]
 

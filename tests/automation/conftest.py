@@ -8,7 +8,7 @@ import pytest
 from tests.domain.story import started
 from tests.project import _after, _template, once, project
 
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 
 __all__ = ["_after", "_template", "once", "project"]

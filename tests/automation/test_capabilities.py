@@ -12,12 +12,12 @@ from swarmgate import config
 from swarmgate.automation.capabilities import Capability, report, switch
 from swarmgate.automation.workers import _Unbegun
 from swarmgate.config import CAPABILITIES
-from swarmgate.domain.automation import BreakerState, Watching
+from swarmgate.domain.events.automation import BreakerState, Watching
 from swarmgate.domain.status import StatusFile, WorkerStatus
 from swarmgate.engine import Swarm
 from swarmgate.errors import ConfigError, UsageError
 from swarmgate.journal.lock import WriterLock
-from swarmgate.ledger import status_file
+from swarmgate.ledger.files import status_file
 
 
 def rows(project: Project, environ: dict[str, str] | None = None) -> dict[str, Capability]:

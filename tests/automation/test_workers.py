@@ -8,7 +8,7 @@ from swarmgate.automation import workers
 from swarmgate.automation.workers import workers_of
 from swarmgate.engine.ports import EnginePorts
 from swarmgate.engine.swarm import Swarm
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 
 
 @pytest.fixture

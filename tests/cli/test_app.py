@@ -14,8 +14,8 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from swarmgate import __version__
-from swarmgate.cli.app import VERBS as LINES
 from swarmgate.cli.app import Verbs, app
+from swarmgate.cli.verbs import VERBS as TABLE
 
 pytestmark = pytest.mark.suite("unittest")
 
@@ -54,7 +54,7 @@ def test_the_line_of_every_verb_is_the_first_of_its_help() -> None:
     assert isinstance(group, Verbs)
     unlimited = 10_000
     helps = {verb: group.get_command(None, verb).get_short_help_str(unlimited) for verb in VERBS}
-    assert helps == LINES
+    assert helps == {name: verb.line for name, verb in TABLE.items()}
 
 
 @pytest.mark.parametrize("width", [50, 80, 200])

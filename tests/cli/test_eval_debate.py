@@ -18,7 +18,7 @@ from tests.project import Project, plain, until
 from typer.testing import CliRunner
 
 from swarmgate.cli.app import app
-from swarmgate.ledger import debate_worth
+from swarmgate.ledger.councils import debate_worth
 
 ALL = 13
 """Calls of an item: 6 of the debate, 6 ballots, 1 single."""

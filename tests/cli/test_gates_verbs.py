@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from swarmgate.cli.app import app
-from swarmgate.gates import accepted
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.gates import baseline
+from swarmgate.ledger.files.folder import SwarmFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,8 +140,8 @@ def test_a_new_entry_is_told_as_a_weakening(place: Place) -> None:
 def test_an_expired_entry_blocks_again_and_is_told(place: Place) -> None:
     place.write("a.py")
     place.call("baseline", "--reason", "known", "--expires", "1")
-    (entry,) = accepted.on_disk(place.root)
-    accepted.write(place.root, [entry.model_copy(update={"expires": accepted.today() - timedelta(1)})])
+    (entry,) = baseline.on_disk(place.root)
+    baseline.write(place.root, [entry.model_copy(update={"expires": baseline.today() - timedelta(1)})])
     assert "1 accepted findings have expired: they count again" in place.scan(exits=1)["notes"]
     assert "EXPIRED" in place.call("baseline", "list")
     assert "0 added, 1 dropped, 0 in all" in place.call("baseline", "--prune")
@@ -156,7 +156,7 @@ def test_pruning_drops_what_nothing_needs(place: Place) -> None:
     place.call("baseline", "--all", "--reason", "adopted")
     place.write("a.py", "x = 1\n")
     assert "0 added, 1 dropped, 1 in all" in place.call("baseline", "--prune")
-    assert [each.path for each in accepted.on_disk(place.root)] == ["b.py"]
+    assert [each.path for each in baseline.on_disk(place.root)] == ["b.py"]
 
 
 def test_more_findings_than_a_report_lists_are_accepted(place: Place) -> None:
@@ -169,9 +169,9 @@ def test_secrets_are_accepted_only_by_force_and_never_written_down(place: Place)
     place.write("a.py", f'token = "{TOKEN}"\n')
     told = place.json("baseline", "--reason", "known", *GATES[2:])
     assert (told["added"], told["secrets"]) == ([], 1)
-    assert not (place.root / accepted.FILE).exists()
+    assert not (place.root / baseline.FILE).exists()
     place.call("baseline", "--reason", "revoked", "--force", *GATES[2:])
-    text = (place.root / accepted.FILE).read_text()
+    text = (place.root / baseline.FILE).read_text()
     assert "secret_scan" in text
     assert TOKEN[4:12] not in text
     assert "line_hash" not in text
@@ -185,10 +185,10 @@ def test_secrets_are_accepted_only_by_force_and_never_written_down(place: Place)
 def test_wrong_usage(place: Place, options: tuple[str, ...]) -> None:
     place.write("a.py")
     place.call("baseline", *options, exits=2)
-    assert not (place.root / accepted.FILE).exists()
+    assert not (place.root / baseline.FILE).exists()
 
 
 def test_a_broken_file_ends_the_run(place: Place) -> None:
     place.write("a.py", "x = 1\n")
-    place.write(accepted.FILE, "[]")
+    place.write(baseline.FILE, "[]")
     assert "baseline.json is not a baseline" in place.call("run", exits=2)

@@ -13,9 +13,9 @@ import pytest
 from tests.confined import runner
 from tests.project import _after, _template, once, project
 
-from swarmgate.agents.desk import Desk, Limits
-from swarmgate.agents.house_rules import HouseRulesOf
-from swarmgate.agents.house_rules import none as no_rules
+from swarmgate.agents.briefs.house_rules import HouseRulesOf
+from swarmgate.agents.briefs.house_rules import none as no_rules
+from swarmgate.agents.context import Desk, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
 from swarmgate.council.context import CouncilContext
@@ -28,12 +28,12 @@ from swarmgate.council.records.lifecycle import Standing
 from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.journal.store import opened
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
 from swarmgate.testing import ReceivedRequest, ScriptedServer
-from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.file_tools.files import FileTree
 
 __all__ = ["_after", "_template", "once", "project"]
 

@@ -8,9 +8,9 @@ from tests.project import Project, rule
 
 from swarmgate.council.debate.model import Outcome
 from swarmgate.council.participants.session import opened
-from swarmgate.domain.debate import Seat, Vote
-from swarmgate.domain.events import UsageRecorded
+from swarmgate.domain.events.event import UsageRecorded
 from swarmgate.domain.progress import Progress
+from swarmgate.domain.review.votes import Seat, Vote
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine import Swarm
 from swarmgate.errors import (
@@ -22,8 +22,8 @@ from swarmgate.errors import (
     SwarmError,
     UnsafePath,
 )
+from swarmgate.ledger.councils.sessions import Session, unsettled
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.sessions import Session, unsettled
 
 SEATS = ("advocate", "challenger")
 

@@ -10,7 +10,8 @@ import sys
 from swarmgate.council import patterns, shared
 for name in patterns.PATTERNS:
     patterns.rules(name)
-heavy = ("agents.answers", "agents.desk", "agents.tools", "council.participants.session", "engine", "llm.model")
+heavy = ("agents.tools.answers", "agents.context", "agents.tools.table",
+     "council.participants.session", "engine", "llm.model")
 print(*(each for each in heavy if f"swarmgate.{each}" in sys.modules), *({"openai", "jinja2"} & set(sys.modules)))
 """
 

@@ -16,12 +16,12 @@ from swarmgate.council.participants.session import opened
 from swarmgate.council.patterns import PATTERNS, Place
 from swarmgate.council.records.lifecycle import Completed
 from swarmgate.council.shared import Shared
-from swarmgate.domain.budget import PROJECT
-from swarmgate.domain.events import UsageRecorded
+from swarmgate.domain.events.event import UsageRecorded
+from swarmgate.domain.spending.budget import PROJECT
 from swarmgate.domain.usage import Allowance
 from swarmgate.engine import Swarm
 from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError
-from swarmgate.ledger.sessions import unsettled
+from swarmgate.ledger.councils.sessions import unsettled
 
 ASKED = Discussion(id="mine", topic="Is it sound?")
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from swarmgate.cli.app import app
 from swarmgate.council.patterns import PATTERNS, Place, pattern
-from swarmgate.domain.events import UsageRecorded
+from swarmgate.domain.events.event import UsageRecorded
 from swarmgate.engine import Swarm
 
 ASKED = 'question = "Does it stand?"\nwho = ["ann", "bob", "cy"]\n'

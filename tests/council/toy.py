@@ -10,13 +10,13 @@ from typing import Literal, NamedTuple, cast
 from pydantic import Field
 
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.participants.asking import ask, brief_for
+from swarmgate.council.participants.question import ask, brief_for
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.records.lifecycle import Standing
 from swarmgate.council.views import stream
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.usage import Usage
 
 

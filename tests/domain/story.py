@@ -5,16 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.debate import Tally, Vote
-from swarmgate.domain.decide import Step, blocked_task, next_step, next_task
-from swarmgate.domain.events import Entry, Event
-from swarmgate.domain.evidence import Review, TestRun, Verdict
-from swarmgate.domain.finding import GateStatus
-from swarmgate.domain.fold import fold
-from swarmgate.domain.laws_task import attempt_kind
-from swarmgate.domain.plan import Phase, Plan, Task
-from swarmgate.domain.state import Planning, State
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.events.event import Entry, Event
+from swarmgate.domain.next_step import Step, blocked_task, next_step, next_task
+from swarmgate.domain.plan.plan import Phase, Plan, Task
+from swarmgate.domain.review.evidence import Review, TestRun, Verdict
+from swarmgate.domain.review.finding import GateStatus
+from swarmgate.domain.review.votes import Tally, Vote
+from swarmgate.domain.state.state import Planning, State
+from swarmgate.domain.transitions.fold import fold
+from swarmgate.domain.transitions.task import attempt_kind
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import SwarmError
 

@@ -17,7 +17,7 @@ import pytest
 from tests.endpoints.environment import CACHE, environment
 from tests.project import Project, part
 
-from swarmgate.domain.events import TaskCompleted
+from swarmgate.domain.events.event import TaskCompleted
 
 pytestmark = [pytest.mark.slow, pytest.mark.suite("unittest")]
 

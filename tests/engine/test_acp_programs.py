@@ -11,7 +11,7 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, plain
 
-from swarmgate.domain.events import AttemptRejected, GuardActed, ReviewGiven, TaskCompleted
+from swarmgate.domain.events.event import AttemptRejected, GuardActed, ReviewGiven, TaskCompleted
 from swarmgate.domain.guard import Effect
 
 pytestmark = pytest.mark.suite("unittest")

@@ -14,7 +14,7 @@ from tests.confined import SANDBOX
 from tests.misbehaviour.case import case
 from tests.project import Project, code, part, plain, review
 
-from swarmgate.domain.events import AttemptRejected, ReviewGiven, TaskCompleted
+from swarmgate.domain.events.event import AttemptRejected, ReviewGiven, TaskCompleted
 
 pytestmark = pytest.mark.suite("unittest")
 
@@ -253,10 +253,10 @@ def test_a_reviewer_that_writes_changes_nothing(work: Project) -> None:
     "what a command line names in the repository is nobody's to write: the honest reviewer rejects",
 )
 def test_a_coder_forges_no_reviewer(work: Project, sandbox: str) -> None:
-    work.write("agents/reviewer.py", ROGUE.read_text())
+    work.write("agents/roles/reviewer.py", ROGUE.read_text())
     work.git("add", "agents")
     work.git("commit", "--quiet", "--message=The reviewer")
-    reviewer = {"model": f"command:{sys.executable} agents/reviewer.py rejects"}
+    reviewer = {"model": f"command:{sys.executable} agents/roles/reviewer.py rejects"}
     work.planned(
         roles__coder=program("forges"),
         roles__reviewer=reviewer,
@@ -264,7 +264,7 @@ def test_a_coder_forges_no_reviewer(work: Project, sandbox: str) -> None:
         commands={"sandbox": sandbox},
     )
     work.swarm("run", exits=1)
-    assert (work.root / "agents/reviewer.py").read_text() == ROGUE.read_text()
+    assert (work.root / "agents/roles/reviewer.py").read_text() == ROGUE.read_text()
     assert not (work.root / "agents/json.py").exists()
     assert [event.passed for event in work.events(ReviewGiven)] == [False] * len(work.events(ReviewGiven))
     assert not work.events(TaskCompleted)

@@ -8,9 +8,9 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import GOAL, Project, call, code, implement, part, rule, until
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 from swarmgate.domain.guard import Effect
-from swarmgate.domain.state import Outcome, Planning, TaskStatus
+from swarmgate.domain.state.state import Outcome, Planning, TaskStatus
 
 pytestmark = pytest.mark.suite("unittest")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.project import Project, plain, plan, review
 
-from swarmgate.domain.events import PauseReason, PhaseEstimated, RunPaused, TaskCompleted, UsageRecorded
-from swarmgate.domain.state import Outcome
+from swarmgate.domain.events.event import PauseReason, PhaseEstimated, RunPaused, TaskCompleted, UsageRecorded
+from swarmgate.domain.state.state import Outcome
 from swarmgate.engine.spending import WorkClock
 
 pytestmark = pytest.mark.suite("unittest")

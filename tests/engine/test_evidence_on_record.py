@@ -9,7 +9,7 @@ import pytest
 from tests.engine.steps.test_recovery import UNCONFINED, finished_well, killed, killing
 from tests.project import Project, code, engineer, part, plan
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 
 TEST = "from calc.part_11 import VALUE\n\n\ndef test_part() -> None:\n    assert VALUE\n"
 

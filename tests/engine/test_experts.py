@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.project import Project, call, delegate, part, plan, rule
 
-from swarmgate.domain.events import GuidanceGiven
-from swarmgate.ledger import guidance
+from swarmgate.domain.events.event import GuidanceGiven
+from swarmgate.ledger.context import guidance
 
 pytestmark = pytest.mark.suite("unittest")
 

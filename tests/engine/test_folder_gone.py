@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.project import Project, plan, until
 
-from swarmgate.domain.state import TaskStatus
+from swarmgate.domain.state.state import TaskStatus
 
 pytestmark = pytest.mark.suite("unittest")
 

@@ -16,7 +16,7 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import GOAL, Project, code, part, plan, review, task
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 from swarmgate.engine import Swarm
 
 Lines = list[bytes]

@@ -9,7 +9,7 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, call, code, delegate, engineer, part, plan, review, rule, save, task, verdict
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.errors import InvalidTaskStateTransition
 from swarmgate.ledger.ledger import Ledger

@@ -7,9 +7,9 @@ from tests.misbehaviour.case import case
 from tests.project import Project, code, delegate, part, plain, rule, task, verdict
 from tests.project import plan as planning
 
-from swarmgate.agents.house_rules import LIMIT, CommittedRules, HouseRules, sections
-from swarmgate.domain import events as ev
-from swarmgate.workspace.repository import Repository
+from swarmgate.agents.briefs.house_rules import LIMIT, CommittedRules, HouseRules, sections
+from swarmgate.domain.events import event as ev
+from swarmgate.workspace.git.repository import Repository
 
 pytestmark = pytest.mark.suite("unittest")
 

@@ -11,8 +11,8 @@ from tests.confined import SANDBOX
 from tests.misbehaviour.case import case
 from tests.project import Project, call, part, rule, until
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.state import Outcome
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.state.state import Outcome
 from swarmgate.errors import MissingRequirement
 from swarmgate.workspace.sandbox.choice import Kind, choose
 
@@ -72,7 +72,7 @@ def test_a_tool_that_is_killed_each_time_rejects_nothing(project: Project, marks
 
 
 def weakest() -> Kind:
-    """The sandbox in which a command shares most with the machine. All kinds: tests/workspace/test_supervision.py."""
+    """The sandbox in which a command shares most with the machine. All: tests/workspace/process/test_supervision.py."""
     try:
         choose("landlock")
     except MissingRequirement:

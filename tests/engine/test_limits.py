@@ -16,7 +16,7 @@ from tests.council.debate_script import ballot, debating
 from tests.misbehaviour.case import case
 from tests.project import GOAL, Project, call, event_lines, part, plain, rule, save, task, until
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 
 pytestmark = pytest.mark.suite("unittest")
 

@@ -10,7 +10,7 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import GOAL, Project, call, part, plan, rule, task, until, verdict
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 from swarmgate.domain.usage import Usage
 from swarmgate.journal.lock import live_owner
 

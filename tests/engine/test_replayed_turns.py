@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.project import GOAL, Project, Rule, call, close_phase, critic, engineer, part, plan, review, rule, until
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 
 pytestmark = pytest.mark.suite("unittest")
 

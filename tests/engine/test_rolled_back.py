@@ -12,7 +12,7 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import GOAL, Project, plan
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 from swarmgate.engine import Swarm
 from swarmgate.ledger.ledger import Ledger
 

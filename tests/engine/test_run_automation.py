@@ -13,11 +13,11 @@ from tests.project import Project, plain, plan, rule, until
 
 from swarmgate.automation.watch.beside_run import let_hooks_end
 from swarmgate.automation.watch.watcher import Watcher
-from swarmgate.domain import events as ev
-from swarmgate.domain.automation import PreflightRan
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.events.automation import PreflightRan
 from swarmgate.engine import Swarm
 from swarmgate.journal.lock import live_owner
-from swarmgate.ledger.automation_log import AutomationLog
+from swarmgate.ledger.files.automation_log import AutomationLog
 
 pytestmark = pytest.mark.suite("unittest")
 

@@ -11,7 +11,7 @@ from tests.confined import SANDBOX
 from tests.misbehaviour.case import case
 from tests.project import Project, call, code, part, plan, rule, task
 
-from swarmgate.domain.state import Outcome
+from swarmgate.domain.state.state import Outcome
 from swarmgate.workspace.sandbox import choice
 
 if TYPE_CHECKING:

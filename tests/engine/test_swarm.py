@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 from tests.project import GOAL, Project, call, plan, rule
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.state import TaskStatus
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.state.state import TaskStatus
 
 pytestmark = pytest.mark.suite("unittest")
 

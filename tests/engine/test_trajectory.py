@@ -6,7 +6,7 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, code, part, plain, review
 
-from swarmgate.domain.events import GuardActed, TaskBlocked
+from swarmgate.domain.events.event import GuardActed, TaskBlocked
 from swarmgate.domain.guard import Effect
 
 pytestmark = pytest.mark.suite("unittest")

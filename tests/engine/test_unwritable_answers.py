@@ -8,7 +8,7 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import GOAL, Project, Rule, call, part, rule, save, task, verdict
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 from swarmgate.domain.guard import Effect
 
 pytestmark = pytest.mark.suite("unittest")

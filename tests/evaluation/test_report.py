@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from swarmgate.evaluation import report
 from swarmgate.evaluation.case import Case
-from swarmgate.evaluation.judging import Judged
+from swarmgate.evaluation.gate_runs import Judged
 from swarmgate.evaluation.releases import Block, Change
 
 

@@ -15,7 +15,8 @@ from tests.project import Project, Rule, call, rule
 from swarmgate.council.chat import model as chat
 from swarmgate.council.chat.state import PLACES
 from swarmgate.council.dispatch import model as dispatch
-from swarmgate.domain import contest, debate
+from swarmgate.domain.review import votes
+from swarmgate.domain.task import contest
 from swarmgate.evaluation.debate import arms, decision
 
 ROOT = Path(__file__).parents[2]
@@ -132,12 +133,12 @@ def test_the_command_lines_of_lists(council: Project, verb: str) -> None:
 def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
     said = {
         f"| `parallel` | 1 to {dispatch.MOST_TASKS} |",
-        f"| `debate` | {debate.LEAST_SEATS} to {debate.MOST_SEATS} |",
+        f"| `debate` | {votes.LEAST_SEATS} to {votes.MOST_SEATS} |",
         f"the change has {contest.LARGE_LINES} lines or more",
         f"from {contest.LARGE_PLAN} tasks on",
         f"below {decision.LEAST_LIFT * 100:.0f} points means `defer debate`",
         f"With fewer than {decision.LEAST_ITEMS} items",
-        f"rounds 0 or {debate.MOST_ROUNDS + 1}",
+        f"rounds 0 or {votes.MOST_ROUNDS + 1}",
         f"an agent named `{chat.ALL}`",
     }
     assert {each for each in said if each not in TEXT} == set()

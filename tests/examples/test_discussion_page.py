@@ -13,7 +13,7 @@ from tests.project import Project
 from swarmgate.council.discussion import personas as personas_file
 from swarmgate.council.discussion.model import EXTENTS, Relation, Step
 from swarmgate.council.discussion.planning import COLD_BELOW, HOT_ABOVE
-from swarmgate.domain.council_limits import PERSONA, ROUNDS, TOPIC, VOICE_SECONDS, WHOLE_SECONDS
+from swarmgate.council.limits import PERSONA, ROUNDS, TOPIC, VOICE_SECONDS, WHOLE_SECONDS
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/discussion.md").read_text("utf-8")

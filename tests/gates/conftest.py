@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.gates.definition import GateDefinition, load
-from swarmgate.gates.pipeline import GatesOptions, run_pipeline
-from swarmgate.workspace.repository import Repository
+from swarmgate.gates.pipeline.pipeline import GatesOptions, run_pipeline
+from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from swarmgate.domain.finding import GateReport, GateResult
+    from swarmgate.domain.review.finding import GateReport, GateResult
 
 
 @dataclass

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swarmgate.domain.finding import GateStatus, Severity
+from swarmgate.domain.review.finding import GateStatus, Severity
 
 if TYPE_CHECKING:
     Project = Any

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swarmgate.domain.finding import GateStatus, Severity
+from swarmgate.domain.review.finding import GateStatus, Severity
 from swarmgate.gates.adapters import placeholders
 from swarmgate.gates.project.files import language_of, traits_of
 from swarmgate.gates.source.file import SourceFile

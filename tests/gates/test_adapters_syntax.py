@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swarmgate.domain.finding import GateStatus, Severity
+from swarmgate.domain.review.finding import GateStatus, Severity
 from swarmgate.gates.adapters import syntax
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.source import grammar_tree

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swarmgate.domain.finding import GateStatus
+from swarmgate.domain.review.finding import GateStatus
 from swarmgate.gates import adapters
 from swarmgate.gates.definition import GateDefinition
 from swarmgate.gates.project.scope import Scope
 from swarmgate.gates.source import loading
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
-    from swarmgate.domain.finding import GateReport, GateResult
+    from swarmgate.domain.review.finding import GateReport, GateResult
     from swarmgate.gates.job import Job
     from swarmgate.gates.outcome import Outcome
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from swarmgate.domain.finding import Finding, GateReport, GateResult, GateStatus, Severity, Unchecked
+from swarmgate.domain.review.finding import Finding, GateReport, GateResult, GateStatus, Severity, Unchecked
 from swarmgate.gates.formats import FORMATS, render
 
 SECRET = Finding(

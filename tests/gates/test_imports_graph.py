@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swarmgate.domain.finding import GateStatus, Severity
+from swarmgate.domain.review.finding import GateStatus, Severity
 from swarmgate.gates.imports import Consumer, consumers
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
-    from swarmgate.domain.finding import GateResult
+    from swarmgate.domain.review.finding import GateResult
 
     Project = Any
 

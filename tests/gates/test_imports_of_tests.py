@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.review.finding import Severity
 from swarmgate.gates.imports.test_code import RULE
 
 if TYPE_CHECKING:

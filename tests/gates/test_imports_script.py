@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swarmgate.domain.finding import GateStatus, Severity
+from swarmgate.domain.review.finding import GateStatus, Severity
 
 if TYPE_CHECKING:
-    from swarmgate.domain.finding import GateResult
+    from swarmgate.domain.review.finding import GateResult
 
     Project = Any
 

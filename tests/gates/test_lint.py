@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.gates.lint_samples import BIOME, ESLINT
 
-from swarmgate.domain.finding import GateStatus, Severity
+from swarmgate.domain.review.finding import GateStatus, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.gates.conftest import Project
 
-    from swarmgate.domain.finding import GateResult
+    from swarmgate.domain.review.finding import GateResult
 
 
 def _found(result: GateResult, *, new: bool = True) -> list[tuple[str, str, int]]:

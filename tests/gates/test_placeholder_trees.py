@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.review.finding import Severity
 from swarmgate.gates.adapters import placeholders
 from swarmgate.gates.project.files import language_of, traits_of
 from swarmgate.gates.source.file import SourceFile

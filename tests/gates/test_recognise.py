@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swarmgate.domain.finding import GateStatus
+from swarmgate.domain.review.finding import GateStatus
 from swarmgate.gates.project.files import READ_BYTES, Trait
 from swarmgate.gates.project.scope import Scope
 from swarmgate.gates.source import loading, recognise
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 
 from swarmgate.errors import ConfigError
-from swarmgate.gates.confining import by_hand
+from swarmgate.gates.confinement import by_hand
 from swarmgate.gates.definition import GateDefinition
 from swarmgate.gates.job import Job
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.project.index import Project
-from swarmgate.gates.sast import flows, python_scan, rules, semgrep, worker
+from swarmgate.gates.sast import python_scan, rules, semgrep, worker
 from swarmgate.gates.sast.copies import copies
+from swarmgate.gates.sast.flows import rule as flows
 from swarmgate.gates.sast.hit import Scanned
 from swarmgate.gates.sast.prefilter import words_of
 from swarmgate.gates.source.file import SourceFile

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from referencing import Registry, Resource
 
-from swarmgate.domain.finding import GateStatus, Severity
+from swarmgate.domain.review.finding import GateStatus, Severity
 from swarmgate.gates import sbom
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
-    from swarmgate.domain.finding import GateResult
+    from swarmgate.domain.review.finding import GateResult
 
     Project = Any
 
@@ -267,7 +267,7 @@ def test_the_hot_path_needs_no_jsonschema(project: Project) -> None:
     project.write("requirements.txt", "a>=1\n")
     code = (
         "import sys\nfrom pathlib import Path\nfrom swarmgate.gates import sbom\n"
-        "from swarmgate.workspace.repository import Repository\n"
+        "from swarmgate.workspace.git.repository import Repository\n"
         "r = Repository.discover(Path.cwd()); sbom.document(r, r.snapshot())\n"
         "print(sorted({'jsonschema', 'cyclonedx', 'packageurl'} & set(sys.modules)))"
     )

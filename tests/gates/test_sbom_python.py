@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.gates import sbom
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
     Project = Any

@@ -8,7 +8,7 @@ import pytest
 
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.syntax import brackets, lexicon, trees
-from swarmgate.workspace import grammars
+from swarmgate.workspace.code import grammars
 
 SOUND = {
     "a.sh": 'f() { case "$1" in a) echo "x)";; esac; }\nif [ -n "$a" ] && [[ $b =~ ^\\( ]]; then cat <<E\n( {\nE\nfi\n',

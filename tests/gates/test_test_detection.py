@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate import assets
-from swarmgate.domain.finding import GateStatus, Severity
+from swarmgate.domain.review.finding import GateStatus, Severity
 from swarmgate.gates.adapters.placeholders import look
 from swarmgate.gates.placeholders.test_detection import RULE
 from swarmgate.gates.project.files import traits_of

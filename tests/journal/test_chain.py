@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.domain.story import blocked, entries, started
 
 from swarmgate.domain import base
-from swarmgate.domain import events as ev
-from swarmgate.domain.events import EVENTS, Entry
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.events.event import EVENTS, Entry
 from swarmgate.errors import LedgerCorrupt
 from swarmgate.journal.chain import GENESIS, encode
 from swarmgate.journal.journal import entries_in

@@ -20,7 +20,7 @@ from swarmgate.journal import sqlite as documents_sqlite
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.journal.sqlite import SqliteDocuments
 from swarmgate.journal.store import opened
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 
 Kind = Literal["files", "sqlite"]
 Store = FileDocuments | SqliteDocuments
@@ -263,7 +263,7 @@ def test_a_forked_process_opens_the_file_for_itself_and_several_threads_share_it
     code = (
         "import os, sys; from pathlib import Path\n"
         "from swarmgate.journal.sqlite import SqliteDocuments\n"
-        "from swarmgate.ledger.folder import SwarmFolder\n"
+        "from swarmgate.ledger.files.folder import SwarmFolder\n"
         f"store = SqliteDocuments(SwarmFolder(Path({str(folder.root)!r})).path)\n"
         "store.append('a', 'log', 'parent;')\n"
         "child = os.fork()\n"

@@ -15,7 +15,7 @@ import pytest
 from swarmgate.errors import LedgerLocked
 from swarmgate.journal import lock as locking
 from swarmgate.journal.lock import WriterLock, at_work, describe, live_owner, read_owner
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 
 HERE = os.uname().nodename

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from swarmgate.domain.events import Event
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.domain.events.event import Event
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 
 Fill = Callable[..., SwarmFolder]

@@ -8,10 +8,10 @@ from typing import get_args
 import pytest
 from tests.project import Project, plan, review
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.decide import Step, Waiting
-from swarmgate.domain.evidence import Review, Verdict
-from swarmgate.domain.state import State
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.next_step import Step, Waiting
+from swarmgate.domain.review.evidence import Review, Verdict
+from swarmgate.domain.state.state import State
 from swarmgate.engine.loop import describe_step
 from swarmgate.engine.reports.outcome import EXIT_CODES
 from swarmgate.engine.steps import STEPS

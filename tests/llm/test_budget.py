@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from swarmgate.domain.budget import PROJECT, Account
+from swarmgate.domain.spending.budget import PROJECT, Account
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import BudgetExhausted, ExhaustedAccount, Owner
 from swarmgate.llm.budget import Budget, Metered, require_room

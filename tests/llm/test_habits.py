@@ -12,7 +12,7 @@ import pytest
 from tests.docs_scripts import up_to_date
 from tests.llm.habits_held import HELD, Again, Fails, Same
 
-from swarmgate.agents.replies import answers, with_own_ids
+from swarmgate.agents.conversation.replies import answers, with_own_ids
 from swarmgate.config import Config
 from swarmgate.errors import EndpointFailed
 from swarmgate.llm.budget import Budget

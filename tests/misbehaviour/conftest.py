@@ -13,19 +13,19 @@ from tests.agents.conftest import Played, at_desk, other, plan, say, task
 from tests.confined import SANDBOX, runner
 from tests.project import _after, _template, once, project
 
-from swarmgate.agents.architect import delegate, implement
-from swarmgate.agents.authority import Authority, right_of
-from swarmgate.agents.coder import code
-from swarmgate.agents.desk import Desk, Limits
-from swarmgate.agents.reviewer import Submission, review
-from swarmgate.agents.test_engineer import test as write_tests
-from swarmgate.domain.evidence import Review
+from swarmgate.agents.authority.authority import Authority, right_of
+from swarmgate.agents.context import Desk, Limits
+from swarmgate.agents.roles.architect import delegate, implement
+from swarmgate.agents.roles.coder import code
+from swarmgate.agents.roles.reviewer import Submission, review
+from swarmgate.agents.roles.test_engineer import test as write_tests
 from swarmgate.domain.guard import Effect, GuardNote, Turn
-from swarmgate.domain.plan import Plan, Task
+from swarmgate.domain.plan.plan import Plan, Task
+from swarmgate.domain.review.evidence import Review
 from swarmgate.llm.model import ToolCall
 from swarmgate.workspace.detect import detect, is_test_path
-from swarmgate.workspace.process import Completed
-from swarmgate.workspace.sandbox.running import CommandRunner
+from swarmgate.workspace.process.process import Completed
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
 __all__ = ["_after", "_template", "at_desk", "once", "other", "plan", "project", "say", "task"]
 

@@ -19,9 +19,9 @@ from tests.confined import SANDBOX, runner
 from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import SECRET, Scene, run, write
 
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
+from swarmgate.workspace.sandbox.confine import confine
 from swarmgate.workspace.sandbox.confinement import Limits
-from swarmgate.workspace.sandbox.running import CommandRunner
-from swarmgate.workspace.sandbox.surroundings import confine
 
 Changed = Callable[[], list[str]]
 
@@ -202,7 +202,7 @@ async def test_memory(scene: Scene) -> None:
     "commands", "never end, and ask for a time limit of a year", "the limit is `[commands] timeout_s`, and it is told"
 )
 async def test_time(scene: Scene) -> None:
-    from swarmgate.agents.desk import Limits as TurnLimits
+    from swarmgate.agents.context import Limits as TurnLimits
 
     (told,) = await scene.coder(run("sleep 600", timeout_s=31_536_000), limits=TurnLimits(command_timeout_s=0.5))
     assert "Ended at its time limit of 0.5 s; at most 0.5 s are allowed" in told

@@ -14,15 +14,15 @@ from tests.misbehaviour.conftest import Scene, verdict
 from tests.project import Project, engineer, part, rule
 from tests.project import call as wire
 
-from swarmgate.agents.citations import Material
-from swarmgate.agents.reviewer import Submission, security_review
-from swarmgate.domain import events as ev
-from swarmgate.domain.evidence import TestRun
+from swarmgate.agents.roles.citations import Material
+from swarmgate.agents.roles.reviewer import Submission, security_review
+from swarmgate.domain.events import event as ev
 from swarmgate.domain.guard import Effect
+from swarmgate.domain.review.evidence import TestRun
 from swarmgate.errors import BreakerTripped
 from swarmgate.llm.model import ModelReply, ToolCall
 from swarmgate.llm.parsing.spelled import read
-from swarmgate.workspace.suite import run_tests
+from swarmgate.workspace.test_runs.suite import run_tests
 
 ONE_TRY = {"max_rejections": 1}
 

@@ -13,10 +13,10 @@ from tests.misbehaviour.conftest import FINISH, Scene, call, run, verdict, write
 from tests.project import Project, code, engineer, part, plain, review, rule
 from tests.project import call as wire
 
-from swarmgate.agents.coder import code as work
-from swarmgate.agents.desk import Desk, Limits
+from swarmgate.agents.context import Desk, Limits
+from swarmgate.agents.roles.coder import code as work
 from swarmgate.config.guards import Bounds
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 from swarmgate.domain.guard import Effect
 from swarmgate.errors import BreakerTripped
 from swarmgate.llm.model import ModelReply, ModelRequest, ToolCall

@@ -14,12 +14,12 @@ from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import Scene, call, run, write
 from tests.project import Project
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.events import Event
-from swarmgate.domain.finding import GateStatus
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.events.event import Event
+from swarmgate.domain.review.finding import GateStatus
 from swarmgate.engine.initialise import initialise
 from swarmgate.errors import IllegalMove, InvalidTaskStateTransition
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.model import ModelReply
 

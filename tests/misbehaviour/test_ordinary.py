@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 from tests.misbehaviour.conftest import Scene, write
 from tests.misbehaviour.edits import EDITS, JWT, PROJECT, Edit, coder, edit, engineer
-from tests.workspace.shell.records import HOME, ROOT, ordinary
+from tests.workspace.command_policy.records import HOME, ROOT, ordinary
 
-from swarmgate.agents.authority import Authority, right_of
-from swarmgate.agents.scope import ScopeRules, outside
+from swarmgate.agents.authority.authority import Authority, right_of
+from swarmgate.agents.authority.scope import ScopeRules, outside
 from swarmgate.config.guards import Scope
-from swarmgate.domain.plan import Task
+from swarmgate.domain.plan.plan import Task
 from swarmgate.engine.steps.turn.authority import breaches
-from swarmgate.workspace.repository import Repository
-from swarmgate.workspace.shell.policy import judge
+from swarmgate.workspace.command_policy.policy import judge
+from swarmgate.workspace.git.repository import Repository
 
 FALSE_ALARMS = ("a fixture in conftest.py",)
 """The ordinary commands and edits that a guard speaks against; docs/misbehaviour.md tells how many."""

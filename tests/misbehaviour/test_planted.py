@@ -22,9 +22,9 @@ from typer.testing import CliRunner
 
 from swarmgate import cli
 from swarmgate.cli.app import app
-from swarmgate.domain.events import GuardActed
-from swarmgate.gates import tools
-from swarmgate.workspace import import_path
+from swarmgate.domain.events.event import GuardActed
+from swarmgate.gates.tools import table
+from swarmgate.workspace.programs import import_path
 
 _OTHERS = """
 arp bandit bun bwrap cargo-clippy cat cc claude codex composer diff dotnet editor env file gcc gem gh go gpg gpg2 gradle
@@ -34,7 +34,7 @@ svn swarm sw_vers sysctl tar tput tr tty ty uname uv uvx vi vim which xdg-open y
 """
 """Programs that packages and git start by their names, or that somebody might."""
 
-NAMES = tuple(sorted({tool.name for tool in tools.programs()} | set(_OTHERS.split())))
+NAMES = tuple(sorted({tool.name for tool in table.programs()} | set(_OTHERS.split())))
 _OPTIONAL = ("brotli", "h2", "importlib_metadata", "orjson", "trio", "uvloop", "zstandard")
 """Modules that packages import where they are there."""
 _SHADOWED = (
@@ -242,7 +242,7 @@ def test_every_verb(
             result = CliRunner().invoke(app, words)
         assert result.exit_code != 70, result.output
         assert planted.told == "", verb
-    wanted = {tool.name for tool in tools.programs()} - {"git", "gofmt", "rustfmt"}
+    wanted = {tool.name for tool in table.programs()} - {"git", "gofmt", "rustfmt"}
     assert wanted <= planted.confined
     assert SECRET not in (planted.ran / "environ").read_text(errors="replace")
 

@@ -11,9 +11,9 @@ from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import Scene, call, run, verdict, write
 from tests.project import Project, plain
 
-from swarmgate.agents.house_rules import HouseRules, everywhere
-from swarmgate.agents.markers import SIGN
-from swarmgate.domain.state import TaskStatus
+from swarmgate.agents.briefs.house_rules import HouseRules, everywhere
+from swarmgate.agents.briefs.markers import SIGN
+from swarmgate.domain.state.state import TaskStatus
 
 pytestmark = pytest.mark.suite("unittest")
 

@@ -11,9 +11,9 @@ from tests.misbehaviour.conftest import Scene, call, run, verdict, write
 from tests.project import Project, code, delegate, part, rule
 from tests.project import call as wire
 
-from swarmgate.agents.critic import review_plan
-from swarmgate.agents.sme import consult
-from swarmgate.domain import events as ev
+from swarmgate.agents.roles.critic import review_plan
+from swarmgate.agents.roles.sme import consult
+from swarmgate.domain.events import event as ev
 from swarmgate.domain.guard import Effect
 from swarmgate.errors import SelfCodingBlocked
 

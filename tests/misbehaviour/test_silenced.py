@@ -9,8 +9,8 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, call, code, part, rule
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.state import TaskStatus
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.state.state import TaskStatus
 
 pytestmark = pytest.mark.suite("unittest")
 

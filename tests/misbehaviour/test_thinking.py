@@ -13,12 +13,12 @@ from tests.llm.parsing.spellings import SPELLINGS, THOUGHTS
 from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import Scene
 
-from swarmgate.agents.coder import code
-from swarmgate.agents.desk import Desk
-from swarmgate.agents.reviewer import Submission, review
+from swarmgate.agents.context import Desk
+from swarmgate.agents.roles.coder import code
+from swarmgate.agents.roles.reviewer import Submission, review
 from swarmgate.config import Config, Provider, Role
-from swarmgate.domain.evidence import Review
 from swarmgate.domain.guard import Effect
+from swarmgate.domain.review.evidence import Review
 from swarmgate.llm.budget import Budget
 from swarmgate.llm.connect import connect
 from swarmgate.llm.programs.command_model import CommandModel, Ran

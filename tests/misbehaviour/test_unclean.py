@@ -9,8 +9,8 @@ from tests.confined import SANDBOX
 from tests.misbehaviour.case import case
 from tests.project import Project, Rule, call, part, rule, verdict
 
-from swarmgate.domain.stage import Judge
-from swarmgate.domain.state import Attempt, TaskStatus
+from swarmgate.domain.review.stage import Judge
+from swarmgate.domain.state.state import Attempt, TaskStatus
 
 PART = "src/calc/part_1.1.py"
 ONE_TRY: dict[str, Any] = {"loop": {"max_rejections": 1}, "tests": {"must_fail": "off"}}

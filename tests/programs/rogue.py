@@ -183,12 +183,12 @@ def forges(brief: str) -> str:
     """Makes the reviewer's program, in `agents/`, one that approves: in place, beside it, by another folder."""
     forged = f"import sys\nsys.stdin.read()\nprint({json.dumps(APPROVED)!r})\n"
     attempt(
-        write("agents/reviewer.py", forged),
+        write("agents/roles/reviewer.py", forged),
         write("agents/json.py", forged),
-        lambda: Path("agents/reviewer.py").unlink(),
+        lambda: Path("agents/roles/reviewer.py").unlink(),
         lambda: Path("agents").rename("old"),
         lambda: Path("agents").mkdir(),
-        write("agents/reviewer.py", forged),
+        write("agents/roles/reviewer.py", forged),
     )
     return honest(brief)
 

@@ -15,10 +15,11 @@ _FINDING = {"shutil.which", "distutils.spawn.find_executable", "os.get_exec_path
 _STARTING = ("subprocess.", "os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen", "pty.spawn",
              "asyncio.create_subprocess", "webbrowser.")  # fmt: skip
 STARTERS = {
-    "workspace/supervision/connection.py", "workspace/supervision/program.py", "workspace/background.py",
-    "workspace/detached.py", "workspace/driver.py", "workspace/gits.py", "workspace/detect.py",
-    "workspace/sandbox/bubblewrap.py", "workspace/sandbox/seatbelt.py", "workspace/sandbox/launcher.py",
-    "cli/discuss_people.py",
+    "workspace/process/supervision/connection.py", "workspace/process/supervision/program.py",
+    "workspace/process/background.py",
+    "workspace/process/detached.py", "workspace/git/driver.py", "workspace/git/processes.py", "workspace/detect.py",
+    "workspace/sandbox/bubblewrap.py", "workspace/sandbox/seatbelt.py", "workspace/process/supervision/launcher.py",
+    "cli/council/discuss_people.py",
 }  # fmt: skip
 """Every file that starts a process; what it starts comes from `trusted`, or is handed to it by who asked there."""
 

@@ -12,35 +12,35 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from swarmgate.agents.authority import Authority, Right
-from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits, ToolUse, ignore
-from swarmgate.agents.house_rules import HouseRulesOf
-from swarmgate.agents.house_rules import none as no_rules
-from swarmgate.agents.permissions import permit
+from swarmgate.agents.authority.authority import Authority, Right
+from swarmgate.agents.briefs.house_rules import HouseRulesOf
+from swarmgate.agents.briefs.house_rules import none as no_rules
+from swarmgate.agents.context import DEFAULT_WINDOW, Desk, Limits, ToolUse, ignore
+from swarmgate.agents.guards.permissions import permit
 from swarmgate.agents.programs import AgentProgram
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import PROJECT_FILE, Config, Role, is_program
-from swarmgate.domain.debate import Seat
 from swarmgate.domain.guard import GuardNote, Turn
+from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CommandRefused, ConfigError, CouncilRefused, UnsafePath
 from swarmgate.llm.budget import Budget, Metered
-from swarmgate.llm.capabilities.steering import compact_roles, current, steered
+from swarmgate.llm.capabilities.settings import compact_roles, current, steered
 from swarmgate.llm.connect import connect
 from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.events import OnEvent
 from swarmgate.llm.events import ignore as nobody
 from swarmgate.llm.limits.account import AccountLimits
 from swarmgate.llm.programs.acp_session import Asked
-from swarmgate.llm.trace import Recorder
+from swarmgate.llm.wrappers.trace import Recorder
 from swarmgate.project import Project
-from swarmgate.workspace import guard
 from swarmgate.workspace.agent_programs.files import survey
 from swarmgate.workspace.agent_programs.rules import JUDGING, require
-from swarmgate.workspace.files import FileTree
-from swarmgate.workspace.process import Completed
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.file_tools.files import FileTree
+from swarmgate.workspace.files import guard
+from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.process.process import Completed
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
 from swarmgate.workspace.sandbox.confinement import GUARDED, Confinement
-from swarmgate.workspace.sandbox.running import CommandRunner
 
 PARTICIPANT, PARENT = "participant", "architect"
 

@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from swarmgate.agents.arguments import AskSme
-from swarmgate.agents.brief import cut, fenced, one_line
-from swarmgate.domain.state import Guidance
+from swarmgate.agents.briefs.brief import cut, fenced, one_line
+from swarmgate.agents.tools.arguments import AskSme
+from swarmgate.domain.state.state import Guidance
 from swarmgate.errors import NoUsableReply, UsageError
 
 MOST_ASKED = 5

@@ -12,9 +12,10 @@ from swarmgate.config import Role, command_lines
 from swarmgate.llm.programs.acp_session import Asked, Permit
 from swarmgate.llm.programs.command_model import Ran
 from swarmgate.llm.programs.json_rpc import Pipe
-from swarmgate.workspace import temporary, trusted
 from swarmgate.workspace.agent_programs.files import expanded, visible
-from swarmgate.workspace.sandbox.running import CommandRunner
+from swarmgate.workspace.process import temporary
+from swarmgate.workspace.programs import trusted
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
 _BRIEF = "{brief}"
 _OUTPUT = 2_000_000

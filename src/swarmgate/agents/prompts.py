@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from swarmgate import assets
-from swarmgate.agents.arguments import Arguments
-from swarmgate.agents.tools import IN_TEXT, OFFERED, offered
+from swarmgate.agents.tools.arguments import Arguments
+from swarmgate.agents.tools.table import IN_TEXT, OFFERED, offered
 from swarmgate.config import nearest
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import ConfigError

@@ -9,13 +9,13 @@ from swarmgate.automation.hooks.report import problems
 from swarmgate.automation.setting_places import Places, written
 from swarmgate.config import CAPABILITIES, PROJECT_FILE, Config, load, nearest
 from swarmgate.config.automation import Mode
-from swarmgate.domain.automation import BreakerState
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.events.automation import BreakerState
 from swarmgate.domain.status import WorkerStatus
 from swarmgate.errors import UsageError
 from swarmgate.journal.lock import describe, live_owner
-from swarmgate.ledger import status_file
-from swarmgate.ledger.settings_file import Put, edited, save
+from swarmgate.ledger.files import status_file
+from swarmgate.ledger.settings.file import Put, edited, save
 from swarmgate.project import Project
 
 MODES: tuple[str, ...] = get_args(Mode)

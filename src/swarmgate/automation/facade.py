@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from swarmgate.automation.plan_sync.report import SyncReport
     from swarmgate.automation.ports import Ports
     from swarmgate.automation.watch.watcher import Watcher
-    from swarmgate.domain.automation import Happening
-    from swarmgate.domain.evidence_report import EvidenceReport, Pruned
+    from swarmgate.domain.events.automation import Happening
+    from swarmgate.domain.evidence.report import EvidenceReport, Pruned
     from swarmgate.domain.preflight import PreflightReport
     from swarmgate.domain.status import WatchStatus
     from swarmgate.project import Project

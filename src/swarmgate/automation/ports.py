@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from swarmgate.config import BudgetLimits, Config
-    from swarmgate.domain.decide import Waiting
+    from swarmgate.domain.next_step import Waiting
     from swarmgate.domain.preflight import Reach
-    from swarmgate.domain.state import State
+    from swarmgate.domain.state.state import State
     from swarmgate.domain.usage import Allowance
-    from swarmgate.ledger.checks import Check
-    from swarmgate.workspace.repository import Repository
+    from swarmgate.ledger.check import Check
+    from swarmgate.workspace.git.repository import Repository
 
 
 class Ports(Protocol):

@@ -15,7 +15,7 @@ from platformdirs import user_config_path
 
 from swarmgate.config import PREFIX, PROJECT_FILE, toml_text
 from swarmgate.config.refusals import NOTHING, at, line_of
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from swarmgate.config import PROJECT_FILE, Config
-from swarmgate.workspace import trusted
-from swarmgate.workspace.checkout import checked_out
-from swarmgate.workspace.collecting.listing import LIMIT_S, ask
-from swarmgate.workspace.collecting.record import Listing, Standing
-from swarmgate.workspace.collecting.rules import Rules, Uncollected
+from swarmgate.workspace.checkout.checkout import checked_out
 from swarmgate.workspace.detect import Detection, detect, is_test_path
-from swarmgate.workspace.repository import Repository
-from swarmgate.workspace.sandbox.running import CommandRunner
-from swarmgate.workspace.suite import runner_of
+from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.programs import trusted
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
+from swarmgate.workspace.test_runs.collection.listing import LIMIT_S, ask
+from swarmgate.workspace.test_runs.collection.record import Listing, Standing
+from swarmgate.workspace.test_runs.collection.rules import Rules, Uncollected
+from swarmgate.workspace.test_runs.suite import runner_of
 
 _MOST_READ = 400
 """Test files that are read for tests, at most."""

@@ -7,7 +7,7 @@ from importlib import import_module
 from swarmgate.automation.bus.worker import Seen, Worker
 from swarmgate.automation.ports import Ports
 from swarmgate.config import Config
-from swarmgate.domain.automation import AutomationEvent
+from swarmgate.domain.events.automation import AutomationEvent
 from swarmgate.project import Project
 
 _MODULES = {

@@ -43,14 +43,14 @@ def keep_to_ourselves(arguments: list[str]) -> None:
     It comes before any other import, since PYTHONPATH may lead there. The trees are those of the current folder and of
     what `--repo` names, and any that swarmgate works in.
     """
-    from swarmgate.workspace import import_path
+    from swarmgate.workspace.programs import import_path
 
     import_path.enter_current()
     for before, word in zip(["", *arguments], arguments, strict=False):
         if before == "--repo" or word.startswith("--repo="):
             import_path.enter(word.removeprefix("--repo="))
     import_path.keep_out()
-    from swarmgate.workspace import trusted
+    from swarmgate.workspace.programs import trusted
 
     trusted.keep_out()
 
@@ -79,7 +79,7 @@ def _end(code: int) -> None:
     import contextlib
 
     # Taking down some 400 modules again would be a sixth of a short command's time; only this is left to clean up.
-    if used := sys.modules.get("swarmgate.workspace.temporary"):
+    if used := sys.modules.get("swarmgate.workspace.process.temporary"):
         used.leave()
     try:
         sys.stdout.flush()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.rules import Rules
+from swarmgate.council.records.rules import Rules
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import SwarmError
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # the command line reads this table for `swarm --help`, and l
     from pathlib import Path
 
     from swarmgate.council.pattern import Pattern
-    from swarmgate.council.rules import Rules
+    from swarmgate.council.records.rules import Rules
 
 
 class Place(NamedTuple):

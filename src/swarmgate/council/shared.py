@@ -21,7 +21,7 @@ from swarmgate.council.records.record import Record
 from swarmgate.council.records.redaction import NAMES
 from swarmgate.council.records.store import Records
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.redaction import masked
+from swarmgate.domain.text.redaction import masked
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, LedgerCorrupt, LedgerError, SwarmError
 from swarmgate.journal.store import opened
@@ -31,7 +31,7 @@ from swarmgate.project import Project
 if TYPE_CHECKING:
     from swarmgate.council.pattern import Pattern, Where
     from swarmgate.council.records.lifecycle import Standing
-    from swarmgate.council.rules import Rules
+    from swarmgate.council.records.rules import Rules
     from swarmgate.council.views.events import CouncilEvent
 
 Q = TypeVar("Q", bound=Frozen)
@@ -292,8 +292,8 @@ class Shared:
         settings that voices, commands and gates hang on, and the variables that commands inherit by their names. What
         is installed does not count.
         """
-        from swarmgate.agents.house_rules import lying  # noqa: PLC0415
-        from swarmgate.workspace.driver import Driver  # noqa: PLC0415
+        from swarmgate.agents.briefs.house_rules import lying  # noqa: PLC0415
+        from swarmgate.workspace.git.driver import Driver  # noqa: PLC0415
 
         folder, config = self.project.folder, self.project.config
         repository = self.project.repository()

@@ -5,7 +5,7 @@ from typing import Annotated, Generic, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from swarmgate.domain.unicode import REPLACEMENT
+from swarmgate.domain.text.unicode import REPLACEMENT
 
 _BREAKS = re.compile(r"\s+")
 # C0 controls less tab and newline, DEL, the separators that str.splitlines() would break a line at, and lone

@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from swarmgate.domain.automation import BreakerState
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.decide import next_step, waiting_for, worked_on
-from swarmgate.domain.state import State
+from swarmgate.domain.events.automation import BreakerState
+from swarmgate.domain.next_step import next_step, waiting_for, worked_on
+from swarmgate.domain.state.state import State
 
 VERSION = 1
 """Of the schema. It grows when a field is taken away or changes its meaning; new fields leave it as it is."""

@@ -8,24 +8,24 @@ from swarmgate.agents.contexts import memory_of
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import SPEAKING
 from swarmgate.council.shared import Shared
-from swarmgate.domain.finding import GateReport, GateResult
+from swarmgate.domain.review.finding import GateReport, GateResult
 from swarmgate.engine import debaters
 from swarmgate.engine.context import Context, StopFlag
 from swarmgate.engine.desks import Desks
 from swarmgate.engine.steps.attempt import announced
+from swarmgate.gates.cache.memory import Memory
 from swarmgate.gates.definition import GateDefinition, load
-from swarmgate.gates.memory import Memory
-from swarmgate.gates.pipeline import GatesOptions, run_pipeline
-from swarmgate.gates.report import row
+from swarmgate.gates.formats.text import row
+from swarmgate.gates.pipeline.pipeline import GatesOptions, run_pipeline
 from swarmgate.gates.sensitivity import definition as sensitivity
-from swarmgate.ledger import debate_worth
-from swarmgate.ledger.evidence import EvidenceStore
+from swarmgate.ledger.councils import debate_worth
+from swarmgate.ledger.evidence.evidence import EvidenceStore
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.llm.capabilities.steering import compact_roles, steered
+from swarmgate.llm.capabilities.settings import compact_roles, steered
 from swarmgate.project import Project
-from swarmgate.workspace import shadowing
 from swarmgate.workspace.agent_programs.files import survey
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.programs import shadowing
 
 
 def build(

@@ -10,45 +10,45 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from swarmgate.agents.authority import RULE, Authority, right_of
-from swarmgate.agents.background import Background, background
-from swarmgate.agents.desk import Desk
-from swarmgate.agents.house_rules import CommittedRules, HouseRules, told
+from swarmgate.agents.authority.authority import RULE, Authority, right_of
+from swarmgate.agents.briefs.background import Background, background
+from swarmgate.agents.briefs.house_rules import CommittedRules, HouseRules, told
+from swarmgate.agents.context import Desk
 from swarmgate.automation.suite_command import rules_of
 from swarmgate.config import Config
 from swarmgate.council.participants.voices import Voices
 from swarmgate.council.records.store import Records
-from swarmgate.domain.budget import PROJECT, Account, accounts
-from swarmgate.domain.change import ChangeSet
-from swarmgate.domain.contest import DebateWorth
-from swarmgate.domain.decide import worked_on
-from swarmgate.domain.events import Event, GuardActed, GuidanceGiven, LocksRemoved, TurnEnded, UsageRecorded
-from swarmgate.domain.finding import GateReport
+from swarmgate.domain.events.event import Event, GuardActed, GuidanceGiven, LocksRemoved, TurnEnded, UsageRecorded
 from swarmgate.domain.guard import Effect, GuardNote, Turn, merged
-from swarmgate.domain.plan import Task
+from swarmgate.domain.next_step import worked_on
+from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.progress import Listener, Progress, silent
-from swarmgate.domain.state import Attempt, State
+from swarmgate.domain.review.change import ChangeSet
+from swarmgate.domain.review.finding import GateReport
+from swarmgate.domain.spending.budget import PROJECT, Account, accounts
+from swarmgate.domain.state.state import Attempt, State
+from swarmgate.domain.task.contest import DebateWorth
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.history import require_on_branch
 from swarmgate.engine.ignored_files import IgnoredFiles
 from swarmgate.engine.spending import WorkClock
 from swarmgate.errors import HeadMoved
 from swarmgate.gates.sensitivity.definition import Sensitivity
-from swarmgate.ledger import guidance
-from swarmgate.ledger.evidence import EvidenceStore
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.context import guidance
+from swarmgate.ledger.councils.sessions import Beside
+from swarmgate.ledger.evidence.evidence import EvidenceStore
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.sessions import Beside
 from swarmgate.llm.budget import Metered
 from swarmgate.llm.limits.worktime import WorkTime
-from swarmgate.workspace import history
 from swarmgate.workspace.agent_programs.files import AgentFiles
-from swarmgate.workspace.checkout import Checkout, Mixed, checked_out
-from swarmgate.workspace.collecting.rules import Rules
+from swarmgate.workspace.checkout.checkout import Checkout, Mixed, checked_out
 from swarmgate.workspace.detect import Detection, detect, is_test_path
-from swarmgate.workspace.repository import Repository
-from swarmgate.workspace.sandbox.running import CommandRunner
-from swarmgate.workspace.shadowing import StartUp
+from swarmgate.workspace.git import history
+from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.programs.shadowing import StartUp
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
+from swarmgate.workspace.test_runs.collection.rules import Rules
 
 OWN = "swarmgate"
 """The role under which the ledger counts the time that no model call took."""

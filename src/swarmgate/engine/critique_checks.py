@@ -12,20 +12,20 @@ from dataclasses import dataclass, field
 from swarmgate.config import Config
 from swarmgate.council.critique.checks import Unchecked
 from swarmgate.council.critique.model import Criterion, Critique, Score
-from swarmgate.domain.finding import GateResult, GateStatus
+from swarmgate.domain.review.finding import GateResult, GateStatus
 from swarmgate.errors import CouncilRefused, SwarmError
-from swarmgate.gates import accepted
+from swarmgate.gates import baseline
 from swarmgate.gates.definition import GateDefinition, Stage, load
-from swarmgate.gates.pipeline import GatesOptions, run_pipeline
+from swarmgate.gates.pipeline.pipeline import GatesOptions, run_pipeline
 from swarmgate.gates.project.scope import Scope
 from swarmgate.project import Project
-from swarmgate.workspace import revisions
-from swarmgate.workspace.checkout import checked_out
-from swarmgate.workspace.driver import call
-from swarmgate.workspace.files import FileTree
-from swarmgate.workspace.process import Completed
-from swarmgate.workspace.repository import Repository
-from swarmgate.workspace.sandbox.running import CommandRunner
+from swarmgate.workspace.checkout.checkout import checked_out
+from swarmgate.workspace.file_tools.files import FileTree
+from swarmgate.workspace.git import revisions
+from swarmgate.workspace.git.driver import call
+from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.process.process import Completed
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
 _TAIL = 2_000
 """Characters of output that are told."""
@@ -119,7 +119,7 @@ class ProjectChecks:
                 config=GatesOptions(timeout_s=gates.timeout_s, quality=gates.quality, merged=False),
                 fix=False,
                 scope=Scope(paths=(critique.target,), whole=whole, reference=self.tree),
-                accepted=accepted.on_disk(self.repository.root),
+                accepted=baseline.on_disk(self.repository.root),
                 commands=self.commands.around(there.root),
             )
         return _score(criterion, report.results[0])

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from swarmgate.config import PROJECT_FILE, Config, command_lines, command_of, is_program
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import ConfigError
 from swarmgate.llm.families import own_name
 

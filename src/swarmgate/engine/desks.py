@@ -6,25 +6,25 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
 
+from swarmgate.agents.context import Desk, ToolUse
 from swarmgate.agents.contexts import AgentContexts
-from swarmgate.agents.desk import Desk, ToolUse
 from swarmgate.agents.expert import Expert
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import is_program
-from swarmgate.domain.budget import Account
 from swarmgate.domain.guard import Turn
+from swarmgate.domain.spending.budget import Account
 from swarmgate.engine.context import Context
 from swarmgate.engine.experts import expert
 from swarmgate.engine.steps.coding.scope import violation
 from swarmgate.engine.steps.turn.authority import sweep
-from swarmgate.ledger.live import LiveCounts
-from swarmgate.ledger.traces import TraceStore
+from swarmgate.ledger.files.live_breakers import LiveCounts
+from swarmgate.ledger.files.traces import TraceStore
 from swarmgate.llm.budget import Budget
 from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.events import ModelEvent
 from swarmgate.llm.limits.account import AccountLimits
 from swarmgate.llm.model import Model
-from swarmgate.llm.replay import Finished, Replayed
+from swarmgate.llm.wrappers.replay import Finished, Replayed
 from swarmgate.project import Project
 
 _WRITING_STEP = {"coder": "code", "architect": "implement", "test_engineer": "test"}

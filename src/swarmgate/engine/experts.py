@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from swarmgate.agents import sme
-from swarmgate.agents.desk import Desk
+from swarmgate.agents.context import Desk
 from swarmgate.agents.expert import Expert, Said
+from swarmgate.agents.roles import sme
 from swarmgate.config import Config
-from swarmgate.domain.decide import worked_on
-from swarmgate.domain.events import GuidanceGiven
-from swarmgate.domain.state import Guidance
-from swarmgate.ledger import guidance
+from swarmgate.domain.events.event import GuidanceGiven
+from swarmgate.domain.next_step import worked_on
+from swarmgate.domain.state.state import Guidance
+from swarmgate.ledger.context import guidance
 from swarmgate.ledger.ledger import Ledger
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from swarmgate.domain import ancestry
-from swarmgate.domain.ancestry import Landed
-from swarmgate.domain.events import CommitMoved
-from swarmgate.domain.state import State
+from swarmgate.domain.events.event import CommitMoved
+from swarmgate.domain.state import ancestry
+from swarmgate.domain.state.ancestry import Landed
+from swarmgate.domain.state.state import State
 from swarmgate.errors import CommitLost, WorkspaceError
-from swarmgate.workspace import history
-from swarmgate.workspace.driver import call
-from swarmgate.workspace.history import Made
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git import history
+from swarmgate.workspace.git.driver import call
+from swarmgate.workspace.git.history import Made
+from swarmgate.workspace.git.repository import Repository
 
 _NAMED = 3
 """As many commits, tasks or files are named; the rest is counted."""

@@ -11,16 +11,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
-from swarmgate.gates.behaviour import is_code
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.workspace import paths
-from swarmgate.workspace.brought import Brought, Item, Touched
-from swarmgate.workspace.driver import Driver
-from swarmgate.workspace.folders import make
-from swarmgate.workspace.hidden import hidden, ignored, rule_against
-from swarmgate.workspace.keepsakes import Keepsakes, Left
-from swarmgate.workspace.repository import Repository
-from swarmgate.workspace.runner_files import may_steer
+from swarmgate.gates.source.behaviour import is_code
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.workspace.checkout.brought import Brought, Item, Touched
+from swarmgate.workspace.checkout.keepsakes import Keepsakes, Left
+from swarmgate.workspace.files import paths
+from swarmgate.workspace.files.folders import make
+from swarmgate.workspace.git.driver import Driver
+from swarmgate.workspace.git.hidden import hidden, ignored, rule_against
+from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.test_runs.runner_files import may_steer
 
 _BINARIES = (".so", ".pyd", ".dylib", ".node", ".dll", ".jar", ".class", ".pyc", ".pth")
 

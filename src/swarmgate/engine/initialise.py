@@ -9,13 +9,13 @@ from pathlib import Path
 
 from swarmgate import __version__
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.events import ProjectInitialised
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.high_water import HighWater
+from swarmgate.domain.events.event import ProjectInitialised
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.files.high_water import HighWater
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.detect import detect
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.files.atomic import replace
+from swarmgate.workspace.git.repository import Repository
 
 
 class Initialised(Frozen):

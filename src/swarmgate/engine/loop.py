@@ -6,13 +6,13 @@ import asyncio
 import os
 from datetime import UTC, datetime
 
-from swarmgate.agents import house_rules
-from swarmgate.domain.decide import Step, next_step
-from swarmgate.domain.events import Event, PauseReason, RunPaused, RunStarted, UsageRecorded
-from swarmgate.domain.evidence_report import RECORDED
-from swarmgate.domain.laws_task import overruled
-from swarmgate.domain.lifecycle import TaskState
-from swarmgate.domain.state import State
+from swarmgate.agents.briefs import house_rules
+from swarmgate.domain.events.event import Event, PauseReason, RunPaused, RunStarted, UsageRecorded
+from swarmgate.domain.evidence.report import RECORDED
+from swarmgate.domain.next_step import Step, next_step
+from swarmgate.domain.state.lifecycle import TaskState
+from swarmgate.domain.state.state import State
+from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.between_steps.branch_watch import History
 from swarmgate.engine.between_steps.ignored_watch import watched
 from swarmgate.engine.between_steps.phase_preflight import PhasePreflight
@@ -30,14 +30,14 @@ from swarmgate.errors import (
     Stopped,
     SwarmError,
 )
-from swarmgate.ledger import guidance
+from swarmgate.ledger.context import guidance
 from swarmgate.ledger.describe import describe
-from swarmgate.ledger.interruption import ended as interrupted
-from swarmgate.ledger.interruption import head_moved
-from swarmgate.ledger.traces import TraceStore
-from swarmgate.llm.limits.moments import shown, utc
-from swarmgate.workspace import own_rights
-from swarmgate.workspace.git_folder import git_folder, place
+from swarmgate.ledger.files.traces import TraceStore
+from swarmgate.ledger.recovery.interruption import ended as interrupted
+from swarmgate.ledger.recovery.interruption import head_moved
+from swarmgate.llm.moments import shown, utc
+from swarmgate.workspace.git.folder import git_folder, place
+from swarmgate.workspace.sandbox import own_rights
 from swarmgate.workspace.sandbox.choice import notice
 
 _OVER_THE_FILES = frozenset({Step.GATES, Step.RUN_TESTS})

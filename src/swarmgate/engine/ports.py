@@ -14,12 +14,12 @@ from swarmgate.errors import ConfigError
 
 if TYPE_CHECKING:
     from swarmgate.config import BudgetLimits, Config
-    from swarmgate.domain.decide import Waiting
+    from swarmgate.domain.next_step import Waiting
     from swarmgate.domain.preflight import Reach
-    from swarmgate.domain.state import State
+    from swarmgate.domain.state.state import State
     from swarmgate.domain.usage import Allowance
-    from swarmgate.ledger.checks import Check
-    from swarmgate.workspace.repository import Repository
+    from swarmgate.ledger.check import Check
+    from swarmgate.workspace.git.repository import Repository
 
 _WANTS_KEY = frozenset({"answers 401", "answers 403"})
 _LIST_S = 5.0
@@ -49,7 +49,7 @@ class EnginePorts:
         that it names. So one that wants a key is fine; one whose host does not answer is told by another check.
         """
         from swarmgate.automation.doctor import endpoints
-        from swarmgate.ledger.checks import Check
+        from swarmgate.ledger.check import Check
         from swarmgate.llm.capabilities.reach import reach
 
         providers = config.providers
@@ -100,7 +100,7 @@ class EnginePorts:
 def _prices(config: Config) -> Check:
     """A budget in dollars counts known costs only, and where it is the only one, all have to be known."""
     from swarmgate.engine.requirements import require_prices
-    from swarmgate.ledger.checks import Check
+    from swarmgate.ledger.check import Check
     from swarmgate.llm.prices import unpriced
 
     asked = list(dict.fromkeys(model for role in config.roles.values() for model in (role.model, *role.fallback)))

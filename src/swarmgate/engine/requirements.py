@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from swarmgate.config import SPEAKING, Config
-from swarmgate.domain.budget import PROJECT, Account
+from swarmgate.domain.spending.budget import PROJECT, Account
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import require_debaters
@@ -20,8 +20,8 @@ from swarmgate.llm.connect import check_keys, same_model_warning
 from swarmgate.llm.families import require_distinct
 from swarmgate.llm.prices import unpriced
 from swarmgate.workspace.agent_programs.rules import require
-from swarmgate.workspace.commits import TaskCommit
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git.commits import TaskCommit
+from swarmgate.workspace.git.repository import Repository
 
 
 def require_models(config: Config, environ: Mapping[str, str], repository: Repository) -> tuple[str, ...]:

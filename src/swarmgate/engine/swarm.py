@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate import assets
-from swarmgate.domain.decide import Waiting, next_step, waiting_for
-from swarmgate.domain.events import (
+from swarmgate.domain.events.event import (
     Event,
     GoalSet,
     LedgerAdopted,
@@ -35,8 +34,9 @@ from swarmgate.domain.events import (
     TaskRetried,
     TaskSkipped,
 )
+from swarmgate.domain.next_step import Waiting, next_step, waiting_for
 from swarmgate.domain.progress import Listener, silent
-from swarmgate.domain.state import Planning, State, TaskStatus
+from swarmgate.domain.state.state import Planning, State, TaskStatus
 from swarmgate.engine.reports.outcome import RunOutcome, actions, outcome_of
 from swarmgate.engine.reports.status import (
     HistoryLine,
@@ -49,11 +49,11 @@ from swarmgate.engine.reports.status import (
 )
 from swarmgate.errors import IllegalMove, NotAProject, SwarmError, UsageError
 from swarmgate.journal.lock import at_work, describe
-from swarmgate.ledger import live, status_file
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files import live_breakers, status_file
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project
-from swarmgate.workspace.folders import make
+from swarmgate.workspace.files.folders import make
 
 if TYPE_CHECKING:
     from swarmgate.automation.facade import Automation
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from swarmgate.council.facade import Council
     from swarmgate.engine.reports.failures import FailureGroup
     from swarmgate.engine.reports.models import ModelsReport
-    from swarmgate.ledger.checks import Check
+    from swarmgate.ledger.check import Check
 
 _MEND_SETTINGS = (
     "mend the settings: no command that works can begin before",
@@ -258,7 +258,7 @@ class Swarm:
     def status(self) -> StatusReport:
         """Where the work stands, and what can be done next."""
         owner = at_work(self.folder.lock)
-        turn = live.read(self.folder.breakers, owner)
+        turn = live_breakers.read(self.folder.breakers, owner)
         models, problem = self._role_models()
         ledger = Ledger.read(self.folder)
         report = status_report(ledger.state, working=describe(owner) if owner else "", turn=turn, models=models)
@@ -279,7 +279,7 @@ class Swarm:
 
     def show(self, task: str) -> TaskReport:
         """Everything about one task; raises `UsageError` where the plan has none of that id."""
-        from swarmgate.ledger.evidence import EvidenceStore
+        from swarmgate.ledger.evidence.evidence import EvidenceStore
 
         return task_report(self.state, task, EvidenceStore(self.folder))
 
@@ -306,7 +306,7 @@ class Swarm:
 
     def verify(self) -> tuple[Check, ...]:
         """Walks the chain and compares ledger, plan files, evidence and git. Changes nothing."""
-        from swarmgate.ledger.audit import audit
+        from swarmgate.ledger.audit.audit import audit
 
         return audit(self.folder, self.project.repository())
 
@@ -319,7 +319,7 @@ class Swarm:
             LedgerLocked: another process is writing.
             LedgerError: nothing is known of what was there, or not all of it.
         """
-        from swarmgate.ledger.restoring import restore
+        from swarmgate.ledger.recovery.restoring import restore
 
         event = restore(self._folder_of_old())
         if event is not None:
@@ -334,7 +334,7 @@ class Swarm:
             LedgerLocked: another process is writing.
             LedgerError: the ledger does not hold, or git's folder cannot be written.
         """
-        from swarmgate.ledger.restoring import adopt
+        from swarmgate.ledger.recovery.restoring import adopt
 
         event = adopt(self.folder)
         if event is not None:
@@ -344,9 +344,9 @@ class Swarm:
 
     def _folder_of_old(self) -> SwarmFolder:
         """The project's folder, made anew where it is gone and git's folder knows of it."""
-        from swarmgate.ledger.anchors import known
-        from swarmgate.ledger.high_water import HighWater
-        from swarmgate.workspace.repository import Repository
+        from swarmgate.ledger.files.high_water import HighWater
+        from swarmgate.ledger.witness.anchors import known
+        from swarmgate.workspace.git.repository import Repository
 
         try:
             return self.folder
@@ -409,7 +409,7 @@ class Swarm:
 
     def _ended_attempt(self, state: State) -> list[Event]:
         """The end of an attempt that a paused run left open; the files are as its last step left them."""
-        from swarmgate.ledger.interruption import ended
+        from swarmgate.ledger.recovery.interruption import ended
 
         return ended(state, self.folder, self.project.repository(), "the user decided otherwise")
 
@@ -426,7 +426,7 @@ class Swarm:
             require_models,
             require_tools,
         )
-        from swarmgate.ledger.interruption import head_moved
+        from swarmgate.ledger.recovery.interruption import head_moved
 
         repository = self.project.repository()
         config = self.config

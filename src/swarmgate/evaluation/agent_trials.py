@@ -12,29 +12,30 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from swarmgate.agents.brief import Brief, Section
-from swarmgate.agents.desk import Desk
-from swarmgate.agents.permissions import permit
+from swarmgate.agents.briefs.brief import Brief, Section
+from swarmgate.agents.context import Desk
+from swarmgate.agents.guards.permissions import permit
 from swarmgate.agents.programs import AgentProgram
 from swarmgate.agents.prompts import Prompts
-from swarmgate.agents.tools import offered
+from swarmgate.agents.tools.table import offered
 from swarmgate.config import Commands, Config, Role, command_of, is_program, load, program_of
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import MissingRequirement, NotAProject, SwarmError, UsageError
-from swarmgate.gates import confining
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.gates import confinement
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.llm.events import ModelEvent, Working
 from swarmgate.llm.model import CallFailed, Message, ModelRequest
 from swarmgate.llm.programs.command_model import Cause, ProgramFailed
 from swarmgate.llm.programs.events import Event
 from swarmgate.llm.programs.of_role import Programs
 from swarmgate.llm.programs.recipes import RECIPES, Recipe, recipe
-from swarmgate.workspace import temporary, trusted
 from swarmgate.workspace.agent_programs.files import expanded
-from swarmgate.workspace.driver import call as git
-from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.file_tools.files import FileTree
+from swarmgate.workspace.git.driver import call as git
+from swarmgate.workspace.process import temporary
+from swarmgate.workspace.programs import trusted
 
 TRIAL_S = 180.0
 """Seconds that a program has for the tiny task."""
@@ -151,7 +152,9 @@ async def _version(program: str) -> str:
     with temporary.folder("version") as place:
         role = Role(model=f"command:{program} --version", network=False, timeout_s=_VERSION_S)
         try:
-            ran = await AgentProgram(confining.by_hand(place), role, {})(f"{program} --version", brief="", writes=True)
+            ran = await AgentProgram(confinement.by_hand(place), role, {})(
+                f"{program} --version", brief="", writes=True
+            )
         except SwarmError:
             return ""
     found = re.search(r"\d+(?:\.\w+)+", ran.stdout)
@@ -300,7 +303,7 @@ class _Running:
         return found.model_copy(update=rest)
 
     async def _ran(self, place: Path) -> tuple[str, Usage, CallFailed | None]:
-        commands = confining.confined(place, self.asked.commands)
+        commands = confinement.confined(place, self.asked.commands)
         name, role = self.made.model, self.asked.role
         start = AgentProgram(
             commands,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.review.finding import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from swarmgate.domain.finding import Finding
+    from swarmgate.domain.review.finding import Finding
 
 
 @dataclass(frozen=True, slots=True)

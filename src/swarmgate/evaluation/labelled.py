@@ -13,10 +13,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.review.finding import Severity
 from swarmgate.errors import UsageError
 from swarmgate.evaluation.case import Case
-from swarmgate.workspace import regular
+from swarmgate.workspace.files import regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from swarmgate.domain.finding import GateStatus
+from swarmgate.domain.review.finding import GateStatus
 from swarmgate.errors import UsageError
-from swarmgate.evaluation import judging
-from swarmgate.workspace import temporary
+from swarmgate.evaluation import gate_runs
+from swarmgate.workspace.process import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swarmgate.domain.finding import GateResult
+    from swarmgate.domain.review.finding import GateResult
 
 _SDIST = re.compile(r"(?P<name>.+)-(?P<version>[^-]+)\.tar\.gz")
 
@@ -66,13 +66,13 @@ def judge(folder: Path, *, sample: int, seed: int) -> Iterator[tuple[Change, tup
         changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
         chosen = sorted(chance.sample(changed, min(sample, len(changed))))
         with temporary.folder("eval") as root:
-            there = judging.repository(root)
-            judging.write(root, before)
+            there = gate_runs.repository(root)
+            gate_runs.write(root, before)
             base = there.snapshot()
             for path in chosen:
                 change = Change(f"{older.name} -> {newer.name}", path, before.get(path), after.get(path))
                 _put(root, path, change.after)
-                yield change, tuple(_blocks(change, judging.verdict(there, base)))
+                yield change, tuple(_blocks(change, gate_runs.verdict(there, base)))
                 _put(root, path, change.before)
 
 
@@ -87,7 +87,7 @@ def _put(root: Path, path: str, content: bytes | None) -> None:
     if content is None:
         (root / path).unlink(missing_ok=True)
     else:
-        judging.write(root, {path: content})
+        gate_runs.write(root, {path: content})
 
 
 def _pairs(folder: Path) -> list[tuple[Path, Path]]:

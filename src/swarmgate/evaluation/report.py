@@ -11,7 +11,7 @@ from swarmgate.evaluation.score import Score, interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from swarmgate.evaluation.judging import Judged
+    from swarmgate.evaluation.gate_runs import Judged
     from swarmgate.evaluation.releases import Block, Change
 
 WRONG_SHOWN = 20

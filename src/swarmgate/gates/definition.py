@@ -16,11 +16,11 @@ from pydantic import Field, ValidationError, model_validator
 from swarmgate import assets
 from swarmgate.config import Quality, toml_text
 from swarmgate.domain.base import Frozen, Line
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.review.finding import Severity
 from swarmgate.errors import ConfigError
 from swarmgate.gates.scanners import COMMAND, RECORDS
 from swarmgate.gates.source.selection import FileFilter
-from swarmgate.workspace import regular
+from swarmgate.workspace.files import regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from swarmgate import assets
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import SwarmError, UsageError
-from swarmgate.workspace.process import run
+from swarmgate.workspace.process.process import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -154,7 +154,7 @@ async def _of_tools(rule: str) -> Explained | None:
 
 
 async def _ruff(rule: str) -> Explained | None:
-    from swarmgate.gates import ruff  # noqa: PLC0415 - late: few ask
+    from swarmgate.gates.lint import ruff  # noqa: PLC0415 - late: few ask
 
     said = await _output([ruff.program(), "rule", rule, "--output-format", "json"])
     if not said:
@@ -184,7 +184,7 @@ def _severity_of(rule: str, *, security: bool) -> str:
 
 
 def _advice(rule: str) -> str:
-    from swarmgate.gates.sast import advice  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.tools import advice  # noqa: PLC0415 - late, as above
 
     return advice.what_to_do(rule)
 
@@ -196,7 +196,8 @@ def _cwe_of(test: str) -> str:
 
 
 async def _bandit(rule: str) -> Explained | None:
-    from swarmgate.gates.sast import advice, bandit_tests  # noqa: PLC0415 - late: bandit takes 0.15 s
+    from swarmgate.gates.sast import bandit_tests  # noqa: PLC0415 - late: bandit takes 0.15 s
+    from swarmgate.gates.tools import advice  # noqa: PLC0415 - late: bandit takes 0.15 s
 
     text = _bandit_texts().get(rule)
     if text is None:
@@ -258,7 +259,7 @@ async def _output(argv: Sequence[str], cwd: Path | None = None) -> str:
 async def _nearest(rule: str, gates: Sequence[GateDefinition]) -> list[str]:
     known = list(dict.fromkeys(_names(gates)))
     if len(rule) <= _SHORT:
-        from swarmgate.gates import ruff  # noqa: PLC0415 - late, as above
+        from swarmgate.gates.lint import ruff  # noqa: PLC0415 - late, as above
 
         said = await _output([ruff.program(), "rule", "--all", "--output-format", "json"])
         known += [each["code"] for each in json.loads(said or "[]") if each.get("code")]

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from swarmgate.config import Quality, Size
-    from swarmgate.domain.change import ChangeSet
+    from swarmgate.domain.review.change import ChangeSet
+    from swarmgate.gates.cache.memory import Memory
     from swarmgate.gates.definition import GateDefinition
-    from swarmgate.gates.memory import Memory
     from swarmgate.gates.project.index import Project
     from swarmgate.gates.source.file import SourceFile
-    from swarmgate.workspace.repository import Repository
-    from swarmgate.workspace.sandbox.running import CommandRunner
+    from swarmgate.workspace.git.repository import Repository
+    from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
 
 @dataclass(slots=True)

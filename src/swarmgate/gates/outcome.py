@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from swarmgate.domain.finding import Finding, Unchecked
+    from swarmgate.domain.review.finding import Finding, Unchecked
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ import re
 from pathlib import Path
 
 from swarmgate.errors import LedgerError
+from swarmgate.journal.disk_errors import writing
 from swarmgate.journal.lines import LinesFile
-from swarmgate.journal.writing import writing
-from swarmgate.workspace.atomic import replace
+from swarmgate.workspace.files.atomic import replace
 
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,119}")
 _NEW_FILE_MODE = 0o666

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from swarmgate.errors import LedgerCorrupt, LedgerError
 from swarmgate.journal.chain import GENESIS, TAIL, walk
-from swarmgate.journal.writing import writing
+from swarmgate.journal.disk_errors import writing
 
 
 class Lines(Protocol):

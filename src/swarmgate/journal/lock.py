@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import Self
 
 from swarmgate.errors import LedgerLocked
-from swarmgate.journal.writing import writing
-from swarmgate.workspace.folders import make
+from swarmgate.journal.disk_errors import writing
+from swarmgate.workspace.files.folders import make
 
 _PAUSE_S, _PATIENCE_S = 0.01, 0.2
 """How many seconds apart, and for how long, the lock is asked for: `live_owner` holds it for an instant to look."""

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from swarmgate.errors import LedgerCorrupt, LedgerError, LedgerLocked, LedgerWriteFailed, StaleWriter
 from swarmgate.journal.chain import hash_of
+from swarmgate.journal.disk_errors import writing
 from swarmgate.journal.documents import JOURNAL, check_name
-from swarmgate.journal.writing import writing
 
 BUSY_S = 10.0
 """How long a write waits for that of another process, in seconds."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from swarmgate.domain.debate import in_words
-from swarmgate.domain.events import DebateWeighed, Event
+from swarmgate.domain.events.event import DebateWeighed, Event
+from swarmgate.domain.review.votes import in_words
 
 _WIDTH = 120
 """Longest line of somebody's text that is shown, in characters."""

@@ -18,18 +18,18 @@ from itertools import takewhile
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from swarmgate.domain.events import EVENTS, Entry, Event, LedgerRepaired
-from swarmgate.domain.fold import fold
-from swarmgate.domain.state import State
+from swarmgate.domain.events.event import EVENTS, Entry, Event, LedgerRepaired
+from swarmgate.domain.state.state import State
+from swarmgate.domain.transitions.fold import fold
 from swarmgate.errors import LedgerCorrupt, LedgerError
 from swarmgate.journal.journal import Journal, utc_now
 from swarmgate.journal.lines import LinesFile
 from swarmgate.journal.lock import WriterLock
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.witness import Witness
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.witness.witness import Witness
 
 if TYPE_CHECKING:
-    from swarmgate.ledger.projections import Projector
+    from swarmgate.ledger.views.projections import Projector
 
 
 _PAST = 4
@@ -67,7 +67,7 @@ class Ledger:
     @cached_property
     def projector(self) -> Projector:
         """Renders the state into the derived files."""
-        from swarmgate.ledger.projections import Projector  # noqa: PLC0415 - for start-up: a reader renders nothing
+        from swarmgate.ledger.views.projections import Projector  # noqa: PLC0415 - for start-up: a reader renders nothing
 
         return Projector(self.folder)
 
@@ -268,8 +268,8 @@ class Ledger:
 
     def _keep_foreign(self) -> None:
         """Before the first plan is written: what lies there that is not of swarmgate goes to the quarantine."""
-        from swarmgate.ledger.edits import foreign  # noqa: PLC0415 - as above
-        from swarmgate.ledger.kept_edits import keep  # noqa: PLC0415 - as above
+        from swarmgate.ledger.hand_edits.edits import foreign  # noqa: PLC0415 - as above
+        from swarmgate.ledger.hand_edits.quarantine import keep  # noqa: PLC0415 - as above
 
         if refused := keep(self.folder, self.projector, foreign(self)):
             self._record(refused, self.state.seq, "swarmgate")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from swarmgate.domain.events import EVENTS, Entry
+from swarmgate.domain.events.event import EVENTS, Entry
 from swarmgate.journal.chain import GENESIS, hash_of
 from swarmgate.journal.journal import entries_in
 from swarmgate.journal.lines import LinesFile
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from swarmgate.domain.events import EditRefused, Event, PlanAmended
-from swarmgate.domain.plan import Plan
-from swarmgate.domain.plan_merge import changed, merge
-from swarmgate.domain.state import State
+from swarmgate.domain.events.event import EditRefused, Event, PlanAmended
+from swarmgate.domain.plan.merge import changed, merge
+from swarmgate.domain.plan.plan import Plan
+from swarmgate.domain.state.state import State
 from swarmgate.errors import LedgerCorrupt
-from swarmgate.ledger.edits import Edit, edits, may_stand
-from swarmgate.ledger.kept_edits import keep
+from swarmgate.ledger.hand_edits.edits import Edit, edits, may_stand
+from swarmgate.ledger.hand_edits.quarantine import keep
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.places import about, in_json, in_markdown
+from swarmgate.ledger.views.places import about, in_json, in_markdown
 
 __all__ = ["Edit", "Interrupt", "Reconciliation", "edits", "reconcile"]
 

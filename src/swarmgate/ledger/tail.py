@@ -12,16 +12,16 @@ import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from swarmgate.domain.automation import Happening
-from swarmgate.domain.events import Entry
-from swarmgate.domain.fold import fold
-from swarmgate.domain.state import State
+from swarmgate.domain.events.automation import Happening
+from swarmgate.domain.events.event import Entry
+from swarmgate.domain.state.state import State
+from swarmgate.domain.transitions.fold import fold
 from swarmgate.errors import LedgerError, SwarmError
 from swarmgate.journal.chain import GENESIS
-from swarmgate.ledger.automation_log import AutomationLog, happening_of
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.automation_log import AutomationLog, happening_of
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.files.rotating_lines import Look, ReadOn, looked
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.rotating import Look, ReadOn, looked
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from swarmgate.config import PROJECT_FILE
-from swarmgate.domain.budget import Account
+from swarmgate.domain.spending.budget import Account
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, ConfigError, ExhaustedAccount, Owner
 from swarmgate.llm.endpoint.wire import estimated_tokens

@@ -16,14 +16,14 @@ from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.endpoint.answer_length import longest_answer
 from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.events import OnEvent, ignore
-from swarmgate.llm.fallback import Fallback
 from swarmgate.llm.families import family, own_name
 from swarmgate.llm.limits.account import AccountLimits, Gated
 from swarmgate.llm.model import Model
 from swarmgate.llm.prices import cost, unpriced
 from swarmgate.llm.programs.of_role import AgentRunner, Programs
-from swarmgate.llm.retry import Retry
-from swarmgate.llm.trace import Recorder, Traced
+from swarmgate.llm.wrappers.fallback import Fallback
+from swarmgate.llm.wrappers.retry import Retry
+from swarmgate.llm.wrappers.trace import Recorder, Traced
 
 
 def connect(

@@ -8,10 +8,10 @@ from typing import Any, Literal, Protocol, Self
 from pydantic import Field, model_validator
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.unicode import REPLACEMENT, whole, whole_json
+from swarmgate.domain.text.unicode import REPLACEMENT, whole, whole_json
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import EndpointFailed
-from swarmgate.llm.limits.ends import Limit
+from swarmgate.llm.limit_ends import Limit
 
 TOO_LONG = "too_long"
 """`ModelReply.finish_reason` of an answer that was cut off because no usable one is that long."""

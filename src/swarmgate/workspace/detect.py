@@ -13,7 +13,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.base import Frozen
-from swarmgate.workspace import globs, trusted
+from swarmgate.workspace.files import globs
+from swarmgate.workspace.programs import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

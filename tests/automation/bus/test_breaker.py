@@ -14,7 +14,7 @@ from swarmgate.automation.bus.breaker import (
     Breaker,
     Repeats,
 )
-from swarmgate.domain.automation import BreakerState
+from swarmgate.domain.events.automation import BreakerState
 
 CALLS = st.lists(st.tuples(st.floats(0, 40), st.booleans()), max_size=200)
 """Seconds since the call before, and whether it goes well."""

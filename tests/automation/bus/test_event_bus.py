@@ -13,10 +13,10 @@ from tests.project import until
 from swarmgate.automation.bus.event_bus import EventBus
 from swarmgate.automation.bus.subscription import QUEUE, TryLater
 from swarmgate.automation.bus.worker import Seen
-from swarmgate.domain.automation import Happening
-from swarmgate.domain.state import State
-from swarmgate.ledger.automation_log import STOPPED, AutomationLog, DeadLetters
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.domain.events.automation import Happening
+from swarmgate.domain.state.state import State
+from swarmgate.ledger.files.automation_log import STOPPED, AutomationLog, DeadLetters
+from swarmgate.ledger.files.folder import SwarmFolder
 
 
 @pytest.fixture

@@ -19,11 +19,11 @@ from swarmgate.automation.bus.event_bus import EventBus
 from swarmgate.automation.bus.guarded import CallTimedOut, Guarded
 from swarmgate.automation.bus.subscription import TryLater
 from swarmgate.automation.bus.worker import Seen
-from swarmgate.domain.automation import AutomationEvent, BreakerState, DoctorRan, Happening
-from swarmgate.domain.state import State
+from swarmgate.domain.events.automation import AutomationEvent, BreakerState, DoctorRan, Happening
+from swarmgate.domain.state.state import State
 from swarmgate.domain.status import WorkerStatus
-from swarmgate.ledger.automation_log import AutomationLog
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.automation_log import AutomationLog
+from swarmgate.ledger.files.folder import SwarmFolder
 
 
 class Clock:

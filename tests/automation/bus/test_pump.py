@@ -8,10 +8,10 @@ from tests.domain.story import planned, play
 
 from swarmgate.automation.bus.event_bus import EventBus
 from swarmgate.automation.bus.worker import Seen
-from swarmgate.domain.automation import TriggerFired
-from swarmgate.domain.state import State
-from swarmgate.ledger.automation_log import AutomationLog
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.domain.events.automation import TriggerFired
+from swarmgate.domain.state.state import State
+from swarmgate.ledger.files.automation_log import AutomationLog
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 
 FIRED = TriggerFired(capability="hooks", subject="x")

@@ -19,11 +19,11 @@ from swarmgate.automation.bus.triggers import (
     task_of,
     why_long,
 )
-from swarmgate.domain import events as ev
-from swarmgate.domain.automation import Happening, WatchStarted
-from swarmgate.domain.events import Entry, Event
-from swarmgate.domain.fold import fold
-from swarmgate.domain.state import State
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.events.automation import Happening, WatchStarted
+from swarmgate.domain.events.event import Entry, Event
+from swarmgate.domain.state.state import State
+from swarmgate.domain.transitions.fold import fold
 from swarmgate.domain.usage import Usage
 
 Trigger = Callable[[Happening, State, State], str]

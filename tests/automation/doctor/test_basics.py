@@ -7,7 +7,7 @@ from tests.project import Project, plain
 
 from swarmgate.automation.doctor.basics import examine
 from swarmgate.config import ROLES
-from swarmgate.ledger.checks import Check
+from swarmgate.ledger.check import Check
 from swarmgate.workspace.sandbox import choice
 
 

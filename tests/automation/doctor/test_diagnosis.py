@@ -14,7 +14,7 @@ from tests.project import Project
 from swarmgate.automation.doctor.diagnosis import Diagnosis, diagnose, mend
 from swarmgate.config import ROLES
 from swarmgate.errors import UsageError
-from swarmgate.ledger.checks import Check
+from swarmgate.ledger.check import Check
 
 BROKEN = """# mine
 [providers.local]

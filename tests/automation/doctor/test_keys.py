@@ -20,7 +20,7 @@ from swarmgate.automation.doctor.problem import Problem
 from swarmgate.automation.setting_places import Places, Written
 from swarmgate.config import Config, load
 from swarmgate.config.refusals import Source
-from swarmgate.ledger.settings_file import changed
+from swarmgate.ledger.settings.file import changed
 
 
 def look(text: str) -> tuple[Problem, ...]:

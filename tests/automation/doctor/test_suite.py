@@ -15,7 +15,7 @@ from tests.project import Project
 from swarmgate import config as settings
 from swarmgate.automation.doctor import suite, variables
 from swarmgate.automation.setting_places import written
-from swarmgate.ledger.checks import Check
+from swarmgate.ledger.check import Check
 
 PYTEST = f"{sys.executable} -m pytest -q"
 UNITTEST = f"{sys.executable} -m unittest"

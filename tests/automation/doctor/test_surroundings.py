@@ -16,7 +16,7 @@ from swarmgate.automation.doctor import endpoints, gate_tools, hook_commands, re
 from swarmgate.automation.setting_places import Places, Written
 from swarmgate.config import Config, load
 from swarmgate.gates.definition import load as load_gates
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 
 HERE = os.uname().nodename

@@ -9,8 +9,8 @@ from tests.project import Project
 from swarmgate.automation.bus.worker import Seen
 from swarmgate.automation.doctor.worker import at_startup, diagnose, worker
 from swarmgate.config import Config
-from swarmgate.domain.automation import DoctorRan, Happening
-from swarmgate.domain.state import State
+from swarmgate.domain.events.automation import DoctorRan, Happening
+from swarmgate.domain.state.state import State
 from swarmgate.engine import Swarm
 from swarmgate.engine.ports import EnginePorts
 from swarmgate.engine.requirements import keys_withheld

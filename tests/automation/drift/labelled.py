@@ -9,7 +9,7 @@ from pathlib import Path
 from swarmgate.automation.drift.comparison import Later
 from swarmgate.automation.drift.detection import Material, detect
 from swarmgate.automation.drift.report import Decision, Place, SignalKind, TextKind
-from swarmgate.domain.state import State
+from swarmgate.domain.state.state import State
 
 PAIRS = Path(__file__).resolve().parents[3] / "benchmarks" / "drift_pairs.jsonl"
 _HERE = Place(file="context.md", line=1)

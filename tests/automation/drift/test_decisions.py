@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from swarmgate.automation.drift.decisions import settled, written
 from swarmgate.automation.drift.report import Decision, DecisionStatus, Place
-from swarmgate.ledger.context_file import DERIVED_BEGIN, DERIVED_END
+from swarmgate.ledger.context.context_file import DERIVED_BEGIN, DERIVED_END
 
 TEXT = f"""# Context
 

@@ -8,7 +8,7 @@ from swarmgate.automation.drift.comparison import Later
 from swarmgate.automation.drift.detection import MOST, Material, detect
 from swarmgate.automation.drift.report import MOST_SIGNALS, Decision, Place, TextKind
 from swarmgate.automation.drift.texts import follows
-from swarmgate.domain.state import State
+from swarmgate.domain.state.state import State
 
 
 def _decision(number: int, text: str, phase: int = 0, goal: int = 0) -> Decision:

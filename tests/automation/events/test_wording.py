@@ -6,8 +6,8 @@ import pytest
 
 from swarmgate.automation.events import wording
 from swarmgate.automation.events.wording import describe, words_of
-from swarmgate.domain import automation as au
-from swarmgate.domain.automation import BreakerState
+from swarmgate.domain.events import automation as au
+from swarmgate.domain.events.automation import BreakerState
 
 SAID: list[tuple[au.AutomationEvent, str]] = [
     (

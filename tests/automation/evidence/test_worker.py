@@ -11,14 +11,14 @@ from tests.project import Project, code, review, until
 
 from swarmgate.automation.bus.worker import Seen
 from swarmgate.automation.evidence.worker import NAME, worker
-from swarmgate.domain.automation import EvidenceSummarised, Happening
-from swarmgate.domain.evidence_report import Kind, Standing
-from swarmgate.domain.fold import fold
-from swarmgate.domain.state import Guidance, State
+from swarmgate.domain.events.automation import EvidenceSummarised, Happening
+from swarmgate.domain.evidence.report import Kind, Standing
+from swarmgate.domain.state.state import Guidance, State
+from swarmgate.domain.transitions.fold import fold
 from swarmgate.engine import Swarm
 from swarmgate.engine.ports import EnginePorts
 from swarmgate.errors import LedgerError, UsageError
-from swarmgate.ledger import context_file, guidance
+from swarmgate.ledger.context import context_file, guidance
 from swarmgate.ledger.ledger import Ledger
 
 pytestmark = pytest.mark.suite("unittest")

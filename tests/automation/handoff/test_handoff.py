@@ -12,12 +12,12 @@ from tests.project import Project, critic, plan, review, task
 
 from swarmgate.automation.handoff.handoff import _failures, _quarantined
 from swarmgate.automation.handoff.page import LINES, Failure, Handoff, HandoffRole, render
-from swarmgate.domain.events import EditRefused, GoalSet, PauseReason, RunPaused, TaskSkipped
+from swarmgate.domain.events.event import EditRefused, GoalSet, PauseReason, RunPaused, TaskSkipped
 from swarmgate.domain.preflight import PreflightCheck, PreflightReport, PreflightStatus
-from swarmgate.domain.state import State
+from swarmgate.domain.state.state import State
 from swarmgate.engine import Swarm
 from swarmgate.errors import UsageError
-from swarmgate.ledger import preflights
+from swarmgate.ledger.files import preflights
 from swarmgate.ledger.ledger import Ledger
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -21,17 +21,17 @@ from swarmgate.automation.bus.worker import Seen
 from swarmgate.automation.hooks.events import HOOKABLE, is_own, meant, sample, subject_of, variables_of
 from swarmgate.automation.hooks.worker import OUTPUT_CHARS, Hooks, unknown_hooks, why_not
 from swarmgate.config import Config, load
-from swarmgate.domain.automation import AUTOMATION_EVENTS, Happening, HookRan
-from swarmgate.domain.events import EVENTS
-from swarmgate.domain.redaction import redact
-from swarmgate.domain.state import State, replace
+from swarmgate.domain.events.automation import AUTOMATION_EVENTS, Happening, HookRan
+from swarmgate.domain.events.event import EVENTS
+from swarmgate.domain.state.state import State, replace
+from swarmgate.domain.text.redaction import redact
 from swarmgate.errors import MissingRequirement
-from swarmgate.ledger.automation_log import AutomationLog
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.automation_log import AutomationLog
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.workspace.sandbox.choice import choose
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
+from swarmgate.workspace.sandbox.confine import confine
 from swarmgate.workspace.sandbox.confinement import Confinement
-from swarmgate.workspace.sandbox.running import CommandRunner
-from swarmgate.workspace.sandbox.surroundings import confine
 
 PROJECT = Path(__file__).parents[3]
 PLANNED = replace(State(), plan=PLAN)
@@ -232,7 +232,7 @@ def test_a_hook_ends_with_the_process_that_runs_it(repository: Path) -> None:
 import threading, time
 from pathlib import Path
 from tests.automation.hooks.test_worker import bare, told
-from swarmgate.domain.state import State
+from swarmgate.domain.state.state import State
 root = Path({str(repository)!r})
 each = bare(root, task_completed="touch began; exec sleep 61")
 threading.Thread(target=each.run, args=(told(), State()), daemon=True).start()

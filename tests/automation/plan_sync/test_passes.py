@@ -9,15 +9,12 @@ import pytest
 from tests.automation.conftest import record_start
 
 from swarmgate.automation.plan_sync.passes import Passes
-from swarmgate.domain.automation import (
-    PlanSynced,
-    SyncDeferred,
-)
-from swarmgate.domain.events import RunStarted
+from swarmgate.domain.events.automation import PlanSynced, SyncDeferred
+from swarmgate.domain.events.event import RunStarted
 from swarmgate.engine.swarm import Swarm
 from swarmgate.journal.lock import WriterLock
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.high_water import HighWater
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.files.high_water import HighWater
 from swarmgate.ledger.ledger import Ledger
 
 

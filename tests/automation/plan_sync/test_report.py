@@ -6,7 +6,7 @@ import pytest
 from tests.project import Project, plan
 
 from swarmgate.automation.plan_sync.report import sync
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 from swarmgate.engine.swarm import Swarm
 from swarmgate.ledger.ledger import Ledger
 

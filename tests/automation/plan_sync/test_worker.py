@@ -16,7 +16,7 @@ from swarmgate.automation.bus import breaker
 from swarmgate.automation.bus.breaker import FAILURES, SAME_TRIGGERS
 from swarmgate.automation.plan_sync import worker
 from swarmgate.automation.plan_sync.worker import PlanSync
-from swarmgate.domain.automation import (
+from swarmgate.domain.events.automation import (
     AutomationEvent,
     BreakerChanged,
     BreakerState,
@@ -27,8 +27,8 @@ from swarmgate.domain.automation import (
 )
 from swarmgate.errors import LedgerError
 from swarmgate.journal.lock import WriterLock
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.workspace.atomic import replace
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.workspace.files.atomic import replace
 
 Pass = Callable[[], PlanSynced | SyncDeferred | None]
 SYNCED = PlanSynced(amended=("plan.md",))

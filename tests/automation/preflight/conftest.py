@@ -13,7 +13,7 @@ from swarmgate import config as settings
 from swarmgate.automation.preflight.context import PreflightContext
 from swarmgate.domain.preflight import Reach
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git.repository import Repository
 
 
 class Contexts(Protocol):

@@ -14,12 +14,12 @@ from tests.project import Project, part
 
 from swarmgate.automation.preflight import gates, records, suite, work_tree
 from swarmgate.automation.preflight.context import Found, PreflightContext
-from swarmgate.domain import events as ev
-from swarmgate.domain.finding import GateResult, GateStatus
-from swarmgate.domain.stage import Stage
-from swarmgate.domain.state import Attempt, Outcome, TaskRecord, TaskStatus, replace
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.review.finding import GateResult, GateStatus
+from swarmgate.domain.review.stage import Stage
+from swarmgate.domain.state.state import Attempt, Outcome, TaskRecord, TaskStatus, replace
 from swarmgate.errors import MissingRequirement
-from swarmgate.ledger.evidence import EvidenceStore
+from swarmgate.ledger.evidence.evidence import EvidenceStore
 from swarmgate.ledger.ledger import Ledger
 
 pytestmark = pytest.mark.suite("unittest")
@@ -159,7 +159,7 @@ def test_evidence_that_is_gone_stops_the_phase(project: Project, context: Contex
 
 
 def _approving() -> Any:
-    from swarmgate.domain.evidence import Review, Verdict
+    from swarmgate.domain.review.evidence import Review, Verdict
 
     return Review(verdict=Verdict.APPROVED, summary="good")
 

@@ -14,19 +14,19 @@ from swarmgate.automation.bus.worker import Seen
 from swarmgate.automation.preflight import worker as watching
 from swarmgate.automation.preflight.checks import GROUPS
 from swarmgate.automation.preflight.preflight import _budgets
-from swarmgate.domain import events as ev
-from swarmgate.domain.automation import Happening, PreflightRan
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.events.automation import Happening, PreflightRan
 from swarmgate.domain.preflight import PreflightReport, PreflightStatus
-from swarmgate.domain.state import replace
+from swarmgate.domain.state.state import replace
 from swarmgate.domain.usage import Usage
 from swarmgate.engine import Swarm
 from swarmgate.engine.ports import EnginePorts
 from swarmgate.errors import UsageError
-from swarmgate.ledger import preflights
-from swarmgate.ledger.automation_log import AutomationLog
+from swarmgate.ledger.councils.sessions import Session
+from swarmgate.ledger.files import preflights
+from swarmgate.ledger.files.automation_log import AutomationLog
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.sessions import Session
 
 pytestmark = pytest.mark.suite("unittest")
 
@@ -281,8 +281,8 @@ def approval(project: Project) -> Seen:
     """The newest event as a watcher sees it."""
     ledger = Ledger.read(project.folder)
     entries = [entry for entry, _ in ledger.entries()]
-    from swarmgate.domain.fold import fold
-    from swarmgate.domain.state import State
+    from swarmgate.domain.state.state import State
+    from swarmgate.domain.transitions.fold import fold
 
     last = entries[-1]
     data = last.event.model_dump(mode="json")

@@ -15,12 +15,12 @@ from tests.project import Project
 from swarmgate.automation.preflight import dependencies, resources
 from swarmgate.automation.preflight.context import Found
 from swarmgate.config import Config
-from swarmgate.domain.budget import accounts
-from swarmgate.domain.estimate import shortfalls
-from swarmgate.domain.events import PhaseEstimated
-from swarmgate.domain.plan import Complexity
+from swarmgate.domain.events.event import PhaseEstimated
+from swarmgate.domain.plan.plan import Complexity
 from swarmgate.domain.preflight import Reach
-from swarmgate.domain.state import PhaseRecord, Planning, State, TaskRecord, TaskStatus, replace
+from swarmgate.domain.spending.budget import accounts
+from swarmgate.domain.spending.estimate import shortfalls
+from swarmgate.domain.state.state import PhaseRecord, Planning, State, TaskRecord, TaskStatus, replace
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import MissingRequirement
 

@@ -9,7 +9,7 @@ import pytest
 from swarmgate.automation.plan_sync.passes import Passes
 from swarmgate.automation.watch.beside_run import workers_beside
 from swarmgate.automation.watch.build import _alone, _beside_a_run
-from swarmgate.domain.automation import (
+from swarmgate.domain.events.automation import (
     AutomationEvent,
     DoctorRan,
     EvidenceSummarised,
@@ -22,7 +22,7 @@ from swarmgate.engine.ports import EnginePorts
 from swarmgate.engine.swarm import Swarm
 from swarmgate.journal.lock import WriterLock
 from swarmgate.ledger import newest
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.tail import happening
 
 

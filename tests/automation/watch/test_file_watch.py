@@ -17,7 +17,7 @@ from tests.project import until
 
 from swarmgate.automation.watch.file_events import FileEvents
 from swarmgate.automation.watch.file_watch import FileWatch
-from swarmgate.domain.automation import Watching
+from swarmgate.domain.events.automation import Watching
 
 NAMES = ("plan.md", "plan.json", "config.toml")
 QUIET_S = 0.1

@@ -18,16 +18,16 @@ from swarmgate.automation.bus.worker import Seen, Worker
 from swarmgate.automation.watch.status_board import StatusBoard
 from swarmgate.automation.watch.watcher import Watcher
 from swarmgate.config import Automation, Capabilities
-from swarmgate.domain.automation import AutomationEvent, BreakerState, DriftFound, Happening, PlanSynced
-from swarmgate.domain.events import UsageRecorded
-from swarmgate.domain.state import State
+from swarmgate.domain.events.automation import AutomationEvent, BreakerState, DriftFound, Happening, PlanSynced
+from swarmgate.domain.events.event import UsageRecorded
+from swarmgate.domain.state.state import State
 from swarmgate.domain.status import LAST_EVENTS, StatusFile
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import AlreadyWatching, ConfigError, LedgerWriteFailed, NotAProject, UsageError
 from swarmgate.journal.lock import WriterLock, live_owner
-from swarmgate.ledger import status_file
-from swarmgate.ledger.automation_log import AutomationLog
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files import status_file
+from swarmgate.ledger.files.automation_log import AutomationLog
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 
 BESIDE = "watches this project already, and does the work in the background"

@@ -11,7 +11,7 @@ from swarmgate.council.chat.model import CallsLost, Chat, ChatEnd, ChatTurn, Dra
 from swarmgate.council.chat.rules import RULES, CountCalls, StopUnreached, TakeTurn
 from swarmgate.council.chat.state import State
 from swarmgate.council.records.lifecycle import Resumed, TimeUp
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import IllegalMove
 

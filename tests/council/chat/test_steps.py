@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from swarmgate.agents.desk import Desk, Limits
+from swarmgate.agents.context import Desk, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
 from swarmgate.council.chat import view
@@ -30,8 +30,8 @@ from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.stream import Told
-from swarmgate.domain.debate import Seat
-from swarmgate.domain.redaction import masked
+from swarmgate.domain.review.votes import Seat
+from swarmgate.domain.text.redaction import masked
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import (
     BreakerTripped,
@@ -45,10 +45,10 @@ from swarmgate.errors import (
 )
 from swarmgate.journal.store import opened
 from swarmgate.llm.model import CallFailed, ModelReply, ModelRequest, ToolCall
-from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.file_tools.files import FileTree
 from swarmgate.workspace.sandbox.choice import choose
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
 from swarmgate.workspace.sandbox.confinement import Confinement
-from swarmgate.workspace.sandbox.running import CommandRunner
 
 Say = ModelReply | Awaitable[ModelReply] | Exception
 Mind = Callable[[ModelRequest], Say]

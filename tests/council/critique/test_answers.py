@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from swarmgate.agents.answer_text import Unread
+from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.council.critique.answers import evaluation_of, version_in
 from swarmgate.council.critique.model import Criterion
 

@@ -13,7 +13,7 @@ from swarmgate.council.critique import file
 from swarmgate.council.critique.steps import CRITIQUE
 from swarmgate.council.critique.view import score_lines
 from swarmgate.council.shared import Shared
-from swarmgate.domain.events import UsageRecorded
+from swarmgate.domain.events.event import UsageRecorded
 from swarmgate.engine import Swarm
 from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError
 

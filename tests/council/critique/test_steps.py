@@ -23,10 +23,10 @@ from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.stream import PATTERN_EVENT
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilFailed, CouncilRefused, SwarmError
 from swarmgate.journal.documents import FileDocuments
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 
 
 def said(step: str, number: int | None, *replies: Any, **match: Any) -> Rule:

@@ -14,7 +14,7 @@ from swarmgate.council.debate.model import (
     Stance,
     Synthesis,
 )
-from swarmgate.domain.debate import Ballot, Reason, Seat, Tally, Vote
+from swarmgate.domain.review.votes import Ballot, Reason, Seat, Tally, Vote
 from swarmgate.domain.usage import Usage
 
 HOSTILE = '<script>alert("x")</script> & <b>bold</b>'

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarmgate.agents.answer_text import Unread
+from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.council.debate.answers import ballot_of, claims_of, has_ballot
 from swarmgate.council.debate.model import Round, Stance
-from swarmgate.council.debate.synthesising import synthesis_of
-from swarmgate.domain.debate import Reason, Vote
+from swarmgate.council.debate.synthesis import synthesis_of
+from swarmgate.domain.review.votes import Reason, Vote
 from swarmgate.llm.parsing.json_objects import taken_apart, unfenced
 
 SHOWN = {"r1-msg-001", "r1-msg-002"}

@@ -9,7 +9,7 @@ from tests.council.conftest import Council, ballot
 
 from swarmgate.council.debate.first_look import first_look
 from swarmgate.council.debate.model import Speech
-from swarmgate.domain.debate import Seat, Vote
+from swarmgate.domain.review.votes import Seat, Vote
 
 
 async def looked(council: Council, *replies: Any) -> Speech:

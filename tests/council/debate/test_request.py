@@ -9,7 +9,7 @@ import pytest
 from swarmgate.council.debate.model import Debate
 from swarmgate.council.debate.request import debate_of
 from swarmgate.council.requests.seats import seat_of
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilRefused
 
 GOOD: dict[str, Any] = {"id": "d1", "question": "Good?", "seats": [{"id": "a"}, Seat(id="b")]}

@@ -13,15 +13,15 @@ import pytest
 from tests.council.conftest import Council, ballot, moderator, parent, speech, synthesis, voice
 from tests.project import flood
 
-from swarmgate.agents.desk import Limits
+from swarmgate.agents.context import Limits
 from swarmgate.council.debate.model import Compared, Debate, Moderated, Spoke, Synthesised
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.debate.voting import vote
+from swarmgate.council.limits import MOST_TEXT
 from swarmgate.council.views.progress import said
 from swarmgate.council.views.stream import Contributed, Told
-from swarmgate.domain.budget import PROJECT, Account
-from swarmgate.domain.council_limits import MOST_TEXT
-from swarmgate.domain.debate import Seat, Tally, Vote
+from swarmgate.domain.review.votes import Seat, Tally, Vote
+from swarmgate.domain.spending.budget import PROJECT, Account
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, IllegalMove, LedgerError
 from swarmgate.llm.budget import Budget

@@ -10,8 +10,8 @@ from tests.council.debate.debate_story import FIRST, HOSTILE, OUTCOME, RECORD
 
 from swarmgate.council.debate import view
 from swarmgate.council.debate.model import DebateRecord
-from swarmgate.domain.debate import Seat
-from swarmgate.domain.printable import printable
+from swarmgate.domain.review.votes import Seat
+from swarmgate.domain.text.printable import printable
 
 SHOWN = (
     "Debate 20261121-224500-3f2a",

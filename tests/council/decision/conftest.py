@@ -11,10 +11,10 @@ import pytest
 from tests.council.conftest import Council, Rule
 from tests.project import _after, _template, once, project
 
-from swarmgate.agents.desk import Desk
+from swarmgate.agents.context import Desk
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRecord, DecisionRound
-from swarmgate.council.decision.preparing import Preparation
+from swarmgate.council.decision.preparation import Preparation
 from swarmgate.council.decision.request import decision_of
 from swarmgate.council.decision.state import State
 from swarmgate.council.decision.steps import DECISION
@@ -23,7 +23,7 @@ from swarmgate.council.records.record import Record
 from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.stream import PATTERN_EVENT, PatternEvent
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.journal.store import opened
 
 __all__ = ["_after", "_template", "once", "project"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from swarmgate.agents.answer_text import Unread
+from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.council.decision.answers import PROPOSAL, Said, form_of, lettered
 from swarmgate.council.decision.model import Decision, DecisionSeat, Stand
 from swarmgate.council.decision.request import decision_of

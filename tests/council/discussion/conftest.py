@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.confined import runner
 
-from swarmgate.agents.desk import Desk, Limits
+from swarmgate.agents.context import Desk, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
 from swarmgate.council.context import CouncilContext
@@ -34,14 +34,14 @@ from swarmgate.council.records.record import Record
 from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.stream import PATTERN_EVENT, PatternEvent
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import ConfigError
 from swarmgate.journal.documents import FileDocuments
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
 from swarmgate.testing import ReceivedRequest, ScriptedServer
-from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.file_tools.files import FileTree
 
 Rule = dict[str, Any]
 EXPERTS = ("economist", "ecologist", "engineer", "lawyer")

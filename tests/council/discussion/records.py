@@ -22,7 +22,7 @@ from swarmgate.council.discussion.model import (
     ShiftKind,
     Step,
 )
-from swarmgate.domain.debate import message_id
+from swarmgate.domain.review.votes import message_id
 from swarmgate.domain.usage import Usage
 
 USED = Usage(calls=1, prompt_tokens=1200, completion_tokens=300, usd=0.0024, seconds=1.5)

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from tests.council.discussion.conftest import SCORES, Room, linked, of, response, rule
 
-from swarmgate.agents.answer_text import Unread
+from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.council.discussion.answers.experts import Part, Reader
 from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of, question_of, record_of
 from swarmgate.council.discussion.answers.values import LONGEST, message_ids

@@ -8,7 +8,7 @@ from typing import Any, cast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swarmgate.agents.answer_text import Unread
+from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.council.discussion.answers.experts import Part, Reader
 from swarmgate.council.discussion.argument.structure import integrity_problem, measured
 from swarmgate.council.discussion.model import (
@@ -26,7 +26,7 @@ from swarmgate.council.discussion.model import (
     Step,
 )
 from swarmgate.council.discussion.planning import forced_by, next_step, responders
-from swarmgate.domain.debate import message_id
+from swarmgate.domain.review.votes import message_id
 
 _BY = {
     Step.FRAME: MODERATOR,

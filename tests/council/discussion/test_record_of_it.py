@@ -23,10 +23,10 @@ from swarmgate.council.discussion.people import Pause
 from swarmgate.council.records.redaction import NAMES
 from swarmgate.council.records.store import Records
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.redaction import masked, redact
+from swarmgate.domain.text.redaction import masked, redact
 from swarmgate.errors import CouncilRefused
 from swarmgate.journal.documents import FileDocuments
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 
 Make = Callable[..., Room]
 SECRET, SHAPED = "Zm9v+QUJD/REVG==", "sk-abcdefghijklmnop1234567890"

@@ -8,7 +8,7 @@ import pytest
 from tests.confined import runner
 from tests.council.conftest import records_in
 
-from swarmgate.agents.desk import Desk
+from swarmgate.agents.context import Desk
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config.council import Council
 from swarmgate.council.context import CouncilContext
@@ -18,11 +18,11 @@ from swarmgate.council.dispatch.rules import RULES
 from swarmgate.council.dispatch.steps import DISPATCHING
 from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilFailed, LedgerError, MissingRequirement, NoUsableReply
 from swarmgate.llm.model import ModelReply, ModelRequest
-from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.file_tools.files import FileTree
 
 
 class Failing:

@@ -21,13 +21,13 @@ from swarmgate.council.orchestration.steps import ORCHESTRATION
 from swarmgate.council.records.lifecycle import Completed, Resumed
 from swarmgate.council.records.store import Records
 from swarmgate.council.shared import Shared
-from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.metrics import PatternMetrics
+from swarmgate.domain.spending.budget import PROJECT
 from swarmgate.engine import Swarm
 from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError, Owner
 from swarmgate.journal.store import opened
+from swarmgate.ledger.councils.sessions import unsettled
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.sessions import unsettled
 
 AGREES = rule("participant", "contribute", {"text": json.dumps({"agreement": 0.9, "stand": "agree"})})
 FACILITATES = rule("participant", "facilitate", {"text": json.dumps({"proposal": "Ship it.", "openPoints": []})})

@@ -28,11 +28,11 @@ from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.stream import PATTERN_EVENT
-from swarmgate.domain.redaction import masked
+from swarmgate.domain.text.redaction import masked
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed, SwarmError
 from swarmgate.journal.documents import FileDocuments
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 
 
 class Told:

@@ -8,7 +8,7 @@ import pytest
 from tests.council.conftest import Council, voice
 
 from swarmgate.council.participants.overheard import Overheard, overheard
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import EndpointFailed
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolCall

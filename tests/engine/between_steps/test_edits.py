@@ -8,8 +8,8 @@ import pytest
 from tests.engine.between_steps.edited_run import HALF, HANGS, MARKS, QUICK, Run, edit, kinds
 from tests.project import Project, call, part, plan, rule
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.state import TaskStatus
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.state.state import TaskStatus
 
 pytestmark = MARKS
 

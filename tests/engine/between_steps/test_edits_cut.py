@@ -9,9 +9,9 @@ import pytest
 from tests.engine.between_steps.edited_run import HALF, HANGS, MARKS, QUICK, Run, edit, kinds
 from tests.project import Project, call, engineer, part, plan, rule
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 from swarmgate.domain.progress import Progress
-from swarmgate.domain.state import Outcome, TaskStatus
+from swarmgate.domain.state.state import Outcome, TaskStatus
 from swarmgate.errors import Stopped
 
 pytestmark = MARKS

@@ -6,7 +6,7 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, Rule, call, part, plan, rule, verdict
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.engine.between_steps.ignored_watch import HIDDEN, KEPT
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.project import Project, code, engineer, part, plain, rule, verdict
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.state import TaskStatus
-from swarmgate.ledger import preflights
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.state.state import TaskStatus
+from swarmgate.ledger.files import preflights
 
 LOOKING: dict[str, Any] = {"automation__capabilities": {"phase_preflight": None}}
 PYTEST = f"{sys.executable} -m pytest -q"

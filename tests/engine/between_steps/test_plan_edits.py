@@ -11,10 +11,10 @@ import pytest
 from tests.domain.story import delegated, started
 
 from swarmgate.config import Automation
-from swarmgate.domain.decide import Step
-from swarmgate.domain.events import Event
+from swarmgate.domain.events.event import Event
+from swarmgate.domain.next_step import Step
 from swarmgate.engine.between_steps.plan_edits import PlanEdits
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 
 

@@ -9,9 +9,9 @@ from tests.domain.story import PLAN, entries, make_plan, make_task
 from tests.project import Project, plan, review
 
 from swarmgate import assets
-from swarmgate.domain import events as ev
-from swarmgate.domain.evidence import Remark
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.review.evidence import Remark
+from swarmgate.domain.review.finding import Severity
 from swarmgate.engine.reports.failures import FailureGroup, failure_groups
 from swarmgate.engine.swarm import Swarm
 

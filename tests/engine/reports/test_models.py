@@ -8,7 +8,7 @@ import pytest
 from tests.project import Project, code, part, plain, rule
 
 from swarmgate.engine.swarm import Swarm
-from swarmgate.ledger import probes
+from swarmgate.ledger.files import probes
 from swarmgate.testing import ScriptedServer
 
 pytestmark = pytest.mark.suite("unittest")

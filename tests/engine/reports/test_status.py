@@ -7,7 +7,7 @@ import re
 import pytest
 from tests.project import Project, code, part, plain, plan, review
 
-from swarmgate.domain.state import State, replace
+from swarmgate.domain.state.state import State, replace
 from swarmgate.engine.reports.status import status_report
 
 pytestmark = pytest.mark.suite("unittest")

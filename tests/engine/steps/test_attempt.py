@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.project import Project, call, code, engineer, implement, part, plain, plan, review, rule, task
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 from swarmgate.domain.guard import Effect
-from swarmgate.domain.state import Attempt, Outcome, TaskStatus
+from swarmgate.domain.state.state import Attempt, Outcome, TaskStatus
 
 pytestmark = pytest.mark.suite("unittest")
 

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from tests.project import Project, code, part, plan, until
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 from swarmgate.domain.progress import Progress
 from swarmgate.engine import Swarm
-from swarmgate.workspace import locks
+from swarmgate.workspace.git import locks
 
 pytestmark = pytest.mark.suite("unittest")
 

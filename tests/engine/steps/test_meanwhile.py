@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 from tests.project import Project, call, code, part, plan, rule
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.decide import Waiting
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.next_step import Waiting
 from swarmgate.domain.progress import Progress
-from swarmgate.domain.state import Outcome
+from swarmgate.domain.state.state import Outcome
 from swarmgate.engine import Swarm
 from swarmgate.engine.reports.outcome import RunOutcome
 from swarmgate.errors import CommitLost, WorkspaceError

@@ -6,8 +6,8 @@ import pytest
 from tests.engine.steps.testing.test_adversarial import BAD, MODULE, ZERO, attacks, confirms
 from tests.project import Project, code, engineer, part, plain, plan, review, rule
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.state import TaskStatus
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.state.state import TaskStatus
 
 FAILING = {"tests/test_part.py": "def test_part() -> None:\n    assert 1 == 2\n"}
 ONCE = {"max_rejections": 1}

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tests.project import Project, Rule, call, part, plain, plan, rule, until, verdict
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.state import Outcome
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.state.state import Outcome
 from swarmgate.journal.lock import live_owner
 
 pytestmark = pytest.mark.suite("unittest")

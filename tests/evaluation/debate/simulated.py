@@ -8,24 +8,24 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from swarmgate.agents.desk import Desk, Limits
+from swarmgate.agents.context import Desk, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.usage import Usage
 from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.cache import Answers, Meter, Place, Remembering
 from swarmgate.evaluation.debate.fixtures import Item
-from swarmgate.evaluation.debate.running import Seated
+from swarmgate.evaluation.debate.runs import Seated
 from swarmgate.evaluation.debate.voices import SeatedVoices
 from swarmgate.llm.model import ModelReply, ModelRequest
 from swarmgate.testing import ReceivedRequest, ScriptedServer
 from swarmgate.testing.answers import answer
 from swarmgate.testing.script import Reply, brief_headers
-from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.file_tools.files import FileTree
 from swarmgate.workspace.sandbox.choice import choose
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
 from swarmgate.workspace.sandbox.confinement import Confinement
-from swarmgate.workspace.sandbox.running import CommandRunner
 
 Speaker = Callable[[Mapping[str, str], str], str]
 """What is answered to the headers of a brief and its whole text."""

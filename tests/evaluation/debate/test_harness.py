@@ -14,8 +14,8 @@ from swarmgate.domain.usage import Allowance
 from swarmgate.errors import LedgerWriteFailed, UsageError
 from swarmgate.evaluation.debate.harness import evaluate, setup_of
 from swarmgate.evaluation.debate.report import DebateReport
-from swarmgate.ledger import debate_worth
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.councils import debate_worth
+from swarmgate.ledger.files.folder import SwarmFolder
 
 
 @pytest.fixture(scope="module")

@@ -9,14 +9,14 @@ import struct
 import pytest
 from tests.evaluation.debate.simulated import items
 
-from swarmgate.domain.debate import Tally
+from swarmgate.domain.review.votes import Tally
 from swarmgate.errors import BudgetExhausted
 from swarmgate.evaluation.debate.arms import Arm, Setup
 from swarmgate.evaluation.debate.fixtures import Fixtures
 from swarmgate.evaluation.debate.page import page
 from swarmgate.evaluation.debate.plot import png
 from swarmgate.evaluation.debate.report import DebateReport, lines, report_of
-from swarmgate.evaluation.debate.running import Run
+from swarmgate.evaluation.debate.runs import Run
 from swarmgate.evaluation.debate.statistics import Judgement
 
 NASTY = '<script>alert(1)</script> & "quotes"'

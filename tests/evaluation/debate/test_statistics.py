@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarmgate.domain.debate import Tally
+from swarmgate.domain.review.votes import Tally
 from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.decision import Decision, decide
 from swarmgate.evaluation.debate.statistics import Comparison, Judgement, bootstrapped, compare, mcnemar, rates

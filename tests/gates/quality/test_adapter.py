@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.config import Quality
-from swarmgate.domain.finding import GateStatus
+from swarmgate.domain.review.finding import GateStatus
 from swarmgate.errors import ConfigError
 from swarmgate.gates.definition import load
 

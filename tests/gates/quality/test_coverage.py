@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.config import Quality
-from swarmgate.domain.finding import GateStatus
+from swarmgate.domain.review.finding import GateStatus
 from swarmgate.gates.quality import coverage
 
 if TYPE_CHECKING:

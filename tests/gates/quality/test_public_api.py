@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swarmgate.domain.finding import GateStatus
+from swarmgate.domain.review.finding import GateStatus
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.quality.public_api import names
 

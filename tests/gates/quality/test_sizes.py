@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.config import Quality
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.review.finding import Severity
 
 if TYPE_CHECKING:
     Project = Any

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.review.finding import Severity
 from swarmgate.gates.sast import bandit_tests
 from swarmgate.gates.sast.commands import harmless_calls, open_calls
 from swarmgate.gates.sast.hit import Hit

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swarmgate.domain.finding import Finding, GateStatus, Severity
+from swarmgate.domain.review.finding import Finding, GateStatus, Severity
 from swarmgate.gates.sast import edits
 from swarmgate.gates.source.file import Revision, SourceFile
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from swarmgate.domain.finding import Finding
+from swarmgate.domain.review.finding import Finding
 from swarmgate.gates.project.files import Trait, Trust
-from swarmgate.gates.source import baseline, python_tree
+from swarmgate.gates.source import comparison, python_tree
 from swarmgate.gates.source.file import Revision, SourceFile
 
 NOW, WAS = b"# one\nx = 1\n# TODO\ny = 2\n", b"# one\r\nx = 1\r\n"
@@ -55,9 +55,9 @@ def test_a_check_is_asked_about_the_past_only_where_it_found_something() -> None
         ]
 
     pair = SourceFile.of("a.py", "python", content=NOW, old=Revision("a.py", "python", WAS))
-    found = baseline.judged(pair, check)
+    found = comparison.judged(pair, check)
     assert [(each.line, each.new) for each in found if isinstance(each, Finding)] == [(1, False), (3, True)]
-    assert baseline.judged(pair.holding(b"x = 1\n"), check) == []
+    assert comparison.judged(pair.holding(b"x = 1\n"), check) == []
     assert asked == [NOW, WAS, b"x = 1\n"]
 
 
@@ -65,12 +65,15 @@ def test_findings_on_one_line_are_told_apart_by_their_subject() -> None:
     line = b"from a import f, g\n"
     pair = SourceFile.of("a.py", "python", content=line, old=Revision("a.py", "python", line))
     both = [Finding(rule="r", path="a.py", line=1, message=name, subject=name) for name in ("f", "g")]
-    assert [(each.subject, each.new) for each in baseline.compare(pair, both, both[1:])] == [("f", True), ("g", False)]
+    assert [(each.subject, each.new) for each in comparison.compare(pair, both, both[1:])] == [
+        ("f", True),
+        ("g", False),
+    ]
 
 
 def test_walks_give_what_those_of_ast_give() -> None:
     every = "match a:\n    case {'k': [b, *c], **d}: pass\nasync def f(*, x=1) -> int: return f'{x!r:>{y}}'\nglobal g\n"
-    for text in (every, Path(baseline.__file__).read_text(), Path(ast.__file__).read_text()):
+    for text in (every, Path(comparison.__file__).read_text(), Path(ast.__file__).read_text()):
         tree = ast.parse(text)
         assert list(python_tree.walk(tree)) == list(ast.walk(tree))
         for node in ast.walk(tree):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
+from swarmgate.domain.review.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.gates.project.index import Project
 from swarmgate.gates.test_integrity.analysis import analyse
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from swarmgate.domain.finding import Finding
+    from swarmgate.domain.review.finding import Finding
 
 
 class Trees:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.review.finding import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from swarmgate.domain.finding import Finding
+    from swarmgate.domain.review.finding import Finding
 
     Told = Callable[..., list[str]]
 

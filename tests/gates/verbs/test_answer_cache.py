@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from swarmgate.gates.cache import Cache
+from swarmgate.gates.cache.store import Cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable

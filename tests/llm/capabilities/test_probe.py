@@ -13,7 +13,7 @@ from swarmgate.config import Config, Provider, Role
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.capabilities.probe import probe
-from swarmgate.llm.capabilities.steering import compact_roles, current, steered
+from swarmgate.llm.capabilities.settings import compact_roles, current, steered
 from swarmgate.llm.capabilities.windows import context_tokens, in_lm_studio, in_models, in_props, in_running, in_shown
 from swarmgate.llm.endpoint import pages
 from swarmgate.llm.endpoint.model_memory import ModelMemory

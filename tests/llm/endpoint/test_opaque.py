@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from tests.llm.habits import Refusal, Seen, chat_server
 
-from swarmgate.agents.conversation import fitted, size
-from swarmgate.agents.replies import answers
+from swarmgate.agents.conversation.conversation import fitted, size
+from swarmgate.agents.conversation.replies import answers
 from swarmgate.config import Provider
 from swarmgate.llm.endpoint.assembly import Assembly, Malformed
 from swarmgate.llm.endpoint.openai_model import OpenAIModel
 from swarmgate.llm.model import Message, ModelReply, ModelRequest, ToolSpec
-from swarmgate.llm.replay import key_of
+from swarmgate.llm.wrappers.replay import key_of
 
 FINISH = ToolSpec(name="finish", description="End.", parameters={"type": "object", "properties": {}})
 BEGIN = (Message(role="system", content="RULES"), Message(role="user", content="ROLE: coder\n\nBRIEF"))

@@ -15,13 +15,13 @@ from swarmgate.config import Provider
 from swarmgate.errors import LimitReached, Stopped
 from swarmgate.llm.endpoint.openai_model import OpenAIModel
 from swarmgate.llm.events import LimitOver, ModelEvent, WaitBrokenOff, WaitingForLimit
-from swarmgate.llm.fallback import Fallback
+from swarmgate.llm.limit_ends import Limit
 from swarmgate.llm.limits.account import AccountLimits, Gated
-from swarmgate.llm.limits.ends import Limit
 from swarmgate.llm.limits.worktime import WorkTime, standing_still
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest
-from swarmgate.llm.retry import Retry
 from swarmgate.llm.scripted import ScriptedModel
+from swarmgate.llm.wrappers.fallback import Fallback
+from swarmgate.llm.wrappers.retry import Retry
 from swarmgate.testing import ScriptedServer
 
 ASK = ModelRequest(messages=(Message(role="system", content="s"), Message(role="user", content="u")))

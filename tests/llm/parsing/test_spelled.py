@@ -10,8 +10,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tests.llm.parsing.spellings import SPELLINGS, THOUGHTS, Call
 
-from swarmgate.agents.tools import BadCall, offered, read_call
-from swarmgate.domain.json_text import loaded
+from swarmgate.agents.tools.table import BadCall, offered, read_call
+from swarmgate.domain.text.json_text import loaded
 from swarmgate.llm.model import Message, ToolCall
 from swarmgate.llm.parsing.json_tools import as_text
 from swarmgate.llm.parsing.spelled import Reading, read, said

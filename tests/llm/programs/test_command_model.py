@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from swarmgate.domain.budget import PROJECT, Account
+from swarmgate.domain.spending.budget import PROJECT, Account
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import BudgetExhausted
 from swarmgate.llm.budget import Budget, Metered

@@ -10,9 +10,9 @@ import pytest
 
 from swarmgate.config import Config
 from swarmgate.errors import ConfigError, MissingRequirement
-from swarmgate.workspace import trusted
 from swarmgate.workspace.agent_programs.files import survey, visible
 from swarmgate.workspace.agent_programs.rules import problems, require
+from swarmgate.workspace.programs import trusted
 
 ROLES = ("architect", "critic", "coder", "reviewer", "test_engineer", "sme")
 

@@ -19,14 +19,14 @@ import pytest
 
 from swarmgate.errors import MissingRequirement, WorkspaceError
 from swarmgate.workspace.sandbox import bubblewrap, choice, landlock, seatbelt, seccomp
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
+from swarmgate.workspace.sandbox.confine import confine
 from swarmgate.workspace.sandbox.confinement import Limits, environment
-from swarmgate.workspace.sandbox.running import CommandRunner
-from swarmgate.workspace.sandbox.surroundings import confine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from swarmgate.workspace.process import Completed
+    from swarmgate.workspace.process.process import Completed
     from swarmgate.workspace.sandbox.confinement import Sandbox
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from swarmgate.domain.automation import BreakerState
+from swarmgate.domain.events.automation import BreakerState
 
 FAILURES = 5
 """Failures in a row that open a breaker (issue 7)."""

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from swarmgate.automation.bus.guarded import Guarded
 from swarmgate.automation.bus.subscription import Subscriber, Subscription, Wait
 from swarmgate.automation.bus.worker import Seen, Worker
-from swarmgate.domain.automation import WorkerFailed
-from swarmgate.domain.state import State
+from swarmgate.domain.events.automation import WorkerFailed
+from swarmgate.domain.state.state import State
 from swarmgate.domain.status import WorkerStatus
-from swarmgate.ledger.automation_log import AutomationLog, DeadLetters
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.automation_log import AutomationLog, DeadLetters
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.tail import Tail
 
 _NAME = "events"

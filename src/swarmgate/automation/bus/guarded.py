@@ -15,7 +15,7 @@ from swarmgate.automation.bus.breaker import FAILURES, RESET_S, WITHIN_S, Breake
 from swarmgate.automation.bus.call import Call, error_text
 from swarmgate.automation.bus.subscription import TryLater
 from swarmgate.automation.bus.worker import Seen, Worker
-from swarmgate.domain.automation import (
+from swarmgate.domain.events.automation import (
     AutomationEvent,
     BreakerChanged,
     BreakerState,
@@ -26,7 +26,7 @@ from swarmgate.domain.automation import (
 )
 from swarmgate.domain.status import WorkerStatus
 from swarmgate.errors import SwarmError
-from swarmgate.ledger.automation_log import AutomationLog
+from swarmgate.ledger.files.automation_log import AutomationLog
 
 _SUBJECTS = 100
 """From so many subjects on, those that are quiet again are forgotten."""

@@ -15,7 +15,7 @@ from typing import Protocol
 from swarmgate.automation.bus.call import error_text
 from swarmgate.automation.bus.worker import Seen
 from swarmgate.errors import SwarmError
-from swarmgate.ledger.automation_log import STOPPED, DeadLetters
+from swarmgate.ledger.files.automation_log import STOPPED, DeadLetters
 
 QUEUE = 1_000
 """Events that wait for one subscriber at most (issue 7)."""

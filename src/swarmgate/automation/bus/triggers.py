@@ -6,8 +6,8 @@ never goes back. So a long break between two runs makes no task long, nor does a
 
 from __future__ import annotations
 
-from swarmgate.domain.automation import Happening
-from swarmgate.domain.state import Planning, State, TaskRecord
+from swarmgate.domain.events.automation import Happening
+from swarmgate.domain.state.state import Planning, State, TaskRecord
 
 _BOUNDARIES = frozenset({"plan_approved", "phase_approved"})
 _CHANGES = frozenset({"plan_saved", "plan_amended", "goal_set"})

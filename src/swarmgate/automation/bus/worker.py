@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from swarmgate.domain.automation import AutomationEvent, Happening
-from swarmgate.domain.state import State
+from swarmgate.domain.events.automation import AutomationEvent, Happening
+from swarmgate.domain.state.state import State
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,18 @@ from swarmgate import config as settings
 from swarmgate.config import PROJECT_FILE, Config, is_program
 from swarmgate.errors import LedgerRolledBack, SwarmError
 from swarmgate.gates.definition import load as load_gates
-from swarmgate.ledger import guidance
-from swarmgate.ledger.checks import Check
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.check import Check
+from swarmgate.ledger.context import guidance
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.witness import RESTORE
-from swarmgate.workspace import trusted
+from swarmgate.ledger.witness.witness import RESTORE
 from swarmgate.workspace.agent_programs import rules as agent_rules
 from swarmgate.workspace.agent_programs.files import agents_of
 from swarmgate.workspace.detect import detect
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.programs import trusted
 from swarmgate.workspace.sandbox.choice import choose
-from swarmgate.workspace.sandbox.surroundings import confine
+from swarmgate.workspace.sandbox.confine import confine
 
 NEED_SETTINGS = ("models", "tests", "sandbox")
 """The checks that are not made where the settings cannot be read; `programs` alone is made only where there are any."""

@@ -29,9 +29,9 @@ from swarmgate.config.loading import read_sources
 from swarmgate.errors import ConfigError, SwarmError
 from swarmgate.gates.definition import GateDefinition
 from swarmgate.gates.definition import load as load_gates
-from swarmgate.ledger.checks import Check
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.settings_file import Draft, changed, read, save
+from swarmgate.ledger.check import Check
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.settings.file import Draft, changed, read, save
 
 
 @dataclass(frozen=True, slots=True)

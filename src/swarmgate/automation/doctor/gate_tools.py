@@ -10,9 +10,9 @@ from pathlib import Path
 
 from swarmgate.automation.doctor.problem import Problem
 from swarmgate.config import Config
-from swarmgate.gates import tools
-from swarmgate.gates.confining import by_hand
+from swarmgate.gates.confinement import by_hand
 from swarmgate.gates.definition import GateDefinition
+from swarmgate.gates.tools import table
 
 NAME = "gate tools"
 
@@ -26,11 +26,11 @@ def look(gates: Sequence[GateDefinition], config: Config, root: Path) -> tuple[P
         tool: gate.id
         for gate in gates
         if gate.enabled and gate.required and gate.id not in config.gates.skip
-        for tool in tools.needed(gate)
+        for tool in table.needed(gate)
         if tool.required and (tool.module or tool.minimum)
     }
     with ThreadPoolExecutor(1) as thread:  # the caller may have a loop of its own
-        found = thread.submit(asyncio.run, tools.asked(wanted, root, partial(by_hand, root, config.commands))).result()
+        found = thread.submit(asyncio.run, table.asked(wanted, root, partial(by_hand, root, config.commands))).result()
     return tuple(
         Problem(NAME, f"{each.name} (gate {wanted[tool]}): {each.problem}", hint=each.hint, severity="error")
         for tool, each in found.items()

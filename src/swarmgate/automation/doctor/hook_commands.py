@@ -11,7 +11,7 @@ from swarmgate.automation.doctor.problem import Problem
 from swarmgate.automation.hooks.worker import unknown_hooks, why_not
 from swarmgate.automation.setting_places import Places
 from swarmgate.config import Config
-from swarmgate.workspace import trusted
+from swarmgate.workspace.programs import trusted
 
 NAME = "hooks"
 _SHELL = frozenset((

@@ -17,8 +17,8 @@ from swarmgate.config.base import KEY_SHAPES
 from swarmgate.config.loading import merged
 from swarmgate.config.refusals import KEY_HINT, KEY_IN_FILE, Source, check_providers, known_keys, refusal
 from swarmgate.errors import ConfigError
-from swarmgate.ledger.settings_file import Edit, Put, Remove, Rename
-from swarmgate.ledger.settings_text import applied
+from swarmgate.ledger.settings.file import Edit, Put, Remove, Rename
+from swarmgate.ledger.settings.text import applied
 
 DEPRECATED: dict[tuple[str, ...], str | None] = {
     ("project", "name"): None,

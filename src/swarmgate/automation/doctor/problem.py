@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from swarmgate.ledger.checks import Check
-from swarmgate.ledger.settings_file import Edit
+from swarmgate.ledger.check import Check
+from swarmgate.ledger.settings.file import Edit
 
 
 @dataclass(frozen=True, slots=True)

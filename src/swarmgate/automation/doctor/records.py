@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from swarmgate.automation.doctor.problem import Problem
 from swarmgate.errors import LedgerError, SwarmError
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.reconcile import edits
 

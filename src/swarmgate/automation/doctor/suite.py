@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from swarmgate.automation.suite_command import SuiteLook, look_at_suite
 from swarmgate.config import Config
 from swarmgate.errors import SwarmError
-from swarmgate.gates import confining
-from swarmgate.ledger.checks import Check
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.workspace.repository import Repository
+from swarmgate.gates import confinement
+from swarmgate.ledger.check import Check
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.workspace.git.repository import Repository
 
 NAME = "tests"
 _SHOWN = 5
@@ -24,7 +24,7 @@ def look(folder: SwarmFolder, config: Config) -> Check:
     # A doctor is asked of strange projects first, whose settings came with them: it opens none of what they name.
     bounds = config.commands.model_copy(update={"network": False, "writable": ()})
     try:
-        commands = confining.confined(repository.root, bounds, guarded=(folder.path,))
+        commands = confinement.confined(repository.root, bounds, guarded=(folder.path,))
     except SwarmError as error:  # the check `sandbox` fails by it
         told = f"not looked at: {error.message}"
         return Check(NAME, config.tests.command or "the detected command", warnings=(told,))

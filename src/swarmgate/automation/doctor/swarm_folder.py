@@ -12,8 +12,8 @@ from swarmgate import assets
 from swarmgate.automation.doctor.problem import Problem
 from swarmgate.errors import ConfigError
 from swarmgate.journal.lock import describe, live_owner, read_owner
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.settings_file import Draft, read
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.settings.file import Draft, read
 
 NAME = "folder"
 _WHOLE = re.compile(r"/?(\*\*/)?\.swarm(/|/\*|/\*\*)?")

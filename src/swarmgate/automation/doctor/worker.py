@@ -10,10 +10,10 @@ from swarmgate.automation.doctor import diagnosis, suite
 from swarmgate.automation.doctor.diagnosis import Diagnosis
 from swarmgate.automation.ports import Ports
 from swarmgate.config import ROLES, Config, load
-from swarmgate.domain.automation import DoctorRan
+from swarmgate.domain.events.automation import DoctorRan
 from swarmgate.errors import SwarmError
-from swarmgate.ledger.checks import Check
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.check import Check
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.project import Project
 
 NAME = "config_doctor"

@@ -18,8 +18,8 @@ from swarmgate.automation.drift.comparison import Index, Later
 from swarmgate.automation.drift.opposites import CLOSING
 from swarmgate.automation.drift.report import Decision, DecisionStatus, Place, TextKind
 from swarmgate.automation.drift.words import rows
-from swarmgate.domain.state import State
-from swarmgate.ledger.context_file import blocks
+from swarmgate.domain.state.state import State
+from swarmgate.ledger.context.context_file import blocks
 
 _HEADING = re.compile(r"#{1,6}\s*(?P<title>.*?)[\s#:]*$")
 _TITLE = re.compile(

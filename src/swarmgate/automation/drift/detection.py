@@ -21,7 +21,7 @@ from swarmgate.automation.drift.report import (
 )
 from swarmgate.automation.drift.texts import decision_text, follows
 from swarmgate.automation.drift.words import content, tokens
-from swarmgate.domain.state import State
+from swarmgate.domain.state.state import State
 
 _ORDER = {SignalKind.CONTRADICTION: 0, SignalKind.UNCOVERED: 1, SignalKind.STALE: 2}
 MOST = 2_000

@@ -14,7 +14,7 @@ from swarmgate.automation.drift.claims import sentences
 from swarmgate.automation.drift.comparison import Later
 from swarmgate.automation.drift.report import Decision, DecisionStatus, Place
 from swarmgate.automation.drift.words import content, is_light, rows, tokens
-from swarmgate.domain.state import State
+from swarmgate.domain.state.state import State
 
 UNTOUCHED_PHASES = 2
 _COVERED_BY_ALL, _COVERED_BY_ONE = 0.5, 0.4

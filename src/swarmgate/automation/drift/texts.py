@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from swarmgate.automation.drift.comparison import Later
 from swarmgate.automation.drift.report import Decision, Place, TextKind
 from swarmgate.automation.drift.words import rows
-from swarmgate.domain.events import Entry, GoalSet, GuidanceGiven, PhaseClosed, PlanSaved, TaskDelegated
-from swarmgate.domain.state import Guidance, State, TaskStatus
+from swarmgate.domain.events.event import Entry, GoalSet, GuidanceGiven, PhaseClosed, PlanSaved, TaskDelegated
+from swarmgate.domain.state.state import Guidance, State, TaskStatus
 
 _SHORTEST = 8
 """An answer's line is looked up by its beginning; shorter ones are too common."""

@@ -15,15 +15,15 @@ from swarmgate.automation.drift.detection import Material, detect
 from swarmgate.automation.drift.report import Decision, DriftReport, Place
 from swarmgate.automation.drift.texts import Record, record
 from swarmgate.automation.ports import Ports
-from swarmgate.domain.automation import AutomationEvent, DriftFound
-from swarmgate.domain.state import State
+from swarmgate.domain.events.automation import AutomationEvent, DriftFound
+from swarmgate.domain.state.state import State
 from swarmgate.errors import SwarmError
-from swarmgate.ledger import guidance
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.context import guidance
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project
-from swarmgate.workspace import regular
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.files import regular
+from swarmgate.workspace.git.repository import Repository
 
 NAME = "decision_drift_detection"
 MOST_BYTES = 4_000_000

@@ -10,13 +10,13 @@ from typing import Any
 from swarmgate.automation.events.wording import words_of
 from swarmgate.config import nearest
 from swarmgate.domain import base
-from swarmgate.domain.automation import AUTOMATION_EVENTS, Happening
-from swarmgate.domain.events import EVENTS, Entry
+from swarmgate.domain.events.automation import AUTOMATION_EVENTS, Happening
+from swarmgate.domain.events.event import EVENTS, Entry
 from swarmgate.domain.progress import Progress
 from swarmgate.errors import UsageError
 from swarmgate.ledger import newest
-from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.describe import counted, describe
+from swarmgate.ledger.files.automation_log import AutomationLog
 from swarmgate.ledger.tail import Tail, happening
 from swarmgate.project import Project
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from swarmgate.domain.automation import AUTOMATION_EVENTS, AutomationEvent, Happening
+from swarmgate.domain.events.automation import AUTOMATION_EVENTS, AutomationEvent, Happening
 
 
 def describe(event: AutomationEvent) -> str:

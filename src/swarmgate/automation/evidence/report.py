@@ -7,11 +7,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swarmgate.config import nearest
-from swarmgate.domain.evidence_report import EvidenceReport, Pruned, TaskEvidence, recorded, task_evidence
-from swarmgate.domain.evidence_summary import summary
-from swarmgate.domain.plan import id_key
+from swarmgate.domain.evidence.report import EvidenceReport, Pruned, TaskEvidence, recorded, task_evidence
+from swarmgate.domain.evidence.summary import summary
+from swarmgate.domain.plan.plan import id_key
 from swarmgate.errors import UsageError
-from swarmgate.ledger.evidence_index import EvidenceIndex, earlier_goals
+from swarmgate.ledger.evidence.index import EvidenceIndex, earlier_goals
 from swarmgate.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def prune(project: Project, *, days: int | None = None, mb: int | None = None, c
         LedgerLocked: a run is at work.
         LedgerWriteFailed: the disk refused; nothing is lost.
     """
-    from swarmgate.ledger.retention import prune as pruned
+    from swarmgate.ledger.evidence.retention import prune as pruned
 
     limits = project.config.evidence
     return pruned(

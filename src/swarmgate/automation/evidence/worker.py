@@ -9,11 +9,11 @@ from swarmgate.automation.bus.worker import Seen, Worker
 from swarmgate.automation.evidence.report import report
 from swarmgate.automation.ports import Ports
 from swarmgate.config import Automation
-from swarmgate.domain.automation import AutomationEvent, EvidenceSummarised
-from swarmgate.domain.state import State
+from swarmgate.domain.events.automation import AutomationEvent, EvidenceSummarised
+from swarmgate.domain.state.state import State
 from swarmgate.errors import LedgerError
-from swarmgate.journal.writing import writing
-from swarmgate.ledger.context_file import keep_summary, read
+from swarmgate.journal.disk_errors import writing
+from swarmgate.ledger.context.context_file import keep_summary, read
 from swarmgate.project import Project
 
 NAME = "evidence_auto_summaries"

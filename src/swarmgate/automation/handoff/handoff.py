@@ -11,22 +11,23 @@ from swarmgate.automation.drift.worker import drift
 from swarmgate.automation.handoff.page import MARK, Failure, Handoff, HandoffRole, render
 from swarmgate.automation.ports import Ports
 from swarmgate.config import Config, is_program
-from swarmgate.domain.budget import accounts
-from swarmgate.domain.decide import waiting_for, worked_on
-from swarmgate.domain.events import EditRefused, Entry, GoalSet, ProjectInitialised
-from swarmgate.domain.evidence_summary import in_words
-from swarmgate.domain.redaction import masked, redact
-from swarmgate.domain.state import Outcome, Planning, State, TaskStatus
+from swarmgate.domain.events.event import EditRefused, Entry, GoalSet, ProjectInitialised
+from swarmgate.domain.evidence.summary import in_words
+from swarmgate.domain.next_step import waiting_for, worked_on
+from swarmgate.domain.spending.budget import accounts
+from swarmgate.domain.state.state import Outcome, Planning, State, TaskStatus
+from swarmgate.domain.text.redaction import masked, redact
 from swarmgate.errors import ConfigError, SwarmError, UsageError, WorkspaceError
+from swarmgate.journal.disk_errors import writing
 from swarmgate.journal.lock import describe, live_owner
-from swarmgate.journal.writing import writing
-from swarmgate.ledger import guidance, preflights
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.context import guidance
+from swarmgate.ledger.files import preflights
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project
-from swarmgate.workspace import regular
-from swarmgate.workspace.atomic import replace
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.files import regular
+from swarmgate.workspace.files.atomic import replace
+from swarmgate.workspace.git.repository import Repository
 
 _ANSWER = 200
 

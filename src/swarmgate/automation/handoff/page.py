@@ -6,7 +6,7 @@ Words of people and models stay words: none of them can make a heading of the pa
 from __future__ import annotations
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.markdown import code, inline, prose
+from swarmgate.domain.text.markdown import code, inline, prose
 
 MARK = "<!-- swarm: a handoff page; swarm handoff writes it anew -->"
 """The first line of a page: what begins otherwise is no page of ours, and is not replaced."""

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from swarmgate.domain.automation import AUTOMATION_EVENTS, Happening
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.events import EVENTS
-from swarmgate.domain.state import State
+from swarmgate.domain.events.automation import AUTOMATION_EVENTS, Happening
+from swarmgate.domain.events.event import EVENTS
+from swarmgate.domain.state.state import State
 
 ACTOR = "hooks"
 """Who runs hooks, as automation's own events name it."""

@@ -14,12 +14,12 @@ from pydantic import ValidationError
 from swarmgate.automation.hooks.events import HOOKABLE, sample
 from swarmgate.automation.hooks.worker import Hooks, unknown_hooks, why_not
 from swarmgate.config import PROJECT_FILE, SPEAKING
-from swarmgate.domain.automation import Happening, HookRan
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.events import EVENTS
+from swarmgate.domain.events.automation import Happening, HookRan
+from swarmgate.domain.events.event import EVENTS
 from swarmgate.domain.progress import Progress
 from swarmgate.errors import UsageError
-from swarmgate.ledger.automation_log import AutomationLog
+from swarmgate.ledger.files.automation_log import AutomationLog
 from swarmgate.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from swarmgate.automation.ports import Ports
     from swarmgate.config import Config
-    from swarmgate.ledger.folder import SwarmFolder
+    from swarmgate.ledger.files.folder import SwarmFolder
     from swarmgate.project import Project
-    from swarmgate.workspace.sandbox.running import CommandRunner
+    from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
 
 _BARE = (

@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING
 
 from swarmgate.automation.hooks.events import ACTOR, HOOKABLE, NEVER, is_own, meant, subject_of, variables_of
 from swarmgate.config import Config
-from swarmgate.domain.automation import Happening, HookRan
-from swarmgate.domain.state import State
+from swarmgate.domain.events.automation import Happening, HookRan
+from swarmgate.domain.state.state import State
 from swarmgate.errors import SwarmError
-from swarmgate.journal.writing import writing
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.workspace.folders import make
+from swarmgate.journal.disk_errors import writing
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.workspace.files.folders import make
 
 if TYPE_CHECKING:
     from swarmgate.automation.bus.worker import Seen
-    from swarmgate.workspace.process import Completed
-    from swarmgate.workspace.sandbox.running import CommandRunner
+    from swarmgate.workspace.process.process import Completed
+    from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
 OUTPUT_CHARS = 2_000
 """Of what a hook prints, so much is told: its end."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from hashlib import sha256
 
-from swarmgate.domain.automation import PlanSynced, SyncDeferred
-from swarmgate.domain.events import EditRefused
+from swarmgate.domain.events.automation import PlanSynced, SyncDeferred
+from swarmgate.domain.events.event import EditRefused
 from swarmgate.domain.progress import Progress
 from swarmgate.errors import LedgerCorrupt, LedgerLocked
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.opening import sync_pass
 from swarmgate.ledger.reconcile import edits
+from swarmgate.ledger.recovery.opening import sync_pass
 from swarmgate.project import Project
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import LedgerLocked
 from swarmgate.journal.lock import at_work, describe
-from swarmgate.ledger import opening
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.reconcile import edits
+from swarmgate.ledger.recovery import opening
 from swarmgate.project import Project
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from swarmgate.automation.bus.breaker import RESET_S, WITHIN_S, Breaker, Repeats
 from swarmgate.automation.bus.call import Call, error_text
-from swarmgate.domain.automation import (
+from swarmgate.domain.events.automation import (
     AutomationEvent,
     BreakerChanged,
     BreakerState,
@@ -28,8 +28,8 @@ from swarmgate.domain.automation import (
 )
 from swarmgate.domain.status import WorkerStatus
 from swarmgate.journal.lock import live_owner
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.status_file import stamp
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.files.status_file import stamp
 
 NAME = "plan_sync"
 LOOK_S = 0.5

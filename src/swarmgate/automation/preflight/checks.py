@@ -15,7 +15,7 @@ from swarmgate.automation.preflight import dependencies, gates, records, resourc
 from swarmgate.automation.preflight.context import Found, Look, PreflightContext, in_thread
 from swarmgate.domain.preflight import PreflightCheck, PreflightReport, PreflightStatus, report_of
 from swarmgate.errors import SwarmError
-from swarmgate.workspace.collecting.listing import LIMIT_S
+from swarmgate.workspace.test_runs.collection.listing import LIMIT_S
 
 READING_S = 60.0
 """Longest time of a group of checks that only reads."""

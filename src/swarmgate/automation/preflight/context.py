@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from functools import wraps
 
 from swarmgate.config import Config
-from swarmgate.domain.budget import Account
 from swarmgate.domain.preflight import Reach
-from swarmgate.domain.state import State
+from swarmgate.domain.spending.budget import Account
+from swarmgate.domain.state.state import State
 from swarmgate.errors import SwarmError
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.workspace.repository import Repository
-from swarmgate.workspace.sandbox.running import CommandRunner
+from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from swarmgate.automation.preflight.context import Found, PreflightContext, few
-from swarmgate.domain.finding import GateResult, GateStatus
-from swarmgate.gates import accepted
+from swarmgate.domain.review.finding import GateResult, GateStatus
+from swarmgate.gates import baseline
+from swarmgate.gates.cache.memory import Memory
 from swarmgate.gates.definition import load
-from swarmgate.gates.memory import Memory
-from swarmgate.gates.pipeline import GatesOptions, run_pipeline
+from swarmgate.gates.pipeline.pipeline import GatesOptions, run_pipeline
 from swarmgate.gates.project.scope import Scope
-from swarmgate.workspace import revisions
+from swarmgate.workspace.git import revisions
 
 LINT, SECRETS = "lint_check", "secret_scan"
 """The gates that are run."""
@@ -62,7 +62,7 @@ async def _gate(context: PreflightContext, gate: str, *, whole: bool) -> GateRes
         ),
         fix=False,
         scope=Scope(whole=whole, reference=repository.head_tree() if whole else ""),
-        accepted=accepted.on_disk(repository.root),
+        accepted=baseline.on_disk(repository.root),
         memory=Memory(),
         commands=context.commands(),
     )

@@ -14,19 +14,19 @@ from swarmgate.automation.ports import Ports
 from swarmgate.automation.preflight.checks import FIRST, GROUPS, run_checks
 from swarmgate.automation.preflight.context import PreflightContext
 from swarmgate.config import SPEAKING, Config, is_program
-from swarmgate.domain.automation import PreflightRan
-from swarmgate.domain.budget import PROJECT, Account, accounts
+from swarmgate.domain.events.automation import PreflightRan
 from swarmgate.domain.preflight import PreflightReport, Reach
-from swarmgate.domain.state import State, replace
+from swarmgate.domain.spending.budget import PROJECT, Account, accounts
+from swarmgate.domain.state.state import State, replace
 from swarmgate.errors import LedgerError, PreflightFailed, UsageError
-from swarmgate.ledger import preflights
-from swarmgate.ledger.automation_log import AutomationLog
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.councils.sessions import Beside
+from swarmgate.ledger.files import preflights
+from swarmgate.ledger.files.automation_log import AutomationLog
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.sessions import Beside
 from swarmgate.project import Project
 from swarmgate.workspace.agent_programs.files import survey
-from swarmgate.workspace.sandbox.running import CommandRunner
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
 NAME = "phase_preflight"
 """The capability, and the actor on the journal."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from swarmgate.automation.preflight.context import Found, PreflightContext, few
-from swarmgate.ledger.audit import audit
+from swarmgate.ledger.audit.audit import audit
 from swarmgate.ledger.reconcile import edits
 
 _AUDITED = ("chain", "evidence", "commits")

@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 
 from swarmgate.automation.preflight.context import Found, PreflightContext, few
 from swarmgate.config import is_program
-from swarmgate.domain.budget import Account
-from swarmgate.domain.estimate import expected_of, shortfalls
-from swarmgate.domain.events import PhaseEstimated
+from swarmgate.domain.events.event import PhaseEstimated
 from swarmgate.domain.preflight import Reach
-from swarmgate.domain.state import State, replace
+from swarmgate.domain.spending.budget import Account
+from swarmgate.domain.spending.estimate import expected_of, shortfalls
+from swarmgate.domain.state.state import State, replace
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import SwarmError
-from swarmgate.gates import tools
 from swarmgate.gates.definition import load
-from swarmgate.workspace import temporary
+from swarmgate.gates.tools import table
 from swarmgate.workspace.agent_programs import rules as agent_rules
+from swarmgate.workspace.process import temporary
 
 FREE_BYTES = 500_000_000
 """Less room stops a phase: snapshots, evidence and copies of the tree have to fit."""
@@ -34,8 +34,8 @@ async def look_at_tools(context: PreflightContext) -> Mapping[str, Found]:
     gates = [
         gate for gate in load(context.repository.root) if gate.enabled and gate.required and gate.id not in skipped
     ]
-    wanted = [tool for gate in gates for tool in tools.needed(gate) if tool.required]
-    found = (await tools.asked([tools.GIT, *wanted], context.repository.root, context.commands)).values()
+    wanted = [tool for gate in gates for tool in table.needed(gate) if tool.required]
+    found = (await table.asked([table.GIT, *wanted], context.repository.root, context.commands)).values()
     known = {each.name: each for each in found}
     told = ", ".join([f"python {platform.python_version()}", *map(str, known.values())])
     lacking = [each for each in found if each.problem]

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 
 from swarmgate.automation.preflight.context import Found, PreflightContext, few
 from swarmgate.automation.suite_command import look_at_suite, memory_key
-from swarmgate.domain.laws_judging import only_known_red
-from swarmgate.domain.stage import Judge
-from swarmgate.domain.state import TaskStatus
-from swarmgate.ledger import preflights
-from swarmgate.workspace.checkout import checked_out
+from swarmgate.domain.review.stage import Judge
+from swarmgate.domain.state.state import TaskStatus
+from swarmgate.domain.transitions.review import only_known_red
+from swarmgate.ledger.files import preflights
+from swarmgate.workspace.checkout.checkout import checked_out
 from swarmgate.workspace.detect import detect
-from swarmgate.workspace.repository import Repository
-from swarmgate.workspace.suite import run_tests
+from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.test_runs.suite import run_tests
 
 _NOT_FOUND = 127
 """The shell's exit code for a program that is not there (POSIX, Shell Command Language 2.8.2)."""

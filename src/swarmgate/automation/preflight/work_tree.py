@@ -9,7 +9,7 @@ from pathlib import Path
 
 from swarmgate.automation.preflight.context import Found, PreflightContext, few
 from swarmgate.errors import SwarmError
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git.repository import Repository
 
 _LOCKS = ("index.lock", "HEAD.lock")
 """Files in git's folder that keep every commit from being made (api-lockfile of git)."""

@@ -11,10 +11,10 @@ from swarmgate.automation.bus.worker import Seen, Worker
 from swarmgate.automation.ports import Ports
 from swarmgate.automation.preflight.checks import longest, run_checks
 from swarmgate.automation.preflight.preflight import NAME, context_of, ran
-from swarmgate.domain.automation import AutomationEvent
+from swarmgate.domain.events.automation import AutomationEvent
 from swarmgate.errors import LedgerError
 from swarmgate.journal.lock import live_owner
-from swarmgate.ledger import preflights
+from swarmgate.ledger.files import preflights
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project
 

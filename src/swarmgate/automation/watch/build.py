@@ -14,8 +14,8 @@ from swarmgate.automation.watch.status_board import Heard
 from swarmgate.automation.watch.watcher import Watcher
 from swarmgate.automation.workers import workers_of
 from swarmgate.config import Automation
-from swarmgate.domain.automation import Happening
-from swarmgate.domain.events import EditRefused
+from swarmgate.domain.events.automation import Happening
+from swarmgate.domain.events.event import EditRefused
 from swarmgate.domain.progress import Listener, Progress
 from swarmgate.domain.status import Place
 from swarmgate.project import Project

@@ -14,15 +14,16 @@ from swarmgate.automation.watch.lock import taken
 from swarmgate.domain.progress import Progress
 from swarmgate.domain.status import Ended, StatusFile, WatchStatus, work_status
 from swarmgate.errors import SwarmError, UsageError
+from swarmgate.journal.disk_errors import writing
 from swarmgate.journal.journal import utc_now
 from swarmgate.journal.lock import at_work, describe, live_owner
-from swarmgate.journal.writing import writing
-from swarmgate.ledger import status_file
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files import status_file
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.files.watch_log import end_of
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.watch_log import end_of
 from swarmgate.project import Project
-from swarmgate.workspace import detached, trusted
+from swarmgate.workspace.process import detached
+from swarmgate.workspace.programs import trusted
 
 START_S = 20.0
 """Seconds in which a daemon has to watch, on the slowest machine."""

@@ -15,10 +15,10 @@ from swarmgate.automation.ports import Ports
 from swarmgate.automation.watch.foreground import watch
 from swarmgate.domain.progress import Progress
 from swarmgate.errors import SwarmError
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.watch_log import WatchLog
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.files.watch_log import WatchLog
 from swarmgate.project import Project
-from swarmgate.workspace import trusted
+from swarmgate.workspace.programs import trusted
 
 
 def main(ports: Ports) -> None:

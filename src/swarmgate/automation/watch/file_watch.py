@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.automation.watch.debounce import Debounce
-from swarmgate.domain.automation import Watching
+from swarmgate.domain.events.automation import Watching
 
 if TYPE_CHECKING:
     from swarmgate.automation.watch.file_events import FileEvents

@@ -5,7 +5,7 @@ from __future__ import annotations
 from swarmgate.domain.status import Place
 from swarmgate.errors import AlreadyWatching, LedgerLocked
 from swarmgate.journal.lock import WriterLock, describe, live_owner, read_owner
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 
 
 class WatchLock:

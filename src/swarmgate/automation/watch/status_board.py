@@ -8,12 +8,12 @@ from collections import deque
 from collections.abc import Callable
 
 from swarmgate.automation.bus.worker import Seen
-from swarmgate.domain.automation import Happening
-from swarmgate.domain.state import State
+from swarmgate.domain.events.automation import Happening
+from swarmgate.domain.state.state import State
 from swarmgate.domain.status import LAST_EVENTS, Place, StatusEvent, StatusFile, WorkerStatus, work_status
 from swarmgate.journal.lock import at_work, describe
-from swarmgate.ledger import status_file
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files import status_file
+from swarmgate.ledger.files.folder import SwarmFolder
 
 PAUSE_S = 0.5
 """Seconds between two writes while things happen."""

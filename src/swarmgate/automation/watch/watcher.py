@@ -28,7 +28,7 @@ from swarmgate.automation.watch.file_watch import GONE_S, FileWatch
 from swarmgate.automation.watch.lock import WatchLock
 from swarmgate.automation.watch.status_board import Heard, StatusBoard, Words
 from swarmgate.config.automation import Automation
-from swarmgate.domain.automation import (
+from swarmgate.domain.events.automation import (
     AutomationEvent,
     Happening,
     WatchFellBack,
@@ -39,8 +39,8 @@ from swarmgate.domain.automation import (
 from swarmgate.domain.status import Place, WorkerStatus
 from swarmgate.errors import NotAProject, SwarmError
 from swarmgate.journal.lock import at_work, describe, live_owner
-from swarmgate.ledger.automation_log import AutomationLog
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.automation_log import AutomationLog
+from swarmgate.ledger.files.folder import SwarmFolder
 
 ACTOR = "watch"
 """Under which name the watcher itself tells what it does."""

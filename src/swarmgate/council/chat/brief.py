@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from swarmgate.agents.brief import Brief, Section, cut, one_line
+from swarmgate.agents.briefs.brief import Brief, Section, cut, one_line
 from swarmgate.council.chat.model import Chat, ChatMessage, Draft, message_id
 from swarmgate.council.chat.state import WINDOW
 

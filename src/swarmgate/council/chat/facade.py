@@ -18,7 +18,7 @@ from swarmgate.council.chat.rules import RULES
 from swarmgate.council.chat.state import State
 from swarmgate.council.records.record import Record
 from swarmgate.council.shared import Shared, new_id
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import Archived, CouncilFailed, CouncilRefused
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, TypeAdapter
 
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.debate import Seat, SeatId
+from swarmgate.domain.review.votes import Seat, SeatId
 from swarmgate.domain.usage import Usage
 
 LEAST_AGENTS, MOST_AGENTS = 2, 32

@@ -26,7 +26,7 @@ from swarmgate.council.chat.model import (
 )
 from swarmgate.council.requests.described import begins, tables_of, text_of
 from swarmgate.council.requests.seats import seats_of
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilRefused
 
 AGENT_KEYS = ("id", "model", "system")

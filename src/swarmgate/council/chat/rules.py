@@ -12,7 +12,7 @@ from swarmgate.council.chat import view
 from swarmgate.council.chat.model import CallsLost, Chat, ChatEnd, ChatResult, ChatSummary, TurnTaken
 from swarmgate.council.chat.state import State, out_of_time, resumed, seated, sent, taken
 from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, TimeUp
-from swarmgate.council.rules import Rules
+from swarmgate.council.records.rules import Rules
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.stream import Told
 from swarmgate.domain.base import Frozen

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from swarmgate.agents.desk import Desk
+from swarmgate.agents.context import Desk
 from swarmgate.council.chat.brief import MOST_UNREAD, chat_brief, inbox_of, room_of
 from swarmgate.council.chat.model import CallsLost, Chat, ChatResult, TurnTaken
 from swarmgate.council.chat.rules import ChatRules, CountCalls, TakeTurn

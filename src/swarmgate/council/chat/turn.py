@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from swarmgate.agents.arguments import SendMessage, Synthesize
-from swarmgate.agents.brief import Brief, one_line
-from swarmgate.agents.desk import Desk
-from swarmgate.agents.toolbox import Toolbox
-from swarmgate.agents.turn import Refused, take_turn
+from swarmgate.agents.briefs.brief import Brief, one_line
+from swarmgate.agents.context import Desk
+from swarmgate.agents.conversation.toolbox import Toolbox
+from swarmgate.agents.conversation.turn import Refused, take_turn
+from swarmgate.agents.tools.arguments import SendMessage, Synthesize
 from swarmgate.config import nearest
 from swarmgate.council.chat.brief import shown_size
 from swarmgate.council.chat.model import ALL, MOST_CONTENT, Chat, ChatTurn, Draft, spoken

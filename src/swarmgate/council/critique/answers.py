@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from swarmgate.agents.answer_text import Unread, squeezed
-from swarmgate.agents.answers import Answer, Form, called
-from swarmgate.agents.arguments import Arguments
-from swarmgate.agents.brief import cut
+from swarmgate.agents.briefs.brief import cut
+from swarmgate.agents.tools.answer_text import Unread, squeezed
+from swarmgate.agents.tools.answers import Answer, Form, called
+from swarmgate.agents.tools.arguments import Arguments
 from swarmgate.council.critique.model import Criterion, Score
 from swarmgate.council.critique.scoring import clamped
-from swarmgate.domain.council_limits import MATERIAL
+from swarmgate.council.limits import MATERIAL
 
 _SCORES = ("scores", "evaluations", "ratings", "criteria")
 _SUGGESTIONS = ("suggestions", "improvements", "recommendations", "feedback")

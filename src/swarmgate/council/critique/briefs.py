@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from swarmgate.agents.brief import Brief, Section, bullets
-from swarmgate.agents.desk import Desk
+from swarmgate.agents.briefs.brief import Brief, Section, bullets
+from swarmgate.agents.context import Desk
 from swarmgate.council.critique.model import Criterion, Critique, Iteration
 from swarmgate.council.critique.scoring import best, missed, version_of
 from swarmgate.council.critique.state import EVALUATOR
-from swarmgate.council.participants.asking import brief_for
+from swarmgate.council.participants.question import brief_for
 from swarmgate.council.participants.windows import window_of
 from swarmgate.llm.endpoint.wire import estimated_tokens
 

@@ -229,7 +229,7 @@ class Critiques:
             ConfigError: one has none.
         """
         from swarmgate.agents.contexts import PARTICIPANT, seat_config
-        from swarmgate.domain.debate import Seat
+        from swarmgate.domain.review.votes import Seat
 
         own = {"author": critique.model, "evaluator": critique.evaluator_model or critique.model}
         found: dict[str, str] = {}

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from swarmgate.council.limits import CRITERIA, ITERATIONS
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.council_limits import CRITERIA, ITERATIONS
-from swarmgate.domain.debate import SeatId
+from swarmgate.domain.review.votes import SeatId
 from swarmgate.domain.usage import Usage
 
 

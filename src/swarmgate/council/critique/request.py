@@ -9,12 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from swarmgate.agents.answer_text import squeezed
+from swarmgate.agents.tools.answer_text import squeezed
 from swarmgate.config import nearest
 from swarmgate.council.critique.model import DEFAULT_CRITERIA, Criterion, Critique
-from swarmgate.council.pattern import Where
-from swarmgate.council.requests.seats import checked
-from swarmgate.domain.council_limits import (
+from swarmgate.council.limits import (
     CRITERIA,
     ITERATIONS,
     MATERIAL,
@@ -26,8 +24,10 @@ from swarmgate.domain.council_limits import (
     sized,
     within,
 )
+from swarmgate.council.pattern import Where
+from swarmgate.council.requests.seats import checked
 from swarmgate.errors import CouncilRefused
-from swarmgate.workspace import guard
+from swarmgate.workspace.files import guard
 
 SHARE = Limit(least=0, most=1)
 """Weights, thresholds and scores."""

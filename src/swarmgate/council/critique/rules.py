@@ -38,7 +38,7 @@ from swarmgate.council.critique.state import (
 )
 from swarmgate.council.critique.view import text_lines
 from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, Status, Stopped, TimeUp
-from swarmgate.council.rules import Rules
+from swarmgate.council.records.rules import Rules
 from swarmgate.council.views import stream
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.domain.base import Frozen

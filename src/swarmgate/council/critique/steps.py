@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from swarmgate.agents.brief import Brief
-from swarmgate.agents.desk import Desk
+from swarmgate.agents.briefs.brief import Brief
+from swarmgate.agents.context import Desk
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.critique.answers import evaluation_of, version_in
 from swarmgate.council.critique.briefs import evaluating, generating, improving, prompt_tokens, too_large
@@ -19,14 +19,14 @@ from swarmgate.council.critique.request import critique_of
 from swarmgate.council.critique.rules import CritiqueRules, given_up
 from swarmgate.council.critique.scoring import best, version_of
 from swarmgate.council.critique.state import EVALUATOR, Check, Judge, State, Write, by_voice
-from swarmgate.council.participants.asking import Heard, ask, bounded
+from swarmgate.council.limits import WHOLE_SECONDS
+from swarmgate.council.participants.question import Heard, ask, bounded
 from swarmgate.council.participants.voices import Voices
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.records.lifecycle import Standing
 from swarmgate.council.run import run
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.council_limits import WHOLE_SECONDS
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilRefused
 

@@ -14,12 +14,12 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from swarmgate.agents.answer_text import Unread
-from swarmgate.agents.answers import Answer, Form, called
-from swarmgate.agents.brief import cut, one_line
-from swarmgate.council.debate.closing import DECOR, ITEM, Closing, closing, prose
+from swarmgate.agents.briefs.brief import cut, one_line
+from swarmgate.agents.tools.answer_text import Unread
+from swarmgate.agents.tools.answers import Answer, Form, called
+from swarmgate.council.debate.closing_verdict import DECOR, ITEM, Closing, closing, prose
 from swarmgate.council.debate.model import Claim, Stance
-from swarmgate.domain.debate import MESSAGE_ID, Ballot, Reason, Vote
+from swarmgate.domain.review.votes import MESSAGE_ID, Ballot, Reason, Vote
 from swarmgate.llm.parsing.json_objects import Line, answer_lines, taken_apart
 
 MOST_READ = 200_000

@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from swarmgate.council.requests.described import Described, as_seat
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
+from swarmgate.domain.review.votes import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
 
 Voice = Annotated[Seat, BeforeValidator(as_seat)]
 

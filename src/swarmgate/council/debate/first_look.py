@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from swarmgate.agents.answer_text import Unread
-from swarmgate.agents.brief import Brief, Section, cut, one_line
-from swarmgate.agents.desk import Desk
-from swarmgate.agents.participant import ROLE, submit
+from swarmgate.agents.briefs.brief import Brief, Section, cut, one_line
+from swarmgate.agents.context import Desk
+from swarmgate.agents.roles.participant import ROLE, submit
+from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.council.debate.answers import WHAT_IS_MISSING, ballot_of, voted
 from swarmgate.council.debate.model import Speech
 from swarmgate.council.participants.overheard import overheard
 from swarmgate.council.participants.windows import material_sections
-from swarmgate.domain.debate import Ballot, message_id
+from swarmgate.domain.review.votes import Ballot, message_id
 from swarmgate.errors import ModelError
 
 SEAT = "first-look"

@@ -13,7 +13,17 @@ from typing import Literal
 from pydantic import Field
 
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Ballot, Reason, Seat, SeatId, Tally, Vote
+from swarmgate.domain.review.votes import (
+    LEAST_SEATS,
+    MOST_ROUNDS,
+    MOST_SEATS,
+    Ballot,
+    Reason,
+    Seat,
+    SeatId,
+    Tally,
+    Vote,
+)
 from swarmgate.domain.usage import Usage
 
 PART = "debate"

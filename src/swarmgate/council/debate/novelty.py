@@ -23,7 +23,7 @@ from functools import lru_cache
 from rapidfuzz import fuzz, process
 
 from swarmgate.council.debate.model import Claim, Novelty, Speech
-from swarmgate.domain.debate import MESSAGE_ID
+from swarmgate.domain.review.votes import MESSAGE_ID
 
 _ATTRIBUTION = re.compile(
     rf"(?:\b(?:as|see)\s+)?[(\[]?{MESSAGE_ID.pattern}[)\]]?(?:\s+(?:says|said|notes|states|shows|argues)\b)?,?",

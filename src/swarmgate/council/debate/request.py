@@ -9,7 +9,7 @@ from swarmgate.council.debate.model import Debate
 from swarmgate.council.participants.voices import Voices
 from swarmgate.council.pattern import Where
 from swarmgate.council.requests.seats import checked, seat_of, seats_of
-from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
+from swarmgate.domain.review.votes import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
 from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement
 
 Participant = Seat | Mapping[str, Any] | str

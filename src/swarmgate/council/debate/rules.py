@@ -38,10 +38,10 @@ from swarmgate.council.debate.state import (
     silence,
 )
 from swarmgate.council.records.lifecycle import Resumed, Standing
-from swarmgate.council.rules import Rules
+from swarmgate.council.records.rules import Rules
 from swarmgate.council.views import stream
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.debate import in_words
+from swarmgate.domain.review.votes import in_words
 
 if TYPE_CHECKING:
     from swarmgate.council.views.events import CouncilEvent

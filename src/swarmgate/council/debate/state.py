@@ -18,7 +18,7 @@ from swarmgate.council.debate.model import (
     SynthesisFailed,
     tally,
 )
-from swarmgate.domain.debate import Seat, Vote, message_id
+from swarmgate.domain.review.votes import Seat, Vote, message_id
 from swarmgate.errors import IllegalMove
 
 _FIRST_TO_CONVERGE = 2

@@ -8,16 +8,16 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from swarmgate.agents.brief import Brief, Section
-from swarmgate.agents.desk import Desk
+from swarmgate.agents.briefs.brief import Brief, Section
+from swarmgate.agents.context import Desk
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate.model import Compared, Debate, Moderated, Outcome, Spoke, Synthesised, SynthesisFailed
-from swarmgate.council.debate.moderating import moderated, moderator_brief
+from swarmgate.council.debate.moderation import moderated, moderator_brief
 from swarmgate.council.debate.novelty import claims_in, judged
 from swarmgate.council.debate.request import check, check_desks
 from swarmgate.council.debate.rules import DebateRules
 from swarmgate.council.debate.state import Compare, DebateState, GiveUp, Moderate, Speak, Synthesise
-from swarmgate.council.debate.synthesising import synthesis_brief, synthesised
+from swarmgate.council.debate.synthesis import synthesis_brief, synthesised
 from swarmgate.council.debate.transcript import Transcript, check_fits
 from swarmgate.council.debate.voting import VOTE, bounded, brief_of, speech_of
 from swarmgate.council.participants.overheard import overheard
@@ -25,7 +25,7 @@ from swarmgate.council.participants.voices import Voices
 from swarmgate.council.participants.windows import material_sections, window_of
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.debate import Seat, message_id
+from swarmgate.domain.review.votes import Seat, message_id
 from swarmgate.errors import CouncilFailed, EndpointFailed
 from swarmgate.llm.endpoint.wire import estimated_tokens
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from swarmgate.agents.brief import Section, cut, one_line
+from swarmgate.agents.briefs.brief import Section, cut, one_line
 from swarmgate.council.debate.model import Debate, Round, Speech
 from swarmgate.council.participants.windows import PER_TOKEN, SHARE, Window
-from swarmgate.domain.debate import Reason
+from swarmgate.domain.review.votes import Reason
 from swarmgate.errors import CouncilRefused
 from swarmgate.llm.parsing.json_objects import PLACES, Mixed, taken_apart, unfenced
 

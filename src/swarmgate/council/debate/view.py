@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from swarmgate.council.debate.model import Claim, DebateRecord, Moderation, Novelty, Outcome, Round, Speech
 from swarmgate.council.views.words import indented, item
-from swarmgate.domain.debate import Ballot, Reason, Seat, Tally, Vote
+from swarmgate.domain.review.votes import Ballot, Reason, Seat, Tally, Vote
 from swarmgate.domain.usage import Usage
 from swarmgate.html import rendered
 from swarmgate.llm.parsing.json_objects import PLACES, taken_apart

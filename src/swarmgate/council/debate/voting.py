@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 
-from swarmgate.agents.brief import Brief, Section
-from swarmgate.agents.desk import Desk
-from swarmgate.agents.participant import ROLE, speak, submit
+from swarmgate.agents.briefs.brief import Brief, Section
+from swarmgate.agents.context import Desk
+from swarmgate.agents.roles.participant import ROLE, speak, submit
 from swarmgate.council.debate.answers import claims_of, has_ballot, voted
 from swarmgate.council.debate.model import Debate, Speech
 from swarmgate.council.debate.transcript import TITLE
-from swarmgate.council.participants import asking
+from swarmgate.council.limits import MOST_TEXT
+from swarmgate.council.participants import question as asking
 from swarmgate.council.participants.overheard import Overheard, overheard
 from swarmgate.council.participants.windows import material_sections
-from swarmgate.domain.council_limits import MOST_TEXT
-from swarmgate.domain.debate import MESSAGE_ID, Ballot, Seat, message_id
+from swarmgate.domain.review.votes import MESSAGE_ID, Ballot, Seat, message_id
 from swarmgate.errors import EndpointFailed, ModelError
 
 STEP = "debate"

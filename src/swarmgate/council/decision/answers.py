@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from swarmgate.agents.answer_text import Unread, squeezed
-from swarmgate.agents.answers import TEXT, Answer, Form, called
-from swarmgate.agents.brief import cut, one_line
+from swarmgate.agents.briefs.brief import cut, one_line
+from swarmgate.agents.tools.answer_text import Unread, squeezed
+from swarmgate.agents.tools.answers import TEXT, Answer, Form, called
 from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat, Stand, Strategy
 
 MOST_PROPOSAL = 4_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from swarmgate.agents.brief import Brief, Section, cut
-from swarmgate.agents.desk import Desk
+from swarmgate.agents.briefs.brief import Brief, Section, cut
+from swarmgate.agents.context import Desk
 from swarmgate.council.debate.model import Round, Speech
 from swarmgate.council.debate.transcript import GIST_LINE, Transcript
 from swarmgate.council.decision.answers import MOST_PROPOSAL, asked_for, lettered
@@ -19,11 +19,11 @@ from swarmgate.council.decision.model import (
 )
 from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, proposal_after
 from swarmgate.council.decision.view import rule_of, stand_of
-from swarmgate.council.participants.asking import brief_for
+from swarmgate.council.participants.question import brief_for
 from swarmgate.council.participants.voices import Voices
 from swarmgate.council.participants.windows import material_sections, window_of
 from swarmgate.council.requests.toml_lines import Place
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilRefused
 from swarmgate.llm.endpoint.wire import estimated_tokens
 

@@ -185,7 +185,7 @@ class Decisions:
 
     def _preparation(self) -> Any:
         """What participants with a discussion or critique prepare with."""
-        from swarmgate.council.decision.preparing import Preparation
+        from swarmgate.council.decision.preparation import Preparation
 
         drafts = self._project.config.council.critique
         return Preparation(threshold=drafts.threshold, stop=drafts.stop)

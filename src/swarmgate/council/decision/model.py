@@ -11,10 +11,10 @@ from typing import Literal
 from pydantic import Field
 
 from swarmgate.council.discussion.model import Mode
+from swarmgate.council.limits import ITERATIONS, PARTICIPANTS, ROUNDS
 from swarmgate.council.records.lifecycle import Status
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.council_limits import ITERATIONS, PARTICIPANTS, ROUNDS
-from swarmgate.domain.debate import SeatId
+from swarmgate.domain.review.votes import SeatId
 from swarmgate.domain.usage import Usage
 
 Ended = Literal["consensus", "convergence", "rounds", "timeout"]

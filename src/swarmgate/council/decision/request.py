@@ -10,8 +10,7 @@ from swarmgate.config import nearest
 from swarmgate.config.refusals import unknown
 from swarmgate.council.decision.model import THRESHOLDS, VOTING, Decision, DecisionSeat, Strategy
 from swarmgate.council.discussion.model import Mode
-from swarmgate.council.requests.seats import checked
-from swarmgate.domain.council_limits import (
+from swarmgate.council.limits import (
     DEPTH,
     ITERATIONS,
     MATERIAL,
@@ -25,6 +24,7 @@ from swarmgate.domain.council_limits import (
     sized,
     within,
 )
+from swarmgate.council.requests.seats import checked
 from swarmgate.errors import CouncilRefused
 
 Participant = DecisionSeat | Mapping[str, Any] | str

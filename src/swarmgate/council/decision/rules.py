@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from swarmgate.agents.brief import cut, one_line
+from swarmgate.agents.briefs.brief import cut, one_line
 from swarmgate.council.decision import view
 from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionSummary, Prepared, Spoke, Synthesised
 from swarmgate.council.decision.state import TIME_IS_UP, State, Step, applied, due, outcome_of
 from swarmgate.council.records.lifecycle import Standing
-from swarmgate.council.rules import Rules
+from swarmgate.council.records.rules import Rules
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.domain.base import Frozen
 

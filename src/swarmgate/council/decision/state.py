@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from swarmgate.council.decision.counting import converged, count
 from swarmgate.council.decision.model import (
     Contribution,
     Decision,
@@ -24,9 +23,10 @@ from swarmgate.council.decision.model import (
     Spoke,
     Synthesised,
 )
+from swarmgate.council.decision.tally import converged, count
 from swarmgate.council.records.lifecycle import Resumed, Standing, TimeUp
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.debate import message_id
+from swarmgate.domain.review.votes import message_id
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import IllegalMove
 

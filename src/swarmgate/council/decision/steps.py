@@ -7,10 +7,10 @@ from collections.abc import Hashable, Sequence
 from datetime import UTC, datetime
 from typing import cast
 
-from swarmgate.agents.brief import cut
-from swarmgate.agents.desk import Desk
+from swarmgate.agents.briefs.brief import cut
+from swarmgate.agents.context import Desk
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.decision import preparing
+from swarmgate.council.decision import preparation
 from swarmgate.council.decision.answers import PROPOSAL, Said, form_of
 from swarmgate.council.decision.brief import (
     check_windows,
@@ -33,11 +33,11 @@ from swarmgate.council.decision.model import (
 from swarmgate.council.decision.request import check
 from swarmgate.council.decision.rules import DecisionRules
 from swarmgate.council.decision.state import FACILITATE, PREPARE, State, Step, ended, held, prepared_so_far
-from swarmgate.council.participants.asking import ask, bounded
+from swarmgate.council.limits import MOST_TEXT
+from swarmgate.council.participants.question import ask, bounded
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.council_limits import MOST_TEXT
-from swarmgate.domain.debate import Seat, message_id
+from swarmgate.domain.review.votes import Seat, message_id
 from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, MissingRequirement, ModelError
 
 
@@ -47,7 +47,7 @@ class Deciding(DecisionRules, Pattern[Decision, State, DecisionOutcome]):
     def check(self, request: Decision, context: CouncilContext, where: Where) -> None:
         """Insists that everybody has a model, and can read what it is about."""
         check(request)
-        preparing.check_ids(request, context.records)
+        preparation.check_ids(request, context.records)
         desks = []
         for seat, place in voices_of(request):
             name = f"participant {seat.id}" if "model" in place else f"the facilitator {seat.id}"
@@ -82,12 +82,12 @@ DECISION = Deciding()
 async def _prepared(seat: DecisionSeat, number: int, state: State, context: CouncilContext) -> Prepared:
     """What a participant speaks from, or why there is none. A model that fails excludes it from the round."""
     began, started_at = time.perf_counter(), _now()
-    name, text, failed = preparing.record_id(state.decision, seat), "", ""
+    name, text, failed = preparation.record_id(state.decision, seat), "", ""
     try:
-        text = await preparing.prepared(seat, state.decision, context)
+        text = await preparation.prepared(seat, state.decision, context)
     except ModelError as error:
         name, failed = "", error.message
-    used = preparing.used(seat, state.decision, context) - prepared_so_far(state, seat.id)
+    used = preparation.used(seat, state.decision, context) - prepared_so_far(state, seat.id)
     return Prepared(
         round=number,
         participant=seat.id,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from swarmgate.agents.brief import cut, one_line
+from swarmgate.agents.briefs.brief import cut, one_line
 from swarmgate.council.decision.model import (
     Contribution,
     Decision,
@@ -27,7 +27,7 @@ from swarmgate.council.records.lifecycle import Completed, Standing, Stopped
 from swarmgate.council.views import markdown, stream
 from swarmgate.council.views.words import cost, indented
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.markdown import line
+from swarmgate.domain.text.markdown import line
 from swarmgate.domain.usage import Usage
 
 _ENDS = {

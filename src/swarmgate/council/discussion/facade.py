@@ -217,7 +217,7 @@ class Discussions:
             ConfigError: it has none, or none that can be; names the voice.
         """
         from swarmgate.agents.contexts import PARTICIPANT, seat_config
-        from swarmgate.domain.debate import Seat
+        from swarmgate.domain.review.votes import Seat
 
         try:
             return seat_config(self._project.config, Seat(id=name or "expert", model=model)).role(PARTICIPANT).model

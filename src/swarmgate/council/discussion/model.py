@@ -15,9 +15,9 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from swarmgate.council.limits import ROUNDS
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.council_limits import ROUNDS
-from swarmgate.domain.debate import SeatId
+from swarmgate.domain.review.votes import SeatId
 from swarmgate.domain.usage import Usage
 
 MODERATOR, HISTORIAN, CONTRARIAN, CROSS_DOMAIN, USER = "moderator", "historian", "contrarian", "cross-domain", "user"

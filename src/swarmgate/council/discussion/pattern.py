@@ -45,15 +45,15 @@ from swarmgate.council.discussion.state import (
     State,
     next_round,
 )
-from swarmgate.council.discussion.steps.casting import cast_for, masked_cast
-from swarmgate.council.discussion.steps.concluding import concluded
+from swarmgate.council.discussion.steps.cast import cast_for, masked_cast
+from swarmgate.council.discussion.steps.conclusion import concluded
 from swarmgate.council.discussion.steps.messages import message_of
 from swarmgate.council.discussion.steps.table import Table, provisional, seated, topic_sections
 from swarmgate.council.participants.prose import shortened
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.records.lifecycle import Standing, Unanswering
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.debate import message_id
+from swarmgate.domain.review.votes import message_id
 from swarmgate.errors import CouncilFailed
 from swarmgate.llm.limits.worktime import standing_still
 

@@ -35,9 +35,9 @@ from swarmgate.council.discussion.model import (
     Tension,
 )
 from swarmgate.council.discussion.request import FIXED, check_experts
+from swarmgate.council.limits import PARTICIPANTS, PERSONA
 from swarmgate.council.records.documents import Documents
 from swarmgate.council.requests import described
-from swarmgate.domain.council_limits import PARTICIPANTS, PERSONA
 from swarmgate.errors import CouncilRefused
 
 Place = tuple[int | str, ...]

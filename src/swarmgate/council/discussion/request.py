@@ -23,8 +23,7 @@ from swarmgate.council.discussion.model import (
     Mode,
     Tension,
 )
-from swarmgate.council.requests.seats import checked
-from swarmgate.domain.council_limits import (
+from swarmgate.council.limits import (
     MATERIAL,
     PERSONA,
     ROUNDS,
@@ -35,6 +34,7 @@ from swarmgate.domain.council_limits import (
     sized,
     within,
 )
+from swarmgate.council.requests.seats import checked
 from swarmgate.errors import CouncilRefused
 
 FIXED = (MODERATOR, HISTORIAN, CONTRARIAN, CROSS_DOMAIN)

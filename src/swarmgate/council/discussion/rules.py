@@ -27,7 +27,7 @@ from swarmgate.council.discussion.view.artifacts import SUMMARY, artifacts, summ
 from swarmgate.council.discussion.view.progress import beginning, newest, progress, what
 from swarmgate.council.records.documents import Documents
 from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, Status
-from swarmgate.council.rules import Rules
+from swarmgate.council.records.rules import Rules
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.stream import Completed as Over
 from swarmgate.council.views.stream import Contributed, Converged, RoundCompleted, RoundStarted, StepStarted

@@ -33,7 +33,7 @@ from swarmgate.council.discussion.planning import forced_by, next_step, speakers
 from swarmgate.council.discussion.request import in_mode
 from swarmgate.council.records.lifecycle import Resumed, TimeUp
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.debate import message_id
+from swarmgate.domain.review.votes import message_id
 from swarmgate.errors import IllegalMove
 
 _OF_EXPERTS = frozenset({Step.POSITION, Step.ARGUE, Step.RESPOND})

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 from swarmgate.config.council import Council
 from swarmgate.council.debate.model import Outcome
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.debate import Seat, SeatId
+from swarmgate.domain.review.votes import Seat, SeatId
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import ExhaustedAccount
 

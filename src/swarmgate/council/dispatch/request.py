@@ -20,7 +20,7 @@ from swarmgate.council.dispatch.model import (
     Mode,
 )
 from swarmgate.council.dispatch.perspectives import PERSPECTIVES
-from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
+from swarmgate.domain.review.votes import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
 from swarmgate.errors import CouncilRefused, UsageError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from swarmgate.council.dispatch.model import (
     Tried,
 )
 from swarmgate.council.records.lifecycle import Resumed, Standing, Status
-from swarmgate.council.rules import Rules
+from swarmgate.council.records.rules import Rules
 from swarmgate.council.views import stream
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage

@@ -10,13 +10,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from swarmgate.agents.brief import cut
-from swarmgate.agents.desk import Desk
+from swarmgate.agents.briefs.brief import cut
+from swarmgate.agents.context import Desk
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate import rules as debates
 from swarmgate.council.debate.model import DISPATCH, PART, Debate, Round
 from swarmgate.council.debate.steps import DEBATING
-from swarmgate.council.dispatch.answering import LEAST_ROOM, answer, room_of
 from swarmgate.council.dispatch.model import (
     PREVIOUS,
     Debated,
@@ -30,12 +29,13 @@ from swarmgate.council.dispatch.model import (
 )
 from swarmgate.council.dispatch.request import in_words
 from swarmgate.council.dispatch.rules import DispatchRules, DispatchState, GiveUp, Hold, Try
+from swarmgate.council.dispatch.task_answer import LEAST_ROOM, answer, room_of
 from swarmgate.council.participants.overheard import overheard
 from swarmgate.council.participants.voices import Voices
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.run import run
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import (
     BudgetExhausted,

@@ -23,10 +23,10 @@ from swarmgate.council.critique.model import Criterion
 from swarmgate.council.decision.model import DecisionSeat
 from swarmgate.council.discussion.model import Expert
 from swarmgate.council.dispatch.model import DispatchTask
+from swarmgate.council.limits import DEPTH
 from swarmgate.council.orchestration.bounds import Problem, checked, meant, spelled
 from swarmgate.council.orchestration.model import KINDS, Condition, Orchestration, Step, Value
-from swarmgate.domain.council_limits import DEPTH
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilRefused
 
 __all__ = ["map_reduce", "parallel", "sequence", "step", "when"]

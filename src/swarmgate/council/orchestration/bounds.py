@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from swarmgate.council.dispatch.model import Mode
+from swarmgate.council.limits import ITEMS, STEPS, TOPIC, sized, within
 from swarmgate.council.orchestration.model import (
     ENDS,
     FIELDS,
@@ -25,8 +26,7 @@ from swarmgate.council.orchestration.model import (
     Step,
 )
 from swarmgate.council.orchestration.texts import INSTRUCTIONS, ITEM, Place, options, references, refers, texts
-from swarmgate.domain.council_limits import ITEMS, STEPS, TOPIC, sized, within
-from swarmgate.domain.debate import LEAST_SEATS
+from swarmgate.domain.review.votes import LEAST_SEATS
 from swarmgate.errors import CouncilRefused
 
 _RESERVED = (ITEM, "previous")

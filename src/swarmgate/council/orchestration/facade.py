@@ -195,7 +195,7 @@ class Orchestrations:
 
     def _items(self, name: str, place: Place) -> tuple[str, ...]:
         """The lines of a text file of the repository."""
-        from swarmgate.workspace.files import FileTree
+        from swarmgate.workspace.file_tools.files import FileTree
 
         try:
             text = FileTree(self._project.folder.root).read(name, limit=_MOST_LIST)

@@ -19,9 +19,9 @@ from swarmgate.council.discussion.model import Expert
 from swarmgate.council.discussion.model import Mode as DiscussionMode
 from swarmgate.council.dispatch.model import MOST_CHAIN, DispatchRole, DispatchTask
 from swarmgate.council.dispatch.model import Mode as DispatchMode
+from swarmgate.council.limits import CRITERIA, ITERATIONS, PARTICIPANTS, ROUNDS, VOICE_SECONDS
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.council_limits import CRITERIA, ITERATIONS, PARTICIPANTS, ROUNDS, VOICE_SECONDS
-from swarmgate.domain.debate import MOST_ROUNDS, MOST_SEATS, Seat, SeatId
+from swarmgate.domain.review.votes import MOST_ROUNDS, MOST_SEATS, Seat, SeatId
 
 StepId = Annotated[str, Field(pattern=r"^([A-Za-z][A-Za-z0-9_-]{0,29})?$")]
 """The name of a step: letters, digits, `_` and `-`, a letter first, at most 30. Those inside of a map have none."""

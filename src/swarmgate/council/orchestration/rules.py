@@ -26,7 +26,7 @@ from swarmgate.council.orchestration.state import (
     under_way,
 )
 from swarmgate.council.records.lifecycle import Resumed, Standing, Status, Stopped, TimeUp
-from swarmgate.council.rules import Rules
+from swarmgate.council.records.rules import Rules
 from swarmgate.council.views import stream
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.domain.base import Frozen

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from swarmgate.domain.council_limits import MATERIAL
+from swarmgate.council.limits import MATERIAL
 from swarmgate.errors import CouncilRefused, FileProblem, UnsafePath
-from swarmgate.workspace.files import FileTree
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.file_tools.files import FileTree
+from swarmgate.workspace.git.repository import Repository
 
 OF_A_DEBATE = 200_000
 """Characters of a debate's material, of which every brief has all: what is more is refused, not cut."""

@@ -6,7 +6,7 @@ import hashlib
 import time
 from dataclasses import replace
 
-from swarmgate.agents.desk import Desk
+from swarmgate.agents.context import Desk
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from swarmgate.agents.answer_text import objects_of, without_objects
-from swarmgate.domain.council_limits import MOST_TEXT
+from swarmgate.agents.tools.answer_text import objects_of, without_objects
+from swarmgate.council.limits import MOST_TEXT
 
 SPOKEN = (
     "text",

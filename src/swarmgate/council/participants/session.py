@@ -8,11 +8,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 
+from swarmgate.agents.briefs.house_rules import everywhere, lying
 from swarmgate.agents.contexts import AgentContexts, memory_of
-from swarmgate.agents.house_rules import everywhere, lying
 from swarmgate.config import Config
-from swarmgate.domain.budget import PROJECT, Account
 from swarmgate.domain.progress import Listener, Progress
+from swarmgate.domain.spending.budget import PROJECT, Account
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import BudgetExhausted, LedgerError, Owner, UsageError
 from swarmgate.llm.budget import Budget

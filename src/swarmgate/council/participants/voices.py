@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 
 if TYPE_CHECKING:
-    from swarmgate.agents.desk import Desk
+    from swarmgate.agents.context import Desk
 
 
 class Voices(Protocol):

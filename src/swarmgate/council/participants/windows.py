@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from swarmgate.agents.brief import Brief, Section
-from swarmgate.agents.desk import Desk
-from swarmgate.agents.house_rules import sections
+from swarmgate.agents.briefs.brief import Brief, Section
+from swarmgate.agents.briefs.house_rules import sections
+from swarmgate.agents.context import Desk
 
 SHARE = 0.6
 """Share of a window that system message and brief may fill; the rest is for tool results and the answer."""

@@ -24,7 +24,7 @@ from swarmgate.council.records.lifecycle import (
     TimeUp,
     Unanswering,
 )
-from swarmgate.council.rules import Rules
+from swarmgate.council.records.rules import Rules
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.domain.base import Entry, Frozen
 from swarmgate.errors import CouncilRefused, LedgerError

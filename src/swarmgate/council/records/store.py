@@ -13,7 +13,7 @@ from swarmgate.config import nearest
 from swarmgate.council.records.documents import Documents
 from swarmgate.council.records.lifecycle import Begun
 from swarmgate.council.records.record import Record
-from swarmgate.council.rules import Rules
+from swarmgate.council.records.rules import Rules
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import CouncilRefused, LedgerError

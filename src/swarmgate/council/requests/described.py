@@ -17,7 +17,7 @@ from swarmgate.config.refusals import unknown
 from swarmgate.council.requests.toml_lines import Place, line_of
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused
-from swarmgate.workspace import regular
+from swarmgate.workspace.files import regular
 
 _MOST_BYTES = 10_000_000
 """Far more than the material of any pattern."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from swarmgate.domain.markdown import inert, line
-from swarmgate.domain.printable import printable
+from swarmgate.domain.text.markdown import inert, line
+from swarmgate.domain.text.printable import printable
 
 _OPENS = re.compile(r"^(\d*)([#>+=-]|(?<=\d)[.)])(?=[\s#>+=-]|$)")
 """What makes the beginning of an item a heading, a quotation, a list or a rule."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from swarmgate.domain import ancestry
-from swarmgate.domain.decide import Step
-from swarmgate.domain.events import Event
-from swarmgate.domain.state import State
+from swarmgate.domain.events.event import Event
+from swarmgate.domain.next_step import Step
+from swarmgate.domain.state import ancestry
+from swarmgate.domain.state.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.history import require_on_branch, standing_at
 from swarmgate.errors import HeadMoved
-from swarmgate.ledger.interruption import head_moved, own_commit
-from swarmgate.workspace import history
+from swarmgate.ledger.recovery.interruption import head_moved, own_commit
+from swarmgate.workspace.git import history
 
 _ELSEWHERE = frozenset({Step.PLAN, Step.REVISE, Step.REVIEW_PLAN, Step.START_WORK})
 """Steps that do not build on the branch of the work."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from swarmgate.domain.decide import Step
 from swarmgate.domain.guard import Effect, GuardNote
+from swarmgate.domain.next_step import Step
 from swarmgate.engine.context import Context
 
 KEPT, HIDDEN = "kept", "hidden-code"

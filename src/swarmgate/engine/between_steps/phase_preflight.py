@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.decide import begins_phase
-from swarmgate.domain.state import State
+from swarmgate.domain.next_step import begins_phase
+from swarmgate.domain.state.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.ports import EnginePorts
 from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree

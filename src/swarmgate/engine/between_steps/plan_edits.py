@@ -12,14 +12,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Iterator
 
-from swarmgate.domain.decide import Step
-from swarmgate.domain.events import Event
-from swarmgate.domain.state import State
+from swarmgate.domain.events.event import Event
+from swarmgate.domain.next_step import Step
+from swarmgate.domain.state.state import State
 from swarmgate.engine.context import Context
 from swarmgate.errors import SwarmError
-from swarmgate.ledger.interruption import redefined, restored
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.reconcile import Reconciliation, edits, reconcile
+from swarmgate.ledger.recovery.interruption import redefined, restored
 
 CUT_SHORT = frozenset(
     {

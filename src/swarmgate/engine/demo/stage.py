@@ -15,11 +15,11 @@ from pathlib import Path
 from swarmgate import assets
 from swarmgate.engine.initialise import initialise
 from swarmgate.errors import MissingRequirement, UsageError
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.workspace import trusted
-from swarmgate.workspace.atomic import replace
-from swarmgate.workspace.background import serving
-from swarmgate.workspace.driver import call
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.workspace.files.atomic import replace
+from swarmgate.workspace.git.driver import call
+from swarmgate.workspace.process.background import serving
+from swarmgate.workspace.programs import trusted
 from swarmgate.workspace.sandbox.choice import choose
 
 GOAL = "Short codes for addresses: encode and decode numbers, and a service that shortens and expands."

@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from swarmgate.domain import events as ev
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.evidence import telling
-from swarmgate.domain.messages import masked, normalised, steady
-from swarmgate.domain.plan import Plan, Task
-from swarmgate.domain.stage import Judge, Stage, stopped_role
-from swarmgate.domain.trajectory import TESTS
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.plan.plan import Plan, Task
+from swarmgate.domain.review.evidence import telling
+from swarmgate.domain.review.stage import Judge, Stage, stopped_role
+from swarmgate.domain.task.trajectory import TESTS
+from swarmgate.domain.text.likeness import masked, normalised, steady
 
 COMMON = 3
 """As many tasks with the same failure point at a cause outside of them (issue 4, item 7)."""

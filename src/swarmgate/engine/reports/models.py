@@ -17,8 +17,8 @@ from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.reports.status import RoleModel
 from swarmgate.errors import ConfigError, EndpointFailed, SwarmError
-from swarmgate.ledger.checks import Check
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.check import Check
+from swarmgate.ledger.files.folder import SwarmFolder
 
 _NEAR = 60
 """How alike, in percent, two ids have to be so that one is proposed for the other."""
@@ -148,8 +148,8 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
     """
     import asyncio
 
-    from swarmgate.ledger import probes
-    from swarmgate.llm.capabilities.steering import current, steered
+    from swarmgate.ledger.files import probes
+    from swarmgate.llm.capabilities.settings import current, steered
 
     by_provider: dict[str, list[str]] = {}
     models = dict.fromkeys(model for role in config.roles.values() for model in (role.model, *role.fallback))
@@ -219,8 +219,8 @@ async def _probed(model: str, config: Config, environ: Mapping[str, str], now: d
 
 def _tiers(config: Config, folder: SwarmFolder, known: Mapping[str, Capabilities]) -> dict[str, PromptTier]:
     from swarmgate.agents.prompts import Prompts
-    from swarmgate.agents.tools import OFFERED
-    from swarmgate.llm.capabilities.steering import compact_roles
+    from swarmgate.agents.tools.table import OFFERED
+    from swarmgate.llm.capabilities.settings import compact_roles
 
     prompts = Prompts(folder.prompts)
     steps: dict[str, dict[str, int]] = {}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.budget import accounts
-from swarmgate.domain.decide import Waiting, blocked_task, waiting_for, worked_on
-from swarmgate.domain.events import PauseReason
-from swarmgate.domain.remedies import of_model, override_line, settings_for
-from swarmgate.domain.state import State
+from swarmgate.domain.events.event import PauseReason
+from swarmgate.domain.next_step import Waiting, blocked_task, waiting_for, worked_on
+from swarmgate.domain.spending.budget import accounts
+from swarmgate.domain.state.state import State
+from swarmgate.domain.task.remedies import of_model, override_line, settings_for
 
 _ANOTHER = "another model in [roles.architect]; `swarm doctor --models` says what each can do"
 """What helps where the architect gave no plan that can be used: the model failed, whatever the goal says."""

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.budget import accounts
-from swarmgate.domain.debate_count import DebateCount
-from swarmgate.domain.decide import next_step, waiting_for, worked_on
-from swarmgate.domain.events import Entry, PhaseEstimated
-from swarmgate.domain.evidence import Proof, Review
-from swarmgate.domain.finding import GateReport, GateResult
+from swarmgate.domain.events.event import Entry, PhaseEstimated
 from swarmgate.domain.guard import GuardNote, LiveTurn
-from swarmgate.domain.lifecycle import TaskState
-from swarmgate.domain.plan import Task
-from swarmgate.domain.stage import Judge, Stage
-from swarmgate.domain.state import Attempt, Outcome, State, TaskStatus
+from swarmgate.domain.next_step import next_step, waiting_for, worked_on
+from swarmgate.domain.plan.plan import Task
+from swarmgate.domain.review.evidence import Proof, Review
+from swarmgate.domain.review.finding import GateReport, GateResult
+from swarmgate.domain.review.stage import Judge, Stage
+from swarmgate.domain.spending.budget import accounts
+from swarmgate.domain.state.debate_count import DebateCount
+from swarmgate.domain.state.lifecycle import TaskState
+from swarmgate.domain.state.plan_view import PhaseStatus, phase_status
+from swarmgate.domain.state.state import Attempt, Outcome, State, TaskStatus
 from swarmgate.domain.usage import Usage
-from swarmgate.domain.view import PhaseStatus, phase_status
 from swarmgate.engine.reports.outcome import actions
 from swarmgate.errors import UsageError
 from swarmgate.ledger.describe import debate_in_words, describe
 
 if TYPE_CHECKING:
-    from swarmgate.ledger.evidence import EvidenceStore
+    from swarmgate.ledger.evidence.evidence import EvidenceStore
 
 _WORDED = ("kind", "feedback", "debate", "gates")
 """Of an attempt, what the report has in words, or from the evidence."""
@@ -296,7 +296,7 @@ def _gates(evidence: "EvidenceStore", task_id: str, attempt: Attempt) -> tuple[G
     """What the gates said that rejected an attempt; nothing where others did, or where the evidence is gone."""
     if attempt.stage.judge is not Judge.GATES:
         return ()
-    from swarmgate.ledger.evidence import FINAL_GATES, GATES
+    from swarmgate.ledger.evidence.evidence import FINAL_GATES, GATES
 
     for name in (FINAL_GATES, GATES):
         with suppress(OSError, ValueError):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from swarmgate.domain.decide import Step
-from swarmgate.domain.events import Event
-from swarmgate.domain.state import State
+from swarmgate.domain.events.event import Event
+from swarmgate.domain.next_step import Step
+from swarmgate.domain.state.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps import recovery
 from swarmgate.engine.steps.coding import coder

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from swarmgate.domain.events import AttemptRejected
-from swarmgate.domain.evidence import Remark
-from swarmgate.domain.finding import GateReport, GateResult, Severity
-from swarmgate.domain.laws_task import overruled
-from swarmgate.domain.plan import Task
-from swarmgate.domain.stage import Judge, Stage
-from swarmgate.domain.state import Attempt, State, TaskRecord
+from swarmgate.domain.events.event import AttemptRejected
+from swarmgate.domain.plan.plan import Task
+from swarmgate.domain.review.evidence import Remark
+from swarmgate.domain.review.finding import GateReport, GateResult, Severity
+from swarmgate.domain.review.stage import Judge, Stage
+from swarmgate.domain.state.state import Attempt, State, TaskRecord
+from swarmgate.domain.transitions.task import overruled
 from swarmgate.errors import ToolKilled
 
 _FEEDBACK = 20

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from swarmgate.domain.events import Event
-from swarmgate.domain.state import State
+from swarmgate.domain.events.event import Event
+from swarmgate.domain.state.state import State
 from swarmgate.engine.context import Context
-from swarmgate.ledger.interruption import restoration, restored
+from swarmgate.ledger.recovery.interruption import restoration, restored
 
 
 async def recover(state: State, ctx: Context) -> list[Event]:

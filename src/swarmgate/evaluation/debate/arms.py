@@ -25,7 +25,7 @@ from pydantic import Field
 from swarmgate.config.council import Council
 from swarmgate.council.debate.model import Debate
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
+from swarmgate.domain.review.votes import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
 from swarmgate.evaluation.debate.fixtures import Item
 
 LEAST_REPEATS = 3

@@ -16,9 +16,9 @@ from pydantic import ValidationError
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted
-from swarmgate.journal.writing import writing
+from swarmgate.journal.disk_errors import writing
 from swarmgate.llm.model import CallFailed, Message, Model, ModelReply, ModelRequest
-from swarmgate.workspace import atomic
+from swarmgate.workspace.files import atomic
 
 if TYPE_CHECKING:
     from swarmgate.evaluation.debate.arms import Arm

@@ -25,7 +25,7 @@ from pydantic import Field, StringConstraints, ValidationError
 
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.errors import UsageError
-from swarmgate.workspace import regular
+from swarmgate.workspace.files import regular
 
 Label = Literal["good", "bad"]
 

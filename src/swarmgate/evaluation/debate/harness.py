@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.config import load as load_config
-from swarmgate.domain.contest import DebateWorth
+from swarmgate.domain.task.contest import DebateWorth
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import MissingRequirement, NotAProject, UsageError
 from swarmgate.evaluation.debate import fixtures as labelled
@@ -21,12 +21,13 @@ from swarmgate.evaluation.debate.arms import Arm, Setup, chosen_items, even_repe
 from swarmgate.evaluation.debate.cache import Answers
 from swarmgate.evaluation.debate.decision import Decision
 from swarmgate.evaluation.debate.report import DebateReport, report_of
-from swarmgate.evaluation.debate.running import Run, run
+from swarmgate.evaluation.debate.runs import Run, run
 from swarmgate.evaluation.debate.voices import Bench
-from swarmgate.journal.writing import writing
-from swarmgate.ledger import debate_worth, probes
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.workspace.atomic import replace
+from swarmgate.journal.disk_errors import writing
+from swarmgate.ledger.councils import debate_worth
+from swarmgate.ledger.files import probes
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.workspace.files.atomic import replace
 
 if TYPE_CHECKING:
     from swarmgate.config import Config

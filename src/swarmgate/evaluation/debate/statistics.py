@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 from swarmgate.domain.base import Frozen, Line
-from swarmgate.domain.debate import Tally
+from swarmgate.domain.review.votes import Tally
 from swarmgate.domain.usage import Usage
 from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.fixtures import Label

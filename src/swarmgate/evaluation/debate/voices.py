@@ -7,27 +7,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits
+from swarmgate.agents.context import DEFAULT_WINDOW, Desk, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config, Role, is_program
-from swarmgate.domain.budget import Account
 from swarmgate.domain.capabilities import Capabilities
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
+from swarmgate.domain.spending.budget import Account
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import Owner, UsageError
 from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.cache import Answers, Meter, Place, Remembering
 from swarmgate.llm.budget import Budget, Metered
-from swarmgate.llm.capabilities.steering import compact_roles, current, steered
+from swarmgate.llm.capabilities.settings import compact_roles, current, steered
 from swarmgate.llm.connect import connect
 from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.events import OnEvent, ignore
 from swarmgate.llm.prices import price_of
-from swarmgate.workspace import temporary
-from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.file_tools.files import FileTree
+from swarmgate.workspace.process import temporary
 from swarmgate.workspace.sandbox.choice import choose
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
 from swarmgate.workspace.sandbox.confinement import Confinement
-from swarmgate.workspace.sandbox.running import CommandRunner
 
 _ROLE = "participant"
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Unchecked
-from swarmgate.gates import build_python
+from swarmgate.domain.review.finding import Unchecked
+from swarmgate.gates.adapters.scan import scan
+from swarmgate.gates.builds import python
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.source.scan import scan
 
 if TYPE_CHECKING:
-    from swarmgate.gates.build_run import Verdict
-    from swarmgate.gates.build_tools import Build
+    from swarmgate.gates.builds.run import Verdict
+    from swarmgate.gates.builds.tools import Build
     from swarmgate.gates.job import Job
 
 _PROJECT = ".swarm/"
@@ -21,11 +21,12 @@ _PROJECT = ".swarm/"
 
 async def run(job: Job) -> Outcome:
     """Compile the changed Python files, then run every build that the changed files call for."""
-    from swarmgate.gates import build_run, build_tools  # noqa: PLC0415 - late: a change of prose needs none of it
+    from swarmgate.gates.builds import run as build_run  # noqa: PLC0415 - late: a change of prose needs none of it
+    from swarmgate.gates.builds import tools  # noqa: PLC0415 - as above
 
     root = job.repository.root
     compiled = await _python(job)
-    builds = build_tools.detect(root, job.change.paths)
+    builds = tools.detect(root, job.change.paths)
     verdicts = [await build_run.run(job, build) for build in builds]
     ran = [build.name for build, verdict in zip(builds, verdicts, strict=True) if not verdict.missing]
     names = (*((compiled.tool,) if compiled.files else ()), *dict.fromkeys(ran))
@@ -47,20 +48,20 @@ async def run(job: Job) -> Outcome:
 
 
 def _unchecked(job: Job, builds: list[Build], verdicts: list[Verdict]) -> tuple[Unchecked, ...]:
-    from swarmgate.gates import build_tools  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.builds import tools  # noqa: PLC0415 - late, as above
 
     asked = [
         Unchecked(what=build.checks, why=verdict.missing)
         for build, verdict in zip(builds, verdicts, strict=True)
         if verdict.missing
     ]
-    untyped = build_tools.untyped([file.path for file in job.change.present], builds)
+    untyped = tools.untyped([file.path for file in job.change.present], builds)
     why = f"the project configures no type checker for {' and '.join(untyped)}"
-    return (*asked, *([Unchecked(what=build_tools.TYPES, why=why, asked=False)] if untyped else []))
+    return (*asked, *([Unchecked(what=tools.TYPES, why=why, asked=False)] if untyped else []))
 
 
 async def _python(job: Job) -> Outcome:
-    minor = build_python.target(job.repository.root)
-    looker = partial(build_python.look, minor=minor)
+    minor = python.target(job.repository.root)
+    looker = partial(python.look, minor=minor)
     tool = f"compile (Python {f'3.{minor}' if minor else 'as installed'})"
     return await scan(job, looker, tool=tool, nothing="no Python file was changed")

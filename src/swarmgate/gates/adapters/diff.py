@@ -9,19 +9,19 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from swarmgate.config import Size
-from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import loosening, size
-from swarmgate.gates.contracts import analysis
+from swarmgate.domain.review.finding import Finding, Severity
+from swarmgate.gates import loosened_settings
+from swarmgate.gates.contracts import analysis, size
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import MAX_BYTES
-from swarmgate.workspace.paths import encode
-from swarmgate.workspace.revisions import EMPTY_TREES
+from swarmgate.workspace.files.paths import encode
+from swarmgate.workspace.git.revisions import EMPTY_TREES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from swarmgate.domain.change import ChangedFile
+    from swarmgate.domain.review.change import ChangedFile
     from swarmgate.gates.job import Job
 
 _LINK, _SUBMODULE = "120000", "160000"
@@ -66,7 +66,7 @@ def _measured(job: Job) -> Iterator[Finding]:
 
 def _loosened(job: Job) -> Iterator[Finding]:
     # Who judges a change of their own decides about its settings too, and is told of them in a note.
-    return iter(()) if job.announced is None else loosening.found(job.repository, job.change, job.announced)
+    return iter(()) if job.announced is None else loosened_settings.found(job.repository, job.change, job.announced)
 
 
 def _installed(job: Job) -> Iterator[Finding]:

@@ -10,8 +10,8 @@ from swarmgate import __version__
 from swarmgate.gates.outcome import Outcome
 
 if TYPE_CHECKING:
-    from swarmgate.domain.finding import Finding
-    from swarmgate.gates.imports.judge import Judge
+    from swarmgate.domain.review.finding import Finding
+    from swarmgate.gates.imports.analysis import Judge
     from swarmgate.gates.job import Job
 
 
@@ -21,12 +21,12 @@ async def run(job: Job) -> Outcome:
 
 
 def _look(job: Job) -> Outcome:
-    from swarmgate.gates.imports import judge  # noqa: PLC0415 - late: a change of another kind needs none of it
+    from swarmgate.gates.imports import analysis  # noqa: PLC0415 - late: a change of another kind needs none of it
 
     tool = f"swarmgate {__version__}"
-    if not judge.concerns(job.change, job.sources):
+    if not analysis.concerns(job.change, job.sources):
         return Outcome(tool=tool, skip="no file of its kind was changed")
-    judged = judge.Judge(job)
+    judged = analysis.Judge(job)
     found = [*judged.changed_files(), *judged.broken_importers()]
     found += map(_stamped, (*judged.new_cycles(), *judged.imported_tests(), *judged.new_dependencies()))
     # What is installed in the project's environment can settle a finding without a change of any file.

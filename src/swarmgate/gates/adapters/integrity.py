@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from swarmgate import __version__
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import Trait, traits_of
-from swarmgate.workspace.revisions import EMPTY_TREES
+from swarmgate.workspace.git.revisions import EMPTY_TREES
 
 if TYPE_CHECKING:
     from swarmgate.gates.job import Job

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.adapters import ruff_check
+from swarmgate.gates.lint.ruff import is_notebook
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.ruff import is_notebook
 
 if TYPE_CHECKING:
     from swarmgate.gates.job import Job
-    from swarmgate.gates.lint.running import Ran
+    from swarmgate.gates.lint.linter_run import Ran
 
 
 async def run(job: Job) -> Outcome:
@@ -20,11 +20,11 @@ async def run(job: Job) -> Outcome:
     python, others = split(job, notebooks=True)
     if others is None:
         return await ruff_check.run(python) if python else Outcome(skip="no linter for the changed files")
-    from swarmgate.gates.lint import running  # noqa: PLC0415 - late: a change of Python alone needs none of it
+    from swarmgate.gates.lint import linter_run  # noqa: PLC0415 - late: a change of Python alone needs none of it
 
     if python is None:
-        return merged(None, await running.check(others))
-    ruffed, ran = await asyncio.gather(ruff_check.run(python), running.check(others))
+        return merged(None, await linter_run.check(others))
+    ruffed, ran = await asyncio.gather(ruff_check.run(python), linter_run.check(others))
     return merged(ruffed, ran)
 
 

@@ -19,7 +19,7 @@ async def run(job: Job) -> Outcome:
     ruffed = await ruff_fix.run(python) if python else None
     if others is None:
         return ruffed or Outcome(skip="no linter for the changed files")
-    from swarmgate.gates.lint import running  # noqa: PLC0415 - late: a change of Python alone needs none of it
+    from swarmgate.gates.lint import linter_run  # noqa: PLC0415 - late: a change of Python alone needs none of it
 
     # What was not linted, lint_check says.
-    return replace(merged(ruffed, await running.fix(others)), unchecked=())
+    return replace(merged(ruffed, await linter_run.fix(others)), unchecked=())

@@ -14,14 +14,14 @@ from difflib import SequenceMatcher
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Finding, Severity
+from swarmgate.domain.review.finding import Finding, Severity
+from swarmgate.gates.adapters.scan import scan
 from swarmgate.gates.placeholders import data, python, skipped, test_detection, trees, words
 from swarmgate.gates.placeholders.bodies import Function, finding, judge
 from swarmgate.gates.project.files import Trait, is_of_tests
 from swarmgate.gates.source import comments
 from swarmgate.gates.source.file import text_of
-from swarmgate.gates.source.scan import scan
-from swarmgate.workspace import grammars
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

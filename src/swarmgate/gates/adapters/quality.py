@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from swarmgate import __version__
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.source import baseline
-from swarmgate.workspace.revisions import EMPTY_TREES
+from swarmgate.gates.source import comparison
+from swarmgate.workspace.git.revisions import EMPTY_TREES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from swarmgate.config import Quality
-    from swarmgate.domain.finding import Finding
+    from swarmgate.domain.review.finding import Finding
     from swarmgate.gates.job import Job
     from swarmgate.gates.quality.sides import Change
 
@@ -86,5 +86,5 @@ def _neighbours(job: Job, change: Change, folders: set[str]) -> Mapping[str, byt
 def _fingerprinted(change: Change, findings: list[Finding]) -> list[Finding]:
     marked = []
     for file in change.files:
-        marked += baseline.fingerprint(file, [each for each in findings if each.path == file.path])
+        marked += comparison.fingerprint(file, [each for each in findings if each.path == file.path])
     return marked

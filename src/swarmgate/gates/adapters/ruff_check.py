@@ -7,18 +7,18 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Severity
-from swarmgate.gates import ruff
-from swarmgate.gates.cache import key_of
+from swarmgate.domain.review.finding import Severity
+from swarmgate.gates.cache.store import key_of
+from swarmgate.gates.lint import ruff
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.source import baseline
+from swarmgate.gates.source import comparison
 from swarmgate.gates.source.encodings import in_utf8_on_disk, is_utf8
-from swarmgate.gates.tool import Broken
+from swarmgate.gates.tools.run import Broken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
-    from swarmgate.domain.finding import Finding
+    from swarmgate.domain.review.finding import Finding
     from swarmgate.gates.job import Job
     from swarmgate.gates.source.file import SourceFile
 
@@ -43,7 +43,7 @@ async def run(job: Job) -> Outcome:
 
     def compared(source: SourceFile) -> list[Finding]:
         before = past.get(source.path, ())
-        marked = baseline.compare(source, by_path[source.path], before, edited=baseline.alike)
+        marked = comparison.compare(source, by_path[source.path], before, edited=comparison.alike)
         if any(each.rule == ruff.SYNTAX for each in before):  # nothing else was said of what did not parse
             marked = [
                 each if each.line in source.added_lines else each.model_copy(update={"new": False}) for each in marked

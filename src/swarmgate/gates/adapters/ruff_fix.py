@@ -11,11 +11,11 @@ import asyncio
 import os
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import ruff
+from swarmgate.gates.lint import ruff
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.source.encodings import BYTE_ORDER_MARK, in_utf8_on_disk
-from swarmgate.gates.tool import Broken
-from swarmgate.workspace.paths import encode
+from swarmgate.gates.tools.run import Broken
+from swarmgate.workspace.files.paths import encode
 
 if TYPE_CHECKING:
     from swarmgate.gates.job import Job

@@ -22,12 +22,12 @@ from swarmgate.gates.sast import bandit_tests, edits, python_scan, ruff_tests, r
 from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.hit import Scanned
 from swarmgate.gates.sast.merge import merge, shown
-from swarmgate.gates.source import baseline
+from swarmgate.gates.source import comparison
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Container, Mapping, Sequence
 
-    from swarmgate.domain.finding import Finding
+    from swarmgate.domain.review.finding import Finding
     from swarmgate.gates.job import Job
     from swarmgate.gates.sast.copies import Copies
     from swarmgate.gates.sast.hit import Hit
@@ -256,14 +256,14 @@ async def _against_base(
 
     def doubtful(source: SourceFile) -> bool:
         others = [each for each in found[source.path] if not informs(source, each)]
-        return bool(source.old) and (baseline.may_be_old(source, others) or edits.may_be_old(source, others))
+        return bool(source.old) and (comparison.may_be_old(source, others) or edits.may_be_old(source, others))
 
     affected = [source for source in sources if found.get(source.path)]
     before = [source.past for source in affected if doubtful(source)]
     only = {each.path: frozenset(one.rule for one in found[each.path] if one.rule in ours) for each in before}
     was = await _remembered(job, before, _Looked(), only) if before else {}
     marked = (
-        (each, baseline.compare(each, found[each.path], was.get(each.path, ()), edited=edits.same_call))
+        (each, comparison.compare(each, found[each.path], was.get(each.path, ()), edited=edits.same_call))
         for each in affected
     )
     return tuple(

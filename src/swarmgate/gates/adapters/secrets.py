@@ -11,20 +11,20 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import self_signed
-from swarmgate.gates.masking import digest, mask
+from swarmgate.domain.review.finding import Finding, Severity
+from swarmgate.gates.adapters.scan import scan
 from swarmgate.gates.project.files import Trait, language_of, traits_of
+from swarmgate.gates.secret_scan import self_signed
+from swarmgate.gates.secret_scan.redaction import digest, mask
 from swarmgate.gates.source import recognise
 from swarmgate.gates.source.file import SourceFile
-from swarmgate.gates.source.scan import scan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from swarmgate.gates.job import Job
     from swarmgate.gates.outcome import Outcome
-    from swarmgate.gates.secret_search import Candidate
+    from swarmgate.gates.secret_scan.search import Candidate
 
 _NOISY = frozenset({Trait.LOCK, Trait.GENERATED, Trait.MINIFIED, Trait.VENDORED})
 _PROSE = frozenset({"", "markdown", "rst", "text"})
@@ -83,7 +83,7 @@ def _rotated(job: Job, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
 
 
 def _rules() -> int:
-    from swarmgate.gates import secret_rules  # noqa: PLC0415 - late: compiles the rules
+    from swarmgate.gates.secret_scan import rules as secret_rules  # noqa: PLC0415 - late: compiles the rules
 
     return secret_rules.load().count
 
@@ -94,13 +94,13 @@ def look(source: SourceFile) -> list[Finding] | str:
     Lock files, generated, minified and vendored files are full of hashes, random names and other people's examples:
     there only formats that a provider owns count. Assignments in tests are told and do not block.
     """
-    from swarmgate.gates import secret_search  # noqa: PLC0415 - late: compiles the rules
+    from swarmgate.gates.secret_scan import search  # noqa: PLC0415 - late: compiles the rules
 
     noisy = bool(_NOISY & source.traits)
     best: dict[tuple[int, str], Finding] = {}
     for text in _readings(source.content):
         known = {value for _, value in best}
-        found = secret_search.search(source.path, source.language, text, providers_only=noisy)
+        found = search.search(source.path, source.language, text, providers_only=noisy)
         for candidate, number in zip(found, _lines_of(text, found), strict=True):
             if candidate.value not in known:
                 best.setdefault((number, candidate.value), _finding(source, candidate, number))

@@ -12,10 +12,10 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Finding, Severity
+from swarmgate.domain.review.finding import Finding, Severity
+from swarmgate.gates.adapters.scan import scan
 from swarmgate.gates.project.files import CODE, MAX_BYTES, Trait
 from swarmgate.gates.source import encodings
-from swarmgate.gates.source.scan import scan
 from swarmgate.gates.syntax import conflicts, documents
 from swarmgate.gates.syntax.problem import Problem, blank
 
@@ -109,7 +109,7 @@ def _coded(source: SourceFile, encoding: str) -> Finding:
 
 
 def _judge(source: SourceFile, judge: Judge | None, on: Container[str]) -> list[Problem] | str:
-    from swarmgate.workspace import grammars  # noqa: PLC0415 - late, as are the languages' modules below
+    from swarmgate.workspace.code import grammars  # noqa: PLC0415 - late, as are the languages' modules below
 
     if source.language == "python":
         from swarmgate.gates.syntax import python  # noqa: PLC0415

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from swarmgate.domain.finding import Finding, Severity
+from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.contracts import change as changes
 from swarmgate.gates.contracts.impact import GONE
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.project.index import Project
-from swarmgate.gates.source import baseline
+from swarmgate.gates.source import comparison
 from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from swarmgate.domain.change import ChangeSet
+    from swarmgate.domain.review.change import ChangeSet
+    from swarmgate.gates.cache.memory import Memory
     from swarmgate.gates.contracts.impact import Broken, Usage
     from swarmgate.gates.contracts.model import Break
-    from swarmgate.gates.memory import Memory
 
 USER_BROKEN = "contract-user-broken"
 
@@ -82,10 +82,10 @@ def _relevant(path: str) -> bool:
 
 def _family(name: str, project: Project, pairs: list[SourceFile], memory: Memory | None) -> Family:
     if name == "python":
-        from swarmgate.gates.contracts.python_change import PythonChange  # noqa: PLC0415 - late: another language
+        from swarmgate.gates.contracts.python.change import PythonChange  # noqa: PLC0415 - late: another language
 
         return PythonChange(project, pairs, memory)
-    from swarmgate.gates.contracts.tree_change import TreeChange  # noqa: PLC0415 - the same
+    from swarmgate.gates.contracts.trees.change import TreeChange  # noqa: PLC0415 - the same
 
     return TreeChange(name, project, pairs)
 
@@ -189,7 +189,7 @@ def _marked(project: Project, findings: list[Finding]) -> list[Finding]:
     return [
         finding
         for path, each in by_path.items()
-        for finding in baseline.fingerprint(SourceFile.of(path, "", content=contents.get(path, b"")), each)
+        for finding in comparison.fingerprint(SourceFile.of(path, "", content=contents.get(path, b"")), each)
     ]
 
 

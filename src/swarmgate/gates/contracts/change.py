@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.change import ChangeKind
+from swarmgate.domain.review.change import ChangeKind
 from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
 from swarmgate.gates.source.file import Revision, SourceFile
 
 if TYPE_CHECKING:
-    from swarmgate.domain.change import ChangeSet
+    from swarmgate.domain.review.change import ChangeSet
     from swarmgate.gates.project.index import Project
 
 _REGULAR = ("100644", "100755", "100664")

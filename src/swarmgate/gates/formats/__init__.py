@@ -5,12 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.screen import PIPE
-from swarmgate.gates.report import lines
+from swarmgate.domain.text.screen import PIPE
+from swarmgate.gates.formats.text import lines
 
 if TYPE_CHECKING:
-    from swarmgate.domain.finding import GateReport
-    from swarmgate.domain.screen import Screen
+    from swarmgate.domain.review.finding import GateReport
+    from swarmgate.domain.text.screen import Screen
 
 FORMATS = ("text", "json", "sarif", "junit", "github")
 """The names of the forms: text for people, which `gates.report` makes, and those of the modules here."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import GateStatus, Severity, Standing
-from swarmgate.gates.plain import flat
-from swarmgate.gates.report import counted
+from swarmgate.domain.review.finding import GateStatus, Severity, Standing
+from swarmgate.gates.formats.plain import flat
+from swarmgate.gates.formats.text import counted
 
 if TYPE_CHECKING:
-    from swarmgate.domain.finding import Finding, GateReport, GateResult
+    from swarmgate.domain.review.finding import Finding, GateReport, GateResult
 
 _ORDER = ("error", "warning", "notice")
 """GitHub shows ten annotations of a level for a step: the worst have to come first."""

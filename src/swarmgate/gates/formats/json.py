@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.domain.finding import Standing
-from swarmgate.gates.plain import in_json
+from swarmgate.domain.review.finding import Standing
+from swarmgate.gates.formats.plain import in_json
 
 if TYPE_CHECKING:
-    from swarmgate.domain.finding import GateReport
+    from swarmgate.domain.review.finding import GateReport
 
 
 def render(report: GateReport, about: str) -> str:

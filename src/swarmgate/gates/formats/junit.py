@@ -10,11 +10,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from swarmgate.domain.finding import GateStatus, Standing
-from swarmgate.gates.plain import flat
+from swarmgate.domain.review.finding import GateStatus, Standing
+from swarmgate.gates.formats.plain import flat
 
 if TYPE_CHECKING:
-    from swarmgate.domain.finding import Finding, GateReport, GateResult
+    from swarmgate.domain.review.finding import Finding, GateReport, GateResult
 
 # XML 1.0, production 2 (Char): all that may not stand in a document, escaped or not.
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

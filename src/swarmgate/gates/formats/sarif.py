@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from swarmgate import __version__
-from swarmgate.domain.finding import Finding, GateReport, GateResult, GateStatus, Severity
-from swarmgate.gates.plain import in_json
-from swarmgate.workspace.paths import encode
+from swarmgate.domain.review.finding import Finding, GateReport, GateResult, GateStatus, Severity
+from swarmgate.gates.formats.plain import in_json
+from swarmgate.workspace.files.paths import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

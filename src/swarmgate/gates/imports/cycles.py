@@ -11,12 +11,12 @@ import posixpath
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.imports import python_source
+from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.imports.edges import PYTHON, SCRIPT, Edges
 from swarmgate.gates.imports.importers import mentioning
-from swarmgate.gates.imports.python_project import PythonProject
-from swarmgate.gates.imports.script_project import ScriptProject
+from swarmgate.gates.imports.python import source
+from swarmgate.gates.imports.python.project import PythonProject
+from swarmgate.gates.imports.script.project import ScriptProject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -166,7 +166,7 @@ def _fails(head: Graph, ring: list[str]) -> bool:
 def _fails_from(head: Graph, nodes: list[str], at: int) -> bool:
     entry, following, last = nodes[at], nodes[(at + 1) % len(nodes)], nodes[at - 1]
     leaves = min(edge.by.line for edge in head.sure(entry)[following])
-    bound = python_source.definitions(head.view.content(entry) or b"")
+    bound = source.definitions(head.view.content(entry) or b"")
     if bound.dynamic:
         return False
     for edge in head.sure(last)[entry]:

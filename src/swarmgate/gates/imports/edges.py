@@ -6,16 +6,17 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.imports import python_source, script_source
 from swarmgate.gates.imports.model import Guard, Import
+from swarmgate.gates.imports.python import source as python_source
+from swarmgate.gates.imports.script import source as script_source
 from swarmgate.gates.project.files import suffixes_of
-from swarmgate.workspace import grammars
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swarmgate.gates.imports.python_project import PythonProject
-    from swarmgate.gates.imports.script_project import ScriptProject
+    from swarmgate.gates.imports.python.project import PythonProject
+    from swarmgate.gates.imports.script.project import ScriptProject
 
 PYTHON = suffixes_of("python")
 SCRIPT = suffixes_of("typescript", "javascript", "vue", "svelte")

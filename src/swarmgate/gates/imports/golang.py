@@ -6,8 +6,8 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.imports.surroundings import Builds, Kind, kind_of
+from swarmgate.domain.review.finding import Finding, Severity
+from swarmgate.gates.imports.excused import Builds, Kind, kind_of
 from swarmgate.gates.project.view import ancestors
 
 if TYPE_CHECKING:

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.imports.edges import PYTHON, SCRIPT, Edges
-from swarmgate.gates.imports.python_project import PythonProject
-from swarmgate.gates.imports.script_project import ScriptProject
+from swarmgate.gates.imports.python.project import PythonProject
+from swarmgate.gates.imports.script.project import ScriptProject
 from swarmgate.gates.project.view import View
-from swarmgate.workspace.driver import call, failure
-from swarmgate.workspace.paths import decode, encode
+from swarmgate.workspace.files.paths import decode, encode
+from swarmgate.workspace.git.driver import call, failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from swarmgate.workspace.repository import Repository
+    from swarmgate.workspace.git.repository import Repository
 
 _INDEX = {"__init__", "index"}
 _MANIFESTS = {"package.json", "package-lock.json", "npm-shrinkwrap.json"}

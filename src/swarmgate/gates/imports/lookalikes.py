@@ -11,8 +11,9 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.imports import known_npm, known_python
+from swarmgate.domain.review.finding import Finding, Severity
+from swarmgate.gates.imports.python import known as known_python
+from swarmgate.gates.imports.script import known as known_npm
 from swarmgate.gates.imports.unused import is_tool
 from swarmgate.gates.sbom import formats
 from swarmgate.gates.sbom.formats import Role, Unreadable
@@ -21,7 +22,7 @@ from swarmgate.gates.sbom.model import normal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from swarmgate.domain.change import ChangeSet
+    from swarmgate.domain.review.change import ChangeSet
     from swarmgate.gates.imports.environment import Environment
     from swarmgate.gates.project.view import View
     from swarmgate.gates.sbom.model import Declared, Reading

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.config import toml_text
-from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.imports.surroundings import Kind, kind_of
+from swarmgate.domain.review.finding import Finding, Severity
+from swarmgate.gates.imports.excused import Kind, kind_of
 from swarmgate.gates.project.view import ancestors
 
 if TYPE_CHECKING:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from swarmgate.config import toml_text
 from swarmgate.gates.lint import output
-from swarmgate.workspace import regular
-from swarmgate.workspace.paths import encode
+from swarmgate.workspace.files import regular
+from swarmgate.workspace.files.paths import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from swarmgate.domain.finding import Finding
-    from swarmgate.workspace.process import Completed
+    from swarmgate.domain.review.finding import Finding
+    from swarmgate.workspace.process.process import Completed
 
 _SCRIPTS = frozenset({"javascript", "typescript"})
 

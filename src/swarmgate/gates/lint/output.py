@@ -6,10 +6,10 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.domain.finding import Finding, Severity
+from swarmgate.domain.review.finding import Finding, Severity
 
 if TYPE_CHECKING:
-    from swarmgate.workspace.process import Completed
+    from swarmgate.workspace.process.process import Completed
 
 _SHELLCHECK = {"error": Severity.HIGH, "warning": Severity.MEDIUM, "info": Severity.LOW, "style": Severity.INFO}
 _ESLINT = {1: Severity.LOW, 2: Severity.MEDIUM}

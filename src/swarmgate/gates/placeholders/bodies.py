@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from swarmgate.domain.finding import Finding, Severity
+from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.placeholders import words
-from swarmgate.gates.placeholders.pretending import Shape, pretends
+from swarmgate.gates.placeholders.pretence import Shape, pretends
 
 
 class Step(StrEnum):

@@ -14,8 +14,8 @@ import tomllib
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate import assets
-from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.placeholders import asking
+from swarmgate.domain.review.finding import Finding, Severity
+from swarmgate.gates.placeholders import test_awareness
 from swarmgate.gates.placeholders.bodies import finding
 from swarmgate.gates.source import comments
 
@@ -79,7 +79,7 @@ def in_python(source: SourceFile, tree: ast.Module) -> Iterator[Finding]:
         source: the file.
         tree: its syntax tree.
     """
-    for scope in asking.scopes(source.content, tree):
+    for scope in test_awareness.scopes(source.content, tree):
         for line, text in scope.texts:
             severity = _severity(text, scope.state)
             if severity:

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.placeholders.bodies import Function, Step
-from swarmgate.gates.placeholders.pretending import Shape
+from swarmgate.gates.placeholders.pretence import Shape
 from swarmgate.gates.placeholders.statements import steps_of
-from swarmgate.workspace import grammars
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ from swarmgate.gates.placeholders import tree_shapes, words
 from swarmgate.gates.placeholders.bodies import Function, Step
 from swarmgate.gates.placeholders.statements import steps_of
 from swarmgate.gates.source import grammar_tree
-from swarmgate.workspace import grammars
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

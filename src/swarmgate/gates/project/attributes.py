@@ -10,13 +10,14 @@ import os
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.project.files import Trait
-from swarmgate.workspace import paths, temporary
-from swarmgate.workspace.driver import call, failure
+from swarmgate.workspace.files import paths
+from swarmgate.workspace.git.driver import call, failure
+from swarmgate.workspace.process import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from swarmgate.workspace.repository import Repository
+    from swarmgate.workspace.git.repository import Repository
 
 _TRAITS = {
     "linguist-generated": Trait.GENERATED,

@@ -7,7 +7,7 @@ import re
 from enum import StrEnum
 from pathlib import PurePosixPath
 
-from swarmgate.workspace.paths import encode
+from swarmgate.workspace.files.paths import encode
 
 MAX_BYTES = 1_000_000
 """A file above this size is large: skipped, and told so, but by a gate that asks to read large files."""

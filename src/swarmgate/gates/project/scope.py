@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.change import ChangeKind, ChangeSet
-from swarmgate.gates import installed
-from swarmgate.workspace import revisions
+from swarmgate.domain.review.change import ChangeKind, ChangeSet
+from swarmgate.gates.project import installed
+from swarmgate.workspace.git import revisions
 
 if TYPE_CHECKING:
-    from swarmgate.domain.change import ChangedFile
-    from swarmgate.workspace.repository import Repository
+    from swarmgate.domain.review.change import ChangedFile
+    from swarmgate.workspace.git.repository import Repository
 
 
 class Scope(Frozen):

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from swarmgate.gates.project.files import MAX_BYTES, Trait, steers, suffixes_of, traits_of
-from swarmgate.workspace.paths import encode
+from swarmgate.workspace.files.paths import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Finding, Severity
+from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.quality import complexity, coverage, duplication, functions, proportion, public_api, sizes
 from swarmgate.gates.quality import suppressions as silenced
 from swarmgate.gates.quality.duplication import Side

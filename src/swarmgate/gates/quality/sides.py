@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import loosening
+from swarmgate.gates import loosened_settings
 from swarmgate.gates.project.files import CODE, language_of, traits_of
 from swarmgate.gates.source.file import Revision, SourceFile
 
@@ -69,7 +69,7 @@ def read(job: Job) -> Change:
     ]
     gone = list(filter(is_code, job.definition.files.select(deleted).sources))
     contents = job.repository.read_many(job.change.base, [file.path for file in gone]) if gone else {}
-    adopted = loosening.adopted(job.repository, job.change)
+    adopted = loosened_settings.adopted(job.repository, job.change)
     return Change(files, tuple(_holding(file, contents.get(file.path, b"")) for file in gone), adopted)
 
 

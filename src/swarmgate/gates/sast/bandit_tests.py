@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from swarmgate.domain.finding import Severity
-from swarmgate.gates import masking
+from swarmgate.domain.review.finding import Severity
 from swarmgate.gates.sast.hit import Hit
+from swarmgate.gates.secret_scan import redaction
 
 BLOCKING = {
     "B201": Severity.HIGH, "B304": Severity.MEDIUM, "B305": Severity.MEDIUM, "B306": Severity.MEDIUM,
@@ -69,7 +69,7 @@ def hit(path: str, test: str, line: int, column: int, end_line: int, end_column:
     cwe = cwe_of(test)
     if not cwe and not test.startswith(_IMPORTS) and number:
         cwe = f"CWE-{number}"
-    message, subject = masking.quoted(text) if cwe in masking.SECRET_CWES else (text, "")
+    message, subject = redaction.quoted(text) if cwe in redaction.SECRET_CWES else (text, "")
     return Hit(
         path=path,
         line=line,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.workspace import temporary
+from swarmgate.workspace.process import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence

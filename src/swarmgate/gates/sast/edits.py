@@ -16,7 +16,7 @@ from swarmgate.gates.source import comments
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from swarmgate.domain.finding import Finding
+    from swarmgate.domain.review.finding import Finding
     from swarmgate.gates.source.file import SourceFile
 
 _TOKENS = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.review.finding import Severity
 
 
 @dataclass(frozen=True, slots=True)

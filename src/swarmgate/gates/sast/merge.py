@@ -7,8 +7,8 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.sast import advice
+from swarmgate.domain.review.finding import Finding, Severity
+from swarmgate.gates.tools import advice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

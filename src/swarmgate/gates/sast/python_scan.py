@@ -13,11 +13,11 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.review.finding import Severity
 from swarmgate.gates.sast import bandit_tests, rewriting
 from swarmgate.gates.sast.hit import Hit, Scanned
-from swarmgate.gates.tool import Broken, excerpt, invoke
-from swarmgate.workspace import trusted
+from swarmgate.gates.tools.run import Broken, excerpt, invoke
+from swarmgate.workspace.programs import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence

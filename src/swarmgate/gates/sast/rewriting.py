@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.source import grammar_tree, python_tree
-from swarmgate.workspace import grammars
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.gates import ruff
+from swarmgate.gates.lint import ruff
 from swarmgate.gates.sast import bandit_tests
 from swarmgate.gates.sast.hit import Hit, Scanned
-from swarmgate.gates.tool import Broken, invoke
+from swarmgate.gates.tools.run import Broken, invoke
 
 if TYPE_CHECKING:
     from swarmgate.gates.job import Job

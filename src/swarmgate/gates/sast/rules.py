@@ -27,15 +27,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate import assets
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.review.finding import Severity
 from swarmgate.errors import ConfigError
-from swarmgate.gates.sast import flows, prefilter
-from swarmgate.workspace import atomic
+from swarmgate.gates.sast import prefilter
+from swarmgate.gates.sast.flows import rule as flows
+from swarmgate.workspace.files import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
-    from swarmgate.gates.sast.flows import Flow
+    from swarmgate.gates.sast.flows.rule import Flow
     from swarmgate.gates.sast.prefilter import Need
 
 SHARED = "_shared.yaml"

@@ -21,8 +21,8 @@ from swarmgate.errors import MissingRequirement
 from swarmgate.gates.sast import prefilter
 from swarmgate.gates.sast import rules as pack
 from swarmgate.gates.sast.hit import Hit, Scanned
-from swarmgate.gates.tool import Broken, excerpt, invoke
-from swarmgate.workspace import trusted
+from swarmgate.gates.tools.run import Broken, excerpt, invoke
+from swarmgate.workspace.programs import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping

@@ -14,7 +14,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.gates.sast import bandit_engine, commands, flows, rewriting, sources
+from swarmgate.gates.sast import bandit_engine, commands, rewriting
+from swarmgate.gates.sast.flows import rule as flows
+from swarmgate.gates.sast.flows import sources
 from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def look(place: str, content: bytes, known: flows.Flows, *, followed: bool) -> d
 
 def _followed(tree: ast.Module, concerned: flows.Flows) -> tuple[list[Any], bool]:
     """The flows through a file, and whether all of it was followed."""
-    from swarmgate.gates.sast.interpreter import Interpreter  # noqa: PLC0415 - late: few files need it
+    from swarmgate.gates.sast.flows.interpreter import Interpreter  # noqa: PLC0415 - late: few files need it
 
     if not concerned.all:
         return [], True

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from swarmgate.workspace.repository import Repository
+    from swarmgate.workspace.git.repository import Repository
 
 
 def document(

@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Finding, Severity
+from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.sbom.formats import Role
 from swarmgate.gates.sbom.model import normal
 

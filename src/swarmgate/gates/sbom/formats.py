@@ -52,7 +52,7 @@ class Format:
     def read(self, document: Document) -> Reading:
         """The document through the reader. Raises what readers raise."""
         module, _, function = self.reader.partition(".")
-        found: Reading = getattr(import_module(f"swarmgate.gates.sbom.{module}"), function)(document)
+        found: Reading = getattr(import_module(f"swarmgate.gates.sbom.readers.{module}"), function)(document)
         return found
 
 

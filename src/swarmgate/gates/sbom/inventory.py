@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from swarmgate.gates.sbom.formats import Format
     from swarmgate.gates.sbom.model import Component, Reading
-    from swarmgate.workspace.repository import Repository
+    from swarmgate.workspace.git.repository import Repository
 
     Contents = Callable[[list[str]], Mapping[str, bytes]]
     """The contents of those paths that are files."""

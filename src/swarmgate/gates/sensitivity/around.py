@@ -9,11 +9,11 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.contracts.nodes import text
-from swarmgate.gates.sensitivity.imported import imports_of
+from swarmgate.gates.sensitivity.imports import imports_of
 from swarmgate.gates.sensitivity.uses import FUNCTIONS, own_name
 from swarmgate.gates.source import grammar_tree
-from swarmgate.workspace import grammars
+from swarmgate.gates.source.nodes import text
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

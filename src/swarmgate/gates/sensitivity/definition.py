@@ -18,7 +18,7 @@ from swarmgate.config import toml_text
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.errors import ConfigError
 from swarmgate.gates.sensitivity.uses import LANGUAGES
-from swarmgate.workspace import globs, regular
+from swarmgate.workspace.files import globs, regular
 
 FILE = "rules/security_sensitive.toml"
 """Below `gates/`, and below a project's `.swarm/gates/`."""

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.contracts.nodes import child, named, text
-from swarmgate.gates.sensitivity.imported import Imported, imports_of
+from swarmgate.gates.sensitivity.imports import Imported, imports_of
 from swarmgate.gates.source import grammar_tree
-from swarmgate.workspace import grammars
+from swarmgate.gates.source.nodes import child, named, text
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -7,7 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.workspace.paths import encode
+from swarmgate.workspace.files.paths import encode
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.source.readings import once
-from swarmgate.workspace import grammars
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from tree_sitter import Tree

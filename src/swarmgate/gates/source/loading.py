@@ -16,14 +16,14 @@ from swarmgate.gates.project.view import View
 from swarmgate.gates.source import recognise
 from swarmgate.gates.source.encodings import in_utf8
 from swarmgate.gates.source.file import Revision, SourceFile
-from swarmgate.workspace.paths import encode
+from swarmgate.workspace.files.paths import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from swarmgate.domain.change import ChangedFile, ChangeSet
-    from swarmgate.workspace.repository import Repository
+    from swarmgate.domain.review.change import ChangedFile, ChangeSet
+    from swarmgate.workspace.git.repository import Repository
 
 RUN_BYTES = 256_000_000
 """So much is read for one run, small files first; who would look at one beyond it is an error."""

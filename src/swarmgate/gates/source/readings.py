@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, TypeVar
 
-from swarmgate.workspace.grammars import TooSlow
+from swarmgate.workspace.code.grammars import TooSlow
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ from pydantic import field_validator
 
 from swarmgate.domain.base import Frozen
 from swarmgate.gates.project.files import OPTIONAL, READ_BYTES, UNREADABLE, Trait, Trust
-from swarmgate.workspace.globs import matches
-from swarmgate.workspace.paths import encode
+from swarmgate.workspace.files.globs import matches
+from swarmgate.workspace.files.paths import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

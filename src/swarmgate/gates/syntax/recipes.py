@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.syntax import brackets, shell
 from swarmgate.gates.syntax.lexicon import Mark
 from swarmgate.gates.syntax.problem import Problem, problem_at
-from swarmgate.workspace import grammars
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

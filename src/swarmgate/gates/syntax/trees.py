@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.source import grammar_tree
 from swarmgate.gates.syntax import brackets, lexicon, preprocessor, shell
 from swarmgate.gates.syntax.problem import Problem, problem_at
-from swarmgate.workspace import grammars
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.config import toml_text
 from swarmgate.errors import MissingRequirement
-from swarmgate.gates import build_python, ruff
+from swarmgate.gates.builds import python as build_python
+from swarmgate.gates.lint import ruff
 from swarmgate.gates.syntax import python
 from swarmgate.gates.syntax.problem import Problem
-from swarmgate.gates.tool import Broken, invoke
-from swarmgate.workspace import regular, temporary
+from swarmgate.gates.tools.run import Broken, invoke
+from swarmgate.workspace.files import regular
+from swarmgate.workspace.process import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.source import baseline
+from swarmgate.domain.review.finding import Finding, Severity
+from swarmgate.gates.source import comparison
 from swarmgate.gates.source.file import SourceFile
 from swarmgate.gates.test_integrity import asked, runners, special
 from swarmgate.gates.test_integrity.change import Change, files_of
-from swarmgate.gates.test_integrity.judge import judge
+from swarmgate.gates.test_integrity.comparison import judge
 from swarmgate.gates.test_integrity.matching import match
-from swarmgate.gates.test_integrity.model import Way, Weakening
+from swarmgate.gates.test_integrity.suites.model import Way, Weakening
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from swarmgate.domain.change import ChangeSet
+    from swarmgate.domain.review.change import ChangeSet
     from swarmgate.gates.project.index import Project
 
 _SEVERITIES = {
@@ -125,5 +125,5 @@ def _marked(project: Project, findings: Sequence[Finding]) -> list[Finding]:
     return [
         each
         for path, listed in by_path.items()
-        for each in baseline.fingerprint(SourceFile.of(path, content=contents.get(path, b"")), listed)
+        for each in comparison.fingerprint(SourceFile.of(path, content=contents.get(path, b"")), listed)
     ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.test_integrity.model import Way
+from swarmgate.gates.test_integrity.suites.model import Way
 
 if TYPE_CHECKING:
-    from swarmgate.gates.test_integrity.model import Weakening
+    from swarmgate.gates.test_integrity.suites.model import Weakening
 
 _KIND = re.compile(r"^\s*Kind:\s*(\w+)\s*$", re.MULTILINE)
 _TESTS = re.compile(

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from swarmgate.gates import behaviour
 from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
-from swarmgate.gates.test_integrity.definitions import Names, names
-from swarmgate.gates.test_integrity.reading import LANGUAGES, read
-from swarmgate.workspace import grammars
+from swarmgate.gates.source import behaviour
+from swarmgate.gates.test_integrity.suites.definitions import Names, names
+from swarmgate.gates.test_integrity.suites.reading import LANGUAGES, read
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from swarmgate.domain.change import ChangeSet
+    from swarmgate.domain.review.change import ChangeSet
     from swarmgate.gates.project.index import Project
-    from swarmgate.gates.test_integrity.model import Suite
+    from swarmgate.gates.test_integrity.suites.model import Suite
 
 T = TypeVar("T")
 _NO_CODE = frozenset({Trait.VENDORED, Trait.GENERATED, Trait.LOCK})

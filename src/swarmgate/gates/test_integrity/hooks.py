@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.contracts.nodes import child, line, name, named, text
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.source import grammar_tree
+from swarmgate.gates.source.nodes import child, line, name, named, text
 from swarmgate.gates.test_integrity.collected import is_collected
-from swarmgate.gates.test_integrity.model import Way, Weakening
-from swarmgate.workspace import grammars
+from swarmgate.gates.test_integrity.suites.model import Way, Weakening
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

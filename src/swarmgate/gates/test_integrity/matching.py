@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from swarmgate.gates.test_integrity.model import Case, Suite
-    from swarmgate.gates.test_integrity.tokens import Tokens
+    from swarmgate.gates.test_integrity.suites.model import Case, Suite
+    from swarmgate.gates.test_integrity.suites.tokens import Tokens
 
 _ALIKE = 0.6
 """From this share of common tokens on, a test of another name is the same one, renamed and edited."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.test_integrity.tokens import CONSTANTS, is_number, is_text
+from swarmgate.gates.test_integrity.suites.tokens import CONSTANTS, is_number, is_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from swarmgate.gates.test_integrity.matching import Matching
-    from swarmgate.gates.test_integrity.model import Assertion, Case
-    from swarmgate.gates.test_integrity.tokens import Tokens
+    from swarmgate.gates.test_integrity.suites.model import Assertion, Case
+    from swarmgate.gates.test_integrity.suites.tokens import Tokens
 
 _NEVER = {("0",), ("False",), ("false",)}
 """What holds in no case."""

@@ -7,11 +7,11 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import loosening
+from swarmgate.gates import loosened_settings
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.test_integrity import hooks
 from swarmgate.gates.test_integrity.change import DATA
-from swarmgate.gates.test_integrity.model import Way, Weakening
+from swarmgate.gates.test_integrity.suites.model import Way, Weakening
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -98,7 +98,7 @@ def found(change: Change) -> Iterator[Weakening]:
 
 def _settings(file: File, paths: Collection[str]) -> Iterator[Weakening]:
     name = file.path.rpartition("/")[2].lower()
-    was, now = loosening.read(name, file.old), loosening.read(name, file.new)
+    was, now = loosened_settings.read(name, file.old), loosened_settings.read(name, file.new)
     if was is None or now is None:
         return
     for key in sorted(was.keys() | now.keys()):

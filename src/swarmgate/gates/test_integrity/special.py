@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from swarmgate.gates.contracts.nodes import child, line, name, named, text
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.source import grammar_tree
+from swarmgate.gates.source.nodes import child, line, name, named, text
 from swarmgate.gates.test_integrity.change import holds_tests
-from swarmgate.gates.test_integrity.model import Way, Weakening
-from swarmgate.gates.test_integrity.reading import LANGUAGES, read
-from swarmgate.gates.test_integrity.tokens import Tokens, bare, calls, is_literal, is_number, is_text, split, tokens
-from swarmgate.workspace import grammars
+from swarmgate.gates.test_integrity.suites.model import Way, Weakening
+from swarmgate.gates.test_integrity.suites.reading import LANGUAGES, read
+from swarmgate.gates.test_integrity.suites.tokens import (
+    Tokens,
+    bare,
+    calls,
+    is_literal,
+    is_number,
+    is_text,
+    split,
+    tokens,
+)
+from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +28,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from swarmgate.gates.test_integrity.change import Change, File
-    from swarmgate.gates.test_integrity.model import Suite
+    from swarmgate.gates.test_integrity.suites.model import Suite
 
 _FUNCTIONS = frozenset({
     "function_definition", "function_declaration", "method_definition", "method_declaration", "function_item",

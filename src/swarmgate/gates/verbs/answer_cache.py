@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import SwarmError
-from swarmgate.gates import surroundings
-from swarmgate.gates.cache import Cache, key_of
-from swarmgate.workspace import regular
-from swarmgate.workspace.driver import call
-from swarmgate.workspace.repository import Repository
+from swarmgate.gates.cache import environment
+from swarmgate.gates.cache.store import Cache, key_of
+from swarmgate.workspace.files import regular
+from swarmgate.workspace.git.driver import call
+from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -93,7 +93,7 @@ def _answer(asked: Question) -> Answer | None:
         case {"surroundings": str(state), "paths": list(paths), "text": str(text), "exit_code": int(code)}:
             if not all(isinstance(path, str) for path in paths) or isinstance(code, bool):
                 return None
-            same = state == surroundings.digest(asked.repository.root, paths)
+            same = state == environment.digest(asked.repository.root, paths)
             return Answer(text, code) if same else None
         case _:
             return None  # nothing, or another program's file with a right checksum
@@ -159,7 +159,7 @@ def _settings(root: Path, git_dir: Path) -> Iterator[object]:
     yield from (f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(_VARIABLES))
     own = root / ".swarm"
     gates = sorted(path for path in (own / "gates").rglob("*") if path.is_file()) if own.is_dir() else []
-    yield from (surroundings.state(str(git_dir / name)) for name in _GIT_STATES)
+    yield from (environment.state(str(git_dir / name)) for name in _GIT_STATES)
     git = [git_dir / name for name in _GIT_FILES] + [Path.home() / ".gitconfig"]
     config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     git += [config / "git" / name for name in ("config", "ignore")]

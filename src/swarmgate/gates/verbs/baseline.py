@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.errors import UsageError
-from swarmgate.gates import accepted, masking
-from swarmgate.gates.pipeline import GatesOptions
+from swarmgate.gates import baseline
+from swarmgate.gates.pipeline.pipeline import GatesOptions
+from swarmgate.gates.secret_scan import redaction
 from swarmgate.gates.verbs.request import Request, asked
 from swarmgate.gates.verbs.run import judged
-from swarmgate.workspace.driver import call
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git.driver import call
+from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
-    from swarmgate.domain.finding import Finding, GateReport
-    from swarmgate.gates.accepted import Accepted
+    from swarmgate.domain.review.finding import Finding, GateReport
+    from swarmgate.gates.baseline import Accepted
     from swarmgate.gates.verbs.request import Asked
 
 _LONGEST_DAYS = 3650
@@ -35,7 +36,7 @@ class Stored:
     def as_json(self) -> dict[str, Any]:
         """All of it, JSON-ready."""
         added, dropped = ([each.model_dump(mode="json") for each in group] for group in (self.added, self.dropped))
-        return {"file": accepted.FILE, "added": added, "dropped": dropped, "total": self.total, "secrets": self.secrets}
+        return {"file": baseline.FILE, "added": added, "dropped": dropped, "total": self.total, "secrets": self.secrets}
 
     def lines(self) -> list[str]:
         """For people."""
@@ -44,7 +45,7 @@ class Stored:
         if self.secrets:
             text.append(f"{self.secrets} findings are secrets, and not accepted: take them out (or: --force)")
         counts = f"{len(self.added)} added, {len(self.dropped)} dropped, {self.total} in all"
-        return [*text, f"{accepted.FILE}: {counts}"]
+        return [*text, f"{baseline.FILE}: {counts}"]
 
 
 def entries(start: Path | None) -> tuple[Accepted, ...]:
@@ -53,19 +54,19 @@ def entries(start: Path | None) -> tuple[Accepted, ...]:
     Raises:
         NotAProject, ConfigError: no repository, or a file that cannot be read.
     """
-    return accepted.on_disk(Repository.discover((start or Path.cwd()).resolve(), lenient=True).root)
+    return baseline.on_disk(Repository.discover((start or Path.cwd()).resolve(), lenient=True).root)
 
 
 def lines(listed: tuple[Accepted, ...]) -> list[str]:
     """The entries for people, the expired ones marked."""
-    today = accepted.today()
+    today = baseline.today()
     text = []
     for each in listed:
         end = f"until {each.expires}" if each.expires else "for good"
         end = f"EXPIRED {each.expires}" if each.expired(today) else end
         who = f", {each.who}" if each.who else ""
         text.append(f"{each.path}: {each.gate} {each.rule}: {each.reason} ({each.date}{who}, {end})")
-    return text or [f"{accepted.FILE} accepts nothing."]
+    return text or [f"{baseline.FILE} accepts nothing."]
 
 
 def store(
@@ -97,19 +98,19 @@ def store(
     secrets = 0
     with asked(request) as found:
         root = found.home.root
-        known = {each.fingerprint: each for each in accepted.on_disk(root)}
+        known = {each.fingerprint: each for each in baseline.on_disk(root)}
         dropped = _gone(root, known) if prune else ()
         for each in dropped:
             del known[each.fingerprint]
         if reason.strip():
             report = _report(found, tuple(known.values()), only)
             blocking = [(result.gate, each) for result in report.results for each in result.blocking_findings]
-            kept = [each for each in blocking if force or not masking.about_a_secret(*each)]
+            kept = [each for each in blocking if force or not redaction.about_a_secret(*each)]
             secrets = len(blocking) - len(kept)
             added = _entries(found, kept, report.tree, reason=reason, expires=end)
     known |= {each.fingerprint: each for each in added}
     if added or dropped:
-        accepted.write(root, known.values())
+        baseline.write(root, known.values())
     return Stored(tuple(added), dropped, len(known), secrets)
 
 
@@ -128,7 +129,7 @@ def _entries(
     texts = {path: content.decode("utf-8", "replace").split("\n") for path, content in contents.items()}
     who = _who(found.home)
     return [
-        accepted.entry(
+        baseline.entry(
             finding, gate, _line(texts.get(finding.path, []), finding.line), reason=reason, who=who, expires=expires
         )
         for gate, finding in kept
@@ -141,7 +142,7 @@ def _line(lines: list[str], number: int) -> str:
 
 def _gone(root: Path, known: dict[str, Accepted]) -> tuple[Accepted, ...]:
     """The entries that have expired, or that no finding of the whole tree bears out."""
-    today = accepted.today()
+    today = baseline.today()
     with asked(Request(start=root, everything=True)) as everything:
         report = _report(everything, (), ())
     broken = {result.gate for result in report.results if not result.files}
@@ -158,10 +159,10 @@ def _end(expires: str) -> date | None:
     if not expires:
         return None
     try:
-        end = accepted.today() + timedelta(int(expires)) if expires.isdecimal() else date.fromisoformat(expires)
+        end = baseline.today() + timedelta(int(expires)) if expires.isdecimal() else date.fromisoformat(expires)
     except (ValueError, OverflowError) as error:
         raise UsageError(f"--expires {expires}: neither a date (2026-12-31) nor a number of days") from error
-    days = (end - accepted.today()).days
+    days = (end - baseline.today()).days
     if not 0 < days <= _LONGEST_DAYS:
         raise UsageError(f"--expires {expires}: that is not in the next {_LONGEST_DAYS // 365} years")
     return end

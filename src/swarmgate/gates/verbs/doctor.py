@@ -11,12 +11,12 @@ from typing import Any
 
 from swarmgate import config as settings
 from swarmgate.errors import MissingRequirement
-from swarmgate.gates import tools
-from swarmgate.gates.confining import by_hand
+from swarmgate.gates.confinement import by_hand
 from swarmgate.gates.definition import GateDefinition, load
-from swarmgate.gates.tools import Found
-from swarmgate.workspace.repository import Repository
-from swarmgate.workspace.sandbox.running import CommandRunner
+from swarmgate.gates.tools import table
+from swarmgate.gates.tools.table import Found
+from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Examined:
         return {
             "passed": not self.missing,
             "gates": gates,
-            "environment": str(tools.environment()),
+            "environment": str(table.environment()),
             "installed": list(self.installed),
             "refused": self.refused,
         }
@@ -72,7 +72,7 @@ class Examined:
                 minimum = f" (at least {tool.minimum})" if tool.minimum and not tool.problem else ""
                 where = f"  {tool.where}" if tool.where else f"  -> {tool.hint}" if tool.hint else ""
                 text.append(f"  {mark}  {tool}{minimum}{where}")
-        text += [f"installed into {tools.environment()}: {', '.join(self.installed)}"] if self.installed else []
+        text += [f"installed into {table.environment()}: {', '.join(self.installed)}"] if self.installed else []
         text += [f"not installed: {self.refused}"] if self.refused else []
         return text
 
@@ -96,7 +96,7 @@ async def _examine(
     if not install:
         return Examined(found)
     wanted = list(dict.fromkeys(tool.pip for _, each in found for tool in each if tool.problem and tool.pip))
-    refused = await tools.install(wanted) if wanted else ""
+    refused = await table.install(wanted) if wanted else ""
     others = {tool.name: tool.hint for _, each in found for tool in each if tool.problem and not tool.pip}
     told = [refused, *(f"{name} ({hint or 'no way is known here'})" for name, hint in others.items())]
     done = () if refused else tuple(wanted)
@@ -106,6 +106,6 @@ async def _examine(
 async def _look(
     gates: tuple[GateDefinition, ...], root: Path, commands: Callable[[], CommandRunner]
 ) -> tuple[tuple[GateDefinition, tuple[Found, ...]], ...]:
-    by_gate = [(gate, tools.needed(gate)) for gate in gates]
-    known = await tools.asked((tool for _, needed in by_gate for tool in needed), root, commands)
+    by_gate = [(gate, table.needed(gate)) for gate in gates]
+    known = await table.asked((tool for _, needed in by_gate for tool in needed), root, commands)
     return tuple((gate, tuple(known[tool] for tool in needed)) for gate, needed in by_gate)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import NotAProject
 from swarmgate.gates import explain as texts
 from swarmgate.gates.definition import load
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
     from swarmgate.gates.explain import Explained

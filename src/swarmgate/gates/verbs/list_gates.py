@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate import config as settings
-from swarmgate.gates import tools
 from swarmgate.gates.definition import load
-from swarmgate.workspace.repository import Repository
+from swarmgate.gates.tools import table as tools
+from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
     from swarmgate.gates.definition import GateDefinition
-    from swarmgate.gates.tools import Found
+    from swarmgate.gates.tools.table import Found
 
 
 @dataclass(frozen=True, slots=True)

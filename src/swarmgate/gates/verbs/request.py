@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import UsageError
 from swarmgate.gates.project.scope import Scope
 from swarmgate.gates.verbs import answer_cache
-from swarmgate.workspace import paths as names
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.files import paths as names
+from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +120,7 @@ def asked(request: Request) -> Iterator[Asked]:
 
 
 def _worktree(home: Repository, request: Request) -> Asked:
-    from swarmgate.workspace import revisions  # noqa: PLC0415 - late: the common form needs none of it
+    from swarmgate.workspace.git import revisions  # noqa: PLC0415 - late: the common form needs none of it
 
     nothing = revisions.empty_tree(home) if home.unborn or request.whole else ""
     head = nothing if home.unborn else home.head_tree()
@@ -145,7 +145,7 @@ def _worktree(home: Repository, request: Request) -> Asked:
 
 @contextlib.contextmanager
 def _staged(home: Repository, request: Request, index: Path | None) -> Iterator[Asked]:
-    from swarmgate.workspace import revisions  # noqa: PLC0415 - late: see above
+    from swarmgate.workspace.git import revisions  # noqa: PLC0415 - late: see above
 
     tree = revisions.index_tree(home, index)
     head = revisions.empty_tree(home) if home.unborn else home.head_tree()
@@ -195,7 +195,7 @@ def _in_head(home: Repository, path: str) -> bool:
 
 
 def _require_known(home: Repository, paths: list[str]) -> None:
-    from swarmgate.workspace.driver import Driver, call  # noqa: PLC0415 - late: few name paths
+    from swarmgate.workspace.git.driver import Driver, call  # noqa: PLC0415 - late: few name paths
 
     listing = b"".join(names.encode(path) + b"\0" for path in paths if path != ".")
     ignored = call(home.root, "check-ignore", "-z", "--stdin", stdin=listing)[1] if listing else b""
@@ -226,7 +226,7 @@ def _outside_of_hooks(start: Path) -> Iterator[Path | None]:
 
 
 def _same_repository(start: Path, git_dir: str) -> bool:
-    from swarmgate.workspace.driver import call  # noqa: PLC0415 - late: only in hooks
+    from swarmgate.workspace.git.driver import call  # noqa: PLC0415 - late: only in hooks
 
     out = call(start, "rev-parse", "--absolute-git-dir")[1]
     own = Path(os.fsdecode(out.rstrip(b"\n")))

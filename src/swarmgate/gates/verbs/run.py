@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from swarmgate import config as settings
-from swarmgate.domain.finding import GateReport, GateStatus
-from swarmgate.domain.screen import PIPE, Screen
+from swarmgate.domain.review.finding import GateReport, GateStatus
+from swarmgate.domain.text.screen import PIPE, Screen
 from swarmgate.errors import MissingRequirement, UsageError
-from swarmgate.gates import accepted, formats
-from swarmgate.gates.confining import by_hand
+from swarmgate.gates import baseline, formats
+from swarmgate.gates.cache.memory import Memory
+from swarmgate.gates.confinement import by_hand
 from swarmgate.gates.definition import load
-from swarmgate.gates.memory import Memory
-from swarmgate.gates.pipeline import GatesOptions, check_names, not_followed, run_pipeline
+from swarmgate.gates.pipeline.pipeline import GatesOptions, check_names, not_followed, run_pipeline
 from swarmgate.gates.verbs import answer_cache, undo
 from swarmgate.gates.verbs.request import Asked, Request, asked
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from swarmgate.gates.accepted import Accepted
+    from swarmgate.gates.baseline import Accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Judged:
         Raises:
             UsageError: there is no such folder, or a folder in its place.
         """
-        from swarmgate.workspace import atomic  # noqa: PLC0415 - late: only with --output
+        from swarmgate.workspace.files import atomic  # noqa: PLC0415 - late: only with --output
 
         text = self.rendered(form)
         if not place.parent.is_dir():
@@ -116,7 +116,7 @@ def judge(request: Request, *, only: tuple[str, ...] = (), skip: tuple[str, ...]
         if gate in skip:
             raise UsageError(f"--only {gate} and --skip {gate} do not go together", hint="Leave one of them out.")
     with asked(request) as found:
-        entries = accepted.on_disk(found.settings)
+        entries = baseline.on_disk(found.settings)
         return judged(found, entries, GatesOptions(only=only, skip=skip), Memory() if cache else None)
 
 

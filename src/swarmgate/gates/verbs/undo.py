@@ -11,7 +11,7 @@ from platformdirs import user_state_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from swarmgate.workspace.repository import Repository
+    from swarmgate.workspace.git.repository import Repository
 
 _KEPT = 50
 """So many patches are kept, the newest ones."""
@@ -35,7 +35,7 @@ def told(repository: Repository, before: str, after: str) -> str:
 
 
 def _written(patch: bytes, name: str) -> Path:
-    from swarmgate.workspace import atomic  # noqa: PLC0415 - late: few runs fix anything
+    from swarmgate.workspace.files import atomic  # noqa: PLC0415 - late: few runs fix anything
 
     folder = user_state_path("swarmgate") / "fixes"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # work that is in no commit is nobody else's to read

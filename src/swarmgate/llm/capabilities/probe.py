@@ -20,7 +20,7 @@ from swarmgate.domain.usage import Usage
 from swarmgate.llm.capabilities import windows
 from swarmgate.llm.endpoint import refusals
 from swarmgate.llm.endpoint.assembly import Assembly
-from swarmgate.llm.endpoint.failing import Failing
+from swarmgate.llm.endpoint.failures import Failing
 from swarmgate.llm.endpoint.openai_model import OpenAIModel, complaint
 from swarmgate.llm.endpoint.wire import Dialect, characters, estimated_tokens, options
 from swarmgate.llm.model import CallFailed

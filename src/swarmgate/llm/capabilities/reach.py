@@ -15,7 +15,7 @@ import openai
 
 from swarmgate.config import PROJECT_FILE, Config, Provider, is_program
 from swarmgate.domain.preflight import Reach
-from swarmgate.domain.redaction import redact
+from swarmgate.domain.text.redaction import redact
 from swarmgate.llm.endpoint import pages
 from swarmgate.llm.endpoint.openai_model import is_transport
 

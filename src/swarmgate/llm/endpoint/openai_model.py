@@ -16,11 +16,11 @@ import openai
 from swarmgate.config import Provider, Role
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.endpoint import refusals, wire
-from swarmgate.llm.endpoint.adapting import Adapting, Negotiation
 from swarmgate.llm.endpoint.answer_length import where_cut
 from swarmgate.llm.endpoint.assembly import Assembly, EventBody, JsonBody, Malformed, NoAnswer, Refused
-from swarmgate.llm.endpoint.failing import Failing
+from swarmgate.llm.endpoint.failures import Failing
 from swarmgate.llm.endpoint.model_memory import ModelMemory
+from swarmgate.llm.endpoint.negotiation import Adapting, Negotiation
 from swarmgate.llm.endpoint.pace import Pace, TimeLimits
 from swarmgate.llm.events import Answering, CutOff, OnEvent, ignore
 from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, ModelReply, ModelRequest

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.capabilities import Capabilities
-from swarmgate.domain.json_text import loaded
+from swarmgate.domain.text.json_text import loaded
 from swarmgate.llm.endpoint.opaque import MESSAGE, beside, of_call
 from swarmgate.llm.endpoint.opaque import loaded as loaded_opaque
 from swarmgate.llm.endpoint.schema_keywords import plain

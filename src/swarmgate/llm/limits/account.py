@@ -21,9 +21,9 @@ from typing import TypeVar
 
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import LimitReached, Stopped
+from swarmgate.llm import moments
 from swarmgate.llm.events import LimitOver, OnEvent, WaitBrokenOff, WaitingForLimit, cut_off, ignore
-from swarmgate.llm.limits import moments
-from swarmgate.llm.limits.ends import Limit
+from swarmgate.llm.limit_ends import Limit
 from swarmgate.llm.limits.worktime import standing_still
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 

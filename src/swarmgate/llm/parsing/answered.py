@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from swarmgate.domain.json_text import loaded
+from swarmgate.domain.text.json_text import loaded
 from swarmgate.llm.model import ModelReply, ModelRequest, ToolCall, ToolSpec
 from swarmgate.llm.parsing import strict
 from swarmgate.llm.parsing.call_shapes import mended, own_name

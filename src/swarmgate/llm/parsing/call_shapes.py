@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeGuard
 
-from swarmgate.domain.json_text import DuplicateKey, loaded
+from swarmgate.domain.text.json_text import DuplicateKey, loaded
 from swarmgate.llm.model import ToolSpec
 from swarmgate.llm.parsing.relaxed_json import CUT, NESTED, Unreadable, relaxed_at
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from swarmgate.domain.unicode import whole_json
+from swarmgate.domain.text.unicode import whole_json
 
 _CANDIDATES = 2_000
 """How many `{` that could open an object are tried; a text with more of them says nothing in JSON in good faith."""

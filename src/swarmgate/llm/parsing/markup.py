@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from swarmgate.domain.json_text import loaded
+from swarmgate.domain.text.json_text import loaded
 from swarmgate.llm.model import ToolSpec
 from swarmgate.llm.parsing.call_shapes import Entry, Tools, own_name
 from swarmgate.llm.parsing.relaxed_json import CUT, Unreadable, relaxed_at

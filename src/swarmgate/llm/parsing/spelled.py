@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from swarmgate.domain.evidence import Verdict
-from swarmgate.domain.json_text import loaded_at
+from swarmgate.domain.review.evidence import Verdict
+from swarmgate.domain.text.json_text import loaded_at
 from swarmgate.llm.model import ToolCall, ToolSpec
 from swarmgate.llm.parsing.call_shapes import (
     TWO_WAYS,

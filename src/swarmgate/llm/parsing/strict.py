@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from swarmgate.domain.json_text import loaded
+from swarmgate.domain.text.json_text import loaded
 from swarmgate.llm.model import ToolSpec
 
 HOW = """

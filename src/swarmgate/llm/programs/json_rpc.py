@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from swarmgate.domain.json_text import loaded
-from swarmgate.domain.unicode import whole_json
+from swarmgate.domain.text.json_text import loaded
+from swarmgate.domain.text.unicode import whole_json
 
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602

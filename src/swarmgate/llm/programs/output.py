@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.json_text import loaded, loaded_at
+from swarmgate.domain.text.json_text import loaded, loaded_at
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.model import ToolCall, ToolSpec
 from swarmgate.llm.parsing.spelled import Reading, read

@@ -17,8 +17,8 @@ from pathlib import Path
 from swarmgate.config import Config, Role, command_lines, command_of, is_program
 from swarmgate.config.command_lines import CommandLine
 from swarmgate.errors import ConfigError
-from swarmgate.workspace import trusted
 from swarmgate.workspace.agent_programs.modules import loaded_with
+from swarmgate.workspace.programs import trusted
 
 INSTRUCTIONS = (
     "CLAUDE.md", "CLAUDE.local.md", ".claude", ".mcp.json", "AGENTS.md", "AGENTS.override.md", ".codex", "GEMINI.md",

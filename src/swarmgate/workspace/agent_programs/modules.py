@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from swarmgate.workspace import trusted
+from swarmgate.workspace.programs import trusted
 
 _PACKAGES = "node_modules"
 _ENVIRONMENT = "pyvenv.cfg"

@@ -10,7 +10,6 @@ from pathlib import Path
 from swarmgate.config import PROJECT_FILE, Config, Role, command_lines
 from swarmgate.config.command_lines import CommandLine
 from swarmgate.errors import ConfigError, MissingRequirement, SwarmError
-from swarmgate.workspace import own_rights, trusted
 from swarmgate.workspace.agent_programs.files import (
     agents_of,
     expanded,
@@ -22,6 +21,8 @@ from swarmgate.workspace.agent_programs.files import (
     visible,
     within,
 )
+from swarmgate.workspace.programs import trusted
+from swarmgate.workspace.sandbox import own_rights
 
 JUDGING = frozenset({"critic", "reviewer", "test_engineer"})
 """Roles that give verdicts."""

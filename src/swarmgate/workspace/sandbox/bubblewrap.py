@@ -8,14 +8,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.workspace import temporary, trusted
+from swarmgate.workspace.process import temporary
+from swarmgate.workspace.programs import trusted
 from swarmgate.workspace.sandbox import seccomp
 from swarmgate.workspace.sandbox.confinement import ROOTS_OWN, SYSTEM, Confinement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from swarmgate.workspace.process import Completed
+    from swarmgate.workspace.process.process import Completed
 
 _ISOLATED = ("--die-with-parent", "--cap-drop", "ALL", "--unshare-user", "--unshare-pid", "--unshare-ipc",
              "--unshare-uts", "--unshare-cgroup-try")  # fmt: skip

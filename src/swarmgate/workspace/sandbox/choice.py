@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from swarmgate.workspace.process import Completed
+    from swarmgate.workspace.process.process import Completed
     from swarmgate.workspace.sandbox.confinement import Confinement, Sandbox
 
 Kind = Literal["auto", "bubblewrap", "landlock", "sandbox-exec", "none"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from swarmgate.workspace.process import Completed
+    from swarmgate.workspace.process.process import Completed
 
 GUARDED = (".git", ".swarm")
 """At the top of the repository: readable, and written by nobody but swarmgate and the user."""

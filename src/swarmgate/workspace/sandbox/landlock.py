@@ -8,14 +8,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.workspace import trusted
+from swarmgate.workspace.programs import trusted
 from swarmgate.workspace.sandbox import seccomp
 from swarmgate.workspace.sandbox.confinement import ROOTS_OWN, SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from swarmgate.workspace.process import Completed
+    from swarmgate.workspace.process.process import Completed
     from swarmgate.workspace.sandbox.confinement import Confinement
 
 _DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "shm"))
@@ -66,7 +66,7 @@ class Landlock:
         numbers = (int(bound.network), *limits, len(read), len(write))
         families = (seccomp.IPV4, seccomp.IPV6, seccomp.NETLINK) if bound.network else ()
         refused = seccomp.program(os.uname().machine, families, apart=False).hex()
-        launcher = str(Path(__file__).with_name("launcher.py"))
+        launcher = str(Path(__file__).parents[1] / "process/supervision/launcher.py")
         return [trusted.interpreter(), "-I", "-S", launcher, refused, *map(str, numbers), *read, *write, *command]
 
     def refused(self, done: Completed) -> str:
@@ -78,7 +78,7 @@ def available() -> Landlock | str:
     """Landlock, or why there is none."""
     if not sys.platform.startswith("linux"):
         return "Landlock is a part of Linux"
-    from swarmgate.workspace.sandbox import launcher  # noqa: PLC0415 - late: it opens the C library
+    from swarmgate.workspace.process.supervision import launcher  # noqa: PLC0415 - late: it opens the C library
 
     version = launcher.abi()
     if not version:

@@ -13,7 +13,7 @@ from swarmgate.workspace.sandbox.confinement import Confinement
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from swarmgate.workspace.process import Completed
+    from swarmgate.workspace.process.process import Completed
 
 _PROGRAM = "/usr/bin/sandbox-exec"
 """Not looked for on PATH, where agents may have put one."""

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from swarmgate.agents.answer_text import Unread
+from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.council.discussion.answers.experts import Part, Reader
 from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of, question_of
 from swarmgate.council.discussion.model import Relation, ShiftKind

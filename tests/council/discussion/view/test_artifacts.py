@@ -18,7 +18,7 @@ from swarmgate.council.discussion.view.artifacts import artifacts
 from swarmgate.council.discussion.view.lines import text_lines
 from swarmgate.council.discussion.view.mermaid import label
 from swarmgate.council.views.markdown import item, quote
-from swarmgate.domain.markdown import line
+from swarmgate.domain.text.markdown import line
 
 HOSTILE = (
     '</script><script>alert(1)</script>"]; end\n# Forged\n```\n| a | b |\n'

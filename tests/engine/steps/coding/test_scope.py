@@ -7,10 +7,10 @@ from dataclasses import replace as changed
 import pytest
 from immutables import Map
 
-from swarmgate.domain.events import AttemptKind
+from swarmgate.domain.events.event import AttemptKind
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.domain.plan import Phase, Plan, Task
-from swarmgate.domain.state import Attempt, PhaseRecord, State, TaskRecord
+from swarmgate.domain.plan.plan import Phase, Plan, Task
+from swarmgate.domain.state.state import Attempt, PhaseRecord, State, TaskRecord
 from swarmgate.engine.steps.coding.scope import violation
 
 TASK = Task(id="1.1", title="T", acceptance=("a",), files=("a.py",))

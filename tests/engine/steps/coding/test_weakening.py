@@ -6,7 +6,7 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, call, code, rule
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 from swarmgate.domain.guard import Effect, GuardNote
 
 SOURCE = {"src/calc/part_1.1.py": "VALUE = 1\n"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.project import Project, call, code, engineer, part, rule
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 
 pytestmark = pytest.mark.suite("unittest")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.project import GOAL, Project, call, delegate, plan, rule
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.state import TaskStatus
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.state.state import TaskStatus
 from swarmgate.engine import Swarm
 
 pytestmark = pytest.mark.suite("unittest")

@@ -7,7 +7,7 @@ import sys
 import pytest
 from tests.project import Project, plain
 
-from swarmgate.domain.state import TaskStatus
+from swarmgate.domain.state.state import TaskStatus
 
 pytestmark = pytest.mark.suite("unittest")
 

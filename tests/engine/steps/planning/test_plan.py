@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.project import GOAL, Project, call, critic, plan, rule, save, task
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.state import Planning
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.state.state import Planning
 
 pytestmark = pytest.mark.suite("unittest")
 

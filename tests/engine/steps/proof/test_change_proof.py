@@ -8,10 +8,10 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, call, code, delegate, engineer, rule, verdict
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.evidence import TestRun
+from swarmgate.domain.events import event as ev
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.domain.state import Attempt
+from swarmgate.domain.review.evidence import TestRun
+from swarmgate.domain.state.state import Attempt
 from swarmgate.engine.steps.proof.new_tests import fails
 
 SOURCE = "src/calc/part_1.1.py"
@@ -271,7 +271,7 @@ def test_a_link_in_the_place_of_a_mutant_leads_nowhere(project: Project) -> None
 
 def test_mutation_without_its_library_ends_with_6(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.planned(tests={"mutation": True})
-    monkeypatch.setattr("swarmgate.workspace.mutants.PACKAGE", "no_such_package_here")
+    monkeypatch.setattr("swarmgate.workspace.code.mutants.PACKAGE", "no_such_package_here")
     told = project.swarm("run", exits=6).stderr
     assert "pip install 'swarmgate[mutation]'" in told
 

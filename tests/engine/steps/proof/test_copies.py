@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from swarmgate.domain.evidence import TestRun
 from swarmgate.domain.guard import Effect
+from swarmgate.domain.review.evidence import TestRun
 from swarmgate.engine.build import build
 from swarmgate.engine.context import Context
 from swarmgate.engine.initialise import initialise
 from swarmgate.engine.steps.proof.change_proof import prove
 from swarmgate.engine.steps.proof.objections import Answer
 from swarmgate.engine.steps.proof.runs import Runs
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git.repository import Repository
 
 COMMAND = f"{sys.executable} -m pytest -q -p no:asyncio -p no:xdist -p no:hypothesispytest"
 OLD, NEW = "VALUE = 1\n", "VALUE = 2\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from swarmgate.domain.evidence import Criterion, Review, TestRun, Verdict
+from swarmgate.domain.review.evidence import Criterion, Review, TestRun, Verdict
 from swarmgate.engine.steps.proof.criteria import Mapped, mapped
 
 RAN = TestRun(

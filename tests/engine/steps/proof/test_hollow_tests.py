@@ -11,8 +11,8 @@ import pytest
 from tests.engine.steps.proof.test_copies import COMMAND, context, write
 from tests.misbehaviour.case import case
 
-from swarmgate.domain.evidence import TestRun
-from swarmgate.domain.plan import Kind
+from swarmgate.domain.plan.plan import Kind
+from swarmgate.domain.review.evidence import TestRun
 from swarmgate.engine.context import Context
 from swarmgate.engine.initialise import initialise
 from swarmgate.engine.steps.proof.change_proof import prove

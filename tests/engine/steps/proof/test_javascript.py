@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.engine.steps.proof.test_copies import context, write
 
-from swarmgate.domain.evidence import TestRun
 from swarmgate.domain.guard import Effect
+from swarmgate.domain.review.evidence import TestRun
 from swarmgate.engine.context import Context
 from swarmgate.engine.initialise import initialise
 from swarmgate.engine.steps.proof.change_proof import prove

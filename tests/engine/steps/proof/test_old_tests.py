@@ -6,10 +6,10 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, Rule, call, code, delegate, engineer, plan, review, rule, task, verdict
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.evidence import TestRun
+from swarmgate.domain.events import event as ev
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.domain.state import Attempt
+from swarmgate.domain.review.evidence import TestRun
+from swarmgate.domain.state.state import Attempt
 from swarmgate.engine.steps.proof import old_tests
 
 STAGE = "old tests"

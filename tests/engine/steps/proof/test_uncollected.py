@@ -10,8 +10,8 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, call, code, engineer, part, plain, rule, verdict
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.state import TaskStatus
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.state.state import TaskStatus
 
 pytestmark = pytest.mark.slow
 

@@ -17,16 +17,16 @@ from swarmgate.council.records.lifecycle import Completed
 from swarmgate.council.records.record import Record
 from swarmgate.council.records.store import Records
 from swarmgate.council.shared import Shared
-from swarmgate.domain import events as ev
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.contest import DebateWorth
-from swarmgate.domain.debate import Ballot, Vote
-from swarmgate.domain.evidence import Verdict
-from swarmgate.domain.state import Planning, TaskStatus
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.review.evidence import Verdict
+from swarmgate.domain.review.votes import Ballot, Vote
+from swarmgate.domain.state.state import Planning, TaskStatus
+from swarmgate.domain.task.contest import DebateWorth
 from swarmgate.engine import Swarm
 from swarmgate.journal.chain import GENESIS, encode
-from swarmgate.ledger import debate_worth
-from swarmgate.ledger.sessions import Session
+from swarmgate.ledger.councils import debate_worth
+from swarmgate.ledger.councils.sessions import Session
 
 pytestmark = pytest.mark.suite("unittest")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from swarmgate.council.debate.model import Debate, DebateRecord, Outcome, Round, Speech, Synthesis, tally
-from swarmgate.domain.debate import Ballot, Reason, Seat, Vote, message_id
-from swarmgate.domain.evidence import Verdict
+from swarmgate.domain.review.evidence import Verdict
+from swarmgate.domain.review.votes import Ballot, Reason, Seat, Vote, message_id
 from swarmgate.engine.steps.review.debate_verdict import review_of
 
 SEATS = (Seat(id="advocate", model="local/a"), Seat(id="challenger", model="local/b"))

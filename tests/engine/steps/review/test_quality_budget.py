@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.project import Project, code, engineer
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.finding import GateStatus
-from swarmgate.domain.state import Attempt, Outcome
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.review.finding import GateStatus
+from swarmgate.domain.state.state import Attempt, Outcome
 
 PART = "src/calc/part_1.1.py"
 _BRANCHES = "".join(f"    if value == {n}:\n        return {n * n}\n" for n in range(30))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.project import Project, Rule, call, code, plain, review, rule
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 
 pytestmark = pytest.mark.suite("unittest")
 

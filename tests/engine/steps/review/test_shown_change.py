@@ -6,8 +6,8 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, call, code, part, rule, verdict
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.change import ChangedFile, ChangeKind
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.review.change import ChangedFile, ChangeKind
 from swarmgate.engine.steps.review.shown_change import must_see
 
 

@@ -10,11 +10,11 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, Rule, call, code, plain, review, rule, verdict
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.events import AttemptKind
-from swarmgate.domain.evidence import Remark, Review, TestRun, Verdict
-from swarmgate.domain.finding import Severity
-from swarmgate.domain.state import Attempt, TaskRecord
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.events.event import AttemptKind
+from swarmgate.domain.review.evidence import Remark, Review, TestRun, Verdict
+from swarmgate.domain.review.finding import Severity
+from swarmgate.domain.state.state import Attempt, TaskRecord
 from swarmgate.engine.steps.testing.adversarial import Attack, Outcome, judged, outcome
 
 ALWAYS: dict[str, dict[str, Any]] = {"tests": {"adversarial": "always"}}

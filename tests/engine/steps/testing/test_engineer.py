@@ -10,8 +10,8 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, call, engineer, part, rule, verdict
 
-from swarmgate.domain import events as ev
-from swarmgate.domain.state import Outcome
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.state.state import Outcome
 
 PROVEN = "from pathlib import Path\n\n\ndef test_part() -> None:\n    assert Path('src/calc/part_1.1.py').is_file()\n"
 GOOD_TEST = {"tests/test_part.py": PROVEN}

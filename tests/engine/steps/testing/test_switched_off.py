@@ -6,9 +6,9 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, Rule, call, code, engineer, part, plan, rule, verdict
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.domain.state import Attempt
+from swarmgate.domain.state.state import Attempt
 
 STAGE = "tests switched off"
 OLD = "tests/test_old.py"

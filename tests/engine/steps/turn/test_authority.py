@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tests.project import Project
 
-from swarmgate.agents.authority import Authority, Right
-from swarmgate.domain.change import ChangedFile, ChangeKind
+from swarmgate.agents.authority.authority import Authority, Right
 from swarmgate.domain.guard import Effect, GuardNote
+from swarmgate.domain.review.change import ChangedFile, ChangeKind
 from swarmgate.engine import Swarm
 from swarmgate.engine.build import build
 from swarmgate.engine.steps.turn.authority import after_turn, breaches
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.git.repository import Repository
 
 OLD = "def test_a() -> None:\n    assert 1 == 1\n"
 

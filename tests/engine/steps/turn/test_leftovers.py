@@ -9,7 +9,7 @@ from tests.engine.test_replayed_turns import hanging, killed_at
 from tests.misbehaviour.case import case
 from tests.project import Project, call, part, rule
 
-from swarmgate.domain import events as ev
+from swarmgate.domain.events import event as ev
 
 pytestmark = pytest.mark.suite("unittest")
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from swarmgate.agents.answer_text import Unread, squeezed
-from swarmgate.agents.answers import Answer, Form, called
+from swarmgate.agents.tools.answer_text import Unread, squeezed
+from swarmgate.agents.tools.answers import Answer, Form, called
 from swarmgate.council.discussion.answers.values import (
     ID_KEYS,
     Ids,
@@ -29,7 +29,7 @@ from swarmgate.council.discussion.answers.values import (
 from swarmgate.council.discussion.argument.structure import link_problem, steel_manned
 from swarmgate.council.discussion.model import Link, Position, Relation, Shift, ShiftKind
 from swarmgate.council.participants.prose import prose_of, said_in, shortened
-from swarmgate.domain.debate import MESSAGE_ID
+from swarmgate.domain.review.votes import MESSAGE_ID
 
 Part = dict[str, Any]
 """Fields of a `Message`."""

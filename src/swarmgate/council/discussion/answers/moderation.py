@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from swarmgate.agents.answer_text import Unread, squeezed
-from swarmgate.agents.answers import Answer, Form, called
+from swarmgate.agents.tools.answer_text import Unread, squeezed
+from swarmgate.agents.tools.answers import Answer, Form, called
 from swarmgate.council.discussion.answers.experts import Part
 from swarmgate.council.discussion.answers.values import (
     Ids,

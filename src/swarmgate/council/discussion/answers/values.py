@@ -15,9 +15,9 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from swarmgate.agents.answers import TEXT, Answer
+from swarmgate.agents.tools.answers import TEXT, Answer
 from swarmgate.council.participants.prose import shortened
-from swarmgate.domain.debate import MESSAGE_ID
+from swarmgate.domain.review.votes import MESSAGE_ID
 
 LONGEST = 2_000
 """Characters of a typed text at most: a steel-man, a reason, a key risk. Prose has a bound of its own."""

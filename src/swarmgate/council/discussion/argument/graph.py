@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from swarmgate.council.discussion.argument.structure import steel_manned
 from swarmgate.council.discussion.model import USER, Camel, DiscussionRound, Message, Relation, Shift, ShiftKind, Step
 from swarmgate.domain.base import Line
-from swarmgate.domain.debate import SeatId
+from swarmgate.domain.review.votes import SeatId
 
 GIST = 160
 """Characters of the beginning that stands for a text."""

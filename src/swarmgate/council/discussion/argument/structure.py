@@ -30,7 +30,7 @@ from swarmgate.council.discussion.model import (
     ShiftKind,
     Step,
 )
-from swarmgate.domain.debate import message_id
+from swarmgate.domain.review.votes import message_id
 
 ORDER = (
     Step.POSITION,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from swarmgate.agents.answers import Form
-from swarmgate.agents.brief import Section
+from swarmgate.agents.briefs.brief import Section
+from swarmgate.agents.tools.answers import Form
 from swarmgate.council.discussion.answers.experts import Part, Reader
 from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of, question_of, record_of
 from swarmgate.council.discussion.argument.structure import consensus_of, measured
@@ -15,7 +15,7 @@ from swarmgate.council.discussion.model import DiscussionRound, Message, Step
 from swarmgate.council.discussion.planning import Heat, heat
 from swarmgate.council.discussion.state import Say
 from swarmgate.council.discussion.steps.table import Table
-from swarmgate.council.discussion.steps.windowing import Told
+from swarmgate.council.discussion.steps.windows import Told
 from swarmgate.council.discussion.view.message import measured_line
 
 Read = Callable[[Reader], Form[Any, Part] | Callable[[str], Part]]

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from swarmgate.agents.answers import Form
-from swarmgate.agents.brief import Section, harmless, one_line
-from swarmgate.agents.desk import Desk
+from swarmgate.agents.briefs.brief import Section, harmless, one_line
+from swarmgate.agents.context import Desk
+from swarmgate.agents.tools.answers import Form
 from swarmgate.council.discussion.model import CONTRARIAN, HISTORIAN, MODERATOR, Cast, Discussion, DiscussionRound
-from swarmgate.council.discussion.steps.casting import persona
-from swarmgate.council.discussion.steps.windowing import DIRECTION, Both, Told, least_room, told
+from swarmgate.council.discussion.steps.cast import persona
+from swarmgate.council.discussion.steps.windows import DIRECTION, Both, Told, least_room, told
 from swarmgate.council.discussion.view.message import measured_line
-from swarmgate.council.participants.asking import Heard, ask, bounded, brief_for
+from swarmgate.council.participants.question import Heard, ask, bounded, brief_for
 from swarmgate.council.participants.voices import Voices
 from swarmgate.council.participants.windows import Window, window_of
-from swarmgate.domain.debate import Seat
+from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement
 
 T = TypeVar("T")

@@ -16,8 +16,8 @@ from swarmgate.council.discussion.view.message import scores
 from swarmgate.council.discussion.view.page import page
 from swarmgate.council.views.markdown import item, quote, section, table
 from swarmgate.council.views.words import cost
-from swarmgate.domain.markdown import line
-from swarmgate.domain.printable import escaped
+from swarmgate.domain.text.markdown import line
+from swarmgate.domain.text.printable import escaped
 
 SUMMARY = "context/summary.md"
 _TITLE = 100

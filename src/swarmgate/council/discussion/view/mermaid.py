@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from swarmgate.council.discussion.argument.graph import Graph, Node, gist
 from swarmgate.council.discussion.model import USER, Relation
-from swarmgate.domain.printable import printable
+from swarmgate.domain.text.printable import printable
 
 _LABEL = 70
 """Characters of what a message says in its box."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from swarmgate.agents.brief import one_line
+from swarmgate.agents.briefs.brief import one_line
 from swarmgate.council.discussion.model import (
     Assessment,
     Framing,

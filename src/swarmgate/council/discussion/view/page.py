@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from swarmgate.agents.brief import cut, one_line
+from swarmgate.agents.briefs.brief import cut, one_line
 from swarmgate.council.discussion.argument.graph import Graph
 from swarmgate.council.discussion.model import Cited, Conclusion, DiscussionRecord, Expert, Message, Relation
 from swarmgate.council.discussion.view import words
 from swarmgate.council.discussion.view.drawing import HEIGHT, WIDTH, positions, relations
 from swarmgate.council.discussion.view.message import facts
 from swarmgate.council.views.words import cost
-from swarmgate.domain.debate import MESSAGE_ID
+from swarmgate.domain.review.votes import MESSAGE_ID
 from swarmgate.html import rendered
 
 _TITLE = 100

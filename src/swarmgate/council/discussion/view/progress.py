@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from swarmgate.agents.brief import cut, one_line
+from swarmgate.agents.briefs.brief import cut, one_line
 from swarmgate.council.discussion.argument.graph import said
 from swarmgate.council.discussion.argument.structure import places, slots
 from swarmgate.council.discussion.model import (

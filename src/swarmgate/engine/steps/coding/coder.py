@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from swarmgate.agents import architect, coder
-from swarmgate.agents.feedback import feedback_text
-from swarmgate.domain.events import AttemptKind, ChangeCaptured, Event
+from swarmgate.agents.briefs.feedback import feedback_text
+from swarmgate.agents.roles import architect, coder
+from swarmgate.domain.events.event import AttemptKind, ChangeCaptured, Event
 from swarmgate.domain.guard import Effect
-from swarmgate.domain.state import State, current
-from swarmgate.domain.trajectory import observe
+from swarmgate.domain.state.state import State, current
+from swarmgate.domain.task.trajectory import observe
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.coding import scope, weakening
 from swarmgate.engine.steps.turn.authority import after_turn
 from swarmgate.engine.steps.turn.breaker import rejection_by
 from swarmgate.errors import BreakerTripped
-from swarmgate.gates.report import lines
-from swarmgate.ledger.evidence import PATCH
+from swarmgate.gates.formats.text import lines
+from swarmgate.ledger.evidence.evidence import PATCH
 
 
 async def code(state: State, ctx: Context) -> list[Event]:

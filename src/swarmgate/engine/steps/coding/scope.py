@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from swarmgate.agents.brief import Section, bullets
-from swarmgate.agents.scope import ScopeRules, outside
-from swarmgate.domain.change import ChangeSet
-from swarmgate.domain.events import AttemptRejected
-from swarmgate.domain.evidence import Remark
-from swarmgate.domain.finding import Severity
+from swarmgate.agents.authority.scope import ScopeRules, outside
+from swarmgate.agents.briefs.brief import Section, bullets
+from swarmgate.domain.events.event import AttemptRejected
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.domain.laws_task import overruled
-from swarmgate.domain.stage import Judge
-from swarmgate.domain.state import Attempt, State, TaskRecord
+from swarmgate.domain.review.change import ChangeSet
+from swarmgate.domain.review.evidence import Remark
+from swarmgate.domain.review.finding import Severity
+from swarmgate.domain.review.stage import Judge
+from swarmgate.domain.state.state import Attempt, State, TaskRecord
+from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
 
 RULE = "scope"

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from swarmgate.agents.existing_tests import weakened
-from swarmgate.domain.change import ChangedFile, ChangeSet
-from swarmgate.domain.events import AttemptKind
+from swarmgate.agents.authority.existing_tests import weakened
+from swarmgate.domain.events.event import AttemptKind
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.domain.state import TaskRecord
+from swarmgate.domain.review.change import ChangedFile, ChangeSet
+from swarmgate.domain.state.state import TaskRecord
 from swarmgate.engine.context import Context
-from swarmgate.gates import behaviour
+from swarmgate.gates.source import behaviour
 
 RULE = "tests-weakened"
 _SHOWN = 5

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from swarmgate.agents import architect
-from swarmgate.domain.events import Event, PhaseClosed
-from swarmgate.domain.state import State
+from swarmgate.agents.roles import architect
+from swarmgate.domain.events.event import Event, PhaseClosed
+from swarmgate.domain.state.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.recovery import leftovers_put_away
 

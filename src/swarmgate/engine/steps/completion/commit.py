@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from swarmgate.domain.events import AttemptKind, AttemptRejected, Event, TaskCompleted
-from swarmgate.domain.evidence import Remark
-from swarmgate.domain.finding import Severity
-from swarmgate.domain.laws_task import overruled
-from swarmgate.domain.plan import Task
-from swarmgate.domain.stage import Judge
-from swarmgate.domain.state import Attempt, State, current
+from swarmgate.domain.events.event import AttemptKind, AttemptRejected, Event, TaskCompleted
+from swarmgate.domain.plan.plan import Task
+from swarmgate.domain.review.evidence import Remark
+from swarmgate.domain.review.finding import Severity
+from swarmgate.domain.review.stage import Judge
+from swarmgate.domain.state.state import Attempt, State, current
+from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.testing.engineer import measure
 from swarmgate.errors import CommitRefused, HeadMoved
-from swarmgate.ledger.interruption import own_commit
-from swarmgate.ledger.interruption import trailers as own_trailers
-from swarmgate.workspace import own_rights
-from swarmgate.workspace.commits import Commit
-from swarmgate.workspace.history import meanwhile
+from swarmgate.ledger.recovery.interruption import own_commit
+from swarmgate.ledger.recovery.interruption import trailers as own_trailers
+from swarmgate.workspace.git.commits import Commit
+from swarmgate.workspace.git.history import meanwhile
+from swarmgate.workspace.sandbox import own_rights
 
 _HOOKS = (
     "the change touches {files}, which says what git's hooks run, and hooks run with the user's rights. Leave it as it "

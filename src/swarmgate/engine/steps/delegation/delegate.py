@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from swarmgate.agents import architect
-from swarmgate.agents.feedback import feedback_text
-from swarmgate.domain.decide import next_task
-from swarmgate.domain.events import AttemptKind, Event, GuardActed, TaskBlocked, TaskDelegated, WorkStarted
+from swarmgate.agents.briefs.feedback import feedback_text
+from swarmgate.agents.roles import architect
+from swarmgate.domain.events.event import AttemptKind, Event, GuardActed, TaskBlocked, TaskDelegated, WorkStarted
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.domain.laws_task import attempt_kind
-from swarmgate.domain.plan import Plan, Task
-from swarmgate.domain.remedies import taken_out
-from swarmgate.domain.stage import Judge, Stage
-from swarmgate.domain.state import State, TaskRecord
-from swarmgate.domain.trajectory import EFFECTS, RULE, Observation, is_news, observe, stopping
+from swarmgate.domain.next_step import next_task
+from swarmgate.domain.plan.plan import Plan, Task
+from swarmgate.domain.review.stage import Judge, Stage
+from swarmgate.domain.state.state import State, TaskRecord
+from swarmgate.domain.task.remedies import taken_out
+from swarmgate.domain.task.trajectory import EFFECTS, RULE, Observation, is_news, observe, stopping
+from swarmgate.domain.transitions.task import attempt_kind
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree
 from swarmgate.engine.steps.recovery import leftovers_put_away

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from swarmgate.engine.context import Context
 from swarmgate.errors import DirtyTree
-from swarmgate.workspace import brought, hidden
-from swarmgate.workspace.driver import Driver
+from swarmgate.workspace.checkout import brought
+from swarmgate.workspace.git import hidden
+from swarmgate.workspace.git.driver import Driver
 
 _LISTED = 20
 """As many uncommitted files are listed; the rest is counted."""

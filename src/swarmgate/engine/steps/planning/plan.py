@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from swarmgate.agents import architect, critic
-from swarmgate.agents.architect import Questions
-from swarmgate.agents.brief import Section
-from swarmgate.domain.contest import plan_triggers
-from swarmgate.domain.estimate import phase_estimate, shortfalls
-from swarmgate.domain.events import Event, PlanningFailed, PlanReviewed, PlanSaved, QuestionsAsked
-from swarmgate.domain.evidence import Review, Verdict
-from swarmgate.domain.laws_planning import plan_change_problems
-from swarmgate.domain.plan import Plan
-from swarmgate.domain.state import Planning, State
+from swarmgate.agents.briefs.brief import Section
+from swarmgate.agents.roles import architect, critic
+from swarmgate.agents.roles.architect import Questions
+from swarmgate.domain.events.event import Event, PlanningFailed, PlanReviewed, PlanSaved, QuestionsAsked
+from swarmgate.domain.plan.plan import Plan
+from swarmgate.domain.review.evidence import Review, Verdict
+from swarmgate.domain.spending.estimate import phase_estimate, shortfalls
+from swarmgate.domain.state.state import Planning, State
+from swarmgate.domain.task.contest import plan_triggers
+from swarmgate.domain.transitions.planning import plan_change_problems
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.review import debate
 from swarmgate.engine.steps.review.debate import Case

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from swarmgate.domain.change import ChangeSet
-from swarmgate.domain.evidence import Proof, TestRun
 from swarmgate.domain.guard import Effect
-from swarmgate.domain.plan import Kind
-from swarmgate.domain.stage import Judge
+from swarmgate.domain.plan.plan import Kind
+from swarmgate.domain.review.change import ChangeSet
+from swarmgate.domain.review.evidence import Proof, TestRun
+from swarmgate.domain.review.stage import Judge
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof import line_coverage
 from swarmgate.engine.steps.proof.new_tests import DOES, TEST_THE_RESULT, UNKNOWN, NewTests, new_cases, new_tests
@@ -22,7 +22,7 @@ from swarmgate.engine.steps.proof.parallel import together
 from swarmgate.engine.steps.proof.runs import Ran, Runs, differs, is_product_code
 from swarmgate.engine.steps.proof.uncollected import ADVICE, told, uncollected_tests
 from swarmgate.gates.project.files import language_of
-from swarmgate.workspace.runner_files import may_steer
+from swarmgate.workspace.test_runs.runner_files import may_steer
 
 _TESTS_INSIDE = frozenset({"rust", "zig"})
 _TEST_INSIDE = re.compile(rb'\s*(?:#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|wasm_bindgen_test)\b|test\s+")')

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.evidence import Review, TestRun
-from swarmgate.workspace.named_tests import Fate, fate, has_run, names_a_file_only
+from swarmgate.domain.review.evidence import Review, TestRun
+from swarmgate.workspace.test_runs.named_tests import Fate, fate, has_run, names_a_file_only
 
 _SHOWN = 100
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from swarmgate.domain.evidence import Remark
-from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect
-from swarmgate.domain.stage import Judge
+from swarmgate.domain.review.evidence import Remark
+from swarmgate.domain.review.finding import Severity
+from swarmgate.domain.review.stage import Judge
 from swarmgate.engine.steps.proof.objections import Objection, listed
 from swarmgate.engine.steps.proof.runs import Ran, Runs
-from swarmgate.workspace.instrumentation import Mode, Unit
+from swarmgate.workspace.code.instrumentation import Mode, Unit
 
 Notes = tuple[tuple[Effect, str], ...]
 

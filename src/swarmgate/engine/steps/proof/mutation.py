@@ -9,17 +9,17 @@ import time
 from collections.abc import Awaitable, Callable
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.change import ChangeSet
-from swarmgate.domain.evidence import Remark, TestRun
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.review.change import ChangeSet
+from swarmgate.domain.review.evidence import Remark, TestRun
+from swarmgate.domain.review.finding import Severity
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof.runs import is_product_code
 from swarmgate.errors import MissingRequirement
-from swarmgate.gates.behaviour import is_code
 from swarmgate.gates.project.files import language_of
-from swarmgate.workspace.checkout import Checkout
-from swarmgate.workspace.mutants import Mutant, available, evenly, mutants
-from swarmgate.workspace.suite import run_tests
+from swarmgate.gates.source.behaviour import is_code
+from swarmgate.workspace.checkout.checkout import Checkout
+from swarmgate.workspace.code.mutants import Mutant, available, evenly, mutants
+from swarmgate.workspace.test_runs.suite import run_tests
 
 _MOST = 100
 """As many mutants are tested at most."""

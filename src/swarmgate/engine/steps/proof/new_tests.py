@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from swarmgate.domain.change import ChangeSet
-from swarmgate.domain.evidence import Proof, Remark, TestRun
-from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect
-from swarmgate.domain.stage import Judge
+from swarmgate.domain.review.change import ChangeSet
+from swarmgate.domain.review.evidence import Proof, Remark, TestRun
+from swarmgate.domain.review.finding import Severity
+from swarmgate.domain.review.stage import Judge
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof import line_coverage
 from swarmgate.engine.steps.proof.objections import Answer, Objection, listed, objected
 from swarmgate.engine.steps.proof.parallel import together
 from swarmgate.engine.steps.proof.runs import TEST_FILE, Ran, Runs, differs, unchanged_tests
-from swarmgate.gates.behaviour import is_code
-from swarmgate.workspace.instrumentation import Mode, Unit
-from swarmgate.workspace.runner_files import steers
+from swarmgate.gates.source.behaviour import is_code
+from swarmgate.workspace.code.instrumentation import Mode, Unit
+from swarmgate.workspace.test_runs.runner_files import steers
 
 UNKNOWN = "whether the new tests can fail is not known: "
 _NO_TESTS = 5

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.evidence import Proof, Remark
-from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect
-from swarmgate.domain.stage import Judge
+from swarmgate.domain.review.evidence import Proof, Remark
+from swarmgate.domain.review.finding import Severity
+from swarmgate.domain.review.stage import Judge
 
 _SHOWN = 5
 

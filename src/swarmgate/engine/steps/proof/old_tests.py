@@ -9,19 +9,19 @@ from __future__ import annotations
 import re
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.change import ChangedFile, ChangeSet
-from swarmgate.domain.evidence import Remark, TestRun
-from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect
-from swarmgate.domain.plan import Kind, Task
-from swarmgate.domain.stage import Judge
+from swarmgate.domain.plan.plan import Kind, Task
+from swarmgate.domain.review.change import ChangedFile, ChangeSet
+from swarmgate.domain.review.evidence import Remark, TestRun
+from swarmgate.domain.review.finding import Severity
+from swarmgate.domain.review.stage import Judge
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof.new_tests import fails
 from swarmgate.engine.steps.proof.objections import Objection, listed
 from swarmgate.engine.steps.proof.parallel import together
 from swarmgate.engine.steps.proof.runs import TEST_FILE, Ran, Runs, differs, is_of_tests
-from swarmgate.gates import behaviour
-from swarmgate.workspace.runner_files import steers
+from swarmgate.gates.source import behaviour
+from swarmgate.workspace.test_runs.runner_files import steers
 
 _CHEAP_S = 60.0
 """Seconds of the suite up to which its old tests are run by themselves though only new files came to them."""

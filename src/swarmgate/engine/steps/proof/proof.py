@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.change import ChangeSet
-from swarmgate.domain.events import AttemptRejected
-from swarmgate.domain.evidence import Proof, Remark, TestRun
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.events.event import AttemptRejected
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.domain.laws_task import overruled
-from swarmgate.domain.plan import Kind
-from swarmgate.domain.stage import Judge
-from swarmgate.domain.state import Attempt, TaskRecord
+from swarmgate.domain.plan.plan import Kind
+from swarmgate.domain.review.change import ChangeSet
+from swarmgate.domain.review.evidence import Proof, Remark, TestRun
+from swarmgate.domain.review.finding import Severity
+from swarmgate.domain.review.stage import Judge
+from swarmgate.domain.state.state import Attempt, TaskRecord
+from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof import change_proof, mutation, old_tests
 from swarmgate.engine.steps.proof.criteria import mapped
@@ -24,9 +24,9 @@ from swarmgate.engine.steps.proof.parallel import together
 from swarmgate.engine.steps.proof.runs import Ran, Runs
 from swarmgate.engine.steps.proof.uncollected import remarks as remarks_on
 from swarmgate.engine.steps.proof.uncollected import told, uncollected_tests
-from swarmgate.gates import behaviour
-from swarmgate.ledger.evidence import BEFORE, MUTATION
-from swarmgate.workspace.suite import runner_of, takes_paths
+from swarmgate.gates.source import behaviour
+from swarmgate.ledger.evidence.evidence import BEFORE, MUTATION
+from swarmgate.workspace.test_runs.suite import runner_of, takes_paths
 
 _STEP = "run_tests"
 _SHOWN = 5

@@ -13,18 +13,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
-from swarmgate.domain.evidence import TestRun
+from swarmgate.domain.review.change import ChangedFile, ChangeKind, ChangeSet
+from swarmgate.domain.review.evidence import TestRun
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof.parallel import at_once
-from swarmgate.gates import behaviour
 from swarmgate.gates.project.files import Trait, language_of, traits_of
-from swarmgate.workspace import instrumentation, paths, python_changes, regular, replaced_bodies
-from swarmgate.workspace.checkout import Checkout, Mixed
-from swarmgate.workspace.instrumentation import Mode, Rewritten
-from swarmgate.workspace.replaced_bodies import Replaceable
-from swarmgate.workspace.runner_files import may_steer, steers
-from swarmgate.workspace.suite import run_tests, runner_of, takes_paths
+from swarmgate.gates.source import behaviour
+from swarmgate.workspace.checkout.checkout import Checkout, Mixed
+from swarmgate.workspace.code import instrumentation, python_changes, replaced_bodies
+from swarmgate.workspace.code.instrumentation import Mode, Rewritten
+from swarmgate.workspace.code.replaced_bodies import Replaceable
+from swarmgate.workspace.files import paths, regular
+from swarmgate.workspace.test_runs.runner_files import may_steer, steers
+from swarmgate.workspace.test_runs.suite import run_tests, runner_of, takes_paths
 
 TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*(?:_test|_spec|\.test|\.spec|Tests?))\.\w+$|(?:^|/)__tests__/")
 """A file that a runner can be given by itself: not a conftest.py, not test data."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swarmgate.domain.change import ChangeSet
-from swarmgate.domain.evidence import Remark, TestRun
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.review.change import ChangeSet
+from swarmgate.domain.review.evidence import Remark, TestRun
+from swarmgate.domain.review.finding import Severity
 from swarmgate.engine.context import Context
-from swarmgate.workspace.collecting.rules import Rules, Uncollected
+from swarmgate.workspace.test_runs.collection.rules import Rules, Uncollected
 
 _SHOWN = 3
 _UNNAMED = "its run named no test of this file (functions, classes, markers and `collect_ignore` choose, too)"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from swarmgate.agents.brief import Section
+from swarmgate.agents.briefs.brief import Section
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate.first_look import first_look
 from swarmgate.council.debate.model import Debate, DebateRecord, Speech
@@ -23,18 +23,18 @@ from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.progress import said
 from swarmgate.council.views.stream import RoundStarted
-from swarmgate.domain.budget import Account
-from swarmgate.domain.contest import Weighed, expected_tokens, weigh
-from swarmgate.domain.debate import Seat
-from swarmgate.domain.events import DebateWeighed
-from swarmgate.domain.evidence import Review
+from swarmgate.domain.events.event import DebateWeighed
+from swarmgate.domain.review.evidence import Review
+from swarmgate.domain.review.votes import Seat
+from swarmgate.domain.spending.budget import Account
+from swarmgate.domain.task.contest import Weighed, expected_tokens, weigh
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import advocate, are_two, challenger
 from swarmgate.engine.steps.review.debate_record import LoopRecord, OnRecord
 from swarmgate.engine.steps.review.debate_verdict import review_of
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, EndpointFailed, LedgerError, Owner, Stopped
-from swarmgate.ledger.evidence import DEBATE
+from swarmgate.ledger.evidence.evidence import DEBATE
 from swarmgate.llm.budget import require_room
 
 _READINGS = 5

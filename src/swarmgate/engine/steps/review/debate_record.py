@@ -11,7 +11,7 @@ from swarmgate.council.debate.state import DebateState
 from swarmgate.council.records.lifecycle import Completed
 from swarmgate.council.records.record import Record
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.events import DebateKept
+from swarmgate.domain.events.event import DebateKept
 from swarmgate.engine.context import Context
 from swarmgate.errors import LedgerError
 

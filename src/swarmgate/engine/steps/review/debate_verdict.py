@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from swarmgate.council.debate.model import DebateRecord, Outcome, Speech
-from swarmgate.domain.contest import settled
-from swarmgate.domain.debate import Reason, Vote, in_words
-from swarmgate.domain.evidence import Remark, Review, Verdict
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.review.evidence import Remark, Review, Verdict
+from swarmgate.domain.review.finding import Severity
+from swarmgate.domain.review.votes import Reason, Vote, in_words
+from swarmgate.domain.task.contest import settled
 
 
 def review_of(record: DebateRecord) -> Review | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from swarmgate.domain.events import AttemptRejected
-from swarmgate.domain.evidence import Remark
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.events.event import AttemptRejected
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.domain.laws_task import overruled
-from swarmgate.domain.stage import Judge
-from swarmgate.domain.state import Attempt, TaskRecord
+from swarmgate.domain.review.evidence import Remark
+from swarmgate.domain.review.finding import Severity
+from swarmgate.domain.review.stage import Judge
+from swarmgate.domain.state.state import Attempt, TaskRecord
+from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
 
 _LEFT_OUT = "left-out"

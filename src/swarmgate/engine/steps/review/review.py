@@ -6,12 +6,10 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from swarmgate.agents import reviewer
-from swarmgate.agents.citations import Material
-from swarmgate.agents.reviewer import Submission
-from swarmgate.domain.change import ChangeSet
-from swarmgate.domain.contest import change_triggers
-from swarmgate.domain.events import (
+from swarmgate.agents.roles import reviewer
+from swarmgate.agents.roles.citations import Material
+from swarmgate.agents.roles.reviewer import Submission
+from swarmgate.domain.events.event import (
     AttemptRejected,
     Event,
     GatesRun,
@@ -19,12 +17,14 @@ from swarmgate.domain.events import (
     SecurityReviewGiven,
     TestsReviewed,
 )
-from swarmgate.domain.evidence import Review, Verdict
-from swarmgate.domain.finding import GateReport
-from swarmgate.domain.laws_task import overruled
-from swarmgate.domain.plan import Task
-from swarmgate.domain.stage import UNDECIDED, Judge
-from swarmgate.domain.state import Attempt, Outcome, State, TaskRecord, current
+from swarmgate.domain.plan.plan import Task
+from swarmgate.domain.review.change import ChangeSet
+from swarmgate.domain.review.evidence import Review, Verdict
+from swarmgate.domain.review.finding import GateReport
+from swarmgate.domain.review.stage import UNDECIDED, Judge
+from swarmgate.domain.state.state import Attempt, Outcome, State, TaskRecord, current
+from swarmgate.domain.task.contest import change_triggers
+from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempt import blocking, gates_rejection
 from swarmgate.engine.steps.coding.weakening import weakened_tests
@@ -32,10 +32,10 @@ from swarmgate.engine.steps.review import debate
 from swarmgate.engine.steps.review.debate import Case
 from swarmgate.engine.steps.review.installed import changed_packages
 from swarmgate.engine.steps.review.shown_change import in_order, listed
-from swarmgate.gates.report import lines
-from swarmgate.gates.sensitivity.judging import sensitive
+from swarmgate.gates.formats.text import lines
+from swarmgate.gates.sensitivity.reasons import sensitive
 from swarmgate.gates.source import loading
-from swarmgate.ledger.evidence import GATES, REVIEW, SECURITY_REVIEW, TESTS_REVIEW
+from swarmgate.ledger.evidence.evidence import GATES, REVIEW, SECURITY_REVIEW, TESTS_REVIEW
 
 _QUESTION = (
     "Does this change do what its task asks for, and nothing that is wrong? APPROVE: it can be committed as it is. "

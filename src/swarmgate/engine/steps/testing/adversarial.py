@@ -10,25 +10,25 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
 
-from swarmgate.agents import reviewer, test_engineer
+from swarmgate.agents.roles import reviewer, test_engineer
 from swarmgate.domain.base import Frozen, Line
-from swarmgate.domain.events import AdversarialTestsWritten, AttemptRejected, Event
-from swarmgate.domain.evidence import Remark, Review, TestRun
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.events.event import AdversarialTestsWritten, AttemptRejected, Event
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.domain.plan import Task
-from swarmgate.domain.stage import Judge
-from swarmgate.domain.state import Attempt, State, current
+from swarmgate.domain.plan.plan import Task
+from swarmgate.domain.review.evidence import Remark, Review, TestRun
+from swarmgate.domain.review.finding import Severity
+from swarmgate.domain.review.stage import Judge
+from swarmgate.domain.state.state import Attempt, State, current
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof.runs import TEST_FILE
 from swarmgate.engine.steps.review.review import submission
 from swarmgate.engine.steps.review.shown_change import listed_patch
 from swarmgate.engine.steps.testing.suite import run_suite
 from swarmgate.engine.steps.turn.authority import after_turn
-from swarmgate.gates.behaviour import is_code
-from swarmgate.ledger.evidence import ADVERSARIAL
-from swarmgate.workspace.runner_files import steers
-from swarmgate.workspace.suite import runner_of, takes_paths
+from swarmgate.gates.source.behaviour import is_code
+from swarmgate.ledger.evidence.evidence import ADVERSARIAL
+from swarmgate.workspace.test_runs.runner_files import steers
+from swarmgate.workspace.test_runs.suite import runner_of, takes_paths
 
 RULE = "adversarial"
 """The rule of the notes on attacks."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from swarmgate.agents import test_engineer
-from swarmgate.agents.feedback import feedback_text
-from swarmgate.domain.events import AttemptRejected, Event, TestsRun, TestsWritten
-from swarmgate.domain.evidence import Remark, Review, TestRun, Verdict
-from swarmgate.domain.finding import GateReport, GateStatus, Severity
+from swarmgate.agents.briefs.feedback import feedback_text
+from swarmgate.agents.roles import test_engineer
+from swarmgate.domain.events.event import AttemptRejected, Event, TestsRun, TestsWritten
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.domain.laws_judging import only_known_red
-from swarmgate.domain.laws_task import overruled
-from swarmgate.domain.stage import Judge
-from swarmgate.domain.state import Attempt, State, current
+from swarmgate.domain.review.evidence import Remark, Review, TestRun, Verdict
+from swarmgate.domain.review.finding import GateReport, GateStatus, Severity
+from swarmgate.domain.review.stage import Judge
+from swarmgate.domain.state.state import Attempt, State, current
+from swarmgate.domain.transitions.review import only_known_red
+from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
 from swarmgate.engine.ignored_files import matters
 from swarmgate.engine.steps.attempt import blocking, gates_rejection
@@ -29,8 +29,8 @@ from swarmgate.engine.steps.testing.switched_off import switched_off
 from swarmgate.engine.steps.turn.authority import after_turn
 from swarmgate.errors import ConfigError
 from swarmgate.gates import sbom
-from swarmgate.ledger.evidence import FINAL_GATES, SBOM, TESTS
-from swarmgate.workspace.suite import runner_of
+from swarmgate.ledger.evidence.evidence import FINAL_GATES, SBOM, TESTS
+from swarmgate.workspace.test_runs.suite import runner_of
 
 _OUTPUT_TAIL = 2_000
 _NAMED = 10

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swarmgate.domain.evidence import TestRun
+from swarmgate.domain.review.evidence import TestRun
 from swarmgate.engine.context import Context
 from swarmgate.errors import MissingRequirement
-from swarmgate.workspace.suite import run_tests
+from swarmgate.workspace.test_runs.suite import run_tests
 
 _SHOWN = 5
 _NOT_FOUND = 127

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
-from swarmgate.domain.events import AttemptRejected
-from swarmgate.domain.evidence import Remark, TestRun
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.events.event import AttemptRejected
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.domain.laws_task import overruled
-from swarmgate.domain.stage import Judge
-from swarmgate.domain.state import Attempt, TaskRecord
+from swarmgate.domain.review.evidence import Remark, TestRun
+from swarmgate.domain.review.finding import Severity
+from swarmgate.domain.review.stage import Judge
+from swarmgate.domain.state.state import Attempt, TaskRecord
+from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
 from swarmgate.errors import WorkspaceError
-from swarmgate.ledger.evidence import BASE, TESTS
-from swarmgate.workspace.lost_tests import lost
-from swarmgate.workspace.runner_files import may_steer
-from swarmgate.workspace.suite import run_tests, runner_of
+from swarmgate.ledger.evidence.evidence import BASE, TESTS
+from swarmgate.workspace.test_runs.lost_tests import lost
+from swarmgate.workspace.test_runs.runner_files import may_steer
+from swarmgate.workspace.test_runs.suite import run_tests, runner_of
 
 _RULE = "tests-switched-off"
 _SHOWN = 5

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from swarmgate.agents.authority import RULE, Authority
-from swarmgate.agents.scope import is_output
-from swarmgate.domain.change import ChangedFile, ChangeKind
-from swarmgate.domain.events import Event
+from swarmgate.agents.authority.authority import RULE, Authority
+from swarmgate.agents.authority.scope import is_output
+from swarmgate.domain.events.event import Event
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.domain.state import State, current
+from swarmgate.domain.review.change import ChangedFile, ChangeKind
+from swarmgate.domain.state.state import State, current
 from swarmgate.engine.context import Context
 from swarmgate.errors import WorkspaceError
-from swarmgate.ledger.interruption import swept
-from swarmgate.workspace.diffs import SUBMODULE
-from swarmgate.workspace.folders import make
+from swarmgate.ledger.recovery.interruption import swept
+from swarmgate.workspace.files.folders import make
+from swarmgate.workspace.git.diffs import SUBMODULE
 
 Step = Callable[[State, Context], Awaitable[list[Event]]]
 Text = Callable[[str], str | None]

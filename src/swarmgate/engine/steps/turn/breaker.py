@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from swarmgate.domain.events import AttemptRejected, Event
-from swarmgate.domain.evidence import Remark
-from swarmgate.domain.finding import Severity
-from swarmgate.domain.stage import Judge, Stage
-from swarmgate.domain.state import State, current
+from swarmgate.domain.events.event import AttemptRejected, Event
+from swarmgate.domain.review.evidence import Remark
+from swarmgate.domain.review.finding import Severity
+from swarmgate.domain.review.stage import Judge, Stage
+from swarmgate.domain.state.state import State, current
 from swarmgate.engine.context import Context
 from swarmgate.errors import BreakerTripped
 

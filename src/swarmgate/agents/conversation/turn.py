@@ -1,0 +1,332 @@
+"""One turn of one role: ask the model, carry out the tools that it calls, until one of them ends the turn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+from swarmgate.agents.briefs.brief import Brief, cut, one_line
+from swarmgate.agents.briefs.house_rules import sections
+from swarmgate.agents.context import Desk, ToolUse
+from swarmgate.agents.conversation.conversation import Talk, shortened
+from swarmgate.agents.conversation.replies import answers, cut_off, is_text, problem_of, taken_back, with_own_ids
+from swarmgate.agents.conversation.toolbox import Handler
+from swarmgate.agents.guards.breakers import Watch
+from swarmgate.agents.guards.trespass import Trespasses
+from swarmgate.agents.tools.arguments import Arguments
+from swarmgate.agents.tools.table import BadCall, Tool, offered, read_call
+from swarmgate.domain.guard import Effect, GuardNote, LiveTurn, Turn
+from swarmgate.errors import BreakerTripped, CommandRefused, UsageError
+from swarmgate.llm.endpoint.wire import estimated_tokens
+from swarmgate.llm.limits.worktime import WorkTime
+from swarmgate.llm.model import Message, ModelReply, ModelRequest, ToolCall
+
+T = TypeVar("T")
+
+_OUTSIDE = ("delegate", "consult", "debate", "first_look", "synthesize")
+"""Steps that name an attempt and do not end it: before it begins, and beside it."""
+
+_TOLD = 500
+"""Characters of a note about repeated calls."""
+
+_READ_ON = {
+    "read_file": "call read_file with start_line and end_line",
+    "list_files": "narrow the list with a glob",
+    "search": "narrow the pattern or the glob",
+    "run_command": "have the command print less, or into a file, and read that with read_file and start_line",
+    "run_gates": "mend what is shown, then call it again",
+}
+_ASK_LESS = "ask for less at a time"
+
+
+class Refused(Exception):
+    """What a tool was asked for breaks a rule; the message names every broken one. `Limits.replies` bounds these."""
+
+
+@dataclass(frozen=True)
+class Ending(Generic[T]):
+    """How a turn ended: what its last tool call comes to, and the `provider/model` that made it."""
+
+    value: T
+    model: str
+
+
+async def take_turn(
+    desk: Desk,
+    brief: Brief,
+    *,
+    work: Mapping[str, Handler],
+    endings: Mapping[str, Callable[[Any], T]],
+    answer: Callable[[str], T] | None = None,
+    form: type[Arguments] | None = None,
+) -> Ending[T]:
+    """Let a role work at its brief until it ends the turn.
+
+    Args:
+        desk: the role's surroundings.
+        brief: says role and step, and with that the prompt and the tools on offer.
+        work: what each tool does that does not end the turn; may raise `Refused`.
+        endings: for each tool that ends the turn, what its arguments come to; may raise `Refused`.
+        answer: what a reply in plain text comes to where that ends the turn; may raise `Refused`. None: only a tool
+            call does.
+        form: the schema of `submit_answer`; None: it is not on offer.
+
+    Raises:
+        BreakerTripped: the turn went past one of its bounds (`desk.limits`).
+        ModelError, BudgetExhausted: the model could not be asked.
+        MissingRequirement: a tool needs a program that is not there.
+        SelfCodingBlocked: the architect called tools that write files once too often in this run.
+    """
+    brief = replace(brief, opening=desk.opening())
+    tools = offered(brief.role, brief.step, form)
+    system = "\n\n".join(filter(None, (desk.prompts.render(brief.role, brief.step), desk.persona)))
+    inside = "\n\n".join(filter(None, (desk.prompts.render(brief.role, brief.step, program=True), desk.persona)))
+    told = brief.text(sections(desk.house_rules(brief.files)), section=desk.limits.section_chars)
+    talk = Talk(system, told, tools, desk.limits.context_tokens)
+    worked = WorkTime()
+    watch = _watch(desk, brief, worked)
+    trespasses = Trespasses(brief, on_guard=desk.on_guard, self_coding=desk.self_coding())
+    hands = _Hands(desk, brief, tools, work, endings, answer, watch, trespasses, worked)
+    tripped = ""
+    try:
+        return await _in_time(desk, brief, hands, talk, worked, inside)
+    except BreakerTripped as error:
+        tripped = error.breaker
+        _warned(desk, brief, watch)
+        ended = Effect.STOPPED if brief.step in _OUTSIDE or not brief.attempt else Effect.REJECTED
+        _note(desk, brief, ended, f"{error.breaker}: {error.message}")
+        raise
+    finally:
+        try:
+            await desk.end_turn()
+        finally:
+            _over(desk, brief, watch, talk, tripped)
+
+
+def _over(desk: Desk, brief: Brief, watch: Watch, talk: Talk, tripped: str) -> None:
+    """Tells what the turn took, and what was noticed in it."""
+    desk.on_count(None)
+    if not tripped:
+        _warned(desk, brief, watch)
+    _replayed(desk, brief, watch)
+    spared = desk.prompts.saved(brief.role, brief.step) * watch.calls
+    desk.on_turn(_turn(brief, watch, talk, tripped).model_copy(update={"prompt_tokens_saved": spared}))
+
+
+def _watch(desk: Desk, brief: Brief, worked: WorkTime) -> Watch:
+    def version(path: str) -> object:
+        try:
+            found = (desk.files.root / path).stat()
+        except (OSError, ValueError):
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+    limits = desk.limits
+    return Watch(
+        who=f"{brief.role} ({brief.step})",
+        role=brief.role,
+        bounds=limits.bounds,
+        replies=limits.replies,
+        max_turns=limits.max_turns,
+        version=version,
+        model=desk.model.name,
+        clock=worked,
+    )
+
+
+async def _in_time(desk: Desk, brief: Brief, hands: _Hands[T], talk: Talk, worked: WorkTime, told: str) -> Ending[T]:
+    """The turn under its wall time, which also ends a model call or a tool that hangs; no wait for a limit counts."""
+    try:
+        async with worked.limited(desk.limits.bounds.wall_time_s, tell=hands.tell_counts):
+            return await _until_its_end(desk, brief, hands, hands.watch, talk, told)
+    except TimeoutError:
+        if worked.expired:
+            hands.watch.out_of_time()
+        raise
+
+
+async def _until_its_end(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk, told: str) -> Ending[T]:
+    purpose = {**brief.purpose, "brief_tokens": str(talk.brief_tokens)}
+    while True:
+        messages = talk.fitted()
+        watch.before_reply(dropped=talk.dropped)
+        hands.tell_counts()
+        request = ModelRequest(
+            messages=messages, tools=talk.specs, purpose=purpose, call_due=hands.answer is None, instructions=told
+        )
+        reply = with_own_ids(await desk.model.complete(request), talk.messages)
+        watch.replied(
+            model=reply.model,
+            tokens=reply.usage.tokens,
+            thinking=estimated_tokens(len(reply.thought)),
+            replayed=reply.replayed,
+        )
+        _noticed(desk, brief, reply, watch.model)
+        done = await hands.carry_out(reply)
+        if done.ending:
+            return Ending(done.ending[0], reply.model or desk.model.name)
+        usable, idle = done.worked or done.refused, not reply.tool_calls and not cut_off(reply)
+        watch.after_reply(usable=usable, refused=done.refused, idle=idle, problem=done.problem)
+        talk.messages += done.messages
+
+
+def _noticed(desk: Desk, brief: Brief, reply: ModelReply, model: str) -> None:
+    """Puts on record what of a reply was not as it should be and was put right."""
+    about: dict[str, Any] = {"effect": Effect.NOTED, "role": brief.role, "step": brief.step}
+    if reply.halves:
+        told = f"{reply.halves} halves of characters in an answer of {model}: U+FFFD stands for each"
+        desk.on_guard(GuardNote(rule="unicode", detail=told, **about))
+    for each in reply.repaired:
+        desk.on_guard(GuardNote(rule="repaired", detail=cut(one_line(each), _TOLD, "..."), **about))
+
+
+@dataclass(frozen=True)
+class _Done(Generic[T]):
+    """What became of a reply: the messages that answer it, whether any tool ran, what was wrong, the turn's end."""
+
+    messages: tuple[Message, ...] = ()
+    worked: bool = False
+    refused: bool = False
+    problem: str = ""
+    ending: tuple[T] | None = None
+
+
+@dataclass(frozen=True)
+class _Hands(Generic[T]):
+    """Carries out what replies ask for."""
+
+    desk: Desk
+    brief: Brief
+    tools: tuple[Tool, ...]
+    work: Mapping[str, Handler]
+    endings: Mapping[str, Callable[[Any], T]]
+    answer: Callable[[str], T] | None
+    watch: Watch
+    trespasses: Trespasses
+    worked: WorkTime
+    given: set[str] = field(default_factory=set)
+
+    async def carry_out(self, reply: ModelReply) -> _Done[T]:
+        """Answer every tool call of the reply, in order, up to the one that ends the turn."""
+        if self.answer is not None and is_text(reply):
+            try:
+                return _Done(ending=(self.answer(reply.text.strip()),))
+            except Refused as error:
+                return _Done(answers(reply, [], str(error)), refused=True, problem=str(error))
+        if problem := problem_of(reply, self.tools) or taken_back(reply, self.tools, self.given):
+            return _Done(answers(reply, [problem] * len(reply.tool_calls), problem), problem=problem)
+        done, results = _Done[T](), list[str]()
+        for call in reply.tool_calls:
+            try:
+                tool, arguments = read_call(call, self.tools)
+                if tool.ends:
+                    ending = self.endings[tool.name](arguments)
+                    self._tell(call, _summary(arguments))
+                    return replace(done, ending=(ending,))
+                result, failed = await self._use(call, tool.name, arguments)
+                results.append(result)
+                self._tell(call, _summary(arguments), result if failed else "")
+                done = replace(done, worked=True)
+            except BadCall as error:
+                problem = self.trespasses.told(call, str(error))
+                self.watch.bad_call(call, problem)
+                done = replace(done, problem=problem)
+                results.append(f"Error: {problem}")
+                self._tell(call, "", results[-1])
+            except Refused as error:
+                self.watch.refused_call(call, str(error))
+                done = replace(done, refused=True, problem=str(error))
+                results.append(f"Refused: {error}")
+                self._tell(call, "", results[-1])
+        return replace(done, messages=answers(reply, results))
+
+    def _tell(self, call: ToolCall, summary: str, problem: str = "") -> None:
+        name = cut(one_line(call.name), 80, "...")  # a model may call anything a tool
+        self.desk.on_tool(ToolUse(self.brief.role, name, summary, cut(one_line(problem), 200, "...")))
+
+    def tell_counts(self) -> None:
+        """Shows how far the breakers have come, for `swarm status` in another process."""
+        brief, watch = self.brief, self.watch
+        self.desk.on_count(
+            LiveTurn(
+                role=brief.role,
+                step=brief.step,
+                task=brief.task,
+                attempt=brief.attempt,
+                began=time.time() - watch.seconds,
+                stands=self.worked.stands,
+                breakers=watch.counts,
+            )
+        )
+
+    async def _use(self, call: ToolCall, name: str, arguments: Arguments) -> tuple[str, bool]:
+        """Run a working tool; its result, and whether it failed: what a model can mend is a result too."""
+        warning = self.watch.before_call(call)
+        self.tell_counts()
+        failed, refused_by = True, ""
+        try:
+            result = await self.work[name](arguments)
+            failed = False
+        except CommandRefused as error:
+            result, refused_by = f"Error: {error.message}", error.rule
+        except UsageError as error:
+            result = f"Error: {error.message}{f' ({error.hint})' if error.hint else ''}"
+        except (OSError, ValueError) as error:
+            result = f"Error: {name} failed: {error}"
+        again = self.watch.after_call(call, result, failed=failed, refused_by=refused_by)
+        shown = shortened(result, self.desk.limits.result_chars, _READ_ON.get(name, _ASK_LESS))
+        return "\n".join(filter(None, (shown, warning or again))), failed
+
+
+def _summary(arguments: Arguments) -> str:
+    """The first argument, on one line."""
+    values = iter(arguments.model_dump(mode="json", exclude_unset=True).values())
+    return cut(one_line(str(next(values, ""))), 80, "...")
+
+
+def _note(desk: Desk, brief: Brief, effect: Effect, detail: str, count: int = 1) -> None:
+    desk.on_guard(
+        GuardNote(
+            rule="breaker",
+            effect=effect,
+            detail=detail,
+            role=brief.role,
+            step=brief.step,
+            attempt=brief.attempt,
+            count=count,
+        )
+    )
+
+
+def _warned(desk: Desk, brief: Brief, watch: Watch) -> None:
+    if watch.warned:
+        told = "; ".join(f"{times} times {call}" for call, times in watch.warned.items())
+        _note(desk, brief, Effect.WARNED, f"repeats: {cut(told, _TOLD, '...')}", len(watch.warned))
+
+
+def _replayed(desk: Desk, brief: Brief, watch: Watch) -> None:
+    if watch.replayed:
+        told = f"{watch.replayed} finished calls of the turn that was cut short came from the record, and cost nothing"
+        desk.on_guard(GuardNote(rule="replayed", effect=Effect.NOTED, detail=told, role=brief.role, step=brief.step))
+
+
+def _turn(brief: Brief, watch: Watch, talk: Talk, tripped: str) -> Turn:
+    return Turn(
+        role=brief.role,
+        step=brief.step,
+        attempt=brief.attempt,
+        model=watch.model,
+        calls=watch.calls,
+        tool_calls=watch.tool_calls,
+        errors=watch.errors,
+        repeats=watch.repeats,
+        rereads=watch.rereads,
+        dropped=talk.dropped,
+        brief_tokens=talk.brief_tokens,
+        tokens=watch.tokens,
+        thinking=watch.thinking,
+        seconds=watch.seconds,
+        tripped=tripped,
+    )

@@ -1,0 +1,1 @@
+"""Guards at an agent's hand: commands, permissions, tools not offered, breakers."""

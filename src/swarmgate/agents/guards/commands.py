@@ -1,0 +1,47 @@
+"""The policy for commands, at an agent's hand: a refusal goes on record, and the model hears what to do instead."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.guard import Effect, GuardNote
+from swarmgate.errors import CommandRefused
+
+if TYPE_CHECKING:
+    from swarmgate.agents.context import Desk
+
+RULE = "command-policy"
+
+
+def admit(desk: Desk, command: str, scope: Collection[str]) -> None:
+    """Lets a command line pass, or refuses it.
+
+    Raises:
+        CommandRefused: the policy refuses it; with every reason, and what to do instead.
+    """
+    from swarmgate.workspace.command_policy.policy import judge  # noqa: PLC0415 - late: a turn without commands needs no parser
+
+    bounds = desk.commands.confinement
+    found = judge(
+        command,
+        root=bounds.root,
+        scope=sorted(scope),
+        allow=desk.allow_commands,
+        writable=bounds.writable,
+        home=Path(os.path.expanduser("~")),  # noqa: PTH111 - Path.home() raises where there is none
+    )
+    if found.allowed_by:
+        _note(desk, Effect.NOTED, f"`{command}` runs, as [commands] allow says: {found.allowed_by}")
+    if found.allowed:
+        return
+    for reason in found.reasons:
+        _note(desk, Effect.REFUSED, f"`{reason.command}`: {reason.why} ({reason.rule})")
+    text = "\n".join(["the command was not run:", *(f"- {reason}" for reason in found.reasons)])
+    raise CommandRefused(text, rule=found.reasons[0].rule)
+
+
+def _note(desk: Desk, effect: Effect, detail: str) -> None:
+    desk.on_guard(GuardNote(rule=RULE, effect=effect, detail=detail, role=desk.authority.role))

@@ -1,0 +1,262 @@
+"""The architect: plans, revises, delegates task by task, implements what was rejected too often, closes phases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from swarmgate.agents.briefs.background import NOTHING, Background
+from swarmgate.agents.briefs.brief import Brief, Section, answers_text, bullets, plan_json, plan_window, task_text
+from swarmgate.agents.briefs.feedback import patterns_section, review_text, warning_section
+from swarmgate.agents.briefs.scope import SHOWN, scope_text
+from swarmgate.agents.context import Desk
+from swarmgate.agents.conversation.toolbox import Toolbox
+from swarmgate.agents.conversation.turn import Refused, take_turn
+from swarmgate.agents.roles.delegation import Delegation, instruction_problems, scope_problems, shortest
+from swarmgate.agents.tools import arguments as args
+from swarmgate.domain.plan.plan import Plan, Task, problems
+from swarmgate.domain.review.evidence import Review
+from swarmgate.domain.task.trajectory import Observation
+
+ROLE = "architect"
+_ORIENTATION = "For orientation: every other task is somebody else's delegation."
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What the user has to answer before a plan can be made."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Closing:
+    """The summary of a phase, for the user who approves it and for the phases after it."""
+
+    summary: str
+    decisions: tuple[str, ...]
+    lessons: tuple[str, ...]
+
+
+async def plan(
+    desk: Desk, *, goal: str, spec: str, answers: Sequence[tuple[str, str]], overview: str
+) -> Plan | Questions:
+    """Make a plan for the goal, or ask the user.
+
+    Args:
+        desk: the architect's surroundings.
+        goal: what the user wants.
+        spec: the text of a specification file; may be empty.
+        answers: earlier questions with the user's answers.
+        overview: what the repository is: languages, test command, files.
+
+    Raises:
+        NoUsableReply: no legal plan within the bound; otherwise as `take_turn`.
+    """
+    sections = (
+        Section("Goal", goal),
+        Section("Specification", spec),
+        Section("Answers of the user", answers_text(answers)),
+        Section("The repository", overview),
+    )
+    brief = Brief(ROLE, "plan", goal=goal, sections=sections)
+    return await _planned(desk, brief, problems)
+
+
+async def revise(
+    desk: Desk,
+    *,
+    goal: str,
+    plan: Plan,
+    status: str,
+    request: str,
+    objections: Review | None,
+    answers: Sequence[tuple[str, str]],
+    overview: str,
+    check: Callable[[Plan], tuple[str, ...]],
+) -> Plan | Questions:
+    """Revise the plan after the critic's objections or at the user's request, or ask the user.
+
+    Args:
+        desk: the architect's surroundings.
+        goal: what the user wants.
+        plan: the plan as it stands.
+        status: which tasks are complete, skipped or running.
+        request: what the user wants changed; may be empty.
+        objections: the critic's verdict; None when it is not the reason.
+        answers: earlier questions with the user's answers.
+        overview: what the repository is.
+        check: every reason to refuse the new plan.
+
+    Raises:
+        NoUsableReply: no legal plan within the bound; otherwise as `take_turn`.
+    """
+    sections = (
+        Section("Goal", goal),
+        Section("What the user wants changed", request),
+        Section("Objections of the critic", review_text(objections) if objections else ""),
+        Section("The plan as it stands", plan_json(plan), "In the form that save_plan takes."),
+        Section("Status of its tasks", status),
+        Section("Answers of the user", answers_text(answers)),
+        Section("The repository", overview),
+    )
+    return await _planned(desk, Brief(ROLE, "revise", goal=goal, sections=sections), check)
+
+
+async def delegate(
+    desk: Desk,
+    *,
+    task: Task,
+    attempt: int,
+    plan: Plan,
+    feedback: str,
+    others: Mapping[str, Task],
+    observed: Sequence[Observation] = (),
+    known: Background = NOTHING,
+) -> Delegation:
+    """Turn a task into a scope and instructions for the coder. Without `declare_scope` the task's files are the scope.
+
+    Args:
+        desk: the architect's surroundings.
+        task: the one task to delegate.
+        attempt: its number, from 1.
+        plan: the plan that it belongs to.
+        feedback: what earlier attempts were rejected for (`feedback_text`).
+        others: the other open tasks by id; the delegation may not name them.
+        observed: patterns that the attempts so far show.
+        known: what the work before has taught.
+
+    Raises:
+        NoUsableReply: no acceptable delegation within the bound; otherwise as `take_turn`.
+    """
+    sections = (
+        warning_section(observed),
+        Section("The task to delegate", task_text(task)),
+        *known.sections,
+        Section("Its files", scope_text(desk.files, task.files, known.remarks), SHOWN),
+        Section("Earlier attempts", feedback),
+        patterns_section(observed),
+        Section("Where it stands in the plan", plan_window(plan, task), _ORIENTATION),
+    )
+    brief = Brief(
+        ROLE,
+        "delegate",
+        task=task.id,
+        attempt=attempt,
+        files=task.files,
+        sections=sections,
+        remembered=known.remembered,
+    )
+    handing = _HandingOver(desk, task, others)
+    work = {**Toolbox(desk).handlers, "declare_scope": handing.declare}
+    return (await take_turn(desk, brief, work=work, endings={"delegate": handing.delegate})).value
+
+
+async def implement(
+    desk: Desk,
+    *,
+    task: Task,
+    attempt: int,
+    scope: Sequence[str],
+    instructions: str,
+    feedback: str,
+    observed: Sequence[Observation] = (),
+    known: Background = NOTHING,
+) -> str:
+    """Write the code itself, in an escalated attempt; returns the summary, which is a claim and no evidence.
+
+    Raises:
+        NoUsableReply: the turn did not end within the bound; otherwise as `take_turn`.
+    """
+    sections = (
+        warning_section(observed),
+        Section("The task", task_text(task)),
+        Section("Why the attempts before were rejected", feedback),
+        patterns_section(observed),
+        Section("Instructions", instructions),
+        *known.sections,
+        Section("Declared scope", scope_text(desk.files, scope, known.remarks), SHOWN),
+    )
+    brief = Brief(
+        ROLE,
+        "implement",
+        task=task.id,
+        attempt=attempt,
+        files=tuple(scope),
+        sections=sections,
+        remembered=known.remembered,
+    )
+    work = Toolbox(desk, scope=scope).handlers
+    return (await take_turn(desk, brief, work=work, endings={"finish": _summary})).value
+
+
+async def close_phase(desk: Desk, *, phase: int, name: str, report: str) -> Closing:
+    """Sum up a phase whose tasks are all done.
+
+    Args:
+        desk: the architect's surroundings.
+        phase: its number, from 1.
+        name: its name.
+        report: tasks, attempts and rejections of the phase.
+
+    Raises:
+        NoUsableReply: the turn did not end within the bound; otherwise as `take_turn`.
+    """
+    sections = (Section("The phase", f"Phase {phase}: {name}"), Section("What happened", report))
+    brief = Brief(ROLE, "close_phase", phase=phase, sections=sections)
+    return (await take_turn(desk, brief, work=Toolbox(desk).handlers, endings={"close_phase": _closing})).value
+
+
+class _HandingOver:
+    """The tools that make a delegation: they refuse scopes and instructions that reach beyond the task."""
+
+    def __init__(self, desk: Desk, task: Task, others: Mapping[str, Task]) -> None:
+        self._desk = desk
+        self._task = task
+        self._others = others
+        self._scope = shortest(task.files)
+
+    async def declare(self, call: args.DeclareScope) -> str:
+        # Kept even when it is refused: a later `delegate` must not fall back on the task's files behind its back.
+        self._scope = shortest(call.files)
+        self._check()
+        return f"The scope: {', '.join(self._scope)}."
+
+    def delegate(self, call: args.Delegate) -> Delegation:
+        self._check(*instruction_problems(self._task, call.instructions, self._others))
+        return Delegation(self._scope, call.instructions)
+
+    def _check(self, *further: str) -> None:
+        if found := (*scope_problems(self._task, self._scope, self._others, self._desk.files), *further):
+            raise Refused("\n".join(found))
+
+
+async def _planned(desk: Desk, brief: Brief, check: Callable[[Plan], tuple[str, ...]]) -> Plan | Questions:
+    def save(call: args.SavePlan) -> Plan:
+        draft = call.plan()
+        if found := check(draft):
+            raise Refused(
+                "The plan is not saved:\n" + bullets(found) + "\nMend all of it and save the whole plan again."
+            )
+        return draft
+
+    endings: dict[str, Callable[[Any], Plan | Questions]] = {"save_plan": save, "ask_user": _questions}
+    return (await take_turn(desk, brief, work=Toolbox(desk).handlers, endings=endings)).value
+
+
+def _questions(call: args.AskUser) -> Questions:
+    texts = tuple(text.strip() for text in call.questions if text.strip())
+    if not texts:
+        raise Refused("ask_user needs at least one question. If nothing is open, save the plan.")
+    return Questions(texts)
+
+
+def _summary(call: args.Finish) -> str:
+    return call.summary
+
+
+def _closing(call: args.ClosePhase) -> Closing:
+    if not call.summary.strip():
+        raise Refused("close_phase needs a summary: the user approves the phase by it.")
+    return Closing(call.summary, call.decisions, call.lessons)

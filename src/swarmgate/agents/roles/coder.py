@@ -1,0 +1,74 @@
+"""The coder: does one task with tools, in the scope that was declared for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from swarmgate.agents.briefs.background import NOTHING, Background
+from swarmgate.agents.briefs.brief import Brief, Section, task_text
+from swarmgate.agents.briefs.feedback import patterns_section
+from swarmgate.agents.briefs.scope import SHOWN, scope_text
+from swarmgate.agents.context import Desk
+from swarmgate.agents.conversation.toolbox import RunGates, Toolbox
+from swarmgate.agents.conversation.turn import take_turn
+from swarmgate.agents.tools import arguments as args
+from swarmgate.domain.plan.plan import Task
+from swarmgate.domain.task.trajectory import Observation
+
+_TESTED = "Swarmgate itself runs it over the files that you leave; a change is accepted when all tests pass."
+
+
+async def code(
+    desk: Desk,
+    *,
+    task: Task,
+    attempt: int,
+    scope: Sequence[str],
+    instructions: str,
+    feedback: str,
+    run_gates: RunGates,
+    test_command: str = "",
+    observed: Sequence[Observation] = (),
+    known: Background = NOTHING,
+) -> str:
+    """Let the coder work; returns its summary, which is a claim and no evidence.
+
+    Args:
+        desk: the coder's surroundings.
+        task: the task.
+        attempt: its number, from 1.
+        scope: the files that were declared for it.
+        instructions: the architect's.
+        feedback: what earlier attempts were rejected for (`feedback_text`).
+        run_gates: runs the gates over the files as they are.
+        test_command: how swarmgate runs the project's tests; empty: nobody knows yet.
+        observed: patterns that the attempts so far show.
+        known: what the work before has taught.
+
+    Raises:
+        NoUsableReply: the turn did not end within the bound; otherwise as `take_turn`.
+    """
+    sections = (
+        Section("Your task", task_text(task)),
+        Section("Instructions of the architect", instructions),
+        Section("Test command", test_command, _TESTED),
+        Section("Earlier attempts", feedback, "Their files are still there. Mend what they were rejected for."),
+        patterns_section(observed),
+        *known.sections,
+        Section("Declared scope", scope_text(desk.files, scope, known.remarks), SHOWN),
+    )
+    brief = Brief(
+        "coder",
+        "code",
+        task=task.id,
+        attempt=attempt,
+        files=tuple(scope),
+        sections=sections,
+        remembered=known.remembered,
+    )
+    work = Toolbox(desk, scope=scope, run_gates=run_gates).handlers
+    return (await take_turn(desk, brief, work=work, endings={"finish": _summary})).value
+
+
+def _summary(call: args.Finish) -> str:
+    return call.summary

@@ -1,0 +1,39 @@
+"""The subject matter expert: answers one question of another role, in text, with a look at the files if need be."""
+
+from __future__ import annotations
+
+from swarmgate.agents.briefs.brief import Brief, Section, cut
+from swarmgate.agents.context import Desk
+from swarmgate.agents.conversation.toolbox import Toolbox
+from swarmgate.agents.conversation.turn import take_turn
+from swarmgate.agents.expert import Said
+
+ROLE, STEP = "sme", "consult"
+
+_ANSWER = 6_000
+"""Characters of an answer that are kept: it stands in the briefs of other roles from then on."""
+
+
+async def consult(desk: Desk, *, domain: str, question: str, task: str = "", phase: int = 0) -> Said:
+    """The expert's answer to a question.
+
+    Args:
+        desk: the expert's surroundings.
+        domain: the field of knowledge.
+        question: what another role wants to know.
+        task: the id of the task that it works on; empty outside of tasks.
+        phase: the phase that it works in; 0 outside of phases.
+
+    Raises:
+        NoUsableReply: no answer within the bound; otherwise as `take_turn`.
+    """
+    brief = Brief(
+        ROLE,
+        STEP,
+        task=task,
+        phase=phase,
+        domain=domain,
+        sections=(Section("The question", question, "Asked by another role of the team. Answer it and nothing else."),),
+    )
+    ending = await take_turn(desk, brief, work=Toolbox(desk).handlers, endings={}, answer=lambda text: text)
+    return Said(cut(ending.value, _ANSWER, "\n[... cut off ...]"), ending.model)

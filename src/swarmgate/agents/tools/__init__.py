@@ -1,0 +1,1 @@
+"""The tools of roles: what each takes, who is offered which, and answers in a fixed form."""

@@ -1,0 +1,1 @@
+"""Verbs of what works beside the loop."""

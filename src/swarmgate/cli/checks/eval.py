@@ -1,0 +1,140 @@
+"""`swarm eval`: measures swarmgate itself on labelled data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from swarmgate.cli.terminal.options import Json, Repo, filled
+from swarmgate.cli.terminal.terminal import boundary
+
+app = typer.Typer(
+    help="Measure how often the gates are right, and whether debates are worth their cost, on labelled data.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+)
+
+
+@app.command("gates")
+def gates(
+    sets: Annotated[list[str] | None, typer.Argument(metavar="SET[=PATH]", help="Labelled sets; see `list`.")] = None,
+    gate: Annotated[list[str] | None, typer.Option("--gate", metavar="GATE", help="Only cases of this gate.")] = None,
+    sample: Annotated[
+        int | None, typer.Option("--sample", metavar="N", min=1, help="At most N cases of a set, chosen at random.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the random choice.")] = 0,
+    json: Json = False,
+) -> None:
+    """Print hits, false alarms and misses of the gates on labelled sets; without a set, on those made on the spot.
+
+    Example: swarm eval gates stubs owasp=../BenchmarkPython
+    """
+    with boundary(json) as terminal:
+        from swarmgate.evaluation.gates import evaluate
+        from swarmgate.evaluation.report import lines
+
+        report = evaluate(tuple(sets or ()), gates=tuple(gate or ()), sample=sample, seed=seed)
+        terminal.result(report, lines(report))
+
+
+@app.command("debate")
+def debate(
+    fixtures: Annotated[
+        Path, typer.Option("--fixtures", metavar="FILE", callback=filled, help="Labelled items, a JSON line each.")
+    ],
+    models: Annotated[
+        str, typer.Option("--models", metavar="A,B", callback=filled, help="Models, provider/model each.")
+    ],
+    rounds: Annotated[int, typer.Option("--rounds", metavar="N", min=1, max=5, help="Rounds of a debate.")] = 2,
+    participants: Annotated[
+        int, typer.Option("--participants", metavar="N", min=2, max=8, help="Voices of a debate.")
+    ] = 3,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            "--repeats",
+            metavar="N",
+            min=1,
+            max=100,
+            help="How often each arm judges each item; at least 3, and a multiple of the models.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the order, the choice and the bootstrap.")] = 0,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help="At most N items, chosen at random.")
+    ] = None,
+    budget_usd: Annotated[
+        float | None, typer.Option("--budget-usd", metavar="X", min=0, help="US dollars that this run may spend.")
+    ] = None,
+    budget_tokens: Annotated[
+        int | None, typer.Option("--budget-tokens", metavar="N", min=0, help="Tokens that this run may use.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", callback=filled, help="Where the report goes; .swarm/runtime/eval/ID."),
+    ] = None,
+    arms: Annotated[
+        str, typer.Option("--arms", metavar="A,B", callback=filled, help="Which of single, parallel and debate.")
+    ] = "single,parallel,debate",
+    decision: Annotated[
+        bool | None,
+        typer.Option(
+            "--write-decision/--no-decision",
+            help="Write the decision to .swarm/debate-worth.json also where it is NOT SURE, or never.",
+        ),
+    ] = None,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Measure whether debates are more often right than as many independent ballots, on labelled designs and patches.
+
+    Example: swarm eval debate --fixtures examples/eval/designs.jsonl --models local/a,local/b
+    """
+    with boundary(json) as terminal:
+        import gc
+        from time import monotonic
+
+        gc.enable()
+        began = monotonic()
+        from swarmgate.cli.terminal.progress import listener
+        from swarmgate.domain.progress import Progress
+        from swarmgate.domain.usage import Allowance
+        from swarmgate.errors import Stopped
+        from swarmgate.evaluation.debate.harness import evaluate, setup_of
+        from swarmgate.evaluation.debate.report import lines
+
+        numbers = {"rounds": rounds, "participants": participants, "repeats": repeats, "seed": seed, "limit": limit}
+        setup = setup_of(models, arms, **numbers)
+        with listener(as_json=json) as listen:
+            try:
+                report = evaluate(
+                    fixtures,
+                    setup,
+                    start=repo,
+                    allowance=Allowance(usd=budget_usd, tokens=budget_tokens),
+                    out=out,
+                    write_decision=decision,
+                    on_progress=lambda text: listen(Progress(kind="notice", text=text, seconds=monotonic() - began)),
+                )
+            except KeyboardInterrupt:
+                hint = "Run the same command again: what was answered is kept and not asked again."
+                raise Stopped("stopped at once. Nothing is lost.", hint=hint) from None
+        terminal.result(report, lines(report))
+        raise typer.Exit(report.exit_code)
+
+
+@app.command("list")
+def listing(json: Json = False) -> None:
+    """List the labelled sets: what each measures, and what data it needs.
+
+    Example: swarm eval list
+    """
+    with boundary(json) as terminal:
+        from swarmgate.evaluation.gates import known
+
+        sets = known()
+        width = max(map(len, sets))
+        terminal.result(dict(sets), [f"{name:<{width}}  {about}" for name, about in sets.items()])

@@ -1,0 +1,1 @@
+"""Verbs of the council: several roles talk, outside of a run."""

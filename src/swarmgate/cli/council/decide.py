@@ -1,0 +1,216 @@
+"""`swarm decide`: several decide on one question, with the consensus as the exit code; and what was decided before."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from swarmgate.cli.council.flags import in_flags
+from swarmgate.cli.council.verbs import add_list, add_resume, add_show, described, group
+from swarmgate.cli.terminal.columns import at, gist
+from swarmgate.cli.terminal.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
+from swarmgate.cli.terminal.terminal import Terminal, boundary
+from swarmgate.errors import ConfigError, CouncilRefused, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from swarmgate.council.decision.model import DecisionOutcome
+    from swarmgate.engine.swarm import Swarm
+
+
+app = group(
+    'Have several decide: swarm decide "QUESTION", or swarm decide FILE.toml (see: swarm decide hold --help). '
+    "Or show, list and resume decisions. All take --json and --repo.\n\n"
+    'Example: swarm decide "Do we drop Python 3.11?" --strategy unanimous',
+    "for a question of one word",
+)
+
+_FLAGS = {
+    "question": "QUESTION",
+    "participants": "--participant",
+    "participants.weight": "--weight",
+    "strategy": "--strategy",
+    "options": "--option",
+    "threshold": "--threshold",
+    "facilitator": "--facilitator",
+    "weights": "--weight",
+    "rounds": "--rounds",
+    "files": "--file",
+    "diff": "--diff",
+    "tokens": "--tokens",
+    "usd": "--usd",
+    "timeout_s": "--timeout",
+}
+"""The flags of the keys of a request."""
+
+
+@app.command("hold")
+def hold(
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION | FILE.toml", callback=filled, help="What is decided; or all of it.")
+    ],
+    participant: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--participant",
+            metavar="ID[=MODEL]",
+            callback=filled,
+            help="Who decides, 1 to 10 of them; a builder, an operator and a user by default.",
+        ),
+    ] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            "--strategy",
+            metavar="NAME",
+            callback=filled,
+            help="unanimous, majority, supermajority, weighted, facilitator, approval or ranked; [council.decision].",
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option", metavar="TEXT", callback=filled, help="What approval and ranked choose among; 2 to 10."
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold", metavar="X", help="0 to 1, of unanimous (0.5), supermajority (2/3), weighted (0.7)."
+        ),
+    ] = None,
+    facilitator: Annotated[
+        str | None,
+        typer.Option(
+            "--facilitator",
+            metavar="ID[=MODEL]",
+            callback=filled,
+            help="The participant that decides (strategy facilitator), else who sums up each round.",
+        ),
+    ] = None,
+    weight: Annotated[
+        list[str] | None,
+        typer.Option("--weight", metavar="ID=X", callback=filled, help="The weight of a participant, 0 to 1."),
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", metavar="N", help="The most rounds, 1 to 10; [council.decision] rounds.")
+    ] = None,
+    file: Files = None,
+    diff: Diff = None,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Decide anew, also what was decided before as it is asked now.")
+    ] = False,
+    tokens: Tokens = None,
+    usd: Usd = None,
+    timeout: Timeout = None,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Have several decide, in rounds, by a strategy, to a consensus or honestly to none. The word `hold` may go.
+
+    Exit code 0 with a consensus, 1 without one.
+
+    Example: swarm decide "Which store?" --strategy ranked --option SQLite --option Postgres --option Redis
+    """
+    with boundary(json) as terminal:
+        options: dict[str, Any] = {
+            "participants": participant,
+            "strategy": strategy,
+            "options": option,
+            "threshold": threshold,
+            "facilitator": facilitator,
+            "weights": None if weight is None else dict(map(_weight, weight)),
+            "rounds": rounds,
+            "files": None if file is None else [from_here(each, repo) for each in file],
+            "diff": diff,
+            "cache": False if no_cache else None,
+            "tokens": tokens,
+            "usd": usd,
+            "timeout_s": timeout,
+        }
+        given = {key: value for key, value in options.items() if value is not None}
+        hint = 'To decide on a file: swarm decide "QUESTION" --file {path}.'
+        in_file = described("decision", question, "question", hint)
+        from swarmgate.cli.council.holding import held
+        from swarmgate.council.shared import new_id
+
+        decision = in_file.get("id", "")
+        if not decision:
+            given["minted"] = decision = new_id()
+
+        def work(swarm: Swarm) -> Coroutine[Any, Any, DecisionOutcome]:
+            council = swarm.council
+            return council.decide_file(Path(question), **given) if in_file else council.decide(question, **given)
+
+        try:
+            outcome = held(repo, terminal, work, goes_on=f"swarm decide resume {decision}")
+        except (ConfigError, CouncilRefused) as error:
+            page, verb = "docs/consensus.md, A file", "swarm decide hold"
+            raise in_flags(error, _FLAGS, given=given, in_file=bool(in_file), page=page, verb=verb) from None
+        _finish(terminal, repo, outcome, decision)
+
+
+def _weight(given: str) -> tuple[str, float]:
+    """`ID=X` as the id and the number.
+
+    Raises:
+        UsageError: it is written otherwise.
+    """
+    name, _, number = (part.strip() for part in given.rpartition("="))
+    try:
+        value = float(number)
+    except ValueError:
+        value = math.nan
+    if not name or math.isnan(value):
+        raise UsageError(f"--weight {given!r} is not of the form ID=X", hint="For example: --weight ops=0.5")
+    return name, value
+
+
+def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, asked: str) -> None:
+    """Prints how it ended and leaves with 0 where there is a consensus; `asked` is the id that it was to have."""
+    from swarmgate.cli.council.answered import Answered
+    from swarmgate.council.decision.view import outcome_lines
+    from swarmgate.engine.swarm import Swarm
+
+    record = Swarm(repo).council.decision_record(outcome.id)
+    more = [f"All of it: swarm decide show {outcome.id}"]
+    if outcome.ended_by == "timeout":
+        more.append(f"It can go on: swarm decide resume {outcome.id}")
+    stands = [
+        each.model_dump(mode="json", include={"participant", "stand", "agreement", "approves", "ranking", "excluded"})
+        for each in (record.rounds[-1].contributions if record.rounds else ())
+    ]
+    top = {"id": outcome.id, "status": record.status, "question": record.decision.question}
+    answered, lines = Answered(asked, outcome.id), outcome_lines(record)
+    told = answered.lines(lines, cost=lines[-1])
+    terminal.result(answered.data({**top, **outcome.model_dump(mode="json"), "stands": stands}), [*told, *more])
+    raise typer.Exit(0 if outcome.consensus else 1)
+
+
+add_resume(
+    app,
+    "decision",
+    "Go on with a decision that was interrupted, or whose time was up, after what is whole; exit codes as of "
+    "`hold`.\n\nExample: swarm decide resume 20261121-224500-3f2a --usd 3",
+    _finish,
+    lambda council: council.resume_decision,
+)
+add_show(
+    app,
+    "decision",
+    "Show a decision round by round: who stood where with what level, who did not count and why, what is open.\n\n"
+    "Example: swarm decide show 20261121-224500-3f2a",
+)
+add_list(
+    app,
+    "decision",
+    "List the decisions of the project, the newest first: the id, when it began, how it ended, and the question.\n\n"
+    "Example: swarm decide list",
+    lambda each: [each.id, at(each.began), each.status, each.strategy, gist(each.question)],
+    every="Those that an orchestration held, too.",
+    notes=True,
+)

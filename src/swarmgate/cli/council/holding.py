@@ -1,0 +1,75 @@
+"""Verbs that hold a council: live progress, and Ctrl-C, which ends it at once and keeps what is whole."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from swarmgate.cli.terminal.terminal import Terminal
+from swarmgate.errors import Stopped
+
+if TYPE_CHECKING:
+    from swarmgate.domain.progress import Listener, Progress
+    from swarmgate.engine.swarm import Swarm
+
+T = TypeVar("T")
+
+
+def held(
+    repo: Path | None,
+    terminal: Terminal,
+    work: Callable[[Swarm], Coroutine[Any, Any, T]],
+    *,
+    goes_on: str,
+    quiet: bool = False,
+) -> T:
+    """Does the work with live progress.
+
+    Args:
+        repo: a folder in the repository; None: the current one.
+        terminal: where it prints.
+        work: what is done with the project.
+        goes_on: the command line with which it goes on after it was stopped; empty: there is none.
+        quiet: no progress is told; `work` tells its own.
+
+    Raises:
+        Stopped: Ctrl-C, or SIGTERM.
+    """
+    import asyncio
+    import gc
+
+    gc.enable()
+    from swarmgate.cli.terminal.progress import listener
+    from swarmgate.engine.swarm import Swarm
+
+    with listener(as_json=terminal.as_json or quiet) as listen:
+        swarm = Swarm(repo) if quiet else Swarm(repo, listener=_timed(listen, terminal.began))
+        return asyncio.run(_until_signals(work(swarm), goes_on))
+
+
+def _timed(listen: Listener, began: float) -> Listener:
+    """The listener with one clock for all that is told, from the start of the command on."""
+
+    def told(progress: Progress) -> None:
+        listen(progress.model_copy(update={"seconds": time.monotonic() - began}))
+
+    return told
+
+
+async def _until_signals(work: Coroutine[Any, Any, T], goes_on: str) -> T:
+    import asyncio
+
+    task, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, task.cancel)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        hint = f"Go on with: {goes_on}" if goes_on else ""
+        raise Stopped("stopped at once. What is whole is kept.", hint=hint) from None
+    finally:
+        for each in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(each)

@@ -1,0 +1,1 @@
+"""Verbs that show what is on record, and change nothing."""

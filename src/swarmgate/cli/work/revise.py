@@ -1,0 +1,26 @@
+"""`swarm revise`: have the plan changed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from swarmgate.cli.terminal.options import Json, Repo
+from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.cli.work.driving import drive, finish
+
+
+def command(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What should be different.")],
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Have the architect change the plan as you say; the critic reviews it, then it waits for your approval.
+
+    Completed tasks stay as they are.
+
+    Example: swarm revise "use argon2"
+    """
+    with boundary(json) as terminal:
+        finish(terminal, drive(repo, terminal, lambda swarm: swarm.revise(text)))

@@ -1,0 +1,19 @@
+"""`swarm stop`: end a run that goes on elsewhere."""
+
+from __future__ import annotations
+
+from swarmgate.cli.terminal.options import Json, Repo
+from swarmgate.cli.terminal.terminal import boundary
+
+
+def command(repo: Repo = None, json: Json = False) -> None:
+    """Ask the running `swarm run` to stop at its next safe point.
+
+    Example: swarm stop
+    """
+    with boundary(json) as terminal:
+        from swarmgate.engine.swarm import Swarm
+
+        owner = Swarm(repo).stop()
+        said = f"Asked {owner} to stop at the next safe point." if owner else "Nothing is running."
+        terminal.result({"stopping": owner}, [said, "Go on later with: swarm run"])

@@ -1,0 +1,172 @@
+"""The conclusion of a discussion: the historian's, in a lightweight one the moderator's, every cited id checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, Field
+
+from swarmgate.agents.tools.answer_text import Unread, squeezed
+from swarmgate.agents.tools.answers import TEXT, Answer, Form, called
+from swarmgate.council.discussion.answers.values import Ids, Spoken, Text, Texts, items_of, known, texts_in
+from swarmgate.council.discussion.argument.agreement import agreed_by
+from swarmgate.council.discussion.model import (
+    HISTORIAN,
+    MODERATOR,
+    Agreement,
+    Cast,
+    Cited,
+    Conclusion,
+    DiscussionRound,
+    Unresolved,
+)
+from swarmgate.council.discussion.steps.table import Table, constraints_section
+from swarmgate.council.limits import MOST_TEXT
+from swarmgate.domain.review.votes import MESSAGE_ID
+from swarmgate.errors import CouncilFailed
+
+
+class Finding(Answer):
+    """Something that is concluded, and the messages that it rests on."""
+
+    text: Text = called("text", "insight", "agreement")
+    cites: Ids = called("cites", "source", "sources", "evidence", default=(), description="Ids of messages.")
+
+    @classmethod
+    def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields; an object without a text is one itself."""
+        return {"text": found, **super().fields_in(found)}
+
+
+class Noticed(Finding):
+    """An insight."""
+
+    dissent: Text = Field("", description="Who does not agree, and why.")
+
+
+class Agreed(Finding):
+    """An agreement."""
+
+    resolved_by: Text = Field("", description="argument or majority.")
+
+
+class Open(Finding):
+    """A debate that was not resolved."""
+
+    text: Text = called("topic", "text")
+    why: Text = ""
+
+
+Findings = Annotated[tuple[Finding, ...], BeforeValidator(items_of)]
+
+
+class Synthesis(Spoken):
+    """What came of all rounds."""
+
+    longest: ClassVar[int] = MOST_TEXT
+    executive_summary: Text = Field(min_length=1)
+    insights: Annotated[tuple[Noticed, ...], BeforeValidator(items_of)] = ()
+    agreements: Annotated[tuple[Agreed, ...], BeforeValidator(items_of)] = ()
+    minority_report: Findings = ()
+    unresolved_debates: Annotated[tuple[Open, ...], BeforeValidator(items_of)] = ()
+    position_evolution: Text = ""
+    open_questions: Texts = ()
+    recommendations: Findings = ()
+    meta_observations: Text = ""
+
+    @property
+    def cited(self) -> tuple[str, ...]:
+        """Every id that is cited, or named in a text."""
+        lists = (self.insights, self.agreements, self.minority_report, self.unresolved_debates, self.recommendations)
+        cites = [each for listed in lists for finding in listed for each in finding.cites]
+        texts = texts_in(self.model_dump(exclude={TEXT}))
+        return tuple(dict.fromkeys((*cites, *(each for text in texts for each in MESSAGE_ID.findall(text)))))
+
+
+async def concluded(table: Table, rounds: Sequence[DiscussionRound]) -> Conclusion:
+    """What is concluded from all rounds.
+
+    Raises:
+        CouncilFailed: twice, no conclusion could be read; the rounds are on record.
+        CouncilRefused: the discussion does not fit the author's window.
+        BudgetExhausted, Stopped, MissingRequirement: as they come.
+    """
+    author = HISTORIAN if HISTORIAN in table.fixed else MODERATOR
+    checks = Checks.of(rounds, table.cast)
+    sections = (constraints_section(rounds[-1]),) if rounds else ()
+    form = conclusion_of(checks)
+    heard, _ = await table.ask(author, "conclude", rounds=rounds, number=0, sections=sections, read=lambda _: form)
+    if heard.value is None:
+        raise CouncilFailed(f"the {author} gave no conclusion: {heard.failed}")
+    return heard.value.model_copy(update={"author": author, **heard.took})
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What a conclusion is held to: the ids of messages that there are, and how an agreement on some came about.
+
+    `agreed_by` is `council.discussion.argument.agreement.agreed_by` of the discussion.
+    """
+
+    ids: frozenset[str]
+    agreed_by: Callable[[Collection[str]], frozenset[str]]
+
+    @classmethod
+    def of(cls, rounds: Sequence[DiscussionRound], cast: Cast) -> Checks:
+        """Those of a discussion."""
+        ids = frozenset(each.id for held in rounds for each in held.messages if not each.failed)
+        return cls(ids, lambda cites: agreed_by(rounds, cast, cites))
+
+
+def conclusion_of(checks: Checks) -> Form[Synthesis, Conclusion]:
+    """How all rounds are concluded; with ids that do not exist, a conclusion is kept when asked once more."""
+    return Form(Synthesis, lambda given: _checked(given, checks))
+
+
+def _checked(given: Synthesis, checks: Checks) -> Conclusion:
+    agreements, claimed = _agreements(given.agreements, checks)
+    noted = (*given.noted, *claimed)
+    conclusion = Conclusion(
+        executive_summary=given.executive_summary,
+        insights=tuple(_cited(each, checks.ids) for each in given.insights),
+        agreements=agreements,
+        minority_report=tuple(_cited(each, checks.ids) for each in given.minority_report),
+        unresolved_debates=tuple(
+            Unresolved(topic=each.text, why=each.why, cites=known(each.cites, checks.ids)[0])
+            for each in given.unresolved_debates
+        ),
+        position_evolution=given.position_evolution,
+        open_questions=given.open_questions,
+        recommendations=tuple(_cited(each, checks.ids) for each in given.recommendations),
+        meta_observations=given.meta_observations,
+        noted=noted,
+    )
+    if unknown := known(given.cited, checks.ids)[1]:
+        listed = ", ".join(unknown)
+        kept = conclusion.model_copy(update={"noted": (*noted, f"it cites messages that do not exist: {listed}")})
+        raise Unread(f"There is no message {listed}: cite those that you were shown.", otherwise=kept)
+    return conclusion
+
+
+def _cited(given: Finding, ids: Collection[str]) -> Cited:
+    cites, unresolved = known(given.cites, ids)
+    dissent = given.dissent if isinstance(given, Noticed) else ""
+    return Cited(text=given.text, cites=cites, dissent=dissent, unresolved=unresolved)
+
+
+def _agreements(given: Sequence[Agreed], checks: Checks) -> tuple[tuple[Agreement, ...], tuple[str, ...]]:
+    """The agreements as their messages show them, and a phrase for each of which they show less than it claims."""
+    made: list[Agreement] = []
+    noted: list[str] = []
+    for number, each in enumerate(given, start=1):
+        cites = known(each.cites, checks.ids)[0]
+        claimed = "argument" if squeezed(each.resolved_by) == "argument" else "majority"
+        shown = checks.agreed_by(cites)
+        way = claimed if claimed in shown else next(iter(shown), "unproven")
+        if way != claimed:
+            instead = "neither an argument nor a majority" if way == "unproven" else f"that it is by {way}"
+            noted.append(f"agreement {number} is claimed to be by {claimed}; its messages show {instead}")
+        made.append(Agreement.model_validate({"text": each.text, "resolved_by": way, "cites": cites}))
+    return tuple(made), tuple(noted)

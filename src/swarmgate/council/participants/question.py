@@ -1,0 +1,99 @@
+"""One voice asked once: within its bounds, once more where its answer cannot be read, and alone in its failure.
+
+And several at once (`together`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+from swarmgate.agents.briefs.brief import Brief, Section
+from swarmgate.agents.context import Desk
+from swarmgate.agents.roles.participant import ROLE, AskedOnceMore, speak, submit
+from swarmgate.agents.tools.answers import Form
+from swarmgate.council.participants.overheard import overheard
+from swarmgate.domain.usage import Usage
+from swarmgate.errors import EndpointFailed, ModelError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Heard(Generic[T]):
+    """What came of asking: the value, or why there is none; and what it took.
+
+    `unreached` says of a failed one that its model could not be reached, or gave up.
+    """
+
+    value: T | None
+    failed: str = ""
+    unreached: bool = False
+    model: str = ""
+    prompt_hash: str = ""
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+
+    @property
+    def took(self) -> dict[str, Any]:
+        """The fields that records of voices share: model, prompt_hash, usage, seconds."""
+        return {
+            "model": self.model,
+            "prompt_hash": self.prompt_hash,
+            "usage": self.usage,
+            "seconds": self.seconds,
+        }
+
+
+async def ask(desk: Desk, brief: Brief, *, read: Form[Any, T] | Callable[[str], T]) -> Heard[T]:
+    """Ask a voice.
+
+    Args:
+        desk: its surroundings; their bounds hold.
+        brief: what it is told.
+        read: the form of its answer; or, of prose, what its text comes to. Either may raise `Unread`, for which it is
+            asked once more.
+
+    Raises:
+        BudgetExhausted, Stopped, MissingRequirement: as they come; a model that fails is a failed answer.
+    """
+    at_desk, ears = overheard(desk)
+    try:
+        if isinstance(read, Form):
+            ending = await submit(at_desk, brief, read)
+        else:
+            ending = await speak(at_desk, brief, answer=AskedOnceMore(read))
+        value, failed, unreached = ending.value, "", False
+    except ModelError as error:
+        value, failed, unreached = None, error.message, isinstance(error, EndpointFailed)
+    return Heard(value, failed, unreached, ears.model, ears.prompt_hash, ears.usage, ears.seconds)
+
+
+async def together(speaking: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """All at once, results in order; the first that raises an error ends the others too, and that error is raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in speaking]
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return [task.result() for task in tasks]
+
+
+def brief_for(who: str, step: str, number: int, *sections: Section) -> Brief:
+    """What a voice is told: `who` is its name, `number` the round; 0: none."""
+    return Brief(ROLE, step, participant=who, round=number, sections=sections)
+
+
+def bounded(desk: Desk, *, tokens: int, timeout_s: float) -> Desk:
+    """The desk under the bounds of one step: tokens and seconds, beside those that it has."""
+    own = desk.limits.bounds
+    bounds = own.model_copy(
+        update={
+            "tokens": min(tokens, own.tokens or tokens),
+            "wall_time_s": min(timeout_s, own.wall_time_s),
+            "idle": max(own.idle, 3),
+        }
+    )
+    return replace(desk, limits=replace(desk.limits, bounds=bounds))

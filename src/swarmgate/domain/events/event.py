@@ -1,0 +1,182 @@
+"""What can be written in the ledger: one frozen, tagged union. The state is a fold over it (`fold.fold`)."""
+
+from typing import Annotated, TypeAlias, get_args
+
+from pydantic import Field
+
+from swarmgate.domain import base
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.events.debate import DebateKept, DebateWeighed
+from swarmgate.domain.events.planning import (
+    EditRefused,
+    GoalSet,
+    PhaseApproved,
+    PhaseClosed,
+    PlanAmended,
+    PlanApproved,
+    PlanningFailed,
+    PlanReviewed,
+    PlanSaved,
+    ProjectInitialised,
+    QuestionAnswered,
+    QuestionsAsked,
+    RevisionRequested,
+)
+from swarmgate.domain.events.run import (
+    GuardActed,
+    GuidanceGiven,
+    LedgerAdopted,
+    LedgerRepaired,
+    LedgerRestored,
+    LocksRemoved,
+    PauseReason,
+    PhaseEstimated,
+    RecordSealed,
+    RunPaused,
+    RunStarted,
+    TreeRestored,
+    TurnEnded,
+    UsageRecorded,
+    WorkStarted,
+)
+from swarmgate.domain.events.task import (
+    AdversarialTestsWritten,
+    AttemptInterrupted,
+    AttemptKind,
+    AttemptRejected,
+    ChangeCaptured,
+    CommitMoved,
+    EvidenceKept,
+    EvidenceSetAside,
+    GatesRun,
+    RejectionOverridden,
+    ReviewGiven,
+    SecurityReviewGiven,
+    TaskBlocked,
+    TaskCompleted,
+    TaskDelegated,
+    TaskReopened,
+    TaskRetried,
+    TaskSkipped,
+    TestsReviewed,
+    TestsRun,
+    TestsWritten,
+)
+
+__all__ = [
+    "EVENTS",
+    "AdversarialTestsWritten",
+    "AttemptInterrupted",
+    "AttemptKind",
+    "AttemptRejected",
+    "ChangeCaptured",
+    "CommitMoved",
+    "DebateKept",
+    "DebateWeighed",
+    "EditRefused",
+    "Entry",
+    "Event",
+    "EvidenceKept",
+    "EvidenceSetAside",
+    "GatesRun",
+    "GoalSet",
+    "GuardActed",
+    "GuidanceGiven",
+    "LedgerAdopted",
+    "LedgerRepaired",
+    "LedgerRestored",
+    "LocksRemoved",
+    "PauseReason",
+    "PhaseApproved",
+    "PhaseClosed",
+    "PhaseEstimated",
+    "PlanAmended",
+    "PlanApproved",
+    "PlanReviewed",
+    "PlanSaved",
+    "PlanningFailed",
+    "ProjectInitialised",
+    "QuestionAnswered",
+    "QuestionsAsked",
+    "RecordSealed",
+    "RejectionOverridden",
+    "ReviewGiven",
+    "RevisionRequested",
+    "RunPaused",
+    "RunStarted",
+    "SecurityReviewGiven",
+    "TaskBlocked",
+    "TaskCompleted",
+    "TaskDelegated",
+    "TaskReopened",
+    "TaskRetried",
+    "TaskSkipped",
+    "TestsReviewed",
+    "TestsRun",
+    "TestsWritten",
+    "TreeRestored",
+    "TurnEnded",
+    "UsageRecorded",
+    "WorkStarted",
+]
+
+Event = Annotated[
+    ProjectInitialised
+    | GoalSet
+    | QuestionsAsked
+    | QuestionAnswered
+    | PlanSaved
+    | PlanningFailed
+    | PlanReviewed
+    | PlanApproved
+    | RevisionRequested
+    | PlanAmended
+    | EditRefused
+    | WorkStarted
+    | RunStarted
+    | RunPaused
+    | TreeRestored
+    | TaskDelegated
+    | ChangeCaptured
+    | GatesRun
+    | ReviewGiven
+    | SecurityReviewGiven
+    | TestsWritten
+    | AdversarialTestsWritten
+    | TestsReviewed
+    | TestsRun
+    | AttemptRejected
+    | AttemptInterrupted
+    | TaskCompleted
+    | CommitMoved
+    | TaskReopened
+    | TaskBlocked
+    | TaskRetried
+    | TaskSkipped
+    | RejectionOverridden
+    | PhaseClosed
+    | PhaseApproved
+    | UsageRecorded
+    | GuardActed
+    | TurnEnded
+    | GuidanceGiven
+    | PhaseEstimated
+    | DebateKept
+    | DebateWeighed
+    | EvidenceKept
+    | EvidenceSetAside
+    | LedgerRepaired
+    | RecordSealed
+    | LedgerRestored
+    | LedgerAdopted
+    | LocksRemoved,
+    Field(discriminator="type"),
+]
+"""One event. The `type` tag tells which."""
+
+EVENTS: dict[str, type[Frozen]] = {kind.model_fields["type"].default: kind for kind in get_args(get_args(Event)[0])}
+"""The kinds of event by their tag."""
+
+
+Entry: TypeAlias = base.Entry[Event]
+"""An event of the ledger with its place."""

@@ -1,0 +1,109 @@
+"""Events of planning and of the checkpoints: the goal, the plan, what the user says of it, the phases' ends."""
+
+from typing import Literal
+
+from swarmgate.domain.base import Frozen, Line, Text
+from swarmgate.domain.plan.plan import Plan
+from swarmgate.domain.review.evidence import Review
+
+
+class ProjectInitialised(Frozen):
+    """`swarm init`: what was detected."""
+
+    type: Literal["project_initialised"] = "project_initialised"
+    version: str
+    branch: str
+    languages: tuple[str, ...] = ()
+    test_command: str = ""
+
+
+class GoalSet(Frozen):
+    """The user said what is wanted. `spec` is the text of `--from FILE`, `source` that file's name."""
+
+    type: Literal["goal_set"] = "goal_set"
+    goal: Text
+    spec: str = ""
+    source: Line = ""
+
+
+class QuestionsAsked(Frozen):
+    """The architect cannot go on without these answers."""
+
+    type: Literal["questions_asked"] = "questions_asked"
+    questions: tuple[Text, ...]
+
+
+class QuestionAnswered(Frozen):
+    """The user's answer to question `number` (from 1, over the whole planning)."""
+
+    type: Literal["question_answered"] = "question_answered"
+    number: int
+    answer: Text
+
+
+class PlanSaved(Frozen):
+    """The architect saved a legal plan: the first one, or a revision."""
+
+    type: Literal["plan_saved"] = "plan_saved"
+    plan: Plan
+
+
+class PlanningFailed(Frozen):
+    """The architect gave no legal plan within the bound."""
+
+    type: Literal["planning_failed"] = "planning_failed"
+    problems: tuple[Text, ...]
+
+
+class PlanReviewed(Frozen):
+    """The critic's verdict; its objections stay on record."""
+
+    type: Literal["plan_reviewed"] = "plan_reviewed"
+    review: Review
+
+
+class PlanApproved(Frozen):
+    """The user approved the plan as it stands."""
+
+    type: Literal["plan_approved"] = "plan_approved"
+
+
+class RevisionRequested(Frozen):
+    """`swarm revise`: what the user wants changed."""
+
+    type: Literal["revision_requested"] = "revision_requested"
+    text: Text
+
+
+class PlanAmended(Frozen):
+    """The user edited the structure of plan.md or plan.json by hand."""
+
+    type: Literal["plan_amended"] = "plan_amended"
+    plan: Plan
+    source: str
+
+
+class EditRefused(Frozen):
+    """A hand edit of plan.md or plan.json was not taken; its text is kept at `kept`."""
+
+    type: Literal["edit_refused"] = "edit_refused"
+    source: str
+    problems: tuple[str, ...]
+    kept: str
+
+
+class PhaseClosed(Frozen):
+    """Every task of the phase is done; the architect's summary waits for the user's approval."""
+
+    type: Literal["phase_closed"] = "phase_closed"
+    phase: int
+    summary: Text
+    decisions: tuple[Line, ...] = ()
+    lessons: tuple[Line, ...] = ()
+
+
+class PhaseApproved(Frozen):
+    """The user approved the phase checkpoint."""
+
+    type: Literal["phase_approved"] = "phase_approved"
+    phase: int

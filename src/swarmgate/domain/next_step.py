@@ -1,0 +1,220 @@
+"""What now: the one decision of the loop, as a pure function of the state, and what the user is waited for.
+
+    while step := next_step(state): ...
+
+`next_step` returns None exactly when `waiting_for` has an answer: there are no dead ends.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from swarmgate.domain.events.event import AttemptKind
+from swarmgate.domain.plan.plan import Task
+from swarmgate.domain.review.stage import Judge
+from swarmgate.domain.spending.estimate import estimate_due
+from swarmgate.domain.state.lifecycle import TaskState
+from swarmgate.domain.state.state import Attempt, Outcome, Planning, Recovery, State, TaskRecord, TaskStatus
+from swarmgate.domain.task.trajectory import stopping
+from swarmgate.domain.transitions.review import adversarial_due, tests_review_due
+from swarmgate.domain.transitions.task import attempt_kind
+
+
+class Step(StrEnum):
+    """One thing that the engine can do. Each ends in events."""
+
+    RECOVER = "recover"
+    """Bring the files back to what the last step left, after a run that died or stopped at once."""
+    PLAN = "plan"
+    REVISE = "revise"
+    REVIEW_PLAN = "review_plan"
+    START_WORK = "start_work"
+    """Make the branch of the work."""
+    ESTIMATE = "estimate"
+    """Say what the phase that begins is expected to use."""
+    DELEGATE = "delegate"
+    OPEN_OVERRIDE = "open_override"
+    """Open an attempt on the tree as it stands, because the user overruled a rejection."""
+    CODE = "code"
+    IMPLEMENT = "implement"
+    """The architect writes the code itself (ESCALATED)."""
+    CAPTURE = "capture"
+    """Take the tree as it stands for the change (OVERRIDE)."""
+    GATES = "gates"
+    REVIEW = "review"
+    SECURITY_REVIEW = "security_review"
+    TEST = "test"
+    ADVERSARIAL_TEST = "adversarial_test"
+    REVIEW_TESTS = "review_tests"
+    """The reviewer looks again, where the test engineer wrote files since its review."""
+    RUN_TESTS = "run_tests"
+    COMMIT = "commit"
+    BLOCK = "block"
+    CLOSE_PHASE = "close_phase"
+
+
+class Waiting(StrEnum):
+    """What only the user can do next."""
+
+    GOAL = "goal"
+    ANSWERS = "answers"
+    PLAN_APPROVAL = "plan_approval"
+    PLANNING_FAILED = "planning_failed"
+    BLOCKED_TASK = "blocked_task"
+    PHASE_APPROVAL = "phase_approval"
+    NOTHING = "nothing"
+    """Every phase is approved: the work is done."""
+
+
+def next_step(state: State) -> Step | None:
+    """What the engine does now; None when it is the user's turn or the work is done."""
+    if state.recovery is not Recovery.NONE:
+        return Step.RECOVER
+    if state.planning is not Planning.APPROVED:
+        return _planning_step(state)
+    if not state.branch:
+        return None if state.finished else Step.START_WORK
+    if state.open:
+        return _attempt_step(state)
+    if state.finished:
+        return None
+    if state.phase_settled(state.current_phase):
+        return None if state.phase(state.current_phase).closed else Step.CLOSE_PHASE
+    return _task_step(state)
+
+
+def waiting_for(state: State) -> Waiting | None:
+    """What the user has to do next; None while the engine has something to do."""
+    if next_step(state) is not None:
+        return None
+    if state.planning is not Planning.APPROVED:
+        return {
+            Planning.NONE: Waiting.GOAL,
+            Planning.ASKED: Waiting.ANSWERS,
+            Planning.OBJECTED: Waiting.ANSWERS,
+            Planning.REVIEWED: Waiting.PLAN_APPROVAL,
+            Planning.FAILED: Waiting.PLANNING_FAILED,
+        }[state.planning]
+    if state.finished:
+        return Waiting.NOTHING
+    return Waiting.PHASE_APPROVAL if state.phase_settled(state.current_phase) else Waiting.BLOCKED_TASK
+
+
+def next_task(state: State) -> Task | None:
+    """The task that the next delegation is for: an unfinished one first, else the first ready one in plan order.
+
+    A task is ready when it stands in the current phase and all it depends on is complete or skipped. While a task is
+    blocked there is none: its change lies in the tree.
+    """
+    if state.plan is None or state.finished:
+        return None
+    unfinished: Task | None = None
+    ready: Task | None = None
+    for task in state.plan.phase(state.current_phase).tasks:  # once over all of them: a plan may have thousands
+        record = state.task(task.id)
+        if record.status is TaskStatus.BLOCKED:
+            return None
+        if record.settled:
+            continue
+        if record.unfinished:
+            unfinished = unfinished or task
+        elif ready is None and all(state.task(other).settled for other in task.depends):
+            ready = task
+    return unfinished or ready
+
+
+def worked_on(state: State) -> str:
+    """The task that the next step is for: a delegation is for the one that it opens; empty outside of tasks."""
+    if state.open or next_step(state) is not Step.DELEGATE:
+        return state.open
+    due = next_task(state)
+    return due.id if due else ""
+
+
+def begins_phase(state: State) -> int:
+    """The phase that the next step begins: none of its tasks was ever attempted. 0 where no phase begins."""
+    if state.plan is None or next_step(state) not in (Step.ESTIMATE, Step.DELEGATE):
+        return 0
+    number = state.current_phase
+    return 0 if any(state.task(task.id).attempts for task in state.plan.phase(number).tasks) else number
+
+
+def blocked_task(state: State) -> Task | None:
+    """The task of the current phase that waits for the user's decision, if there is one."""
+    if state.plan is None or state.finished:
+        return None
+    tasks = state.plan.phase(state.current_phase).tasks
+    return next((task for task in tasks if state.task(task.id).status is TaskStatus.BLOCKED), None)
+
+
+def _planning_step(state: State) -> Step | None:
+    if state.planning is Planning.SAVED:
+        return Step.REVIEW_PLAN
+    if state.planning not in (Planning.ASKED, Planning.OBJECTED):
+        return None
+    if any(not question.answer for question in state.questions):
+        return None
+    return Step.REVISE if state.plan else Step.PLAN
+
+
+def _task_step(state: State) -> Step | None:
+    task = next_task(state)
+    if task is None:
+        return None
+    record = state.task(task.id)
+    if _is_exhausted(record) or _is_unjudged(record) or stopping(record):
+        return Step.BLOCK
+    if attempt_kind(state, task.id) is AttemptKind.OVERRIDE:
+        return Step.OPEN_OVERRIDE
+    return Step.ESTIMATE if estimate_due(state) else Step.DELEGATE
+
+
+def _is_exhausted(record: TaskRecord) -> bool:
+    """Whether the last word was a rejection that no further attempt may follow without the user."""
+    last = record.last
+    return (
+        last is not None
+        and last.outcome is Outcome.REJECTED
+        and last.kind is not AttemptKind.CODER
+        and record.rejections > 0
+        and not record.override_pending
+    )
+
+
+def _is_unjudged(record: TaskRecord) -> bool:
+    """Whether nobody could judge: a breaker stopped the role, or the tools are not what they were.
+
+    Another attempt of the coder's mends neither.
+    """
+    last = record.last
+    return (
+        last is not None
+        and last.outcome is Outcome.REJECTED
+        and (last.stage.judge is Judge.INSTALLED or _is_stopped_judge(last))
+        and record.rejections > 0
+        and not record.override_pending
+    )
+
+
+def _is_stopped_judge(attempt: Attempt) -> bool:
+    return attempt.stage.judge is Judge.BREAKER and attempt.state is not TaskState.CODER_DELEGATED
+
+
+_TURN_OF = {AttemptKind.CODER: Step.CODE, AttemptKind.ESCALATED: Step.IMPLEMENT, AttemptKind.OVERRIDE: Step.CAPTURE}
+
+
+def _attempt_step(state: State) -> Step:
+    attempt = state.task(state.open).attempts[-1]
+    match attempt.state:
+        case TaskState.CODER_DELEGATED:
+            return Step.GATES if attempt.captured else _TURN_OF[attempt.kind]
+        case TaskState.PRE_CHECK_PASSED:
+            return Step.SECURITY_REVIEW if attempt.reviewed else Step.REVIEW
+        case TaskState.REVIEWER_RUN if not attempt.tested:
+            return Step.TEST
+        case TaskState.REVIEWER_RUN:
+            if adversarial_due(state, state.open):
+                return Step.ADVERSARIAL_TEST
+            return Step.REVIEW_TESTS if tests_review_due(state, state.open) else Step.RUN_TESTS
+        case _:
+            return Step.COMMIT

@@ -1,0 +1,1 @@
+"""The plan: its phases and tasks, the rules that make it legal, and the merge of two of them."""

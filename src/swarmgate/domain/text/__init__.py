@@ -1,0 +1,1 @@
+"""Words that anybody may have written, made safe for pages, terminals, JSON and records."""

@@ -1,0 +1,1 @@
+"""Builds and type checks of a project, in the work tree and in the revision before it."""

@@ -1,0 +1,73 @@
+"""Does Python code compile for the oldest version that the project says it runs on: in memory, nothing is written."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from swarmgate.config import toml_text
+from swarmgate.domain.review.finding import Finding, Severity
+from swarmgate.gates.source import python_tree
+from swarmgate.workspace.files import regular
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from swarmgate.gates.source.file import SourceFile
+
+_LOWEST = re.compile(r"(?:>=|~=|==|\^|~|>)\s*3\.(\d+)")
+_OLDEST = 7
+"""Below this, `ast` knows too little of the old grammar to judge."""
+
+
+def target(root: Path) -> int | None:
+    """The minor version of Python 3 that `requires-python` begins with; None when nobody says."""
+    try:
+        data = toml_text.loads(regular.text(root / "pyproject.toml"))
+        declared = _declared(data)
+    except (OSError, ValueError, AttributeError):
+        return None
+    versions = [int(match) for match in _LOWEST.findall(declared)]
+    return min(versions) if versions else None
+
+
+def look(source: SourceFile, minor: int | None) -> list[Finding] | str:
+    """What keeps one file from compiling; a word where this interpreter cannot tell."""
+    if source.language != "python":
+        return source.language or "unknown"
+    if minor is not None and minor > sys.version_info.minor:
+        return f"Python that needs 3.{minor}"
+    said = _compile(source.content, minor)
+    if said is None:
+        return []
+    line, column, message = said
+    return [
+        Finding(
+            rule="python-compile",
+            path=source.path,
+            line=line,
+            column=column,
+            severity=Severity.CRITICAL,
+            message=message,
+        )
+    ]
+
+
+def _compile(content: bytes, minor: int | None) -> tuple[int, int, str] | None:
+    version = f"3.{sys.version_info.minor}"
+    try:
+        python_tree.check(content)
+        if minor is not None and _OLDEST <= minor < sys.version_info.minor:
+            version = f"3.{minor}, which requires-python allows"
+            python_tree.check_for(content, minor)
+    except SyntaxError as error:
+        return error.lineno or 0, max(error.offset or 0, 0), f"does not compile as Python {version}: {error.msg}"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return 0, 0, f"cannot be compiled: {str(error) or type(error).__name__}"
+    return None
+
+
+def _declared(data: dict[str, Any]) -> str:
+    poetry = data.get("tool", {}).get("poetry", {}).get("dependencies", {}).get("python", "")
+    return str(data.get("project", {}).get("requires-python") or poetry)

@@ -1,0 +1,1 @@
+"""What gates said before, kept a file, under all that it depends on."""

@@ -1,0 +1,72 @@
+"""The surfaces of the Python modules of a change, on both sides, each read once."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from swarmgate.gates.contracts.model import Surface, Symbol
+from swarmgate.gates.contracts.python import facts
+from swarmgate.gates.contracts.python import surface as python
+from swarmgate.gates.contracts.python.bases import Bases
+from swarmgate.gates.project.modules import PythonModules
+
+if TYPE_CHECKING:
+    from swarmgate.gates.project.index import Project
+    from swarmgate.gates.source.file import Revision, SourceFile
+
+
+class PythonSurfaces:
+    """The modules of a project before and after a change.
+
+    Attributes:
+        project: the repository.
+        present: the paths that are there now.
+        was_present: those that were before.
+        modules: finds modules among the present paths; `old_modules` among those that were.
+        bases: finds what a class inherits.
+    """
+
+    def __init__(self, project: Project, pairs: list[SourceFile]) -> None:
+        self.project = project
+        gone = {pair.old.path for pair in pairs if pair.old} - {pair.new.path for pair in pairs if pair.new}
+        came = {pair.new.path for pair in pairs if pair.new} - {pair.old.path for pair in pairs if pair.old}
+        self.present = project.head.files
+        self.was_present = frozenset((self.present - came) | gone)
+        self.modules, self.old_modules = PythonModules(self.present), PythonModules(self.was_present)
+        self.bases = Bases(project, self.modules)
+        self._read: dict[tuple[str, bool], Surface] = {}
+
+    def read(self, side: Revision, *, old: bool) -> Surface:
+        """The surface of a module of the change, on one side.
+
+        Raises:
+            Unreadable: it is no valid Python.
+        """
+        key = side.path, old
+        if key not in self._read:
+            surface = self._read[key] = python.read(side.path, side.content)
+            self._expand(surface, old=old)
+        return self._read[key]
+
+    def _expand(self, surface: Surface, *, old: bool) -> None:
+        """Star imports of the project's own modules become names; any other one leaves the surface open."""
+        modules = self.old_modules if old else self.modules
+        for star in surface.stars:
+            path = modules.locate(star, surface.path)
+            side = self.project.base if old else self.project.head
+            content = side.content(path) if path and path != surface.path else None
+            try:
+                there = python.read(path, content) if content is not None else None
+            except facts.Unreadable:
+                there = None
+            surface.open |= there is None or there.open or bool(there.stars)
+            surface.spoken |= there.spoken if there else set()
+            package = posixpath.basename(surface.path) == "__init__.py"
+            for name, symbol in there.symbols.items() if there else ():
+                if symbol.public and name not in surface.symbols:
+                    surface.symbols[name] = Symbol(name, "alias", 1, public=package, path=surface.path)
+
+    def surface(self, path: str) -> Surface | None:
+        """The surface of a changed module as it is now."""
+        return self._read.get((path, False))

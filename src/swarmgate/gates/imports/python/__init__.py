@@ -1,0 +1,1 @@
+"""Imports of Python files: whether modules, names, attributes and arguments are there."""

@@ -1,0 +1,1 @@
+"""Imports of JavaScript and TypeScript files: whether files, exports and packages are there."""

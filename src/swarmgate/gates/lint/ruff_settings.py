@@ -1,0 +1,92 @@
+"""A project's ruff settings where this ruff does not know all that they name: judged without that, and told.
+
+A selector that another version of ruff knows, or a version that is asked for, makes ruff refuse to look at anything:
+that says nothing of the change. A copy of the settings without them is used; any other mistake in them stays an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swarmgate.config import toml_text
+from swarmgate.workspace.files import regular
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FILES = ("ruff.toml", ".ruff.toml", "pyproject.toml")
+"""What ruff reads its settings from, in the nearest folder that has one of them; the last one only with a section."""
+
+_UNKNOWN = re.compile(r"Unknown rule selector `([\w-]+)`")
+_REMOVED = re.compile(r"rules have been removed and cannot be selected:((?:[\s|]*- [A-Z]+\d*\b)+)")
+_VERSION = re.compile(r"Required version `[^`]+` does not match")
+_REQUIRED = re.compile(r"^\s*required-version\s*=.*$", re.MULTILINE)
+_EXTENDS = re.compile(r"^(\s*extend\s*=\s*)([\"'])(?P<path>[^\"'\n]+)\2", re.MULTILINE)
+
+VERSION = "required-version"
+"""Stands for a demand of another version among what is left out."""
+
+
+def refused(said: str) -> frozenset[str]:
+    """What ruff names of the settings that it does not know; empty where it failed for another reason."""
+    found = set(_UNKNOWN.findall(said))
+    for each in _REMOVED.finditer(said):
+        found.update(re.findall(r"- ([A-Z]+\d*)", each[1]))
+    return frozenset(found | ({VERSION} if _VERSION.search(said) else set()))
+
+
+def by_file(root: Path, paths: Iterable[str]) -> dict[Path | None, list[str]]:
+    """The paths by the file of settings that covers them, None where none does."""
+    groups: defaultdict[Path | None, list[str]] = defaultdict(list)
+    for path in paths:
+        groups[_nearest(root, (root / path).parent)].append(path)
+    return dict(groups)
+
+
+def without(settings: Path, left_out: Iterable[str], folder: Path, *, depth: int = 0) -> Path:
+    """A copy of settings, and of those that they extend, without some selectors; in a folder of its own."""
+    text = regular.text(settings)
+    for selector in left_out:
+        text = re.sub(rf"([\"']){re.escape(selector)}\1\s*,?", "", text)
+    text = _REQUIRED.sub("", text)
+
+    def extended(match: re.Match[str]) -> str:
+        place = (settings.parent / Path(match["path"]).expanduser()).resolve()
+        if place.is_file() and depth < _DEPTH:
+            place = without(place, left_out, folder, depth=depth + 1)
+        return f'{match[1]}"{place.as_posix()}"'
+
+    copy = folder / str(depth) / settings.name
+    copy.parent.mkdir(exist_ok=True)
+    copy.write_text(_EXTENDS.sub(extended, text), encoding="utf-8")
+    return copy
+
+
+def told(left_out: Iterable[str]) -> str:
+    """The note of what was left out."""
+    return f"ruff here does not know {', '.join(sorted(left_out))} of the project's settings: judged without"
+
+
+def has_section(folder: Path) -> bool:
+    """Whether the pyproject.toml there configures ruff.
+
+    Raises:
+        OSError, ValueError: it cannot be read.
+    """
+    return "ruff" in toml_text.loads(regular.text(folder / "pyproject.toml")).get("tool", {})
+
+
+_DEPTH = 8
+"""So many settings may extend one another."""
+
+
+def _nearest(root: Path, folder: Path) -> Path | None:
+    while folder.is_relative_to(root):
+        for name in FILES:
+            if (folder / name).is_file() and (name != "pyproject.toml" or has_section(folder)):
+                return folder / name
+        folder = folder.parent
+    return None

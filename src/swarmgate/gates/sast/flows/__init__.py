@@ -1,0 +1,1 @@
+"""An interpreter of Python that follows values from outside to where they do harm."""

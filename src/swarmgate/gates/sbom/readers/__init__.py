@@ -1,0 +1,1 @@
+"""Readers of manifests and lock files, one a format."""

@@ -1,0 +1,1 @@
+"""Where secrets stand in text, whether they are real, and text without them."""

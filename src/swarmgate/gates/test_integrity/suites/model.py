@@ -1,0 +1,145 @@
+"""Tests as the gate compares them: cases, and what each asks for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from swarmgate.gates.test_integrity.suites.tokens import Tokens
+
+
+class Strength(IntEnum):
+    """How much an assertion asks for."""
+
+    NOTHING = 0
+    """It cannot fail: `assert True`, a comparison with itself, one that is never reached or whose failure is caught."""
+    PRESENT = 2
+    """Something true, or something at all."""
+    BOUND = 3
+    """A kind, an order, that it is another value, that some error comes."""
+    PART = 4
+    """A part of the value, a certain error."""
+    EXACT = 5
+    """The value."""
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """One assertion.
+
+    `subject` is what it looks at and `expected` what it holds that against (empty for none); `idle` says why it cannot
+    fail. `tolerance` is the difference that it lets pass, None where it names none.
+    """
+
+    line: int
+    subject: Tokens
+    expected: Tokens
+    strength: Strength
+    text: Tokens
+    idle: str = ""
+    tolerance: float | None = None
+
+    @property
+    def effect(self) -> Strength:
+        """What it is worth where it stands."""
+        return Strength.NOTHING if self.idle else self.strength
+
+
+@dataclass
+class Case:
+    """A test, or (`helper`) a function beside tests that asserts.
+
+    `name` is dotted by its classes or blocks. `off` says how it is switched off whatever happens, `guarded` on what
+    condition. `text` are the tokens of its body, `shell` those of its head: decorators and parameters. `shared_rows` is
+    how often its class runs it, by a table of the class.
+    """
+
+    path: str
+    name: str
+    line: int
+    text: Tokens
+    shell: Tokens
+    read: Callable[[], tuple[Assertion, ...]]
+    off: str = ""
+    guarded: str = ""
+    read_rows: Callable[[], tuple[Tokens, ...]] = tuple
+    helper: bool = False
+    shared_rows: int = 0
+
+    @cached_property
+    def assertions(self) -> tuple[Assertion, ...]:
+        """What it asks for, read when needed."""
+        return self.read()
+
+    @cached_property
+    def bag(self) -> Counter[str]:
+        """The tokens of its body, counted."""
+        return Counter(self.text)
+
+    @cached_property
+    def rows(self) -> tuple[Tokens, ...]:
+        """The cases of its table, read when needed."""
+        return self.read_rows()
+
+    @property
+    def short(self) -> str:
+        """The name by itself."""
+        return self.name if " " in self.name else self.name.rpartition(".")[2]
+
+
+@dataclass
+class Suite:
+    """The tests of one file. `only`: the lines that switch off all tests beside their own."""
+
+    path: str
+    language: str
+    cases: dict[str, Case]
+    only: tuple[int, ...] = ()
+    off: str = ""
+    guarded: str = ""
+
+
+class Way(StrEnum):
+    """How tests became weaker; the rules of the gate."""
+
+    REMOVED = "test-removed"
+    REMOVED_WITH_CODE = "test-removed-with-code"
+    OFF = "test-switched-off"
+    NEW_OFF = "new-test-off"
+    GUARDED = "test-guarded"
+    FOCUSED = "test-focused"
+    ASSERTION = "assertion-removed"
+    WEAKER = "assertion-weakened"
+    IDLE = "assertion-idle"
+    EXPECTED = "expected-changed"
+    ROWS = "test-cases-removed"
+    REWRITTEN = "test-rewritten"
+    MOCKED = "tested-code-mocked"
+    SPECIAL = "special-cased-test"
+    HOOK = "test-hook"
+    SETTINGS = "runner-settings"
+    COMMAND = "test-command"
+    SNAPSHOT = "snapshot-changed"
+
+
+@dataclass(frozen=True)
+class Weakening:
+    """One thing that makes tests weaker: where, how, the words that it is about; `test` is empty for no certain one.
+
+    `beside` are the words that went from the test together with it; `values` what was expected, and what is now.
+    """
+
+    way: Way
+    path: str
+    line: int
+    test: str
+    told: str
+    about: frozenset[str] = frozenset()
+    beside: frozenset[str] = frozenset()
+    values: tuple[Tokens, Tokens] = ((), ())

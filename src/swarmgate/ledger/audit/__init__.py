@@ -1,0 +1,1 @@
+"""`swarm verify`: the chain, the laws, the projections, the evidence, the commits, the anchors."""

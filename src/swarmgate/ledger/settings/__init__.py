@@ -1,0 +1,1 @@
+"""The only writer of `.swarm/config.toml`: comments and order stay as the user left them."""

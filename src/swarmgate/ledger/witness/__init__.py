@@ -1,0 +1,1 @@
+"""Git's folder as the witness of the ledger: anchors that later lines cannot change."""

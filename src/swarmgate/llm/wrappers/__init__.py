@@ -1,0 +1,1 @@
+"""What wraps a model: retries, fallback, traces, answers from the record."""

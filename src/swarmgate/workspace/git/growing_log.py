@@ -1,0 +1,144 @@
+"""A log that grows, kept in git: a chain of commits below refs of our own, each with the piece that came last.
+
+    refs/swarm/ledger/<name>/1 -> commit -> commit -> ...      each tree: `log`, the bytes since the commit before
+
+Nothing is stored twice, no hook runs, no identity or signature of the user's is used, and `git gc` keeps all of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from swarmgate.workspace.git.driver import call, failure
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from swarmgate.workspace.git.driver import Driver
+
+_FILE = "log"
+_AUTHOR = "swarmgate <swarmgate@localhost>"
+_REPORT = re.compile(r"^fast-import: dumping crash report to (.+)$", re.MULTILINE)
+_STALE_S = 10.0
+"""After so long a lock of one of our refs is a dead process's: git holds it for milliseconds, and one writer asks."""
+_OPTIONS = (
+    "-c",
+    "fastimport.unpackLimit=100",  # no pack of its own for each piece, whatever the user prefers
+    "-c",
+    "core.fsync=committed,loose-object",  # what it proves has to outlive a power cut
+    "-c",
+    "core.hooksPath=/dev/null",
+)
+
+
+class Piece(NamedTuple):
+    """One commit of the chain: its id, what it says, its parents, its bytes (None: it holds no such file)."""
+
+    commit: str
+    message: str
+    parents: tuple[str, ...]
+    data: bytes | None
+
+
+def add(root: Path, ref: str, piece: bytes, *, message: str, parent: str) -> str:
+    """Adds a piece to the chain, and moves the ref there; returns the commit's id.
+
+    Args:
+        root: of the work tree.
+        ref: that names the end of the chain; made if it is not there, and never taken off what it names.
+        piece: the bytes.
+        message: of the commit.
+        parent: the id of the commit before; empty: this is the first one.
+
+    Raises:
+        WorkspaceError: git refused: the parent is gone, or the ref names something that is not before this.
+    """
+    said = message.encode()
+    told = (
+        f"commit {ref}\nmark :1\ncommitter {_AUTHOR} {int(time.time())} +0000\ndata {len(said)}\n".encode() + said,
+        *([f"from {parent}".encode()] if parent else []),
+        f"M 100644 inline {_FILE}\ndata {len(piece)}\n".encode() + piece,
+        b"get-mark :1",
+        b"done\n",
+    )
+    code, out, err = _import(root, b"\n".join(told))
+    if code and _unlocked(root, ref):
+        code, out, err = _import(root, b"\n".join(told))
+    if code:
+        raise failure(f"fast-import of {ref}", err)
+    return out.decode().strip()
+
+
+def _import(root: Path, stream: bytes) -> tuple[int, bytes, str]:
+    code, out, err = call(root, *_OPTIONS, "fast-import", "--quiet", "--done", stdin=stream)
+    for report in _REPORT.findall(err):
+        (root / report).unlink(missing_ok=True)
+    return code, out, err
+
+
+def _unlocked(root: Path, ref: str) -> bool:
+    """Whether a lock of the ref was found that a dead process left, and is gone now."""
+    code, out, _ = call(root, "rev-parse", "--git-common-dir")
+    lock = root / os.fsdecode(out.rstrip(b"\n")) / f"{ref}.lock"
+    with contextlib.suppress(OSError):
+        if not code and time.time() - lock.stat().st_mtime > _STALE_S:
+            lock.unlink()
+            return True
+    return False
+
+
+def move(git: Driver, prefix: str, target: str) -> bool:
+    """Gives the refs below a prefix other names, all or none; returns whether there were any. Both end in `/`.
+
+    Raises:
+        WorkspaceError: git refused.
+    """
+    found = ends(git, prefix)
+    made = [f"create {target}{ref.removeprefix(prefix)} {commit}\n" for ref, commit in found.items()]
+    gone = [f"delete {ref} {commit}\n" for ref, commit in found.items()]
+    if found:
+        git.run("update-ref", "--stdin", stdin="".join((*made, *gone)).encode(errors="surrogateescape"))
+    return bool(found)
+
+
+def ends(git: Driver, prefix: str) -> dict[str, str]:
+    """The refs below a prefix that ends in `/`, with the ids that they name."""
+    listed = git.run("for-each-ref", "--format=%(objectname) %(refname)", prefix.rstrip("/"))
+    found = (line.partition(" ") for line in listed.decode(errors="surrogateescape").splitlines())
+    return {ref: name for name, _, ref in found}
+
+
+def pieces(git: Driver, tips: tuple[str, ...]) -> tuple[Piece, ...]:
+    """Every commit that these reach, parents first.
+
+    Raises:
+        WorkspaceError: one of them is no commit, or an object is missing.
+    """
+    if not tips:
+        return ()
+    log = git.run("log", "--topo-order", "--reverse", "--format=%H %P%x1f%B%x1e", "--end-of-options", *tips, "--")
+    found = []
+    for record in log.decode(errors="replace").split("\x1e"):
+        ids, separator, message = record.strip("\n").partition("\x1f")
+        if separator:
+            commit, *parents = ids.split()
+            found.append((commit, message.rstrip("\n"), tuple(parents)))
+    contents = _contents(git, [commit for commit, _, _ in found])
+    return tuple(Piece(*each, data) for each, data in zip(found, contents, strict=True))
+
+
+def _contents(git: Driver, commits: list[str]) -> list[bytes | None]:
+    out = git.run("cat-file", "--batch", stdin=b"".join(f"{commit}:{_FILE}\n".encode() for commit in commits))
+    contents: list[bytes | None] = []
+    position = 0
+    for _ in commits:
+        start = out.index(b"\n", position) + 1
+        header = out[position : start - 1].split()
+        size = int(header[2]) if len(header) == 3 and header[1] == b"blob" else -1  # noqa: PLR2004 - id, kind, size
+        contents.append(out[start : start + size] if size >= 0 else None)
+        position = start + size + 1
+    return contents
