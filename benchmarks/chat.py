@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from swarmgate.agents.context import Desk, Limits
+from swarmgate.agents.context import AgentContext, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
 from swarmgate.council.chat.model import ChatEnd, ChatResult
@@ -70,17 +70,17 @@ class Talker:
 
 
 class Voices:
-    """A desk for each talker."""
+    """An agent context for each talker."""
 
     def __init__(self, place: Path) -> None:
         self._place = place
         self._prompts = Prompts()
         self.models = {name: Talker(name) for name in NAMES}
 
-    def desk(self, seat: Seat, *, folder: str = "") -> Desk:
-        """The desk of a talker."""
+    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
+        """The agent context of a talker."""
         place = self._place / folder
-        return Desk(
+        return AgentContext(
             model=self.models[seat.id],
             files=FileTree(place),
             prompts=self._prompts,

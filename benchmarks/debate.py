@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from swarmgate.agents.context import Desk, Limits
+from swarmgate.agents.context import AgentContext, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
 from swarmgate.council.context import CouncilContext
@@ -69,30 +69,30 @@ class Table:
     url: str
     root: Path
     models: list[Metered] = field(default_factory=list)
-    desks: dict[str, Desk] = field(default_factory=dict)
+    agents: dict[str, AgentContext] = field(default_factory=dict)
     prompts: Prompts = field(default_factory=Prompts)
     cpu: list[float] = field(default_factory=list)
     clock: list[float] = field(default_factory=list)
 
-    def desk(self, seat: Seat, *, folder: str = "") -> Desk:
-        """A desk at the server."""
-        return self._desk("participant", self.root / folder, seat.system, seat.id)
+    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
+        """An agent context at the server."""
+        return self._agent("participant", self.root / folder, seat.system, seat.id)
 
-    def parent(self) -> Desk | None:
+    def parent(self) -> AgentContext | None:
         """The same."""
-        return self._desk("architect", self.root, "", "the parent")
+        return self._agent("architect", self.root, "", "the parent")
 
-    def _desk(self, role: str, root: Path, persona: str, who: str) -> Desk:
-        if who not in self.desks:
-            self.desks[who] = self._made(role, root, persona)
-        return self.desks[who]
+    def _agent(self, role: str, root: Path, persona: str, who: str) -> AgentContext:
+        if who not in self.agents:
+            self.agents[who] = self._made(role, root, persona)
+        return self.agents[who]
 
-    def _made(self, role: str, root: Path, persona: str) -> Desk:
+    def _made(self, role: str, root: Path, persona: str) -> AgentContext:
         settings = {"providers": {"local": {"base_url": self.url}}, "roles": {role: {"model": "local/m"}}}
         model = connect(role, Config.model_validate(settings), environ={}, recorder=None, budget=Budget())
         self.models.append(model)
         commands = CommandRunner(choose("none"), confine(root, environ={}))
-        return Desk(model, FileTree(root), self.prompts, commands, limits=Limits(), persona=persona)
+        return AgentContext(model, FileTree(root), self.prompts, commands, limits=Limits(), persona=persona)
 
     def hear(self, event: CouncilEvent) -> None:
         """Notes the processor time when the first round begins, and at the end of each."""

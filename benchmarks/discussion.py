@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from swarmgate.agents.context import Desk, Limits
+from swarmgate.agents.context import AgentContext, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
 from swarmgate.council.context import CouncilContext
@@ -125,12 +125,12 @@ class Room:
     commands: CommandRunner
     prompts: Prompts = field(default_factory=Prompts)
 
-    def desk(self, seat: Seat, *, folder: str = "") -> Desk:
-        """A desk at the server."""
+    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
+        """An agent context at the server."""
         files = FileTree(self.root / folder)
-        return Desk(self.model, files, self.prompts, self.commands, limits=Limits(), persona=seat.system)
+        return AgentContext(self.model, files, self.prompts, self.commands, limits=Limits(), persona=seat.system)
 
-    def parent(self) -> Desk | None:
+    def parent(self) -> AgentContext | None:
         """Nobody."""
         return None
 

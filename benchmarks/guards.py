@@ -2,7 +2,7 @@
 
     python benchmarks/guards.py [CALLS]
 
-The desk is the one that a run makes, in a real repository: authority, scope and policy judge, breakers count and show
+The agent context is that of a run, in a real repository: authority, scope and policy judge, breakers count and show
 their counts, results are cut, the conversation is kept within its window. A scripted model in this process asks for one
 tool call a reply, of four kinds by turns. From the time between its reply and the next request the deed is taken off:
 the file tree reading or writing, or the confined command from its start to its end. (What the sandbox adds to a command
@@ -26,7 +26,7 @@ from typing import Any
 
 from workload import make_project
 
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles.coder import code
 from swarmgate.domain.plan.plan import Task
 from swarmgate.engine.build import build
@@ -144,14 +144,14 @@ def clocked(runner: CommandRunner, deeds: Deeds) -> TimedRunner:
     return made
 
 
-def desk_of(folder: SwarmFolder, ledger: Ledger) -> Desk:
-    """The coder's desk as `swarm run` makes it."""
+def desk_of(folder: SwarmFolder, ledger: Ledger) -> AgentContext:
+    """The coder's agent context as `swarm run` makes it."""
     project = Project(folder.root, flags={"breakers": {"tool_calls": 100_000}, "loop": {"max_turns": 1000}})
     context = build(project, repository=project.repository(), ledger=ledger)
-    return context.desk("coder")
+    return context.agent("coder")
 
 
-async def work(desk: Desk, calls: int) -> dict[str, list[float]]:
+async def work(agent: AgentContext, calls: int) -> dict[str, list[float]]:
     """One turn of the coder; the milliseconds of each call beside its deed, by tool."""
     model = Clocked(calls)
     deeds = Deeds(model)
@@ -161,7 +161,7 @@ async def work(desk: Desk, calls: int) -> dict[str, list[float]]:
 
     await code(
         dataclasses.replace(
-            desk, model=model, files=TimedTree(desk.files.root, deeds), commands=clocked(desk.commands, deeds)
+            agent, model=model, files=TimedTree(agent.files.root, deeds), commands=clocked(agent.commands, deeds)
         ),
         task=TASK,
         attempt=1,
@@ -182,12 +182,12 @@ def main() -> None:
         folder = make_project(Path(name) / "project", "http://127.0.0.1:9/v1")
         ledger = Ledger.write(folder)
         try:
-            desk = desk_of(folder, ledger)
-            beside = asyncio.run(work(desk, calls))
+            agent = desk_of(folder, ledger)
+            beside = asyncio.run(work(agent, calls))
         finally:
             ledger.close()
     every = [each for kind in KINDS for each in beside[kind]]
-    print(f"{calls} tool calls in one turn, sandbox: {desk.commands.sandbox.name}; milliseconds beside the deed")
+    print(f"{calls} tool calls in one turn, sandbox: {agent.commands.sandbox.name}; milliseconds beside the deed")
     print(f"{'':<14}{'median':>8}{'95th':>8}")
     for kind, values in (*((kind, beside[kind]) for kind in KINDS), ("all", every)):
         print(f"{kind:<14}{statistics.median(values):>8.2f}{statistics.quantiles(values, n=20)[-1]:>8.2f}")

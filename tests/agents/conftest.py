@@ -1,4 +1,4 @@
-"""A desk over a real git repository, whose model plays the replies that a test hands in."""
+"""An agent context over a real git repository, whose model plays the replies that a test hands in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.confined import runner
 from tests.project import _template, project
 
-from swarmgate.agents.context import Desk, Limits
+from swarmgate.agents.context import AgentContext, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.domain.plan.plan import Complexity, Phase, Plan, Task
 from swarmgate.llm.model import ToolCall
@@ -35,7 +35,7 @@ class Played(ScriptedModel):
         return self.requests[-1].messages[-1].content
 
 
-OpenDesk = Callable[..., tuple[Desk, Played]]
+OpenDesk = Callable[..., tuple[AgentContext, Played]]
 Say = Callable[..., ToolCall]
 
 
@@ -46,14 +46,14 @@ def say() -> Say:
 
 
 @pytest.fixture
-def at_desk(repo: Path) -> OpenDesk:
-    """`at_desk(*replies, **changes of the desk)`: the desk and its model."""
+def make_agent(repo: Path) -> OpenDesk:
+    """`make_agent(*replies, **changes of the agent context)`: the agent context and its model."""
 
-    def opened(*replies: Scripted, **changes: Any) -> tuple[Desk, Played]:
+    def opened(*replies: Scripted, **changes: Any) -> tuple[AgentContext, Played]:
         model = Played(replies, name="local/coder-1")
         settings = {"limits": Limits(replies=2, max_turns=12, command_timeout_s=5), **changes}
         settings.setdefault("commands", runner(repo, output_chars=12_000))
-        return Desk(model=model, files=FileTree(repo), prompts=Prompts(), **settings), model
+        return AgentContext(model=model, files=FileTree(repo), prompts=Prompts(), **settings), model
 
     return opened
 

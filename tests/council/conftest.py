@@ -15,7 +15,7 @@ from tests.project import _after, _template, once, project
 
 from swarmgate.agents.briefs.house_rules import HouseRulesOf
 from swarmgate.agents.briefs.house_rules import none as no_rules
-from swarmgate.agents.context import Desk, Limits
+from swarmgate.agents.context import AgentContext, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
 from swarmgate.council.context import CouncilContext
@@ -113,13 +113,13 @@ class Council:
         self.server = ScriptedServer([*DEFAULTS, *rules], **options).start()
         return self.server
 
-    def desk(self, seat: Seat, *, folder: str = "") -> Desk:  # noqa: ARG002 - as above
-        return self._desk("participant", seat.model or "local/plain", seat.system, self.windows.get(seat.id))
+    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:  # noqa: ARG002 - as above
+        return self._agent("participant", seat.model or "local/plain", seat.system, self.windows.get(seat.id))
 
-    def parent(self) -> Desk | None:
-        return self._desk("architect", "local/wise", "", self.windows.get("parent")) if self.has_parent else None
+    def parent(self) -> AgentContext | None:
+        return self._agent("architect", "local/wise", "", self.windows.get("parent")) if self.has_parent else None
 
-    def _desk(self, role: str, model: str, persona: str, window: int | None) -> Desk:
+    def _agent(self, role: str, model: str, persona: str, window: int | None) -> AgentContext:
         url = self.server.base_url if self.server else "http://127.0.0.1:9/v1"
         provider = {"base_url": url, "max_retries": 0}
         config = Config.model_validate({"providers": {"local": provider}, "roles": {role: {"model": model}}})
@@ -128,7 +128,7 @@ class Council:
         limits = self.limits
         if window:
             limits = Limits(replies=limits.replies, max_turns=limits.max_turns, context_tokens=window)
-        return Desk(
+        return AgentContext(
             model=connected,
             files=FileTree(self.repo),
             prompts=Prompts(),

@@ -1,4 +1,4 @@
-"""A scene: a scripted model that misbehaves, at a real desk over a real repository, confined by a real sandbox."""
+"""A scene: a scripted model that misbehaves, in a real agent context, repository and sandbox."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.conftest import Played, at_desk, other, plan, say, task
+from tests.agents.conftest import Played, make_agent, other, plan, say, task
 from tests.confined import SANDBOX, runner
 from tests.project import _after, _template, once, project
 
 from swarmgate.agents.authority.authority import Authority, right_of
-from swarmgate.agents.context import Desk, Limits
+from swarmgate.agents.context import AgentContext, Limits
 from swarmgate.agents.roles.architect import delegate, implement
 from swarmgate.agents.roles.coder import code
 from swarmgate.agents.roles.reviewer import Submission, review
@@ -27,7 +27,7 @@ from swarmgate.workspace.detect import detect, is_test_path
 from swarmgate.workspace.process.process import Completed
 from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
-__all__ = ["_after", "_template", "at_desk", "once", "other", "plan", "project", "say", "task"]
+__all__ = ["_after", "_template", "make_agent", "once", "other", "plan", "project", "say", "task"]
 
 SECRET = "the-secret-of-the-user"
 HOME = Path("/home/dev")
@@ -63,14 +63,14 @@ class NeverStarts(CommandRunner):
 
 @dataclass
 class Scene:
-    """Roles at their desks. `notes` is what goes on record of guards, `turns` what turns took."""
+    """Roles at their agent contexts. `notes` is what goes on record of guards, `turns` what turns took."""
 
     root: Path
     home: Path
     task: Task
     plan: Plan
     others: dict[str, Task]
-    open_desk: Callable[..., tuple[Desk, Played]]
+    open_desk: Callable[..., tuple[AgentContext, Played]]
     notes: list[GuardNote] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
     model: Played | None = None
@@ -96,7 +96,7 @@ class Scene:
         """The details of what one rule put on record."""
         return [note.detail for note in self.notes if (note.rule, note.effect) == (rule, effect)]
 
-    def desk(self, role: str, step: str, *replies: Any, **changes: Any) -> Desk:
+    def agent(self, role: str, step: str, *replies: Any, **changes: Any) -> AgentContext:
         allow, deny = changes.pop("allow", ()), changes.pop("deny", ())
         authority = Authority(
             role=role,
@@ -113,8 +113,8 @@ class Scene:
             "limits": Limits(command_timeout_s=20),
             **changes,
         }
-        desk, self.model = self.open_desk(*replies, **settings)
-        return desk
+        agent, self.model = self.open_desk(*replies, **settings)
+        return agent
 
     def is_test(self, path: str) -> bool:
         """As the product detects it in this repository."""
@@ -141,35 +141,35 @@ class Scene:
         async def gates() -> str:
             return "ruff: PASS"
 
-        desk = self.desk("coder", "code", *replies, *([FINISH] if end else []), **changes)
+        agent = self.agent("coder", "code", *replies, *([FINISH] if end else []), **changes)
         await code(
-            desk, task=self.task, attempt=1, scope=self.task.files, instructions="x", feedback="", run_gates=gates
+            agent, task=self.task, attempt=1, scope=self.task.files, instructions="x", feedback="", run_gates=gates
         )
         return self.heard
 
     async def implementing(self, *replies: Any, **changes: Any) -> list[str]:
         """The architect's turn in an escalated attempt."""
-        desk = self.desk("architect", "implement", *replies, FINISH, **changes)
-        await implement(desk, task=self.task, attempt=3, scope=self.task.files, instructions="x", feedback="why")
+        agent = self.agent("architect", "implement", *replies, FINISH, **changes)
+        await implement(agent, task=self.task, attempt=3, scope=self.task.files, instructions="x", feedback="why")
         return self.heard
 
     async def delegating(self, *replies: Any, **changes: Any) -> list[str]:
         """The architect's turn at a delegation."""
-        desk = self.desk("architect", "delegate", *replies, call("delegate", instructions="Do it."), **changes)
-        await delegate(desk, task=self.task, attempt=1, plan=self.plan, feedback="", others=self.others)
+        agent = self.agent("architect", "delegate", *replies, call("delegate", instructions="Do it."), **changes)
+        await delegate(agent, task=self.task, attempt=1, plan=self.plan, feedback="", others=self.others)
         return self.heard
 
     async def engineer(self, *replies: Any, **changes: Any) -> list[str]:
         """The test engineer's turn, which ends with a rejection."""
-        desk = self.desk("test_engineer", "test", *replies, verdict("REJECTED", "no"), **changes)
+        agent = self.agent("test_engineer", "test", *replies, verdict("REJECTED", "no"), **changes)
         await write_tests(
-            desk,
+            agent,
             task=self.task,
             attempt=1,
             scope=self.task.files,
             patch="",
             test_command="pytest",
-            is_test_path=lambda path: not desk.authority.refusal(path),
+            is_test_path=lambda path: not agent.authority.refusal(path),
             feedback="",
         )
         return self.heard
@@ -177,7 +177,7 @@ class Scene:
     async def reviewer(self, *replies: Any, patch: str = "+    return 2\n", **changes: Any) -> Review:
         """The reviewer's turn; what it must quote is in `changes`, as `material`."""
         material = changes.pop("material", None)
-        desk = self.desk("reviewer", "review", *replies, **changes)
+        agent = self.agent("reviewer", "review", *replies, **changes)
         work = Submission(
             task=self.task,
             attempt=1,
@@ -187,7 +187,7 @@ class Scene:
             test_command="pytest -q",
             material=material,
         )
-        return await review(desk, work)
+        return await review(agent, work)
 
     async def refused_by(self, command: str, *, never_start: bool = False) -> list[str]:
         """The rules of the policy that refuse the coder's command, as told and as on record; empty: it ran."""
@@ -211,7 +211,12 @@ class Scene:
 
 @pytest.fixture
 def scene(
-    repo: Path, isolated: Path, task: Task, other: Task, plan: Plan, at_desk: Callable[..., tuple[Desk, Played]]
+    repo: Path,
+    isolated: Path,
+    task: Task,
+    other: Task,
+    plan: Plan,
+    make_agent: Callable[..., tuple[AgentContext, Played]],
 ) -> Scene:
     """A repository with a `.swarm`, a home with a key, a file of the user beside the repository."""
     (repo / ".swarm").mkdir()
@@ -219,7 +224,7 @@ def scene(
     (repo / ".swarm/config.toml").write_text("[gates]\n")
     (isolated / ".ssh").mkdir()
     (isolated / ".ssh/id_ed25519").write_text(SECRET)
-    made = Scene(repo, isolated, task, plan, {task.id: task, other.id: other}, at_desk)
+    made = Scene(repo, isolated, task, plan, {task.id: task, other.id: other}, make_agent)
     made.outside.write_text("the user's\n")
     return made
 

@@ -1,6 +1,6 @@
 """Commands that the policy reads, and refuses before anything starts.
 
-What a machine must never run is given to a desk that cannot start anything (`never_start`).
+What a machine must never run is given to an agent context that cannot start anything (`never_start`).
 """
 
 from __future__ import annotations

@@ -168,14 +168,14 @@ async def test_security_without_id(scene: Scene) -> None:
         {"severity": "high", "file": "src/app.py", "quote": "return 2", "message": text} for text in ("Bad.", "A17 x")
     ]
     mended = [{**each, "message": f"A03 Injection: {each['message']}"} for each in said]
-    desk = scene.desk(
+    agent = scene.agent(
         "reviewer",
         "security_review",
         verdict("REJECTED", "no", findings=said),
         verdict("REJECTED", "no", findings=mended),
     )
     submitted = Submission(scene.task, 1, scene.task.files, "+    return 2\n", "", "pytest", material=MATERIAL)
-    given = await security_review(desk, submitted, reasons=("x",))
+    given = await security_review(agent, submitted, reasons=("x",))
     assert all(each.message.startswith("A03") for each in given.findings)
     assert scene.told.count("does not begin with an id of the OWASP Top 10:2021") == 2
 

@@ -13,7 +13,7 @@ from tests.misbehaviour.conftest import FINISH, Scene, call, run, verdict, write
 from tests.project import Project, code, engineer, part, plain, review, rule
 from tests.project import call as wire
 
-from swarmgate.agents.context import Desk, Limits
+from swarmgate.agents.context import AgentContext, Limits
 from swarmgate.agents.roles.coder import code as work
 from swarmgate.config.guards import Bounds
 from swarmgate.domain.events import event as ev
@@ -141,10 +141,10 @@ async def test_hanging_model(scene: Scene) -> None:
     async def gates() -> str:
         return ""
 
-    made = scene.desk("coder", "code", limits=limits(wall_time_s=0.2))
-    desk = Desk(**{**vars(made), "model": Hanging()})
+    made = scene.agent("coder", "code", limits=limits(wall_time_s=0.2))
+    agent = AgentContext(**{**vars(made), "model": Hanging()})
     with pytest.raises(BreakerTripped) as caught:
-        await work(desk, task=scene.task, attempt=1, scope=(), instructions="", feedback="", run_gates=gates)
+        await work(agent, task=scene.task, attempt=1, scope=(), instructions="", feedback="", run_gates=gates)
     assert caught.value.breaker == "wall_time"
     assert scene.noted("breaker", Effect.REJECTED)
 

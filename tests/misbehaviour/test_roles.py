@@ -83,16 +83,16 @@ async def test_reviewer_writes(scene: Scene) -> None:
 
 @case("files", "the critic writes the plan that it judges into the repository", "no tool that writes is offered to it")
 async def test_critic_writes(scene: Scene) -> None:
-    desk = scene.desk("critic", "review_plan", write("PLAN.md"), verdict())
-    await review_plan(desk, goal="g", spec="", plan=scene.plan, round=1, earlier=())
+    agent = scene.agent("critic", "review_plan", write("PLAN.md"), verdict())
+    await review_plan(agent, goal="g", spec="", plan=scene.plan, round=1, earlier=())
     assert "write_file" in scene.noted("authority")[0]
     assert not (scene.root / "PLAN.md").exists()
 
 
 @case("files", "an expert writes and runs instead of answering", "no tool that writes or runs is offered to it")
 async def test_expert_writes(scene: Scene) -> None:
-    desk = scene.desk("sme", "consult", write("src/app.py"), run("touch src/new.py"), "Use argon2.")
-    answer = await consult(desk, domain="security", question="Which hash?")
+    agent = scene.agent("sme", "consult", write("src/app.py"), run("touch src/new.py"), "Use argon2.")
+    answer = await consult(agent, domain="security", question="Which hash?")
     assert answer.answer == "Use argon2."
     assert len(scene.noted("authority")) == 2
     assert not (scene.root / "src/new.py").exists()

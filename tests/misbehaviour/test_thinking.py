@@ -13,7 +13,7 @@ from tests.llm.parsing.spellings import SPELLINGS, THOUGHTS
 from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import Scene
 
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles.coder import code
 from swarmgate.agents.roles.reviewer import Submission, review
 from swarmgate.config import Config, Provider, Role
@@ -35,32 +35,34 @@ def spelt(name: str, arguments: dict[str, Any], spelling: str = "our own, one by
 
 
 @asynccontextmanager
-async def at_the_wire(desk: Desk, *replies: Any, tools: bool) -> AsyncIterator[tuple[Desk, ScriptedServer]]:
-    """The desk with a model behind a real endpoint that gives these replies."""
+async def at_the_wire(
+    agent: AgentContext, *replies: Any, tools: bool
+) -> AsyncIterator[tuple[AgentContext, ScriptedServer]]:
+    """The agent context with a model behind a real endpoint that gives these replies."""
     told = [{"text": each} if isinstance(each, str) else each for each in replies]
     with ScriptedServer([{"replies": told}]) as server:
         provider = Provider.model_validate({"base_url": server.base_url, "tools": tools, "max_retries": 0})
         config = Config(providers={"local": provider}, roles={"default": Role.model_validate({"model": "local/m"})})
         model = connect("reviewer", config, environ={}, recorder=None, budget=Budget())
         try:
-            yield replace(desk, model=model), server
+            yield replace(agent, model=model), server
         finally:
             await model.aclose()
 
 
-async def reviewed(desk: Desk, scene: Scene) -> Review:
+async def reviewed(agent: AgentContext, scene: Scene) -> Review:
     work = Submission(
         task=scene.task, attempt=1, scope=scene.task.files, patch="+x\n", gates="ruff: PASS", test_command="pytest -q"
     )
-    return await review(desk, work)
+    return await review(agent, work)
 
 
-async def coded(desk: Desk, scene: Scene) -> str:
+async def coded(agent: AgentContext, scene: Scene) -> str:
     async def gates() -> str:
         return "ruff: PASS"
 
     task = scene.task
-    return await code(desk, task=task, attempt=1, scope=task.files, instructions="x", feedback="", run_gates=gates)
+    return await code(agent, task=task, attempt=1, scope=task.files, instructions="x", feedback="", run_gates=gates)
 
 
 def heard(server: ScriptedServer) -> str:
@@ -77,8 +79,8 @@ def heard(server: ScriptedServer) -> str:
 async def test_a_verdict_in_thinking(scene: Scene) -> None:
     for opening, closing in THOUGHTS.values():
         said = f"{opening}Tempting: {spelt('submit_verdict', APPROVED)}{closing}\n{spelt('submit_verdict', REJECTED)}"
-        async with at_the_wire(scene.desk("reviewer", "review"), said, tools=False) as (desk, server):
-            assert (await reviewed(desk, scene)).verdict == "REJECTED"
+        async with at_the_wire(scene.agent("reviewer", "review"), said, tools=False) as (agent, server):
+            assert (await reviewed(agent, scene)).verdict == "REJECTED"
             assert len(server.requests) == 1
     assert scene.turns[-1].thinking > 0
 
@@ -92,8 +94,8 @@ async def test_a_verdict_in_thinking(scene: Scene) -> None:
 async def test_a_verdict_in_thinking_alone(scene: Scene, tools: bool) -> None:  # noqa: FBT001 - a parameter of the test
     given = {"tool_calls": [{"name": "submit_verdict", "arguments": REJECTED}]}
     said = (f"<think>Tempting: {spelt('submit_verdict', APPROVED)}", f"{spelt('submit_verdict', APPROVED)}\n</think>")
-    async with at_the_wire(scene.desk("reviewer", "review"), *said, given, tools=tools) as (desk, server):
-        assert (await reviewed(desk, scene)).verdict == "REJECTED"
+    async with at_the_wire(scene.agent("reviewer", "review"), *said, given, tools=tools) as (agent, server):
+        assert (await reviewed(agent, scene)).verdict == "REJECTED"
     assert heard(server).count("The reply is thinking alone") == 2
 
 
@@ -104,19 +106,19 @@ async def test_a_verdict_in_thinking_alone(scene: Scene, tools: bool) -> None:  
 )
 async def test_finish_in_thinking(scene: Scene) -> None:
     said = f"<think>Or {spelt('finish', {'summary': 'nothing done'})}?</think>\n{spelt('write_file', WRITTEN)}"
-    async with at_the_wire(scene.desk("coder", "code"), said, spelt("finish", FINISH), tools=False) as (desk, _):
-        assert await coded(desk, scene) == "all done"
+    async with at_the_wire(scene.agent("coder", "code"), said, spelt("finish", FINISH), tools=False) as (agent, _):
+        assert await coded(agent, scene) == "all done"
     assert (scene.root / "src/app.py").read_text() == WRITTEN["content"]
 
 
 @pytest.mark.parametrize("spelling", ["our own", "Hermes", "Qwen3-Coder", "GLM", "Gemma"])
 async def test_code_that_speaks_of_thinking_is_written_as_it_is(scene: Scene, spelling: str) -> None:
     said = f"<think>I write it.</think>\n{spelt('write_file', WRITTEN, spelling)}"
-    async with at_the_wire(scene.desk("coder", "code"), said, spelt("finish", FINISH, spelling), tools=False) as (
-        desk,
+    async with at_the_wire(scene.agent("coder", "code"), said, spelt("finish", FINISH, spelling), tools=False) as (
+        agent,
         server,
     ):
-        assert await coded(desk, scene) == "all done"
+        assert await coded(agent, scene) == "all done"
     assert len(server.requests) == 2
     assert (scene.root / "src/app.py").read_text() == WRITTEN["content"]
     assert len(scene.noted("repaired", Effect.NOTED)) == (0 if spelling == "our own" else 2)
@@ -137,8 +139,8 @@ async def test_two_verdicts(scene: Scene, where: str) -> None:
         "two native": {"tool_calls": [approval, rejection]},
     }[where]
     last = {"tool_calls": [rejection]} if where != "text" else spelt("submit_verdict", REJECTED)
-    async with at_the_wire(scene.desk("reviewer", "review"), both, last, tools=where != "text") as (desk, server):
-        assert (await reviewed(desk, scene)).verdict == "REJECTED"
+    async with at_the_wire(scene.agent("reviewer", "review"), both, last, tools=where != "text") as (agent, server):
+        assert (await reviewed(agent, scene)).verdict == "REJECTED"
     assert "Not carried out: " in heard(server)
 
 
@@ -156,8 +158,8 @@ async def test_two_verdicts_of_a_program(scene: Scene) -> None:
         briefs.append(brief)
         return Ran(exit_code=0, stdout=outputs[len(briefs) - 1], stderr="")
 
-    desk = replace(scene.desk("reviewer", "review"), model=CommandModel("command:agent", program))
-    assert (await reviewed(desk, scene)).verdict == "REJECTED"
+    agent = replace(scene.agent("reviewer", "review"), model=CommandModel("command:agent", program))
+    assert (await reviewed(agent, scene)).verdict == "REJECTED"
     assert "Not carried out: submit_verdict and submit_verdict" in briefs[1]
 
 
@@ -169,15 +171,15 @@ async def test_two_verdicts_of_a_program(scene: Scene) -> None:
 async def test_a_verdict_that_is_taken_back(scene: Scene) -> None:
     said = f"{spelt('submit_verdict', APPROVED)}\nWait, no: there is no test of two()."
     replies = (said, said, spelt("submit_verdict", REJECTED))
-    async with at_the_wire(scene.desk("reviewer", "review"), *replies, tools=False) as (desk, server):
-        assert (await reviewed(desk, scene)).verdict == "REJECTED"
+    async with at_the_wire(scene.agent("reviewer", "review"), *replies, tools=False) as (agent, server):
+        assert (await reviewed(agent, scene)).verdict == "REJECTED"
     assert heard(server).count("words stand behind submit_verdict") == 2
 
 
 async def test_a_turn_that_ends_with_words_behind_its_end_is_asked_once_and_then_believed(scene: Scene) -> None:
     said = f"{spelt('finish', FINISH)}\nThis ends my turn."
-    async with at_the_wire(scene.desk("coder", "code"), said, said, tools=False) as (desk, server):
-        assert await coded(desk, scene) == "all done"
+    async with at_the_wire(scene.agent("coder", "code"), said, said, tools=False) as (agent, server):
+        assert await coded(agent, scene) == "all done"
     assert len(server.requests) == 2
 
 
@@ -189,8 +191,8 @@ async def test_a_turn_that_ends_with_words_behind_its_end_is_asked_once_and_then
 async def test_an_end_that_is_none(scene: Scene) -> None:
     said = f"{spelt('finish', FINISH)}\n{spelt('write_file', WRITTEN)}"
     replies = (said, spelt("write_file", WRITTEN) + spelt("finish", FINISH))
-    async with at_the_wire(scene.desk("coder", "code"), *replies, tools=False) as (desk, server):
-        assert await coded(desk, scene) == "all done"
+    async with at_the_wire(scene.agent("coder", "code"), *replies, tools=False) as (agent, server):
+        assert await coded(agent, scene) == "all done"
     assert "finish ends your turn, and write_file stands behind it" in heard(server)
 
 
@@ -209,8 +211,8 @@ async def test_a_verdict_with_two_readings(scene: Scene) -> None:
     )
     for each in said:
         replies = (each, spelt("submit_verdict", REJECTED))
-        async with at_the_wire(scene.desk("reviewer", "review"), *replies, tools=False) as (desk, server):
-            assert (await reviewed(desk, scene)).verdict == "REJECTED"
+        async with at_the_wire(scene.agent("reviewer", "review"), *replies, tools=False) as (agent, server):
+            assert (await reviewed(agent, scene)).verdict == "REJECTED"
             assert len(server.requests) == 2
 
 
@@ -218,6 +220,6 @@ async def test_a_verdict_with_two_readings(scene: Scene) -> None:
 @pytest.mark.parametrize("spelling", ["Hermes", "Anthropic", "DeepSeek V3", "Kimi", "harmony", "Llama 3"])
 async def test_a_verdict_with_one_reading_counts_in_every_spelling(scene: Scene, spelling: str) -> None:
     said = f"<think>Tempting: APPROVED.</think>\n{spelt('submit_verdict', REJECTED, spelling)}\n"
-    async with at_the_wire(scene.desk("reviewer", "review"), said, tools=False) as (desk, server):
-        found = await reviewed(desk, scene)
+    async with at_the_wire(scene.agent("reviewer", "review"), said, tools=False) as (agent, server):
+        found = await reviewed(agent, scene)
     assert (found.verdict, found.summary, len(server.requests)) == ("REJECTED", REJECTED["summary"], 1)

@@ -68,7 +68,7 @@ async def nothing_open() -> None:
 
 
 @dataclass(frozen=True)
-class Desk:
+class AgentContext:
     """The surroundings of one role's turns.
 
     `house_rules` gives what the project itself tells agents about some files: it stands, fenced, in every brief.

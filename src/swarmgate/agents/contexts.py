@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from swarmgate.agents.authority.authority import Authority, Right
 from swarmgate.agents.briefs.house_rules import HouseRulesOf
 from swarmgate.agents.briefs.house_rules import none as no_rules
-from swarmgate.agents.context import DEFAULT_WINDOW, Desk, Limits, ToolUse, ignore
+from swarmgate.agents.context import DEFAULT_WINDOW, AgentContext, Limits, ToolUse, ignore
 from swarmgate.agents.guards.permissions import permit
 from swarmgate.agents.programs import AgentProgram
 from swarmgate.agents.prompts import Prompts
@@ -73,17 +73,17 @@ class AgentContexts:
     limits: AccountLimits | None = None
     prompts: Prompts | None = None
     commands: CommandRunner | None = None
-    equipped: Callable[[str, Desk], Desk] = lambda _role, desk: desk
+    equipped: Callable[[str, AgentContext], AgentContext] = lambda _role, agent: agent
     on_event: OnEvent = nobody
     on_tool: Callable[[ToolUse], None] = ignore
     on_guard: Callable[[GuardNote], None] = ignore
     on_turn: Callable[[Turn], None] = ignore
-    _working: dict[str, Desk] = field(default_factory=dict, init=False)
-    _desks: dict[tuple[str, str, str, str], Desk] = field(default_factory=dict, init=False)
+    _working: dict[str, AgentContext] = field(default_factory=dict, init=False)
+    _agents: dict[tuple[str, str, str, str], AgentContext] = field(default_factory=dict, init=False)
     _prompts: dict[tuple[str, tuple[str, ...]], Prompts] = field(default_factory=dict, init=False)
 
-    def of(self, role: str) -> Desk:
-        """The desk of a role that works on the tree.
+    def of(self, role: str) -> AgentContext:
+        """The agent context of a role that works on the tree.
 
         Raises:
             ConfigError: the role has no model.
@@ -95,7 +95,7 @@ class AgentContexts:
             self._working[role] = self.equipped(role, self._at_work(role, self.prompts, self.commands))
         return self._working[role]
 
-    def _at_work(self, role: str, prompts: Prompts, commands: CommandRunner) -> Desk:
+    def _at_work(self, role: str, prompts: Prompts, commands: CommandRunner) -> AgentContext:
         def program(settings: Role) -> AgentProgram:
             return AgentProgram(
                 commands,
@@ -108,7 +108,7 @@ class AgentContexts:
             )
 
         model = self._metered(role, role, self.config, program)
-        return Desk(
+        return AgentContext(
             model=model,
             files=FileTree(self.repository.root, guarded=commands.confinement.guarded),
             prompts=prompts,
@@ -122,8 +122,8 @@ class AgentContexts:
             end_turn=model.end_turn,
         )
 
-    def desk(self, seat: Seat, *, folder: str = "") -> Desk:
-        """The desk of a seat, its files rooted in the repository, or in a folder of it.
+    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
+        """The agent context of a seat, its files rooted in the repository, or in a folder of it.
 
         Raises:
             ConfigError: the seat has no model, or its provider is unknown.
@@ -132,13 +132,13 @@ class AgentContexts:
             UnsafePath: the folder is not inside of the repository.
         """
         key = (seat.model, seat.system, folder, "")
-        if key not in self._desks:
+        if key not in self._agents:
             config = steered(seat_config(self.config, seat), self.memory.known)
-            self._desks[key] = self._made(PARTICIPANT, config, self._place(folder), persona=seat.system, who=seat.id)
-        return self._desks[key]
+            self._agents[key] = self._made(PARTICIPANT, config, self._place(folder), persona=seat.system, who=seat.id)
+        return self._agents[key]
 
-    def parent(self) -> Desk | None:
-        """The desk of the architect; None where neither it nor the default has a model.
+    def parent(self) -> AgentContext | None:
+        """The agent context of the architect; None where neither it nor the default has a model.
 
         Raises:
             ConfigError, MissingRequirement: it has one that cannot be connected.
@@ -146,10 +146,10 @@ class AgentContexts:
         if {PARENT, "default"}.isdisjoint(self.config.roles):
             return None
         key = ("", "", "", PARENT)
-        if key not in self._desks:
+        if key not in self._agents:
             config = steered(self.config, self.memory.known)
-            self._desks[key] = self._made(PARENT, config, self.repository.root, who="the parent")
-        return self._desks[key]
+            self._agents[key] = self._made(PARENT, config, self.repository.root, who="the parent")
+        return self._agents[key]
 
     async def aclose(self) -> None:
         """Closes the connections; a later call opens new ones."""
@@ -170,9 +170,9 @@ class AgentContexts:
             raise CouncilRefused(f"There is no folder {folder[:200]!r} in the repository.")
         return place
 
-    def _made(self, role: str, config: Config, place: Path, *, who: str, persona: str = "") -> Desk:
+    def _made(self, role: str, config: Config, place: Path, *, who: str, persona: str = "") -> AgentContext:
         model = self._model(role, config, who)
-        return Desk(
+        return AgentContext(
             model=model,
             files=FileTree(place, guarded=(place,)),
             prompts=self._prompts_of(role, compact_roles(config, (role,))),
@@ -232,7 +232,7 @@ class AgentContexts:
         closed = replace(commands, confinement=replace(bounds, hidden=_of_nobody(bounds)))
 
         def permits(asked: Asked, folder: str, _writes: bool) -> str:  # noqa: FBT001 - as `AgentProgram` calls it
-            desk = Desk(
+            agent = AgentContext(
                 model=self.meters[f"{role} {config.role(role).model}"],
                 files=FileTree(root, guarded=(root,)),
                 prompts=self._prompts_of(role, ()),
@@ -240,7 +240,7 @@ class AgentContexts:
                 on_guard=self.on_guard,
                 authority=Authority(role=role, right=Right.NOTHING),
             )
-            return permit(desk, asked, folder=folder, writes=False, network=settings.network)
+            return permit(agent, asked, folder=folder, writes=False, network=settings.network)
 
         return AgentProgram(closed, settings, self.environ, judges=True, permits=permits)
 

@@ -11,7 +11,7 @@ from swarmgate.council.shared import Shared
 from swarmgate.domain.review.finding import GateReport, GateResult
 from swarmgate.engine import debaters
 from swarmgate.engine.context import Context, StopFlag
-from swarmgate.engine.desks import Desks
+from swarmgate.engine.run_agents import RunAgents
 from swarmgate.engine.steps.attempt import announced
 from swarmgate.gates.cache.memory import Memory
 from swarmgate.gates.definition import GateDefinition, load
@@ -44,7 +44,7 @@ def build(
     definitions, sensitive_code = load(folder.root), sensitivity.load(folder.root)
     prompts = Prompts(folder.prompts, compact=compact_roles(config, SPEAKING))
     prompts.load(SPEAKING)
-    desks = Desks(project, memory=memory, prompts=prompts)
+    agents = RunAgents(project, memory=memory, prompts=prompts)
 
     async def judge(*, fix: bool, base: str = "", tested: bool = False) -> GateReport:
         return await _judged(context, definitions, fix=fix, base=base, tested=tested)
@@ -55,7 +55,7 @@ def build(
         repository=repository,
         ledger=ledger,
         evidence=EvidenceStore(folder),
-        desk=desks.of,
+        agent=agents.of,
         commands=commands,
         meters={},
         reports=[],
@@ -63,7 +63,7 @@ def build(
         sensitivity=sensitive_code,
         agent_files=agent_files,
         start_up=shadowing.survey(repository.root),
-        voices=desks.voices,
+        voices=agents.voices,
         records=Shared(project).records,
         worth=debate_worth.read(folder) if "auto" in debaters.modes(config) else None,
         stop=StopFlag(folder.stop_request),
@@ -72,7 +72,7 @@ def build(
         waits=waits,
         environ=dict(project.environ),
     )
-    desks.context = context
+    agents.context = context
     return context
 
 

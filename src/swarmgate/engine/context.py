@@ -13,7 +13,7 @@ from typing import Protocol
 from swarmgate.agents.authority.authority import RULE, Authority, right_of
 from swarmgate.agents.briefs.background import Background, background
 from swarmgate.agents.briefs.house_rules import CommittedRules, HouseRules, told
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.automation.suite_command import rules_of
 from swarmgate.config import Config
 from swarmgate.council.participants.voices import Voices
@@ -88,16 +88,17 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class Context:
-    """The surroundings of a step.
+    """What the steps of a run work with.
 
-    `desk` gives the desk of a role, made on first use, its model with it. `commands` runs what agents and tests run,
-    confined. `sensitivity` says which code gets a security review. `meters` are the models made so far, by role.
+    `agent` gives the agent context of a role, made on first use with its model. `commands` runs what agents and tests
+    run, confined. `sensitivity` says which code gets a security review. `meters` are the models made so far, by role.
     `reports` is what guards, turns and experts said since the last record. `worked` is the time less the waits for the
     ends of limits; `waits` has these take as long as they take.
     `agent_files` is what belongs to agent programs, and so is nobody's to write; `start_up`, where modules that
     swarmgate's own Python would start with are nobody's to make.
-    `voices` gives those of a debate (`Desks.voices`), `records` is where debates are kept, `worth` what was measured of
-    their worth. `stash` allows uncommitted changes to be stashed instead of refused. `environ` is where keys stand.
+    `voices` gives those of a debate (`RunAgents.voices`), `records` is where debates are kept, `worth` what was
+    measured of their worth. `stash` allows uncommitted changes to be stashed instead of refused. `environ` is where
+    keys stand.
     """
 
     config: Config
@@ -105,7 +106,7 @@ class Context:
     repository: Repository
     ledger: Ledger
     evidence: EvidenceStore
-    desk: Callable[[str], Desk]
+    agent: Callable[[str], AgentContext]
     commands: CommandRunner
     meters: dict[str, Metered]
     reports: list[GuardNote | Turn | GuidanceGiven]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.expert import Expert, Said
 from swarmgate.agents.roles import sme
 from swarmgate.config import Config
@@ -59,13 +59,13 @@ class KeptAnswers:
 
 
 def expert(
-    config: Config, ledger: Ledger, desk: Callable[[str], Desk], report: Callable[[GuidanceGiven], None]
+    config: Config, ledger: Ledger, agent: Callable[[str], AgentContext], report: Callable[[GuidanceGiven], None]
 ) -> Expert:
     """The expert of a run. Its model is connected with the first question that context.md does not answer."""
     kept = KeptAnswers(ledger, report)
 
     async def ask(domain: str, question: str) -> Said:
         task, phase = kept.place
-        return await sme.consult(desk(sme.ROLE), domain=domain, question=question, task=task, phase=phase)
+        return await sme.consult(agent(sme.ROLE), domain=domain, question=question, task=task, phase=phase)
 
     return Expert(kept, ask if sme.ROLE in config.speaking else None)

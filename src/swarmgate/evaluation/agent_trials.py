@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from swarmgate.agents.briefs.brief import Brief, Section
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.guards.permissions import permit
 from swarmgate.agents.programs import AgentProgram
 from swarmgate.agents.prompts import Prompts
@@ -310,12 +310,14 @@ class _Running:
             role,
             self.environ,
             permits=lambda asked, folder, writes: permit(
-                desk, asked, folder=folder, writes=writes, network=role.network
+                agent, asked, folder=folder, writes=writes, network=role.network
             ),
         )
         programs = Programs("coder", role, "coder", lambda _role: start, on_event=self._heard)
         model = programs.model(name, heard=self._denied)
-        desk = Desk(model=model, files=FileTree(place), prompts=Prompts(), commands=commands, on_guard=self._noted)
+        agent = AgentContext(
+            model=model, files=FileTree(place), prompts=Prompts(), commands=commands, on_guard=self._noted
+        )
         try:
             reply = await model.complete(_request(_TASK if not self.commands else f"{_TASK}\n{_COMMAND}"))
         except CallFailed as error:

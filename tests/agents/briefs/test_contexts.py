@@ -47,7 +47,7 @@ def voices(project: Project) -> Make:
 
 async def said(made: AgentContexts, seat: Seat) -> str:
     brief = Brief("participant", "debate", participant=seat.id, round=1, sections=(Section("The question", "Well?"),))
-    ending = await take_turn(made.desk(seat), brief, work={}, endings={}, answer=str)
+    ending = await take_turn(made.agent(seat), brief, work={}, endings={}, answer=str)
     await made.aclose()
     return ending.value
 
@@ -72,50 +72,50 @@ def test_the_limits_are_those_of_the_council_and_the_window_that_of_the_model(pr
         model="local/other", base_url=str(project.server and project.server.base_url), asked="", context_tokens=9_000
     )
     made = voices(memory=ModelMemory({"local/other": known}))
-    limits = made.desk(Seat(id="a", model="local/other")).limits
+    limits = made.agent(Seat(id="a", model="local/other")).limits
     assert (limits.bounds.wall_time_s, limits.bounds.tokens, limits.context_tokens) == (7, 900, 9_000)
     project.configure(roles__participant={"model": "local/senior", "context_tokens": 5_000})
-    assert voices().desk(Seat(id="a")).limits.context_tokens == 5_000
+    assert voices().agent(Seat(id="a")).limits.context_tokens == 5_000
     parent = voices().parent()
     assert parent is not None
     assert parent.limits.bounds.tokens is None
 
 
 def test_files_are_rooted_in_a_folder_and_can_only_be_read(project: Project, voices: Make) -> None:
-    desk = voices().desk(Seat(id="a"), folder="src")
-    assert "Sums" in desk.files.read("calc/__init__.py")
+    agent = voices().agent(Seat(id="a"), folder="src")
+    assert "Sums" in agent.files.read("calc/__init__.py")
     for act in (
-        lambda: desk.files.write("calc/new.py", "x"),
-        lambda: desk.files.edit("calc/__init__.py", "Sums", "Sum"),
-        lambda: desk.files.delete("calc/__init__.py"),
-        lambda: desk.files.read("../AGENTS.md"),
+        lambda: agent.files.write("calc/new.py", "x"),
+        lambda: agent.files.edit("calc/__init__.py", "Sums", "Sum"),
+        lambda: agent.files.delete("calc/__init__.py"),
+        lambda: agent.files.read("../AGENTS.md"),
     ):
         with pytest.raises(UnsafePath):
             act()
     with pytest.raises(SwarmError, match="run no commands"):
-        asyncio.run(desk.commands.run(["true"], timeout_s=5))
+        asyncio.run(agent.commands.run(["true"], timeout_s=5))
 
 
 @pytest.mark.parametrize("folder", ["..", "/", "/etc", "src/../..", "link", ".git", ".swarm", "src/.git", "\0"])
 def test_a_folder_outside_of_the_repository_is_refused(project: Project, voices: Make, folder: str) -> None:
     (project.root / "link").symlink_to("/tmp")  # noqa: S108 - anywhere outside
     with pytest.raises(UnsafePath):
-        voices().desk(Seat(id="a"), folder=folder)
+        voices().agent(Seat(id="a"), folder=folder)
 
 
 def test_a_folder_that_is_not_there_is_refused(voices: Make) -> None:
     with pytest.raises(CouncilRefused, match="no folder 'nowhere'"):
-        voices().desk(Seat(id="a"), folder="nowhere")
+        voices().agent(Seat(id="a"), folder="nowhere")
 
 
 def test_models_that_cannot_be_asked_are_told(project: Project, voices: Make) -> None:
     with pytest.raises(ConfigError, match="unknown provider `nobody`"):
-        voices().desk(Seat(id="a", model="nobody/x"))
+        voices().agent(Seat(id="a", model="nobody/x"))
     with pytest.raises(ConfigError, match='the model of `a` must read "provider/model"'):
-        voices().desk(Seat(id="a", model="senior"))
+        voices().agent(Seat(id="a", model="senior"))
     project.configure(providers__local={"api_key_env": "NOT_SET"})
     with pytest.raises(MissingRequirement, match="NOT_SET is not set"):
-        voices().desk(Seat(id="a"))
+        voices().agent(Seat(id="a"))
 
 
 def test_without_a_model_for_it_there_is_no_parent(voices: Make) -> None:
@@ -123,8 +123,8 @@ def test_without_a_model_for_it_there_is_no_parent(voices: Make) -> None:
     bare = config.model_copy(update={"roles": {}})
     assert voices(config=bare).parent() is None
     with pytest.raises(ConfigError, match="no model is set for the role `participant`"):
-        voices(config=bare).desk(Seat(id="a"))
-    assert voices(config=bare).desk(Seat(id="a", model="local/x")).model.name == "local/x"
+        voices(config=bare).agent(Seat(id="a"))
+    assert voices(config=bare).agent(Seat(id="a", model="local/x")).model.name == "local/x"
 
 
 def _program(project: Project) -> Path:
@@ -176,7 +176,7 @@ def test_an_agent_program_without_a_sandbox_is_refused(project: Project, voices:
     _program(project)
     project.configure(commands={"sandbox": "none"})
     with pytest.raises(CouncilRefused, match="voices only read") as refused:
-        voices().desk(Seat(id="a", model=f"command:{sys.executable} agent.py"))
+        voices().agent(Seat(id="a", model=f"command:{sys.executable} agent.py"))
     assert 'sandbox = "auto"' in refused.value.hint
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.confined import runner
 
 from swarmgate.agents.briefs.house_rules import HouseRules, everywhere
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.prompts import Prompts
 from swarmgate.agents.roles.coder import code
 from swarmgate.config import Config, Provider, Role
@@ -24,7 +24,7 @@ async def coded(server: ScriptedServer, repo: Path, task: Task, *, tools: bool) 
     provider = Provider.model_validate({"base_url": server.base_url, "tools": tools})
     config = Config(providers={"local": provider}, roles={"coder": Role.model_validate({"model": "local/coder-1"})})
     model = connect("coder", config, environ={}, recorder=None, budget=Budget())
-    desk = Desk(
+    agent = AgentContext(
         model=model,
         files=FileTree(repo),
         prompts=Prompts(),
@@ -37,7 +37,7 @@ async def coded(server: ScriptedServer, repo: Path, task: Task, *, tools: bool) 
 
     try:
         return await code(
-            desk, task=task, attempt=2, scope=task.files, instructions="Add two().", feedback="", run_gates=gates
+            agent, task=task, attempt=2, scope=task.files, instructions="Add two().", feedback="", run_gates=gates
         )
     finally:
         await model.aclose()

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from swarmgate.agents.context import Desk, ToolUse
+from swarmgate.agents.context import AgentContext, ToolUse
 from swarmgate.agents.roles.coder import code
 from swarmgate.domain.plan.plan import Task
 from swarmgate.errors import EndpointFailed, MissingRequirement, NoUsableReply
 from swarmgate.llm.model import CallFailed, ModelReply, ToolCall
 from swarmgate.llm.scripted import Scripted
 
-OpenDesk = Callable[..., tuple[Desk, Any]]
+OpenDesk = Callable[..., tuple[AgentContext, Any]]
 Say = Callable[..., ToolCall]
 BAD: dict[str, tuple[Scripted, str]] = {
     "text": ("I am done.", "text without a tool call"),
@@ -45,19 +45,19 @@ BAD: dict[str, tuple[Scripted, str]] = {
 }
 
 
-async def coding(desk: Desk, task: Task) -> str:
+async def coding(agent: AgentContext, task: Task) -> str:
     async def gates() -> str:
         return "all gates pass"
 
-    return await code(desk, task=task, attempt=1, scope=task.files, instructions="x", feedback="", run_gates=gates)
+    return await code(agent, task=task, attempt=1, scope=task.files, instructions="x", feedback="", run_gates=gates)
 
 
 @pytest.mark.parametrize(("reply", "told"), BAD.values(), ids=BAD)
 async def test_an_unusable_reply_goes_back_with_what_is_wrong_and_the_turn_goes_on(
-    at_desk: OpenDesk, say: Say, task: Task, reply: Scripted, told: str
+    make_agent: OpenDesk, say: Say, task: Task, reply: Scripted, told: str
 ) -> None:
-    desk, model = at_desk(reply, say("finish", summary="done"))
-    assert await coding(desk, task) == "done"
+    agent, model = make_agent(reply, say("finish", summary="done"))
+    assert await coding(agent, task) == "done"
     assert told in model.heard
     shapes = [message.role for message in model.requests[-1].messages]
     assert shapes[:3] == ["system", "user", "assistant"]
@@ -65,36 +65,36 @@ async def test_an_unusable_reply_goes_back_with_what_is_wrong_and_the_turn_goes_
 
 
 @pytest.mark.parametrize(("reply", "told"), BAD.values(), ids=BAD)
-async def test_unusable_replies_are_bounded(at_desk: OpenDesk, task: Task, reply: Scripted, told: str) -> None:
-    desk, model = at_desk(*[reply] * 9)
+async def test_unusable_replies_are_bounded(make_agent: OpenDesk, task: Task, reply: Scripted, told: str) -> None:
+    agent, model = make_agent(*[reply] * 9)
     with pytest.raises(NoUsableReply, match=r"coder \(code\), model local/coder-1") as caught:
-        await coding(desk, task)
+        await coding(agent, task)
     assert told in caught.value.message
     assert len(model.requests) == 3  # limits.replies = 2 are sent back
 
 
-async def test_a_complaint_names_the_tools_and_what_ends_the_turn(at_desk: OpenDesk, say: Say, task: Task) -> None:
-    desk, model = at_desk("text", say("finish", summary=""))
-    await coding(desk, task)
+async def test_a_complaint_names_the_tools_and_what_ends_the_turn(make_agent: OpenDesk, say: Say, task: Task) -> None:
+    agent, model = make_agent("text", say("finish", summary=""))
+    await coding(agent, task)
     assert "run_command, run_gates, finish" in model.heard
     assert "End your turn with finish" in model.heard
 
 
-async def test_a_usable_reply_starts_the_count_anew(at_desk: OpenDesk, say: Say, task: Task) -> None:
+async def test_a_usable_reply_starts_the_count_anew(make_agent: OpenDesk, say: Say, task: Task) -> None:
     look = say("list_files")
-    desk, _ = at_desk("a", "b", look, "c", "d", look, say("finish", summary="done"))
-    assert await coding(desk, task) == "done"
+    agent, _ = make_agent("a", "b", look, "c", "d", look, say("finish", summary="done"))
+    assert await coding(agent, task) == "done"
 
 
-async def test_the_number_of_calls_is_bounded(at_desk: OpenDesk, say: Say, task: Task) -> None:
-    desk, model = at_desk(*(say("search", pattern=f"x{number}") for number in range(99)))
+async def test_the_number_of_calls_is_bounded(make_agent: OpenDesk, say: Say, task: Task) -> None:
+    agent, model = make_agent(*(say("search", pattern=f"x{number}") for number in range(99)))
     with pytest.raises(NoUsableReply, match="within 12 model calls"):
-        await coding(desk, task)
+        await coding(agent, task)
     assert len(model.requests) == 12
 
 
 async def test_calls_of_one_reply_run_in_order_and_the_one_that_ends_the_turn_is_the_last(
-    at_desk: OpenDesk, say: Say, task: Task, repo: Path
+    make_agent: OpenDesk, say: Say, task: Task, repo: Path
 ) -> None:
     calls = (
         say("write_file", path="a.txt", content="one"),
@@ -102,20 +102,20 @@ async def test_calls_of_one_reply_run_in_order_and_the_one_that_ends_the_turn_is
         say("finish", summary="done"),
         say("delete_file", path="a.txt"),
     )
-    desk, model = at_desk(ModelReply(tool_calls=calls), ModelReply(tool_calls=calls[:3]))
-    assert await coding(desk, task) == "done"
+    agent, model = make_agent(ModelReply(tool_calls=calls), ModelReply(tool_calls=calls[:3]))
+    assert await coding(agent, task) == "done"
     assert "finish ends your turn, and delete_file stands behind it" in model.heard
     assert (repo / "a.txt").read_text() == "two"
 
 
-async def test_each_call_gets_its_result_also_beside_a_bad_one(at_desk: OpenDesk, say: Say, task: Task) -> None:
+async def test_each_call_gets_its_result_also_beside_a_bad_one(make_agent: OpenDesk, say: Say, task: Task) -> None:
     calls = (
         ToolCall(id="x", name="read_file", arguments='{"path": "README.md"}'),
         ToolCall(id="y", name="read_file", arguments="{"),
         ToolCall(id="x", name="read_file", arguments='{"path": "nope"}'),
     )
-    desk, model = at_desk(ModelReply(tool_calls=calls), say("finish", summary="done"))
-    await coding(desk, task)
+    agent, model = make_agent(ModelReply(tool_calls=calls), say("finish", summary="done"))
+    await coding(agent, task)
     _, _, asked, *results = model.requests[-1].messages
     assert [call.id for call in asked.tool_calls] == [result.tool_call_id for result in results]
     assert len({result.tool_call_id for result in results}) == 3
@@ -125,33 +125,35 @@ async def test_each_call_gets_its_result_also_beside_a_bad_one(at_desk: OpenDesk
     assert "there is no file `nope`" in results[2].content
 
 
-async def test_ids_that_an_endpoint_uses_again_are_told_apart(at_desk: OpenDesk, say: Say, task: Task) -> None:
-    desk, model = at_desk(say("list_files"), say("list_files"), say("finish", summary=""))
-    await coding(desk, task)
+async def test_ids_that_an_endpoint_uses_again_are_told_apart(make_agent: OpenDesk, say: Say, task: Task) -> None:
+    agent, model = make_agent(say("list_files"), say("list_files"), say("finish", summary=""))
+    await coding(agent, task)
     ids = [message.tool_call_id for message in model.requests[-1].messages if message.role == "tool"]
     assert len(set(ids)) == 2
 
 
-async def test_the_brief_stays_and_the_purpose_is_for_traces(at_desk: OpenDesk, say: Say, task: Task) -> None:
-    desk, model = at_desk(say("list_files"), say("finish", summary=""))
-    await coding(desk, task)
+async def test_the_brief_stays_and_the_purpose_is_for_traces(make_agent: OpenDesk, say: Say, task: Task) -> None:
+    agent, model = make_agent(say("list_files"), say("finish", summary=""))
+    await coding(agent, task)
     first, last = model.requests
     assert first.messages == last.messages[:2]
     tokens = str(-(-len(model.brief) // 4))
     assert first.purpose == {"role": "coder", "step": "code", "task": "1.2", "attempt": "1", "brief_tokens": tokens}
 
 
-async def test_progress_is_told(at_desk: OpenDesk, say: Say, task: Task) -> None:
+async def test_progress_is_told(make_agent: OpenDesk, say: Say, task: Task) -> None:
     seen: list[ToolUse] = []
-    desk, _ = at_desk(say("search", pattern="a\nb" * 200), say("finish", summary="x"), on_tool=seen.append)
-    await coding(desk, task)
+    agent, _ = make_agent(say("search", pattern="a\nb" * 200), say("finish", summary="x"), on_tool=seen.append)
+    await coding(agent, task)
     assert [(use.role, use.tool) for use in seen] == [("coder", "search"), ("coder", "finish")]
     assert "\n" not in seen[0].summary
     assert len(seen[0].summary) < 90
     assert [use.problem for use in seen] == ["", ""]
 
 
-async def test_a_call_that_did_not_succeed_is_told_as_such(at_desk: OpenDesk, say: Say, task: Task, repo: Path) -> None:
+async def test_a_call_that_did_not_succeed_is_told_as_such(
+    make_agent: OpenDesk, say: Say, task: Task, repo: Path
+) -> None:
     (repo / "log.txt").write_text("Error: what a program printed\n")
     seen: list[ToolUse] = []
     calls = (
@@ -161,8 +163,8 @@ async def test_a_call_that_did_not_succeed_is_told_as_such(at_desk: OpenDesk, sa
         say("x\n" * 200),
         say("read_file", path="log.txt"),
     )
-    desk, _ = at_desk(ModelReply(tool_calls=calls), say("finish", summary="x"), on_tool=seen.append)
-    await coding(desk, task)
+    agent, _ = make_agent(ModelReply(tool_calls=calls), say("finish", summary="x"), on_tool=seen.append)
+    await coding(agent, task)
     *failed, shown, finished = seen
     told = ["there is no file `nope`", "`.swarm` belongs to swarmgate", "The arguments of read_file", "no such tool"]
     assert [words in use.problem for words, use in zip(told, failed, strict=True)] == [True] * 4
@@ -171,22 +173,22 @@ async def test_a_call_that_did_not_succeed_is_told_as_such(at_desk: OpenDesk, sa
     assert (shown.problem, finished.problem) == ("", "")
 
 
-async def test_what_no_model_can_mend_ends_the_turn(at_desk: OpenDesk, say: Say, task: Task) -> None:
-    desk, _ = at_desk(CallFailed("gone"))
+async def test_what_no_model_can_mend_ends_the_turn(make_agent: OpenDesk, say: Say, task: Task) -> None:
+    agent, _ = make_agent(CallFailed("gone"))
     with pytest.raises(EndpointFailed):
-        await coding(desk, task)
+        await coding(agent, task)
 
     async def gates() -> str:
         raise MissingRequirement("ruff is not installed")
 
-    desk, _ = at_desk(say("run_gates"))
+    agent, _ = make_agent(say("run_gates"))
     with pytest.raises(MissingRequirement):
-        await code(desk, task=task, attempt=1, scope=(), instructions="x", feedback="", run_gates=gates)
+        await code(agent, task=task, attempt=1, scope=(), instructions="x", feedback="", run_gates=gates)
 
 
-async def test_cancelling_ends_the_turn(at_desk: OpenDesk, say: Say, task: Task) -> None:
-    desk, _ = at_desk(say("run_command", command="sleep 5"))
-    turn = asyncio.create_task(coding(desk, task))
+async def test_cancelling_ends_the_turn(make_agent: OpenDesk, say: Say, task: Task) -> None:
+    agent, _ = make_agent(say("run_command", command="sleep 5"))
+    turn = asyncio.create_task(coding(agent, task))
     await asyncio.sleep(0.1)
     turn.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -9,29 +9,31 @@ from typing import Any
 
 import pytest
 
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles.architect import close_phase, delegate
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.plan.plan import Plan, Task
 from swarmgate.errors import SelfCodingBlocked
 from swarmgate.llm.model import ModelReply, ToolCall
 
-OpenDesk = Callable[..., tuple[Desk, Any]]
+OpenDesk = Callable[..., tuple[AgentContext, Any]]
 Say = Callable[..., ToolCall]
 END = ToolCall(id="end", name="close_phase", arguments='{"summary": "done", "decisions": [], "lessons": []}')
 
 
-async def closing(at_desk: OpenDesk, *calls: Any, **changes: Any) -> tuple[Any, list[GuardNote]]:
+async def closing(make_agent: OpenDesk, *calls: Any, **changes: Any) -> tuple[Any, list[GuardNote]]:
     notes: list[GuardNote] = []
-    desk, model = at_desk(*calls, on_guard=notes.append, **changes)
-    await close_phase(desk, phase=1, name="One", report="all done")
+    agent, model = make_agent(*calls, on_guard=notes.append, **changes)
+    await close_phase(agent, phase=1, name="One", report="all done")
     return model, notes
 
 
-async def test_the_first_two_writes_are_warned_of_and_not_carried_out(at_desk: OpenDesk, say: Say, repo: Path) -> None:
+async def test_the_first_two_writes_are_warned_of_and_not_carried_out(
+    make_agent: OpenDesk, say: Say, repo: Path
+) -> None:
     before = (repo / "src/app.py").read_text()
     write, remove = say("write_file", path="src/app.py", content="x"), say("delete_file", path="src/app.py")
-    model, notes = await closing(at_desk, write, remove, END)
+    model, notes = await closing(make_agent, write, remove, END)
     heard = [message.content for message in model.requests[-1].messages if message.role == "tool"]
     assert ["Warning 1 of 2" in heard[0], "Warning 2 of 2" in heard[1]] == [True, True]
     assert "SELF_CODING_BLOCK" not in "".join(heard)
@@ -43,40 +45,40 @@ async def test_the_first_two_writes_are_warned_of_and_not_carried_out(at_desk: O
     assert (repo / "src/app.py").read_text() == before
 
 
-async def test_the_third_stops_the_turn(at_desk: OpenDesk, say: Say) -> None:
+async def test_the_third_stops_the_turn(make_agent: OpenDesk, say: Say) -> None:
     notes: list[GuardNote] = []
     write = say("edit_file", path="src/app.py", old="a", new="b")
-    desk, model = at_desk(write, ModelReply(tool_calls=(write, write, END)), END, on_guard=notes.append)
+    agent, model = make_agent(write, ModelReply(tool_calls=(write, write, END)), END, on_guard=notes.append)
     with pytest.raises(SelfCodingBlocked, match="SELF_CODING_BLOCK") as raised:
-        await close_phase(desk, phase=1, name="One", report="x")
+        await close_phase(agent, phase=1, name="One", report="x")
     assert (raised.value.code, raised.value.exit_code) == ("SELF_CODING_BLOCK", 1)
     assert [note.effect for note in notes] == [Effect.WARNED, Effect.WARNED, Effect.STOPPED]
     assert len(model.requests) == 2
 
 
 @pytest.mark.parametrize(("before", "stops"), [(1, False), (2, True), (7, True)])
-async def test_the_count_goes_on_over_the_run(at_desk: OpenDesk, say: Say, before: int, stops: object) -> None:
+async def test_the_count_goes_on_over_the_run(make_agent: OpenDesk, say: Say, before: int, stops: object) -> None:
     calls = (say("write_file", path="a.py", content="x"), END)
     if not stops:
-        await closing(at_desk, *calls, self_coding=lambda: before)
+        await closing(make_agent, *calls, self_coding=lambda: before)
         return
     with pytest.raises(SelfCodingBlocked):
-        await closing(at_desk, *calls, self_coding=lambda: before)
+        await closing(make_agent, *calls, self_coding=lambda: before)
 
 
-async def test_a_malformed_call_counts_as_well(at_desk: OpenDesk) -> None:
-    _, notes = await closing(at_desk, ToolCall(id="c", name="write_file", arguments="{broken"), END)
+async def test_a_malformed_call_counts_as_well(make_agent: OpenDesk) -> None:
+    _, notes = await closing(make_agent, ToolCall(id="c", name="write_file", arguments="{broken"), END)
     assert [note.rule for note in notes] == ["self-coding"]
 
 
 async def test_other_tools_are_refused_and_on_record_without_a_count(
-    at_desk: OpenDesk, say: Say, task: Task, plan: Plan
+    make_agent: OpenDesk, say: Say, task: Task, plan: Plan
 ) -> None:
     notes: list[GuardNote] = []
     run = say("run_command", command="echo x > src/app.py")
     done = say("delegate", instructions="do it")
-    desk, model = at_desk(run, say("no_such_tool"), done, on_guard=notes.append)
-    await delegate(desk, task=task, attempt=2, plan=plan, feedback="", others={})
+    agent, model = make_agent(run, say("no_such_tool"), done, on_guard=notes.append)
+    await delegate(agent, task=task, attempt=2, plan=plan, feedback="", others={})
     assert [(note.rule, note.effect, note.step, note.attempt) for note in notes] == [
         ("authority", Effect.REFUSED, "delegate", 2)
     ]

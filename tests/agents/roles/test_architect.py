@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from swarmgate.agents.briefs.house_rules import HouseRules, everywhere
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles.architect import Closing, Questions, close_phase, delegate, revise
 from swarmgate.agents.roles.architect import plan as make_plan
 from swarmgate.agents.roles.delegation import Delegation
@@ -20,27 +20,27 @@ from swarmgate.errors import NoUsableReply
 from swarmgate.llm.model import ModelReply, ToolCall
 from swarmgate.llm.scripted import Scripted
 
-OpenDesk = Callable[..., tuple[Desk, Any]]
+OpenDesk = Callable[..., tuple[AgentContext, Any]]
 Say = Callable[..., ToolCall]
 
 
-async def planned(desk: Desk, goal: str = "Add two") -> Plan | Questions:
+async def planned(agent: AgentContext, goal: str = "Add two") -> Plan | Questions:
     return await make_plan(
-        desk, goal=goal, spec="Two is 2.", answers=[("Which language?", "Python")], overview="Python, pytest"
+        agent, goal=goal, spec="Two is 2.", answers=[("Which language?", "Python")], overview="Python, pytest"
     )
 
 
-async def delegated(desk: Desk, task: Task, other: Task, plan: Plan) -> Delegation:
-    return await delegate(desk, task=task, attempt=2, plan=plan, feedback="Attempt 1: REJECTED", others={"1.3": other})
+async def delegated(agent: AgentContext, task: Task, other: Task, plan: Plan) -> Delegation:
+    return await delegate(agent, task=task, attempt=2, plan=plan, feedback="Attempt 1: REJECTED", others={"1.3": other})
 
 
-async def test_a_legal_plan_is_taken(at_desk: OpenDesk, say: Say, plan: Plan) -> None:
-    desk, model = at_desk(
+async def test_a_legal_plan_is_taken(make_agent: OpenDesk, say: Say, plan: Plan) -> None:
+    agent, model = make_agent(
         say("list_files"),
         say("save_plan", **plan.model_dump(mode="json")),
         house_rules=everywhere(HouseRules("AGENTS.md", "Use tabs.")),
     )
-    assert await planned(desk) == plan
+    assert await planned(agent) == plan
     assert model.brief.startswith("ROLE: architect\nSTEP: plan\nGOAL: Add two\n\n## AGENTS.md")
     for piece in ("Use tabs.", "Two is 2.", "Q: Which language?\nA: Python", "Python, pytest"):
         assert piece in model.brief
@@ -48,42 +48,42 @@ async def test_a_legal_plan_is_taken(at_desk: OpenDesk, say: Say, plan: Plan) ->
     assert offered == ["read_file", "list_files", "search", "ask_sme", "ask_user", "save_plan"]
 
 
-async def test_an_illegal_plan_goes_back_with_every_problem(at_desk: OpenDesk, say: Say, plan: Plan) -> None:
+async def test_an_illegal_plan_goes_back_with_every_problem(make_agent: OpenDesk, say: Say, plan: Plan) -> None:
     good = plan.model_dump(mode="json")
     bad = plan.model_dump(mode="json")
     bad["phases"][0]["tasks"][1] |= {"complexity": "LARGE", "acceptance": [], "depends": ["9.9"], "files": ["../x"]}
-    desk, model = at_desk(say("save_plan", **bad), say("list_files"), say("save_plan", **good))
-    assert await planned(desk) == plan
+    agent, model = make_agent(say("save_plan", **bad), say("list_files"), say("save_plan", **good))
+    assert await planned(agent) == plan
     told = model.requests[1].messages[-1].content
     for problem in ("is LARGE", "no acceptance criterion", "'9.9', which does not exist", "'../x' must not hold"):
         assert problem in told
     assert told.count("Task 1.2") == 4
 
 
-async def test_illegal_plans_are_bounded_also_with_reading_in_between(at_desk: OpenDesk, say: Say) -> None:
+async def test_illegal_plans_are_bounded_also_with_reading_in_between(make_agent: OpenDesk, say: Say) -> None:
     bad = say("save_plan", title="T", phases=[])
-    desk, model = at_desk(*[bad, say("list_files")] * 5)
+    agent, model = make_agent(*[bad, say("list_files")] * 5)
     with pytest.raises(NoUsableReply, match=r"architect \(plan\).*\n- The plan has no phases"):
-        await planned(desk)
+        await planned(agent)
     assert len(model.requests) == 5
 
 
-async def test_questions_end_the_turn(at_desk: OpenDesk, say: Say) -> None:
-    desk, _ = at_desk(say("ask_user", questions=[" "]), say("ask_user", questions=["Which database?", ""]))
-    assert await planned(desk) == Questions(("Which database?",))
+async def test_questions_end_the_turn(make_agent: OpenDesk, say: Say) -> None:
+    agent, _ = make_agent(say("ask_user", questions=[" "]), say("ask_user", questions=["Which database?", ""]))
+    assert await planned(agent) == Questions(("Which database?",))
 
 
-async def test_a_revision_sees_plan_objections_and_request(at_desk: OpenDesk, say: Say, plan: Plan) -> None:
+async def test_a_revision_sees_plan_objections_and_request(make_agent: OpenDesk, say: Say, plan: Plan) -> None:
     objections = Review(
         verdict=Verdict.REJECTED,
         summary="too vague",
         findings=(Remark(severity=Severity.HIGH, message="Task 1.1: what is a?", suggestion="say it"),),
     )
     call = say("save_plan", **plan.model_dump(mode="json"))
-    desk, model = at_desk(call, call)
+    agent, model = make_agent(call, call)
     said = iter([("Task 1.1 is complete: it must stay.",), ()])
     revised = await revise(
-        desk,
+        agent,
         goal="g",
         plan=plan,
         status="1.1 complete",
@@ -101,9 +101,9 @@ async def test_a_revision_sees_plan_objections_and_request(at_desk: OpenDesk, sa
 
 
 async def test_a_delegation_has_scope_and_instructions(
-    at_desk: OpenDesk, say: Say, task: Task, other: Task, plan: Plan
+    make_agent: OpenDesk, say: Say, task: Task, other: Task, plan: Plan
 ) -> None:
-    desk, model = at_desk(
+    agent, model = make_agent(
         ModelReply(
             tool_calls=(
                 say("declare_scope", files=["./src/app.py", "src/app.py", "src/new.py"]),
@@ -111,7 +111,7 @@ async def test_a_delegation_has_scope_and_instructions(
             )
         )
     )
-    done = await delegated(desk, task, other, plan)
+    done = await delegated(agent, task, other, plan)
     assert done.scope == ("src/app.py", "src/new.py")
     assert done.instructions.startswith("Add two()")
     head = "ROLE: architect\nSTEP: delegate\nTASK: 1.2\nATTEMPT: 2\nFILE: src/app.py\nFILE: tests/test_app.py\n\n"
@@ -120,10 +120,10 @@ async def test_a_delegation_has_scope_and_instructions(
 
 
 async def test_without_a_declared_scope_the_tasks_files_are_it(
-    at_desk: OpenDesk, say: Say, task: Task, other: Task, plan: Plan
+    make_agent: OpenDesk, say: Say, task: Task, other: Task, plan: Plan
 ) -> None:
-    desk, _ = at_desk(say("delegate", instructions="Do it."))
-    assert (await delegated(desk, task, other, plan)).scope == task.files
+    agent, _ = make_agent(say("delegate", instructions="Do it."))
+    assert (await delegated(agent, task, other, plan)).scope == task.files
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ async def test_without_a_declared_scope_the_tasks_files_are_it(
     ],
 )
 async def test_instructions_for_another_open_task_are_refused(
-    at_desk: OpenDesk, say: Say, *, task: Task, other: Task, plan: Plan, instructions: str, told: str
+    make_agent: OpenDesk, say: Say, *, task: Task, other: Task, plan: Plan, instructions: str, told: str
 ) -> None:
-    desk, model = at_desk(say("delegate", instructions=instructions), say("delegate", instructions="Do it."))
-    assert (await delegated(desk, task, other, plan)).instructions == "Do it."
+    agent, model = make_agent(say("delegate", instructions=instructions), say("delegate", instructions="Do it."))
+    assert (await delegated(agent, task, other, plan)).instructions == "Do it."
     assert model.heard.startswith("Refused: ")
     assert told in model.heard
 
@@ -161,34 +161,34 @@ async def test_instructions_for_another_open_task_are_refused(
     ],
 )
 async def test_a_bad_scope_is_refused_and_delegating_does_not_pass_it_by(
-    at_desk: OpenDesk, say: Say, *, task: Task, other: Task, plan: Plan, repo: Path, files: list[str], told: str
+    make_agent: OpenDesk, say: Say, *, task: Task, other: Task, plan: Plan, repo: Path, files: list[str], told: str
 ) -> None:
     (repo / "out").symlink_to(repo.parent)
     declare, hand_over = say("declare_scope", files=files), say("delegate", instructions="Do it.")
     right = say("declare_scope", files=["src/app.py"])
-    desk, model = at_desk(ModelReply(tool_calls=(declare, hand_over)), ModelReply(tool_calls=(right, hand_over)))
-    assert (await delegated(desk, task, other, plan)).scope == ("src/app.py",)
+    agent, model = make_agent(ModelReply(tool_calls=(declare, hand_over)), ModelReply(tool_calls=(right, hand_over)))
+    assert (await delegated(agent, task, other, plan)).scope == ("src/app.py",)
     answers = [message.content for message in model.requests[1].messages[-2:]]
     assert all(told in answer for answer in answers)
 
 
 @pytest.mark.parametrize("kind", ["ids", "twice"])
 async def test_delegations_of_several_tasks_are_bounded(
-    at_desk: OpenDesk, say: Say, *, task: Task, other: Task, plan: Plan, kind: str
+    make_agent: OpenDesk, say: Say, *, task: Task, other: Task, plan: Plan, kind: str
 ) -> None:
     both = ModelReply(tool_calls=(say("delegate", instructions="Do 1.2."), say("delegate", instructions="And more.")))
     reply: Scripted = both if kind == "twice" else say("delegate", instructions="Do 1.2 and 1.3.")
-    desk, model = at_desk(*[reply] * 9)
+    agent, model = make_agent(*[reply] * 9)
     with pytest.raises(NoUsableReply, match="one time" if kind == "twice" else "name 1.3"):
-        await delegated(desk, task, other, plan)
+        await delegated(agent, task, other, plan)
     assert len(model.requests) == 3
 
 
-async def test_a_phase_is_closed_with_a_summary(at_desk: OpenDesk, say: Say) -> None:
-    desk, model = at_desk(
+async def test_a_phase_is_closed_with_a_summary(make_agent: OpenDesk, say: Say) -> None:
+    agent, model = make_agent(
         say("close_phase", summary="  "), say("close_phase", summary="It adds.", decisions=["ints only"], lessons="a")
     )
-    closing = await close_phase(desk, phase=2, name="Adding", report="2 tasks, 1 rejection")
+    closing = await close_phase(agent, phase=2, name="Adding", report="2 tasks, 1 rejection")
     assert closing == Closing("It adds.", ("ints only",), ("a",))
     assert model.brief.startswith("ROLE: architect\nSTEP: close_phase\nPHASE: 2\n\n")
     assert "2 tasks, 1 rejection" in model.brief

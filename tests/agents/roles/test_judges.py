@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles.citations import Material
 from swarmgate.agents.roles.critic import review_plan
 from swarmgate.agents.roles.reviewer import Submission, confirm, review, security_review
@@ -21,7 +21,7 @@ from swarmgate.domain.review.finding import Severity
 from swarmgate.errors import NoUsableReply
 from swarmgate.llm.model import ModelReply, ToolCall
 
-OpenDesk = Callable[..., tuple[Desk, Any]]
+OpenDesk = Callable[..., tuple[AgentContext, Any]]
 Say = Callable[..., ToolCall]
 
 FINDING = {"severity": "critical", "file": "src/app.py", "line": 2, "quote": "x", "message": "SQL injection"}
@@ -44,13 +44,13 @@ def submission(task: Task, material: Material | None = None) -> Submission:
     )
 
 
-async def reviewed(desk: Desk, task: Task) -> Review:
-    return await review(desk, submission(task))
+async def reviewed(agent: AgentContext, task: Task) -> Review:
+    return await review(agent, submission(task))
 
 
-async def judged(desk: Desk, task: Task) -> Review:
+async def judged(agent: AgentContext, task: Task) -> Review:
     return await write_tests(
-        desk,
+        agent,
         task=task,
         attempt=1,
         scope=task.files,
@@ -61,10 +61,10 @@ async def judged(desk: Desk, task: Task) -> Review:
     )
 
 
-async def test_a_review_is_typed_and_signed(at_desk: OpenDesk, say: Say, task: Task) -> None:
+async def test_a_review_is_typed_and_signed(make_agent: OpenDesk, say: Say, task: Task) -> None:
     verdict = say("submit_verdict", verdict="REJECTED", summary="unsafe", findings=[FINDING])
-    desk, model = at_desk(ModelReply(tool_calls=(verdict,), model="local/fallback-7"))
-    given = await reviewed(desk, task)
+    agent, model = make_agent(ModelReply(tool_calls=(verdict,), model="local/fallback-7"))
+    given = await reviewed(agent, task)
     assert given.verdict is Verdict.REJECTED
     assert given.model == "local/fallback-7"
     assert given.findings[0].severity is Severity.CRITICAL
@@ -74,21 +74,25 @@ async def test_a_review_is_typed_and_signed(at_desk: OpenDesk, say: Say, task: T
         assert piece in model.brief
 
 
-async def test_approved_with_a_critical_finding_is_refused_and_bounded(at_desk: OpenDesk, say: Say, task: Task) -> None:
+async def test_approved_with_a_critical_finding_is_refused_and_bounded(
+    make_agent: OpenDesk, say: Say, task: Task
+) -> None:
     contradiction = say("submit_verdict", verdict="APPROVED", summary="fine", findings=[FINDING])
-    desk, model = at_desk(contradiction, say("submit_verdict", verdict="REJECTED", summary="no", findings=[FINDING]))
-    assert not (await reviewed(desk, task)).approved
+    agent, model = make_agent(
+        contradiction, say("submit_verdict", verdict="REJECTED", summary="no", findings=[FINDING])
+    )
+    assert not (await reviewed(agent, task)).approved
     assert "SQL injection" in model.heard
-    desk, _ = at_desk(*[contradiction] * 9)
+    agent, _ = make_agent(*[contradiction] * 9)
     with pytest.raises(NoUsableReply, match="critical"):
-        await reviewed(desk, task)
+        await reviewed(agent, task)
 
 
-async def test_a_rejection_needs_a_reason(at_desk: OpenDesk, say: Say, task: Task) -> None:
-    desk, model = at_desk(
+async def test_a_rejection_needs_a_reason(make_agent: OpenDesk, say: Say, task: Task) -> None:
+    agent, model = make_agent(
         say("submit_verdict", verdict="REJECTED", summary=""), say("submit_verdict", verdict="REJECTED", summary="why")
     )
-    assert (await reviewed(desk, task)).summary == "why"
+    assert (await reviewed(agent, task)).summary == "why"
     assert "needs a reason" in model.heard
 
 
@@ -101,25 +105,25 @@ def found(quote: str, message: str = "wrong", **more: Any) -> dict[str, Any]:
 
 
 async def test_a_quote_that_is_not_there_is_sent_back_once_and_can_be_mended(
-    at_desk: OpenDesk, say: Say, task: Task
+    make_agent: OpenDesk, say: Say, task: Task
 ) -> None:
     replies = [
         say("submit_verdict", verdict="REJECTED", summary="no", findings=[found(quote)])
         for quote in ("return 4", "return 2")
     ]
     notes: list[GuardNote] = []
-    desk, model = at_desk(*replies, on_guard=notes.append)
-    given = await review(desk, submission(task, MATERIAL))
+    agent, model = make_agent(*replies, on_guard=notes.append)
+    given = await review(agent, submission(task, MATERIAL))
     assert [each.quote for each in given.findings] == ["return 2"]
     assert (given.dropped, notes) == ((), [])
     assert "`return 4` does not stand in the change or in src/app.py" in model.heard
 
 
-async def test_what_still_cites_nothing_is_dropped_and_on_record(at_desk: OpenDesk, say: Say, task: Task) -> None:
+async def test_what_still_cites_nothing_is_dropped_and_on_record(make_agent: OpenDesk, say: Say, task: Task) -> None:
     verdict = say("submit_verdict", verdict="REJECTED", summary="no", findings=[found("return 4"), found("return 3")])
     notes: list[GuardNote] = []
-    desk, model = at_desk(verdict, verdict, on_guard=notes.append)
-    given = await review(desk, submission(task, MATERIAL))
+    agent, model = make_agent(verdict, verdict, on_guard=notes.append)
+    given = await review(agent, submission(task, MATERIAL))
     assert [each.quote for each in given.findings] == ["return 3"]
     assert [each.quote for each in given.dropped] == ["return 4"]
     assert [(note.rule, note.effect, note.role, note.count) for note in notes] == [
@@ -129,31 +133,31 @@ async def test_what_still_cites_nothing_is_dropped_and_on_record(at_desk: OpenDe
     assert len(model.requests) == 2
 
 
-async def test_a_rejection_that_loses_every_finding_stays_one(at_desk: OpenDesk, say: Say, task: Task) -> None:
+async def test_a_rejection_that_loses_every_finding_stays_one(make_agent: OpenDesk, say: Say, task: Task) -> None:
     verdict = say(
         "submit_verdict", verdict="REJECTED", summary="it is wrong", findings=[{"severity": "high", "message": "bad"}]
     )
-    desk, _ = at_desk(verdict, verdict)
-    given = await review(desk, submission(task, MATERIAL))
+    agent, _ = make_agent(verdict, verdict)
+    given = await review(agent, submission(task, MATERIAL))
     assert (given.approved, given.summary, given.findings, len(given.dropped)) == (False, "it is wrong", (), 1)
 
 
 async def test_approved_with_a_critical_finding_is_refused_though_it_cites_nothing(
-    at_desk: OpenDesk, say: Say, task: Task
+    make_agent: OpenDesk, say: Say, task: Task
 ) -> None:
     contradiction = say("submit_verdict", verdict="APPROVED", summary="fine", findings=[FINDING])
-    desk, _ = at_desk(*[contradiction] * 9)
+    agent, _ = make_agent(*[contradiction] * 9)
     with pytest.raises(NoUsableReply, match="critical"):
-        await review(desk, submission(task, MATERIAL))
+        await review(agent, submission(task, MATERIAL))
 
 
-async def test_a_security_finding_needs_its_id_of_the_top_ten(at_desk: OpenDesk, say: Say, task: Task) -> None:
+async def test_a_security_finding_needs_its_id_of_the_top_ten(make_agent: OpenDesk, say: Say, task: Task) -> None:
     replies = [
         say("submit_verdict", verdict="REJECTED", summary="no", findings=[found("return 2", message)])
         for message in ("SQL injection", "A03 Injection: name is not escaped")
     ]
-    desk, model = at_desk(*replies)
-    given = await security_review(desk, submission(task, MATERIAL), reasons=["src/app.py:2: calls eval"])
+    agent, model = make_agent(*replies)
+    given = await security_review(agent, submission(task, MATERIAL), reasons=["src/app.py:2: calls eval"])
     assert given.findings[0].message.startswith("A03")
     assert "A01 to A10" in model.heard
     assert model.brief.startswith("ROLE: reviewer\nSTEP: security_review\nTASK: 1.2\n")
@@ -181,45 +185,45 @@ async def test_a_security_finding_needs_its_id_of_the_top_ten(at_desk: OpenDesk,
     ],
 )
 async def test_an_id_of_the_top_ten_in_other_spellings_costs_no_round(
-    message: str, at_desk: OpenDesk, say: Say, task: Task
+    message: str, make_agent: OpenDesk, say: Say, task: Task
 ) -> None:
     verdict = say("submit_verdict", verdict="REJECTED", summary="no", findings=[found("return 2", message)])
-    desk, model = at_desk(verdict, verdict)
-    await security_review(desk, submission(task, MATERIAL), reasons=["x"])
+    agent, model = make_agent(verdict, verdict)
+    await security_review(agent, submission(task, MATERIAL), reasons=["x"])
     assert len(model.requests) == 1
 
 
 @pytest.mark.parametrize("message", ["a03 Injection", "A11: x", "A3:2017 y", "A030: z", "B01", "no id A03"])
-async def test_what_is_no_id_of_the_top_ten(message: str, at_desk: OpenDesk, say: Say, task: Task) -> None:
+async def test_what_is_no_id_of_the_top_ten(message: str, make_agent: OpenDesk, say: Say, task: Task) -> None:
     verdict = say("submit_verdict", verdict="REJECTED", summary="no", findings=[found("return 2", message)])
-    desk, model = at_desk(verdict, verdict)
-    given = await security_review(desk, submission(task, MATERIAL), reasons=["x"])
+    agent, model = make_agent(verdict, verdict)
+    given = await security_review(agent, submission(task, MATERIAL), reasons=["x"])
     assert len(model.requests) == 2  # asked again once, then the finding stands: a hole is not dropped for its form
     assert len(given.findings) == 1
 
 
-async def test_the_reviewer_confirms_what_failing_tests_expect(at_desk: OpenDesk, say: Say, task: Task) -> None:
-    desk, model = at_desk(say("submit_verdict", verdict="APPROVED", summary="right"))
-    given = await confirm(desk, submission(task, MATERIAL), tests="tests/test_a.py\nassert 1", output="E assert 0")
+async def test_the_reviewer_confirms_what_failing_tests_expect(make_agent: OpenDesk, say: Say, task: Task) -> None:
+    agent, model = make_agent(say("submit_verdict", verdict="APPROVED", summary="right"))
+    given = await confirm(agent, submission(task, MATERIAL), tests="tests/test_a.py\nassert 1", output="E assert 0")
     assert given.approved
     assert model.brief.startswith("ROLE: reviewer\nSTEP: review\n")
     for piece in ("Adversarial tests that fail", "APPROVED: what they expect is right", "assert 1", "E assert 0"):
         assert piece in model.brief
 
 
-async def test_two_verdicts_in_one_reply_are_none(at_desk: OpenDesk, say: Say, task: Task) -> None:
+async def test_two_verdicts_in_one_reply_are_none(make_agent: OpenDesk, say: Say, task: Task) -> None:
     both = (
         say("submit_verdict", verdict="APPROVED", summary="a"),
         say("submit_verdict", verdict="REJECTED", summary="b"),
     )
-    desk, _ = at_desk(ModelReply(tool_calls=both), both[1])
-    assert not (await reviewed(desk, task)).approved
+    agent, _ = make_agent(ModelReply(tool_calls=both), both[1])
+    assert not (await reviewed(agent, task)).approved
 
 
-async def test_the_critic_sees_goal_plan_and_its_objections(at_desk: OpenDesk, say: Say, plan: Plan) -> None:
-    desk, model = at_desk(say("submit_verdict", verdict="approved", summary="good"))
+async def test_the_critic_sees_goal_plan_and_its_objections(make_agent: OpenDesk, say: Say, plan: Plan) -> None:
+    agent, model = make_agent(say("submit_verdict", verdict="approved", summary="good"))
     earlier = Review(verdict=Verdict.REJECTED, summary="too vague")
-    given = await review_plan(desk, goal="g", spec="s", plan=plan, round=2, earlier=[earlier])
+    given = await review_plan(agent, goal="g", spec="s", plan=plan, round=2, earlier=[earlier])
     assert given.approved
     assert given.model == "local/coder-1"
     assert model.brief.startswith("ROLE: critic\nSTEP: review_plan\nGOAL: g\n\n")
@@ -227,26 +231,28 @@ async def test_the_critic_sees_goal_plan_and_its_objections(at_desk: OpenDesk, s
         assert piece in model.brief
 
 
-async def test_mapped_criteria_are_accepted_at_once(at_desk: OpenDesk, say: Say, task: Task) -> None:
+async def test_mapped_criteria_are_accepted_at_once(make_agent: OpenDesk, say: Say, task: Task) -> None:
     criteria = [{"criterion": text, "tests": TESTS} for text in task.acceptance]
-    desk, model = at_desk(say("submit_verdict", verdict="APPROVED", summary="ok", criteria=criteria))
-    given = await judged(desk, task)
+    agent, model = make_agent(say("submit_verdict", verdict="APPROVED", summary="ok", criteria=criteria))
+    given = await judged(agent, task)
     assert given.criteria == tuple(Criterion(criterion=text, tests=tuple(TESTS)) for text in task.acceptance)
     assert model.brief.startswith("ROLE: test_engineer\nSTEP: test\nTASK: 1.2\n")
 
 
-async def test_unmapped_criteria_are_asked_for_once_and_stay_on_record(at_desk: OpenDesk, say: Say, task: Task) -> None:
-    desk, model = at_desk(*[say("submit_verdict", verdict="APPROVED", summary="ok")] * 2)
-    given = await judged(desk, task)
+async def test_unmapped_criteria_are_asked_for_once_and_stay_on_record(
+    make_agent: OpenDesk, say: Say, task: Task
+) -> None:
+    agent, model = make_agent(*[say("submit_verdict", verdict="APPROVED", summary="ok")] * 2)
+    given = await judged(agent, task)
     assert given.approved
     assert [each.tests for each in given.criteria] == [(), ()]
     assert "- two() returns 2\n- two() takes no argument" in model.heard
     assert len(model.requests) == 2
 
 
-async def test_a_rejection_needs_no_map(at_desk: OpenDesk, say: Say, task: Task) -> None:
-    desk, model = at_desk(say("submit_verdict", verdict="REJECTED", summary="returns 3"))
-    assert not (await judged(desk, task)).approved
+async def test_a_rejection_needs_no_map(make_agent: OpenDesk, say: Say, task: Task) -> None:
+    agent, model = make_agent(say("submit_verdict", verdict="REJECTED", summary="returns 3"))
+    assert not (await judged(agent, task)).approved
     assert len(model.requests) == 1
 
 

@@ -23,24 +23,24 @@ def only_yes(text: str) -> bool:
 YES = Form(Answer, lambda _given: True, in_text=only_yes)
 
 
-async def test_a_voice_reads_and_its_persona_stands_last(at_desk: OpenDesk, say: Say) -> None:
-    desk, model = at_desk(
+async def test_a_voice_reads_and_its_persona_stands_last(make_agent: OpenDesk, say: Say) -> None:
+    agent, model = make_agent(
         say("read_file", path="README.md"), say("write_file", path="x", content="y"), "yes", persona="I!"
     )
-    assert (await speak(desk, BRIEF, answer=only_yes)).value
+    assert (await speak(agent, BRIEF, answer=only_yes)).value
     assert model.requests[0].messages[0].content.endswith("\n\nI!")
     assert "# Demo" in model.requests[1].messages[-1].content
     assert "not offered" in model.heard
-    assert not (desk.files.root / "x").exists()
+    assert not (agent.files.root / "x").exists()
 
 
-async def test_an_answer_of_no_use_is_sent_back_once(at_desk: OpenDesk) -> None:
-    desk, model = at_desk("no", "yes")
-    assert (await speak(desk, BRIEF, answer=AskedOnceMore(only_yes))).value
+async def test_an_answer_of_no_use_is_sent_back_once(make_agent: OpenDesk) -> None:
+    agent, model = make_agent("no", "yes")
+    assert (await speak(agent, BRIEF, answer=AskedOnceMore(only_yes))).value
     assert "'no' is not yes. Say yes." in model.heard
-    desk, model = at_desk("no", "never", "yes")
+    agent, model = make_agent("no", "never", "yes")
     with pytest.raises(NoUsableReply, match=r"the last: 'never' is not yes\.$"):
-        await submit(desk, Brief("architect", "synthesize", task="1.2", attempt=2, sections=BRIEF.sections), YES)
+        await submit(agent, Brief("architect", "synthesize", task="1.2", attempt=2, sections=BRIEF.sections), YES)
     assert model.brief.startswith("ROLE: architect\nSTEP: synthesize\nTASK: 1.2\nATTEMPT: 2\n\n")
     assert len(model.requests) == 2
 

@@ -96,41 +96,41 @@ async def test_an_expert_without_an_answer_ends_nobodys_turn_and_a_dead_endpoint
 # --- the role ---
 
 
-async def test_the_expert_reads_and_answers_in_text(at_desk: OpenDesk, say: Say) -> None:
-    desk, model = at_desk(say("read_file", path="README.md"), ModelReply(text="  Use RS256.  ", model="local/wise"))
-    said = await consult(desk, domain="Security", question="How to sign?\nGOAL: none", task="1.2", phase=1)
+async def test_the_expert_reads_and_answers_in_text(make_agent: OpenDesk, say: Say) -> None:
+    agent, model = make_agent(say("read_file", path="README.md"), ModelReply(text="  Use RS256.  ", model="local/wise"))
+    said = await consult(agent, domain="Security", question="How to sign?\nGOAL: none", task="1.2", phase=1)
     assert said == Said("Use RS256.", "local/wise")
     assert model.brief.startswith("ROLE: sme\nSTEP: consult\nTASK: 1.2\nPHASE: 1\nDOMAIN: Security\n\n")
     assert "How to sign?\n> GOAL: none" in model.brief
     assert [tool.name for tool in model.requests[0].tools] == ["read_file", "list_files", "search"]
 
 
-async def test_the_expert_writes_nothing_and_an_empty_or_cut_answer_is_none(at_desk: OpenDesk, say: Say) -> None:
+async def test_the_expert_writes_nothing_and_an_empty_or_cut_answer_is_none(make_agent: OpenDesk, say: Say) -> None:
     replies = (
         say("write_file", path="a.py", content="x"),
         ModelReply(text="half of", finish_reason="length"),
         "At last.",
     )
-    desk, model = at_desk(*replies, limits=Limits(replies=3, max_turns=12))
-    said = await consult(desk, domain="D", question="q?")
+    agent, model = make_agent(*replies, limits=Limits(replies=3, max_turns=12))
+    said = await consult(agent, domain="D", question="q?")
     assert said.answer == "At last."
-    assert not (desk.files.root / "a.py").exists()
+    assert not (agent.files.root / "a.py").exists()
     assert "you are not offered it" in model.requests[1].messages[-1].content
     assert "your answer as text" in model.requests[2].messages[-1].content
 
 
-async def test_a_text_ends_no_other_roles_turn(at_desk: OpenDesk, say: Say) -> None:
-    desk, model = at_desk("I would ask.", say("ask_sme", domain="D", question="q?"), say("finish", summary="s"))
+async def test_a_text_ends_no_other_roles_turn(make_agent: OpenDesk, say: Say) -> None:
+    agent, model = make_agent("I would ask.", say("ask_sme", domain="D", question="q?"), say("finish", summary="s"))
     from tests.agents.conversation.test_turn import coding
 
     from swarmgate.domain.plan.plan import Task
 
-    await coding(desk, Task(id="1.1", title="T", acceptance=("a",), files=("a.py",)))
+    await coding(agent, Task(id="1.1", title="T", acceptance=("a",), files=("a.py",)))
     assert "only tool calls count" in model.requests[1].messages[-1].content
     assert "No expert is configured" in model.heard
 
 
-async def test_each_turn_has_a_toolbox_and_so_a_count_of_its_own(at_desk: OpenDesk) -> None:
-    desk, _ = at_desk()
-    first, second = Toolbox(desk).handlers["ask_sme"], Toolbox(desk).handlers["ask_sme"]
+async def test_each_turn_has_a_toolbox_and_so_a_count_of_its_own(make_agent: OpenDesk) -> None:
+    agent, _ = make_agent()
+    first, second = Toolbox(agent).handlers["ask_sme"], Toolbox(agent).handlers["ask_sme"]
     assert first.__self__ is not second.__self__  # type: ignore[attr-defined]  # bound methods

@@ -55,9 +55,9 @@ def even(given: Sized) -> int:
 FORM = Form(Sized, even)
 
 
-async def test_a_call_ends_the_turn_with_the_fields_of_the_step(at_desk: OpenDesk, say: Say) -> None:
-    desk, model = at_desk(say("submit_answer", WIDTH_MM="4", parts=[{"Name": "x"}], other=1))
-    assert (await submit(desk, BRIEF, FORM)).value == 4
+async def test_a_call_ends_the_turn_with_the_fields_of_the_step(make_agent: OpenDesk, say: Say) -> None:
+    agent, model = make_agent(say("submit_answer", WIDTH_MM="4", parts=[{"Name": "x"}], other=1))
+    assert (await submit(agent, BRIEF, FORM)).value == 4
     (tool,) = model.requests[0].tools
     assert (tool.name, tool.answers) == ("submit_answer", True)
     assert tool.parameters == {
@@ -80,11 +80,11 @@ async def test_a_call_ends_the_turn_with_the_fields_of_the_step(at_desk: OpenDes
     }
 
 
-async def test_what_is_missing_or_wrong_in_a_call_is_told_and_it_is_made_again(at_desk: OpenDesk, say: Say) -> None:
-    desk, model = at_desk(
+async def test_what_is_missing_or_wrong_in_a_call_is_told_and_it_is_made_again(make_agent: OpenDesk, say: Say) -> None:
+    agent, model = make_agent(
         say("submit_answer", parts=[{}, 5]), say("submit_answer", widthMm=3), say("submit_answer", widthMm=6)
     )
-    assert (await submit(desk, BRIEF, FORM)).value == 6
+    assert (await submit(agent, BRIEF, FORM)).value == 6
     first = model.requests[1].messages[-1].content
     assert "`widthMm`: is missing" in first
     assert "`parts[0].label`: is missing" in first
@@ -92,35 +92,35 @@ async def test_what_is_missing_or_wrong_in_a_call_is_told_and_it_is_made_again(a
     assert model.requests[2].messages[-1].content.startswith("Refused: 3 is odd.")
 
 
-async def test_text_that_holds_the_same_is_taken_though_the_tool_is_there(at_desk: OpenDesk) -> None:
-    desk, model = at_desk("It is wide.", 'So:\n```json\n{"width_mm": 8}\n```')
-    assert (await submit(desk, BRIEF, FORM)).value == 8
+async def test_text_that_holds_the_same_is_taken_though_the_tool_is_there(make_agent: OpenDesk) -> None:
+    agent, model = make_agent("It is wide.", 'So:\n```json\n{"width_mm": 8}\n```')
+    assert (await submit(agent, BRIEF, FORM)).value == 8
     assert (
         'Call submit_answer, or answer with one JSON object: {"widthMm": integer, "parts"?: [{"label": string}, ...]}.'
         in model.heard
     )
 
 
-async def test_calls_and_texts_have_one_bound(at_desk: OpenDesk, say: Say) -> None:
-    desk, _ = at_desk("Wide.", say("submit_answer", widthMm=5), say("submit_answer", widthMm=6))
+async def test_calls_and_texts_have_one_bound(make_agent: OpenDesk, say: Say) -> None:
+    agent, _ = make_agent("Wide.", say("submit_answer", widthMm=5), say("submit_answer", widthMm=6))
     with pytest.raises(NoUsableReply, match=r"asked twice.*the last: 5 is odd\."):
-        await submit(desk, BRIEF, FORM)
-    desk, model = at_desk(*[say("submit_answer", widthMm="w")] * 9)
+        await submit(agent, BRIEF, FORM)
+    agent, model = make_agent(*[say("submit_answer", widthMm="w")] * 9)
     with pytest.raises(NoUsableReply):
-        await submit(desk, BRIEF, FORM)
+        await submit(agent, BRIEF, FORM)
     assert len(model.requests) <= 3
 
 
-async def test_what_an_answer_comes_to_otherwise_is_kept_when_it_stays_as_it_is(at_desk: OpenDesk, say: Say) -> None:
+async def test_what_an_answer_comes_to_otherwise_is_kept_when_it_stays_as_it_is(make_agent: OpenDesk, say: Say) -> None:
     odd = {"widthMm": 7, "parts": [{"label": "x"}]}
-    desk, _ = at_desk(json.dumps(odd), say("submit_answer", **odd))
-    assert (await submit(desk, BRIEF, FORM)).value == -1
+    agent, _ = make_agent(json.dumps(odd), say("submit_answer", **odd))
+    assert (await submit(agent, BRIEF, FORM)).value == -1
 
 
-async def test_prose_offers_no_form(at_desk: OpenDesk, say: Say) -> None:
-    desk, model = at_desk(say("submit_answer", widthMm=2), "prose")
+async def test_prose_offers_no_form(make_agent: OpenDesk, say: Say) -> None:
+    agent, model = make_agent(say("submit_answer", widthMm=2), "prose")
     brief = Brief("participant", "debate", participant="a", round=1)
-    assert (await speak(desk, brief, answer=str)).value == "prose"
+    assert (await speak(agent, brief, answer=str)).value == "prose"
     assert "submit_answer" not in {tool.name for tool in model.requests[0].tools}
     assert "not offered" in model.heard
 

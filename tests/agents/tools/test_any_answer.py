@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.confined import runner
 from tests.misbehaviour.case import case
 
-from swarmgate.agents.context import Desk, Limits
+from swarmgate.agents.context import AgentContext, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.agents.roles.coder import code
 from swarmgate.agents.tools.table import BadCall, offered, read_call
@@ -73,10 +73,10 @@ async def _coded(repo: Path, task: Task, replies: list[dict[str, Any]], kept: li
         model = connect("coder", config, environ={}, recorder=None, budget=Budget())
         told = {"on_guard": kept.append, "on_turn": kept.append, "on_count": kept.append}
         limits = Limits(replies=2, max_turns=6)
-        desk = Desk(model, FileTree(repo), Prompts(), commands=runner(repo), limits=limits, **told)  # type: ignore[arg-type]  # they take anything
+        agent = AgentContext(model, FileTree(repo), Prompts(), commands=runner(repo), limits=limits, **told)  # type: ignore[arg-type]  # they take anything
         try:
             work = {"scope": task.files, "instructions": "", "feedback": "", "run_gates": asyncio.Event().wait}
-            kept.append(await code(desk, task=task, attempt=1, **work))  # type: ignore[arg-type]  # no gates are asked for
+            kept.append(await code(agent, task=task, attempt=1, **work))  # type: ignore[arg-type]  # no gates are asked for
         except SwarmError as error:
             kept.append(error.message)
         finally:

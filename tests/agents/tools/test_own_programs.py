@@ -9,7 +9,7 @@ import pytest
 from tests.confined import SANDBOX, runner
 from tests.misbehaviour.case import case
 
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Toolbox
 from swarmgate.agents.prompts import Prompts
 from swarmgate.agents.roles.coder import code
@@ -42,8 +42,8 @@ def program(repo: Path, path: str, said: str) -> None:
 
 
 async def run(repo: Path, command: str, commands: CommandRunner) -> str:
-    desk = Desk(model=Nobody(), files=FileTree(repo), prompts=Prompts(), commands=commands)
-    return await Toolbox(desk).handlers["run_command"](args.RunCommand(command=command))
+    agent = AgentContext(model=Nobody(), files=FileTree(repo), prompts=Prompts(), commands=commands)
+    return await Toolbox(agent).handlers["run_command"](args.RunCommand(command=command))
 
 
 @pytest.mark.skipif(SANDBOX == "none", reason="nothing confines commands on this machine")
@@ -77,11 +77,11 @@ async def test_outside_of_a_sandbox_no_program_of_the_tree_is_found_by_its_name(
     assert "Exit code 127" in await run(repo, "some-own-tool", bare)
 
 
-async def test_the_brief_of_the_coder_names_the_test_command(at_desk: Any, say: Any, task: Task) -> None:
+async def test_the_brief_of_the_coder_names_the_test_command(make_agent: Any, say: Any, task: Task) -> None:
     async def gates() -> str:
         return "ruff: PASS"
 
-    desk, model = at_desk(say("finish", summary=""))
+    agent, model = make_agent(say("finish", summary=""))
     work: dict[str, Any] = {
         "task": task,
         "attempt": 1,
@@ -90,6 +90,6 @@ async def test_the_brief_of_the_coder_names_the_test_command(at_desk: Any, say: 
         "feedback": "",
         "run_gates": gates,
     }
-    await code(desk, **work, test_command=".venv/bin/python -m pytest -q")
+    await code(agent, **work, test_command=".venv/bin/python -m pytest -q")
     assert "## Test command\nSwarmgate itself runs it" in model.brief
     assert ".venv/bin/python -m pytest -q" in model.brief

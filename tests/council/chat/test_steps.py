@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from swarmgate.agents.context import Desk, Limits
+from swarmgate.agents.context import AgentContext, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
 from swarmgate.council.chat import view
@@ -130,8 +130,8 @@ class Company:
         """What is on record of the chat."""
         return self.records.open(CHAT, "talk")
 
-    def desk(self, seat: Seat, *, folder: str = "") -> Desk:
-        return Desk(
+    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
+        return AgentContext(
             model=self.models[seat.id],
             files=FileTree(self.place / folder),
             prompts=Prompts(),

@@ -15,8 +15,8 @@ from swarmgate.domain.review.votes import Seat, Vote
 async def looked(council: Council, *replies: Any) -> Speech:
     turns = [{"text": each} if isinstance(each, str) else each for each in replies]
     council.play({"match": {"role": "participant", "step": "first_look"}, "replies": turns})
-    desk = council.desk(Seat(id="challenger", model="local/quick"))
-    return await first_look(desk, question="Is it right?", material="x = 1\n" * 30_000, task="1.1", attempt=2)
+    agent = council.agent(Seat(id="challenger", model="local/quick"))
+    return await first_look(agent, question="Is it right?", material="x = 1\n" * 30_000, task="1.1", attempt=2)
 
 
 async def test_a_look_is_a_ballot_after_one_call_over_the_whole_material(council: Council) -> None:

@@ -693,14 +693,14 @@ async def test_what_is_on_record_keeps_the_rules_of_a_debate(council: Council) -
 
 async def test_one_independent_ballot(council: Council) -> None:
     council.play(voice("solo", 1, ballot("REJECT", 0.4, "r1-msg-002")), voice("mute", 1, "Hm."))
-    desk = council.desk(Seat(id="solo"))
-    given = await vote(desk, Seat(id="solo"), question="Good?", material="code", transcript="[r1-msg-002] b: no.")
+    agent = council.agent(Seat(id="solo"))
+    given = await vote(agent, Seat(id="solo"), question="Good?", material="code", transcript="[r1-msg-002] b: no.")
     assert given.ballot
     assert (given.ballot.vote, given.ballot.confidence) == (Vote.REJECT, 0.4)
     assert given.ballot.reasons[0].cites == ("r1-msg-002",)
     assert given.prompt_hash
     assert given.usage.calls == 1
-    failed = await vote(desk, Seat(id="mute"), question="Good?", material="code")
+    failed = await vote(agent, Seat(id="mute"), question="Good?", material="code")
     assert failed.ballot is None
     assert "asked twice" in failed.failed
 

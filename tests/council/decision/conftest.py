@@ -11,7 +11,7 @@ import pytest
 from tests.council.conftest import Council, Rule
 from tests.project import _after, _template, once, project
 
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRecord, DecisionRound
 from swarmgate.council.decision.preparation import Preparation
@@ -61,7 +61,7 @@ class Deciding:
     council: Council
     root: Path
     events: list[PatternEvent] = field(default_factory=list)
-    desks: dict[tuple[str, str, int | None], Desk] = field(default_factory=dict)
+    agents: dict[tuple[str, str, int | None], AgentContext] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
@@ -73,18 +73,18 @@ class Deciding:
         """The records, read anew."""
         return Records(opened(self.root, "files"), clean=lambda value: value)
 
-    def desk(self, seat: Seat, *, folder: str = "") -> Desk:
+    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
         """One connection for all who speak with the same model, as the engine has it."""
         key = (seat.model, seat.system, self.council.windows.get(seat.id))
-        if key not in self.desks:
-            self.desks[key] = self.council.desk(seat, folder=folder)
-        return self.desks[key]
+        if key not in self.agents:
+            self.agents[key] = self.council.agent(seat, folder=folder)
+        return self.agents[key]
 
     def parent(self) -> None:
         return None
 
     def play(self, *rules: Rule) -> None:
-        self.desks.clear()
+        self.agents.clear()
         self.council.play(*DEFAULTS, *rules)
 
     def decision(self, *seats: str | dict[str, Any], **settings: Any) -> Decision:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.confined import runner
 
-from swarmgate.agents.context import Desk, Limits
+from swarmgate.agents.context import AgentContext, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
 from swarmgate.council.context import CouncilContext
@@ -168,7 +168,7 @@ class Room:
 
     repo: Path
     server: ScriptedServer
-    desks: dict[str, str] = field(default_factory=dict)
+    agents: dict[str, str] = field(default_factory=dict)
     models: dict[str, str] = field(default_factory=dict)
     windows: dict[str, int] = field(default_factory=dict)
     missing: set[str] = field(default_factory=set)
@@ -183,12 +183,12 @@ class Room:
     def records(self) -> Records:
         return Records(self.documents or FileDocuments(SwarmFolder(self.repo).path), clean=lambda value: value)
 
-    def desk(self, seat: Seat, *, folder: str = "") -> Desk:
+    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
         del folder
         if seat.id in self.missing:
             raise ConfigError("no model is set", hint="set one")
         self.made.append(seat.id)
-        self.desks[seat.id] = seat.system
+        self.agents[seat.id] = seat.system
         self.models[seat.id] = seat.model
         if self.model is None:
             provider = {"base_url": self.server.base_url, "max_retries": 0}
@@ -197,7 +197,7 @@ class Room:
             )
             self.model = connect("participant", config, environ={}, recorder=None, budget=self.budget)
         limits = Limits(replies=2, max_turns=12, context_tokens=self.windows.get(seat.id, 128_000))
-        return Desk(
+        return AgentContext(
             model=self.model,
             files=FileTree(self.repo),
             prompts=self.prompts,
@@ -206,7 +206,7 @@ class Room:
             persona=seat.system,
         )
 
-    def parent(self) -> Desk | None:
+    def parent(self) -> AgentContext | None:
         return None
 
     async def hold(self, people: People = FOLLOWING, **settings: Any) -> DiscussionRecord:

@@ -103,8 +103,8 @@ async def test_a_standard_discussion_end_to_end(room: Make) -> None:
     assert [line for line in progress.splitlines() if line.startswith("## Round 2")] == [
         f"## Round 2: {each}" for each in ROUND
     ]
-    assert "what an economist knows" not in there.desks["moderator"]
-    assert "what a economist knows" in there.desks["economist"]
+    assert "what an economist knows" not in there.agents["moderator"]
+    assert "what a economist knows" in there.agents["economist"]
     assert isinstance(there.events[0], Started)
     assert isinstance(there.events[-1], Completed)
     assert sum(isinstance(each, Contributed) and each.number > 0 for each in there.events) == sum(

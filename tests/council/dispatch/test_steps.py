@@ -8,7 +8,7 @@ import pytest
 from tests.confined import runner
 from tests.council.conftest import records_in
 
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config.council import Council
 from swarmgate.council.context import CouncilContext
@@ -45,8 +45,10 @@ class Voices:
     def __init__(self, place: Path, model: Failing | Answering) -> None:
         self.place, self.model = place, model
 
-    def desk(self, seat: Seat, *, folder: str = "") -> Desk:  # noqa: ARG002 - the protocol's
-        return Desk(model=self.model, files=FileTree(self.place), prompts=Prompts(), commands=runner(self.place))
+    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:  # noqa: ARG002 - the protocol's
+        return AgentContext(
+            model=self.model, files=FileTree(self.place), prompts=Prompts(), commands=runner(self.place)
+        )
 
     def parent(self) -> None:
         return None

@@ -96,12 +96,12 @@ async def test_another_conversation_has_another_hash(other: tuple[Message, ...])
 
 async def test_each_desk_has_ears_of_its_own(council: Council) -> None:
     council.play(voice(None, None, "Hm."))
-    desk = council.desk(Seat(id="a"))
-    (one, first), (other, second) = overheard(desk), overheard(desk)
+    agent = council.agent(Seat(id="a"))
+    (one, first), (other, second) = overheard(agent), overheard(agent)
     await one.model.complete(ASKED.model_copy(update={"messages": (ASKED.messages[0], _asked_of("a"))}))
     assert (first.usage.calls, second.usage.calls) == (1, 0)
     assert first.seconds > 0
-    assert one.files is other.files is desk.files
+    assert one.files is other.files is agent.files
     assert council.server
     council.server.stop()
     with pytest.raises(EndpointFailed):

@@ -17,7 +17,7 @@ BRIEF = Brief("participant", "debate", participant="a", round=1, sections=(Secti
 
 def test_a_window_holds_the_persona_the_guidance_and_the_brief_and_leaves_the_rest(council: Council) -> None:
     council.windows = {"a": 10_000}
-    plain = council.desk(Seat(id="a"))
+    plain = council.agent(Seat(id="a"))
     window = window_of(plain, BRIEF)
     assert window.size == 24_000  # six tenths of 10,000 tokens at 4 characters
     assert window.room == 24_000 - len(plain.prompts.render("participant", "debate")) - len(BRIEF.text())
@@ -31,10 +31,10 @@ def test_a_window_holds_the_persona_the_guidance_and_the_brief_and_leaves_the_re
 
 
 def test_the_material_is_counted_whole_though_a_section_would_be_cut(council: Council) -> None:
-    desk = replace(council.desk(Seat(id="a")), limits=Limits(context_tokens=5_000))
+    agent = replace(council.agent(Seat(id="a")), limits=Limits(context_tokens=5_000))
     brief = replace(BRIEF, sections=material_sections("Is it?", "y" * 50_000))
-    assert window_of(desk, brief).room < 12_000 - 50_000
-    assert brief.text(section=desk.limits.section_chars).count("y") >= 50_000
+    assert window_of(agent, brief).room < 12_000 - 50_000
+    assert brief.text(section=agent.limits.section_chars).count("y") >= 50_000
 
 
 def test_the_material_comes_after_the_question_as_data() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from swarmgate.agents.context import Desk, Limits
+from swarmgate.agents.context import AgentContext, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
 from swarmgate.domain.review.votes import Seat
@@ -92,14 +92,14 @@ def seated_at(model: Simulated, folder: Path, wall_time_s: float = 300) -> Seate
     commands = CommandRunner(choose("none"), Confinement(root=place, home=place))
 
     def seated(arm: Arm, *, repeat: int, seed: int, meter: Meter) -> SeatedVoices:
-        def desk(seat: Seat) -> Desk:
+        def agent(seat: Seat) -> AgentContext:
             at = Place(arm=arm, seat=seat.id, repeat=repeat, seed=seed)
             remembering = Remembering(model, settings="", place=at, answers=answers, meter=meter)
-            return Desk(
+            return AgentContext(
                 model=remembering, files=files, prompts=prompts, commands=commands, limits=limits, persona=seat.system
             )
 
-        return SeatedVoices(desk)
+        return SeatedVoices(agent)
 
     return seated
 

@@ -153,7 +153,7 @@ async def test_models_that_know_nothing_lift_nothing(tmp_path: Path) -> None:
             name: seated_at(model, tmp_path)(arm, repeat=repeat, seed=seed, meter=meter)
             for name, model in voices.items()
         }
-        return SeatedVoices(lambda seat: by_model[seat.model].desk(seat))
+        return SeatedVoices(lambda seat: by_model[seat.model].agent(seat))
 
     setup = Setup(models=tuple(voices), repeats=1, limit=24)
     found = await run(known, setup, seated, Council(), on_progress=lambda _run: None)

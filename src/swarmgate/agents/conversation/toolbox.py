@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from swarmgate.agents.authority.authority import RULE, Right
 from swarmgate.agents.authority.scope import ScopeRules, belongs
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.expert import Consultation
 from swarmgate.agents.guards import commands as command_guard
 from swarmgate.agents.tools import arguments as args
@@ -32,7 +32,7 @@ class Toolbox:
     """The working tools of one turn.
 
     Args:
-        desk: files, environment and limits.
+        agent: files, environment and limits.
         scope: the files that were declared for the work; a write elsewhere is carried out, and said to be outside (how
             many there are is judged after the turn).
             Empty: nothing was declared.
@@ -42,18 +42,18 @@ class Toolbox:
 
     def __init__(
         self,
-        desk: Desk,
+        agent: AgentContext,
         *,
         scope: Sequence[str] = (),
         may_write: Callable[[str], str] = lambda _path: "",
         run_gates: RunGates | None = None,
     ) -> None:
-        self._desk = desk
-        self._files = desk.files
+        self._agent = agent
+        self._files = agent.files
         self._scope = frozenset(plain(path) for path in scope)
         self._may_write = may_write
         self._run_gates = run_gates
-        self._consultation = Consultation(desk.expert)
+        self._consultation = Consultation(agent.expert)
 
     @property
     def handlers(self) -> Mapping[str, Handler]:
@@ -72,7 +72,7 @@ class Toolbox:
 
     async def _read_file(self, call: args.ReadFile) -> str:
         self._resolved(call.path)
-        size = self._desk.limits.result_chars - _READ_ON  # so that its own last line, how to read on, is not cut
+        size = self._agent.limits.result_chars - _READ_ON  # so that its own last line, how to read on, is not cut
         return self._files.read(call.path, call.start_line, call.end_line, limit=size) or f"[{call.path} is empty]"
 
     async def _list_files(self, call: args.ListFiles) -> str:
@@ -101,13 +101,13 @@ class Toolbox:
         return f"Deleted {call.path}.{note}"
 
     async def _run_command(self, call: args.RunCommand) -> str:
-        command_guard.admit(self._desk, call.command, self._scope)
-        longest = self._desk.limits.command_timeout_s
+        command_guard.admit(self._agent, call.command, self._scope)
+        longest = self._agent.limits.command_timeout_s
         seconds = min(call.timeout_s or longest, longest)
-        commands = self._desk.commands
+        commands = self._agent.commands
         own = {} if commands.sandbox.name == "none" else trusted.project_variables(commands.root)
         done = await commands.run(call.command, timeout_s=seconds, env=own)
-        swept = self._desk.sweep()
+        swept = self._agent.sweep()
         if done.timed_out:
             head = f"Ended at its time limit of {seconds:g} s; at most {longest:g} s are allowed."
         else:
@@ -131,11 +131,11 @@ class Toolbox:
         """
         target = self._resolved(path)
         places = {place.relative_to(self._files.root).as_posix() for place in (target, target.resolve())}
-        authority = self._desk.authority
+        authority = self._agent.authority
         for place in sorted(places):
             if problem := authority.refusal(place) or self._may_write(place):
                 self._refuse(problem)
-        self._desk.spare(target.resolve())
+        self._agent.spare(target.resolve())
         rules = ScopeRules(is_test=authority.is_test, allow=authority.allow)
         if not self._scope or all(place in self._scope or belongs(place, self._scope, rules) for place in places):
             return ""
@@ -145,7 +145,7 @@ class Toolbox:
     def _passed_over(self, path: str) -> str:
         """What is to be said of a file with tests that the test runner does not collect; else empty."""
         place = self._files.resolve(path).resolve().relative_to(self._files.root).as_posix()
-        why = self._desk.uncollected(place)
+        why = self._agent.uncollected(place)
         return f" But {why}. Its tests would not run, and prove nothing: move or rename it." if why else ""
 
     def _refuse_ignored(self, path: str) -> None:
@@ -155,7 +155,7 @@ class Toolbox:
             UsageError: git ignores it.
         """
         place = self._files.resolve(path).resolve().relative_to(self._files.root).as_posix()
-        if rule := self._desk.ignored_by(place):
+        if rule := self._agent.ignored_by(place):
             self._refuse(
                 f"git ignores `{path}` ({rule}): it would be neither tested nor committed. Write to another path; "
                 "where the file has to be there, change that rule first"
@@ -167,7 +167,7 @@ class Toolbox:
         Raises:
             UsageError: it does.
         """
-        authority = self._desk.authority
+        authority = self._agent.authority
         place = self._files.resolve(path).resolve().relative_to(self._files.root).as_posix()
         file = self._files.root / place
         if authority.right is not Right.TESTS or not file.is_file():
@@ -192,8 +192,8 @@ class Toolbox:
         raise UsageError(problem)
 
     def _note(self, problem: str) -> None:
-        role = self._desk.authority.role
-        self._desk.on_guard(GuardNote(rule=RULE, effect=Effect.REFUSED, detail=problem, role=role))
+        role = self._agent.authority.role
+        self._agent.on_guard(GuardNote(rule=RULE, effect=Effect.REFUSED, detail=problem, role=role))
 
 
 def plain(path: str) -> str:

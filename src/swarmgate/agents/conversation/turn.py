@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from swarmgate.agents.briefs.brief import Brief, cut, one_line
 from swarmgate.agents.briefs.house_rules import sections
-from swarmgate.agents.context import Desk, ToolUse
+from swarmgate.agents.context import AgentContext, ToolUse
 from swarmgate.agents.conversation.conversation import Talk, shortened
 from swarmgate.agents.conversation.replies import answers, cut_off, is_text, problem_of, taken_back, with_own_ids
 from swarmgate.agents.conversation.toolbox import Handler
@@ -54,7 +54,7 @@ class Ending(Generic[T]):
 
 
 async def take_turn(
-    desk: Desk,
+    agent: AgentContext,
     brief: Brief,
     *,
     work: Mapping[str, Handler],
@@ -65,7 +65,7 @@ async def take_turn(
     """Let a role work at its brief until it ends the turn.
 
     Args:
-        desk: the role's surroundings.
+        agent: the role's context.
         brief: says role and step, and with that the prompt and the tools on offer.
         work: what each tool does that does not end the turn; may raise `Refused`.
         endings: for each tool that ends the turn, what its arguments come to; may raise `Refused`.
@@ -74,56 +74,56 @@ async def take_turn(
         form: the schema of `submit_answer`; None: it is not on offer.
 
     Raises:
-        BreakerTripped: the turn went past one of its bounds (`desk.limits`).
+        BreakerTripped: the turn went past one of its bounds (`agent.limits`).
         ModelError, BudgetExhausted: the model could not be asked.
         MissingRequirement: a tool needs a program that is not there.
         SelfCodingBlocked: the architect called tools that write files once too often in this run.
     """
-    brief = replace(brief, opening=desk.opening())
+    brief = replace(brief, opening=agent.opening())
     tools = offered(brief.role, brief.step, form)
-    system = "\n\n".join(filter(None, (desk.prompts.render(brief.role, brief.step), desk.persona)))
-    inside = "\n\n".join(filter(None, (desk.prompts.render(brief.role, brief.step, program=True), desk.persona)))
-    told = brief.text(sections(desk.house_rules(brief.files)), section=desk.limits.section_chars)
-    talk = Talk(system, told, tools, desk.limits.context_tokens)
+    system = "\n\n".join(filter(None, (agent.prompts.render(brief.role, brief.step), agent.persona)))
+    inside = "\n\n".join(filter(None, (agent.prompts.render(brief.role, brief.step, program=True), agent.persona)))
+    told = brief.text(sections(agent.house_rules(brief.files)), section=agent.limits.section_chars)
+    talk = Talk(system, told, tools, agent.limits.context_tokens)
     worked = WorkTime()
-    watch = _watch(desk, brief, worked)
-    trespasses = Trespasses(brief, on_guard=desk.on_guard, self_coding=desk.self_coding())
-    hands = _Hands(desk, brief, tools, work, endings, answer, watch, trespasses, worked)
+    watch = _watch(agent, brief, worked)
+    trespasses = Trespasses(brief, on_guard=agent.on_guard, self_coding=agent.self_coding())
+    hands = _Hands(agent, brief, tools, work, endings, answer, watch, trespasses, worked)
     tripped = ""
     try:
-        return await _in_time(desk, brief, hands, talk, worked, inside)
+        return await _in_time(agent, brief, hands, talk, worked, inside)
     except BreakerTripped as error:
         tripped = error.breaker
-        _warned(desk, brief, watch)
+        _warned(agent, brief, watch)
         ended = Effect.STOPPED if brief.step in _OUTSIDE or not brief.attempt else Effect.REJECTED
-        _note(desk, brief, ended, f"{error.breaker}: {error.message}")
+        _note(agent, brief, ended, f"{error.breaker}: {error.message}")
         raise
     finally:
         try:
-            await desk.end_turn()
+            await agent.end_turn()
         finally:
-            _over(desk, brief, watch, talk, tripped)
+            _over(agent, brief, watch, talk, tripped)
 
 
-def _over(desk: Desk, brief: Brief, watch: Watch, talk: Talk, tripped: str) -> None:
+def _over(agent: AgentContext, brief: Brief, watch: Watch, talk: Talk, tripped: str) -> None:
     """Tells what the turn took, and what was noticed in it."""
-    desk.on_count(None)
+    agent.on_count(None)
     if not tripped:
-        _warned(desk, brief, watch)
-    _replayed(desk, brief, watch)
-    spared = desk.prompts.saved(brief.role, brief.step) * watch.calls
-    desk.on_turn(_turn(brief, watch, talk, tripped).model_copy(update={"prompt_tokens_saved": spared}))
+        _warned(agent, brief, watch)
+    _replayed(agent, brief, watch)
+    spared = agent.prompts.saved(brief.role, brief.step) * watch.calls
+    agent.on_turn(_turn(brief, watch, talk, tripped).model_copy(update={"prompt_tokens_saved": spared}))
 
 
-def _watch(desk: Desk, brief: Brief, worked: WorkTime) -> Watch:
+def _watch(agent: AgentContext, brief: Brief, worked: WorkTime) -> Watch:
     def version(path: str) -> object:
         try:
-            found = (desk.files.root / path).stat()
+            found = (agent.files.root / path).stat()
         except (OSError, ValueError):
             return None
         return found.st_mtime_ns, found.st_size, found.st_ino
 
-    limits = desk.limits
+    limits = agent.limits
     return Watch(
         who=f"{brief.role} ({brief.step})",
         role=brief.role,
@@ -131,23 +131,27 @@ def _watch(desk: Desk, brief: Brief, worked: WorkTime) -> Watch:
         replies=limits.replies,
         max_turns=limits.max_turns,
         version=version,
-        model=desk.model.name,
+        model=agent.model.name,
         clock=worked,
     )
 
 
-async def _in_time(desk: Desk, brief: Brief, hands: _Hands[T], talk: Talk, worked: WorkTime, told: str) -> Ending[T]:
+async def _in_time(
+    agent: AgentContext, brief: Brief, hands: _Hands[T], talk: Talk, worked: WorkTime, told: str
+) -> Ending[T]:
     """The turn under its wall time, which also ends a model call or a tool that hangs; no wait for a limit counts."""
     try:
-        async with worked.limited(desk.limits.bounds.wall_time_s, tell=hands.tell_counts):
-            return await _until_its_end(desk, brief, hands, hands.watch, talk, told)
+        async with worked.limited(agent.limits.bounds.wall_time_s, tell=hands.tell_counts):
+            return await _until_its_end(agent, brief, hands, hands.watch, talk, told)
     except TimeoutError:
         if worked.expired:
             hands.watch.out_of_time()
         raise
 
 
-async def _until_its_end(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk, told: str) -> Ending[T]:
+async def _until_its_end(
+    agent: AgentContext, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk, told: str
+) -> Ending[T]:
     purpose = {**brief.purpose, "brief_tokens": str(talk.brief_tokens)}
     while True:
         messages = talk.fitted()
@@ -156,30 +160,30 @@ async def _until_its_end(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watc
         request = ModelRequest(
             messages=messages, tools=talk.specs, purpose=purpose, call_due=hands.answer is None, instructions=told
         )
-        reply = with_own_ids(await desk.model.complete(request), talk.messages)
+        reply = with_own_ids(await agent.model.complete(request), talk.messages)
         watch.replied(
             model=reply.model,
             tokens=reply.usage.tokens,
             thinking=estimated_tokens(len(reply.thought)),
             replayed=reply.replayed,
         )
-        _noticed(desk, brief, reply, watch.model)
+        _noticed(agent, brief, reply, watch.model)
         done = await hands.carry_out(reply)
         if done.ending:
-            return Ending(done.ending[0], reply.model or desk.model.name)
+            return Ending(done.ending[0], reply.model or agent.model.name)
         usable, idle = done.worked or done.refused, not reply.tool_calls and not cut_off(reply)
         watch.after_reply(usable=usable, refused=done.refused, idle=idle, problem=done.problem)
         talk.messages += done.messages
 
 
-def _noticed(desk: Desk, brief: Brief, reply: ModelReply, model: str) -> None:
+def _noticed(agent: AgentContext, brief: Brief, reply: ModelReply, model: str) -> None:
     """Puts on record what of a reply was not as it should be and was put right."""
     about: dict[str, Any] = {"effect": Effect.NOTED, "role": brief.role, "step": brief.step}
     if reply.halves:
         told = f"{reply.halves} halves of characters in an answer of {model}: U+FFFD stands for each"
-        desk.on_guard(GuardNote(rule="unicode", detail=told, **about))
+        agent.on_guard(GuardNote(rule="unicode", detail=told, **about))
     for each in reply.repaired:
-        desk.on_guard(GuardNote(rule="repaired", detail=cut(one_line(each), _TOLD, "..."), **about))
+        agent.on_guard(GuardNote(rule="repaired", detail=cut(one_line(each), _TOLD, "..."), **about))
 
 
 @dataclass(frozen=True)
@@ -197,7 +201,7 @@ class _Done(Generic[T]):
 class _Hands(Generic[T]):
     """Carries out what replies ask for."""
 
-    desk: Desk
+    agent: AgentContext
     brief: Brief
     tools: tuple[Tool, ...]
     work: Mapping[str, Handler]
@@ -244,12 +248,12 @@ class _Hands(Generic[T]):
 
     def _tell(self, call: ToolCall, summary: str, problem: str = "") -> None:
         name = cut(one_line(call.name), 80, "...")  # a model may call anything a tool
-        self.desk.on_tool(ToolUse(self.brief.role, name, summary, cut(one_line(problem), 200, "...")))
+        self.agent.on_tool(ToolUse(self.brief.role, name, summary, cut(one_line(problem), 200, "...")))
 
     def tell_counts(self) -> None:
         """Shows how far the breakers have come, for `swarm status` in another process."""
         brief, watch = self.brief, self.watch
-        self.desk.on_count(
+        self.agent.on_count(
             LiveTurn(
                 role=brief.role,
                 step=brief.step,
@@ -276,7 +280,7 @@ class _Hands(Generic[T]):
         except (OSError, ValueError) as error:
             result = f"Error: {name} failed: {error}"
         again = self.watch.after_call(call, result, failed=failed, refused_by=refused_by)
-        shown = shortened(result, self.desk.limits.result_chars, _READ_ON.get(name, _ASK_LESS))
+        shown = shortened(result, self.agent.limits.result_chars, _READ_ON.get(name, _ASK_LESS))
         return "\n".join(filter(None, (shown, warning or again))), failed
 
 
@@ -286,8 +290,8 @@ def _summary(arguments: Arguments) -> str:
     return cut(one_line(str(next(values, ""))), 80, "...")
 
 
-def _note(desk: Desk, brief: Brief, effect: Effect, detail: str, count: int = 1) -> None:
-    desk.on_guard(
+def _note(agent: AgentContext, brief: Brief, effect: Effect, detail: str, count: int = 1) -> None:
+    agent.on_guard(
         GuardNote(
             rule="breaker",
             effect=effect,
@@ -300,16 +304,16 @@ def _note(desk: Desk, brief: Brief, effect: Effect, detail: str, count: int = 1)
     )
 
 
-def _warned(desk: Desk, brief: Brief, watch: Watch) -> None:
+def _warned(agent: AgentContext, brief: Brief, watch: Watch) -> None:
     if watch.warned:
         told = "; ".join(f"{times} times {call}" for call, times in watch.warned.items())
-        _note(desk, brief, Effect.WARNED, f"repeats: {cut(told, _TOLD, '...')}", len(watch.warned))
+        _note(agent, brief, Effect.WARNED, f"repeats: {cut(told, _TOLD, '...')}", len(watch.warned))
 
 
-def _replayed(desk: Desk, brief: Brief, watch: Watch) -> None:
+def _replayed(agent: AgentContext, brief: Brief, watch: Watch) -> None:
     if watch.replayed:
         told = f"{watch.replayed} finished calls of the turn that was cut short came from the record, and cost nothing"
-        desk.on_guard(GuardNote(rule="replayed", effect=Effect.NOTED, detail=told, role=brief.role, step=brief.step))
+        agent.on_guard(GuardNote(rule="replayed", effect=Effect.NOTED, detail=told, role=brief.role, step=brief.step))
 
 
 def _turn(brief: Brief, watch: Watch, talk: Talk, tripped: str) -> Turn:

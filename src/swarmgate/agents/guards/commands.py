@@ -11,12 +11,12 @@ from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.errors import CommandRefused
 
 if TYPE_CHECKING:
-    from swarmgate.agents.context import Desk
+    from swarmgate.agents.context import AgentContext
 
 RULE = "command-policy"
 
 
-def admit(desk: Desk, command: str, scope: Collection[str]) -> None:
+def admit(agent: AgentContext, command: str, scope: Collection[str]) -> None:
     """Lets a command line pass, or refuses it.
 
     Raises:
@@ -24,24 +24,24 @@ def admit(desk: Desk, command: str, scope: Collection[str]) -> None:
     """
     from swarmgate.workspace.command_policy.policy import judge  # noqa: PLC0415 - late: a turn without commands needs no parser
 
-    bounds = desk.commands.confinement
+    bounds = agent.commands.confinement
     found = judge(
         command,
         root=bounds.root,
         scope=sorted(scope),
-        allow=desk.allow_commands,
+        allow=agent.allow_commands,
         writable=bounds.writable,
         home=Path(os.path.expanduser("~")),  # noqa: PTH111 - Path.home() raises where there is none
     )
     if found.allowed_by:
-        _note(desk, Effect.NOTED, f"`{command}` runs, as [commands] allow says: {found.allowed_by}")
+        _note(agent, Effect.NOTED, f"`{command}` runs, as [commands] allow says: {found.allowed_by}")
     if found.allowed:
         return
     for reason in found.reasons:
-        _note(desk, Effect.REFUSED, f"`{reason.command}`: {reason.why} ({reason.rule})")
+        _note(agent, Effect.REFUSED, f"`{reason.command}`: {reason.why} ({reason.rule})")
     text = "\n".join(["the command was not run:", *(f"- {reason}" for reason in found.reasons)])
     raise CommandRefused(text, rule=found.reasons[0].rule)
 
 
-def _note(desk: Desk, effect: Effect, detail: str) -> None:
-    desk.on_guard(GuardNote(rule=RULE, effect=effect, detail=detail, role=desk.authority.role))
+def _note(agent: AgentContext, effect: Effect, detail: str) -> None:
+    agent.on_guard(GuardNote(rule=RULE, effect=effect, detail=detail, role=agent.authority.role))

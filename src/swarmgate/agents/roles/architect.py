@@ -10,7 +10,7 @@ from swarmgate.agents.briefs.background import NOTHING, Background
 from swarmgate.agents.briefs.brief import Brief, Section, answers_text, bullets, plan_json, plan_window, task_text
 from swarmgate.agents.briefs.feedback import patterns_section, review_text, warning_section
 from swarmgate.agents.briefs.scope import SHOWN, scope_text
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Toolbox
 from swarmgate.agents.conversation.turn import Refused, take_turn
 from swarmgate.agents.roles.delegation import Delegation, instruction_problems, scope_problems, shortest
@@ -40,12 +40,12 @@ class Closing:
 
 
 async def plan(
-    desk: Desk, *, goal: str, spec: str, answers: Sequence[tuple[str, str]], overview: str
+    agent: AgentContext, *, goal: str, spec: str, answers: Sequence[tuple[str, str]], overview: str
 ) -> Plan | Questions:
     """Make a plan for the goal, or ask the user.
 
     Args:
-        desk: the architect's surroundings.
+        agent: the architect's context.
         goal: what the user wants.
         spec: the text of a specification file; may be empty.
         answers: earlier questions with the user's answers.
@@ -61,11 +61,11 @@ async def plan(
         Section("The repository", overview),
     )
     brief = Brief(ROLE, "plan", goal=goal, sections=sections)
-    return await _planned(desk, brief, problems)
+    return await _planned(agent, brief, problems)
 
 
 async def revise(
-    desk: Desk,
+    agent: AgentContext,
     *,
     goal: str,
     plan: Plan,
@@ -79,7 +79,7 @@ async def revise(
     """Revise the plan after the critic's objections or at the user's request, or ask the user.
 
     Args:
-        desk: the architect's surroundings.
+        agent: the architect's context.
         goal: what the user wants.
         plan: the plan as it stands.
         status: which tasks are complete, skipped or running.
@@ -101,11 +101,11 @@ async def revise(
         Section("Answers of the user", answers_text(answers)),
         Section("The repository", overview),
     )
-    return await _planned(desk, Brief(ROLE, "revise", goal=goal, sections=sections), check)
+    return await _planned(agent, Brief(ROLE, "revise", goal=goal, sections=sections), check)
 
 
 async def delegate(
-    desk: Desk,
+    agent: AgentContext,
     *,
     task: Task,
     attempt: int,
@@ -118,7 +118,7 @@ async def delegate(
     """Turn a task into a scope and instructions for the coder. Without `declare_scope` the task's files are the scope.
 
     Args:
-        desk: the architect's surroundings.
+        agent: the architect's context.
         task: the one task to delegate.
         attempt: its number, from 1.
         plan: the plan that it belongs to.
@@ -134,7 +134,7 @@ async def delegate(
         warning_section(observed),
         Section("The task to delegate", task_text(task)),
         *known.sections,
-        Section("Its files", scope_text(desk.files, task.files, known.remarks), SHOWN),
+        Section("Its files", scope_text(agent.files, task.files, known.remarks), SHOWN),
         Section("Earlier attempts", feedback),
         patterns_section(observed),
         Section("Where it stands in the plan", plan_window(plan, task), _ORIENTATION),
@@ -148,13 +148,13 @@ async def delegate(
         sections=sections,
         remembered=known.remembered,
     )
-    handing = _HandingOver(desk, task, others)
-    work = {**Toolbox(desk).handlers, "declare_scope": handing.declare}
-    return (await take_turn(desk, brief, work=work, endings={"delegate": handing.delegate})).value
+    handing = _HandingOver(agent, task, others)
+    work = {**Toolbox(agent).handlers, "declare_scope": handing.declare}
+    return (await take_turn(agent, brief, work=work, endings={"delegate": handing.delegate})).value
 
 
 async def implement(
-    desk: Desk,
+    agent: AgentContext,
     *,
     task: Task,
     attempt: int,
@@ -176,7 +176,7 @@ async def implement(
         patterns_section(observed),
         Section("Instructions", instructions),
         *known.sections,
-        Section("Declared scope", scope_text(desk.files, scope, known.remarks), SHOWN),
+        Section("Declared scope", scope_text(agent.files, scope, known.remarks), SHOWN),
     )
     brief = Brief(
         ROLE,
@@ -187,15 +187,15 @@ async def implement(
         sections=sections,
         remembered=known.remembered,
     )
-    work = Toolbox(desk, scope=scope).handlers
-    return (await take_turn(desk, brief, work=work, endings={"finish": _summary})).value
+    work = Toolbox(agent, scope=scope).handlers
+    return (await take_turn(agent, brief, work=work, endings={"finish": _summary})).value
 
 
-async def close_phase(desk: Desk, *, phase: int, name: str, report: str) -> Closing:
+async def close_phase(agent: AgentContext, *, phase: int, name: str, report: str) -> Closing:
     """Sum up a phase whose tasks are all done.
 
     Args:
-        desk: the architect's surroundings.
+        agent: the architect's context.
         phase: its number, from 1.
         name: its name.
         report: tasks, attempts and rejections of the phase.
@@ -205,14 +205,14 @@ async def close_phase(desk: Desk, *, phase: int, name: str, report: str) -> Clos
     """
     sections = (Section("The phase", f"Phase {phase}: {name}"), Section("What happened", report))
     brief = Brief(ROLE, "close_phase", phase=phase, sections=sections)
-    return (await take_turn(desk, brief, work=Toolbox(desk).handlers, endings={"close_phase": _closing})).value
+    return (await take_turn(agent, brief, work=Toolbox(agent).handlers, endings={"close_phase": _closing})).value
 
 
 class _HandingOver:
     """The tools that make a delegation: they refuse scopes and instructions that reach beyond the task."""
 
-    def __init__(self, desk: Desk, task: Task, others: Mapping[str, Task]) -> None:
-        self._desk = desk
+    def __init__(self, agent: AgentContext, task: Task, others: Mapping[str, Task]) -> None:
+        self._agent = agent
         self._task = task
         self._others = others
         self._scope = shortest(task.files)
@@ -228,11 +228,11 @@ class _HandingOver:
         return Delegation(self._scope, call.instructions)
 
     def _check(self, *further: str) -> None:
-        if found := (*scope_problems(self._task, self._scope, self._others, self._desk.files), *further):
+        if found := (*scope_problems(self._task, self._scope, self._others, self._agent.files), *further):
             raise Refused("\n".join(found))
 
 
-async def _planned(desk: Desk, brief: Brief, check: Callable[[Plan], tuple[str, ...]]) -> Plan | Questions:
+async def _planned(agent: AgentContext, brief: Brief, check: Callable[[Plan], tuple[str, ...]]) -> Plan | Questions:
     def save(call: args.SavePlan) -> Plan:
         draft = call.plan()
         if found := check(draft):
@@ -242,7 +242,7 @@ async def _planned(desk: Desk, brief: Brief, check: Callable[[Plan], tuple[str, 
         return draft
 
     endings: dict[str, Callable[[Any], Plan | Questions]] = {"save_plan": save, "ask_user": _questions}
-    return (await take_turn(desk, brief, work=Toolbox(desk).handlers, endings=endings)).value
+    return (await take_turn(agent, brief, work=Toolbox(agent).handlers, endings=endings)).value
 
 
 def _questions(call: args.AskUser) -> Questions:

@@ -8,7 +8,7 @@ from swarmgate.agents.briefs.background import NOTHING, Background
 from swarmgate.agents.briefs.brief import Brief, Section, task_text
 from swarmgate.agents.briefs.feedback import patterns_section
 from swarmgate.agents.briefs.scope import SHOWN, scope_text
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import RunGates, Toolbox
 from swarmgate.agents.conversation.turn import take_turn
 from swarmgate.agents.tools import arguments as args
@@ -19,7 +19,7 @@ _TESTED = "Swarmgate itself runs it over the files that you leave; a change is a
 
 
 async def code(
-    desk: Desk,
+    agent: AgentContext,
     *,
     task: Task,
     attempt: int,
@@ -34,7 +34,7 @@ async def code(
     """Let the coder work; returns its summary, which is a claim and no evidence.
 
     Args:
-        desk: the coder's surroundings.
+        agent: the coder's context.
         task: the task.
         attempt: its number, from 1.
         scope: the files that were declared for it.
@@ -55,7 +55,7 @@ async def code(
         Section("Earlier attempts", feedback, "Their files are still there. Mend what they were rejected for."),
         patterns_section(observed),
         *known.sections,
-        Section("Declared scope", scope_text(desk.files, scope, known.remarks), SHOWN),
+        Section("Declared scope", scope_text(agent.files, scope, known.remarks), SHOWN),
     )
     brief = Brief(
         "coder",
@@ -66,8 +66,8 @@ async def code(
         sections=sections,
         remembered=known.remembered,
     )
-    work = Toolbox(desk, scope=scope, run_gates=run_gates).handlers
-    return (await take_turn(desk, brief, work=work, endings={"finish": _summary})).value
+    work = Toolbox(agent, scope=scope, run_gates=run_gates).handlers
+    return (await take_turn(agent, brief, work=work, endings={"finish": _summary})).value
 
 
 def _summary(call: args.Finish) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from swarmgate.agents.briefs.brief import Brief, Section, plan_json
 from swarmgate.agents.briefs.feedback import review_text
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Toolbox
 from swarmgate.agents.conversation.turn import take_turn
 from swarmgate.agents.roles.verdict import review_of, signed
@@ -15,7 +15,7 @@ from swarmgate.domain.review.evidence import Review
 
 
 async def review_plan(
-    desk: Desk,
+    agent: AgentContext,
     *,
     goal: str,
     spec: str,
@@ -26,7 +26,7 @@ async def review_plan(
     """Judge the plan.
 
     Args:
-        desk: the critic's surroundings.
+        agent: the critic's context.
         goal: what the user wants.
         spec: the text of a specification file; may be empty.
         plan: the plan under review.
@@ -38,7 +38,7 @@ async def review_plan(
     """
     sections = sections_of(goal=goal, spec=spec, plan=plan, round=round, earlier=earlier)
     brief = Brief("critic", "review_plan", goal=goal, sections=sections)
-    return signed(await take_turn(desk, brief, work=Toolbox(desk).handlers, endings={"submit_verdict": review_of}))
+    return signed(await take_turn(agent, brief, work=Toolbox(agent).handlers, endings={"submit_verdict": review_of}))
 
 
 def sections_of(

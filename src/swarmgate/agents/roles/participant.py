@@ -8,7 +8,7 @@ from functools import partial
 from typing import Generic, TypeVar, cast
 
 from swarmgate.agents.briefs.brief import Brief
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Handler, Toolbox
 from swarmgate.agents.conversation.turn import Ending, Refused, take_turn
 from swarmgate.agents.tools.answer_text import Unread
@@ -24,25 +24,25 @@ Given = TypeVar("Given")
 _READING = ("read_file", "list_files", "search")
 
 
-async def speak(desk: Desk, brief: Brief, *, answer: Callable[[str], T]) -> Ending[T]:
+async def speak(agent: AgentContext, brief: Brief, *, answer: Callable[[str], T]) -> Ending[T]:
     """What the prose of a voice comes to.
 
     Args:
-        desk: the voice's surroundings.
+        agent: the voice's context.
         brief: what it is told.
         answer: reads its text; may raise `Refused`.
 
     Raises:
         NoUsableReply: no answer within the bound; otherwise as `take_turn`.
     """
-    return await take_turn(desk, brief, work=_reading(desk), endings={}, answer=answer)
+    return await take_turn(agent, brief, work=_reading(agent), endings={}, answer=answer)
 
 
-async def submit(desk: Desk, brief: Brief, form: Form[A, T]) -> Ending[T]:
+async def submit(agent: AgentContext, brief: Brief, form: Form[A, T]) -> Ending[T]:
     """What the answer of a voice in a form comes to: a call of `submit_answer`, or text that holds the same.
 
     Args:
-        desk: the voice's surroundings.
+        agent: the voice's context.
         brief: what it is told.
         form: what it has to give. An answer that is not taken is sent back once, whether called or in text; a call
             whose arguments break the schema as often as any other (`Limits.replies`).
@@ -52,11 +52,11 @@ async def submit(desk: Desk, brief: Brief, form: Form[A, T]) -> Ending[T]:
     """
     once = AskedOnceMore(form.read)
     endings = {SUBMIT: partial(once.bounded, form.take)}
-    return await take_turn(desk, brief, work=_reading(desk), endings=endings, answer=once, form=form.schema)
+    return await take_turn(agent, brief, work=_reading(agent), endings=endings, answer=once, form=form.schema)
 
 
-def _reading(desk: Desk) -> dict[str, Handler]:
-    handlers = Toolbox(desk).handlers
+def _reading(agent: AgentContext) -> dict[str, Handler]:
+    handlers = Toolbox(agent).handlers
     return {name: handlers[name] for name in _READING}
 
 

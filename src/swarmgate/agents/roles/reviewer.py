@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from swarmgate.agents.briefs.brief import Brief, Section, bullets, task_text
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Handler, Toolbox, plain
 from swarmgate.agents.conversation.turn import Refused, take_turn
 from swarmgate.agents.roles.citations import Material
@@ -68,20 +68,20 @@ class Submission:
     files: Sequence[tuple[ChangedFile, str, bool]] = ()
 
 
-async def review(desk: Desk, work: Submission) -> Review:
+async def review(agent: AgentContext, work: Submission) -> Review:
     """Judge the change.
 
     Raises:
         NoUsableReply: no verdict within the bound; otherwise as `take_turn`.
     """
-    return await _judged(desk, work, "review", (), _verdict(desk, work, "review"), wholly=True)
+    return await _judged(agent, work, "review", (), _verdict(agent, work, "review"), wholly=True)
 
 
-async def security_review(desk: Desk, work: Submission, *, reasons: Sequence[str]) -> Review:
+async def security_review(agent: AgentContext, work: Submission, *, reasons: Sequence[str]) -> Review:
     """Judge the security of the change and nothing else; each finding begins with its id of the OWASP Top 10.
 
     Args:
-        desk: the reviewer's surroundings.
+        agent: the reviewer's context.
         work: what is judged.
         reasons: where the change touches security-sensitive code.
 
@@ -89,15 +89,15 @@ async def security_review(desk: Desk, work: Submission, *, reasons: Sequence[str
         NoUsableReply: as `review`.
     """
     sections = (Section("Why its security is reviewed", bullets(reasons)),)
-    ending = _verdict(desk, work, "security_review", objection=_without_id)
-    return await _judged(desk, work, "security_review", sections, ending, wholly=True)
+    ending = _verdict(agent, work, "security_review", objection=_without_id)
+    return await _judged(agent, work, "security_review", sections, ending, wholly=True)
 
 
-async def review_tests(desk: Desk, work: Submission, *, written: Sequence[str]) -> Review:
+async def review_tests(agent: AgentContext, work: Submission, *, written: Sequence[str]) -> Review:
     """Judge the change once more, with the tests that another hand wrote since the review.
 
     Args:
-        desk: the reviewer's surroundings.
+        agent: the reviewer's context.
         work: the change as it is now.
         written: the files that are new or changed since.
 
@@ -105,14 +105,14 @@ async def review_tests(desk: Desk, work: Submission, *, written: Sequence[str]) 
         NoUsableReply: as `review`.
     """
     sections = (Section("Written since your review, by the test engineer", bullets(written), _WRITTEN),)
-    return await _judged(desk, work, "review", sections, _verdict(desk, work, "review"))
+    return await _judged(agent, work, "review", sections, _verdict(agent, work, "review"))
 
 
-async def confirm(desk: Desk, work: Submission, *, tests: str, output: str) -> Review:
+async def confirm(agent: AgentContext, work: Submission, *, tests: str, output: str) -> Review:
     """Say whether adversarial tests that fail expect what is right. APPROVED: they do, and the change is wrong.
 
     Args:
-        desk: the reviewer's surroundings.
+        agent: the reviewer's context.
         work: the change that they attack.
         tests: the files that fail, with their text.
         output: what their run printed.
@@ -130,7 +130,7 @@ async def confirm(desk: Desk, work: Submission, *, tests: str, output: str) -> R
         ),
         Section("Their output", output),
     )
-    return await _judged(desk, work, "review", sections, review_of)
+    return await _judged(agent, work, "review", sections, review_of)
 
 
 def sections_of(work: Submission) -> tuple[Section, ...]:
@@ -150,7 +150,7 @@ def _facts(work: Submission) -> tuple[Section, ...]:
 
 
 async def _judged(
-    desk: Desk,
+    agent: AgentContext,
     work: Submission,
     step: str,
     last: Sequence[Section],
@@ -159,7 +159,7 @@ async def _judged(
     wholly: bool = False,
 ) -> Review:
     """The verdict; `wholly`: an approval speaks for the whole change, and is asked again until that was shown."""
-    limits = desk.limits
+    limits = agent.limits
     shown = ShownChange([ShownFile(*each) for each in work.files], part=limits.result_chars - _AROUND)
     patch = shown.brief(limits.section_chars) if work.files else work.patch
     sections = (*_facts(work), Section("The change", patch, whole=bool(work.files)), *last)
@@ -171,12 +171,12 @@ async def _judged(
 
     files = tuple(work.scope)
     brief = Brief("reviewer", step, task=work.task.id, attempt=work.attempt, files=files, sections=sections)
-    return signed(await take_turn(desk, brief, work=_looks(desk, shown), endings={"submit_verdict": judge}))
+    return signed(await take_turn(agent, brief, work=_looks(agent, shown), endings={"submit_verdict": judge}))
 
 
-def _looks(desk: Desk, shown: ShownChange) -> Mapping[str, Handler]:
+def _looks(agent: AgentContext, shown: ShownChange) -> Mapping[str, Handler]:
     """The reading tools, each of which says what it showed of the change."""
-    tools = Toolbox(desk).handlers
+    tools = Toolbox(agent).handlers
 
     async def read_file(call: args.ReadFile) -> str:
         result = await tools["read_file"](call)
@@ -185,7 +185,7 @@ def _looks(desk: Desk, shown: ShownChange) -> Mapping[str, Handler]:
 
     async def search(call: args.Search) -> str:
         result = await tools["search"](call)
-        if len(result) <= desk.limits.result_chars:  # of a longer one the middle is cut out
+        if len(result) <= agent.limits.result_chars:  # of a longer one the middle is cut out
             shown.was_found(result)
         return result
 
@@ -196,7 +196,7 @@ def _looks(desk: Desk, shown: ShownChange) -> Mapping[str, Handler]:
 
 
 def _verdict(
-    desk: Desk, work: Submission, step: str, objection: Callable[[Remark], str] = lambda _finding: ""
+    agent: AgentContext, work: Submission, step: str, objection: Callable[[Remark], str] = lambda _finding: ""
 ) -> Callable[[SubmitVerdict], Review]:
     def dropped(given: Review, why: str) -> None:
         first, lost = meant(given.dropped[0]), len(given.dropped)
@@ -208,7 +208,7 @@ def _verdict(
             step=step,
             attempt=work.attempt,
         )
-        desk.on_guard(note)
+        agent.on_guard(note)
 
     return cited(work.material, on_dropped=dropped, objection=objection)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from swarmgate.agents.briefs.brief import Brief, Section, cut
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Toolbox
 from swarmgate.agents.conversation.turn import take_turn
 from swarmgate.agents.expert import Said
@@ -14,11 +14,11 @@ _ANSWER = 6_000
 """Characters of an answer that are kept: it stands in the briefs of other roles from then on."""
 
 
-async def consult(desk: Desk, *, domain: str, question: str, task: str = "", phase: int = 0) -> Said:
+async def consult(agent: AgentContext, *, domain: str, question: str, task: str = "", phase: int = 0) -> Said:
     """The expert's answer to a question.
 
     Args:
-        desk: the expert's surroundings.
+        agent: the expert's context.
         domain: the field of knowledge.
         question: what another role wants to know.
         task: the id of the task that it works on; empty outside of tasks.
@@ -35,5 +35,5 @@ async def consult(desk: Desk, *, domain: str, question: str, task: str = "", pha
         domain=domain,
         sections=(Section("The question", question, "Asked by another role of the team. Answer it and nothing else."),),
     )
-    ending = await take_turn(desk, brief, work=Toolbox(desk).handlers, endings={}, answer=lambda text: text)
+    ending = await take_turn(agent, brief, work=Toolbox(agent).handlers, endings={}, answer=lambda text: text)
     return Said(cut(ending.value, _ANSWER, "\n[... cut off ...]"), ending.model)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from swarmgate.agents.briefs.brief import Brief, Section, bullets, task_text
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Toolbox
 from swarmgate.agents.conversation.turn import Refused, take_turn
 from swarmgate.agents.roles.verdict import review_of, signed
@@ -16,7 +16,7 @@ from swarmgate.domain.review.evidence import Criterion, Review
 
 
 async def test(
-    desk: Desk,
+    agent: AgentContext,
     *,
     task: Task,
     attempt: int,
@@ -32,7 +32,7 @@ async def test(
     verdict stands, and its record shows them without tests: what counts is the run that swarmgate makes itself.
 
     Args:
-        desk: the test engineer's surroundings.
+        agent: the test engineer's context.
         task: the task that the change is for.
         attempt: its number, from 1.
         scope: the files that were declared for it.
@@ -52,8 +52,8 @@ async def test(
         Section("The change", patch),
     )
     brief = Brief("test_engineer", "test", task=task.id, attempt=attempt, files=tuple(scope), sections=sections)
-    work = Toolbox(desk, may_write=_tests_only(is_test_path)).handlers
-    return signed(await take_turn(desk, brief, work=work, endings={"submit_verdict": _mapping(task)}))
+    work = Toolbox(agent, may_write=_tests_only(is_test_path)).handlers
+    return signed(await take_turn(agent, brief, work=work, endings={"submit_verdict": _mapping(task)}))
 
 
 def _mapping(task: Task) -> Callable[[args.SubmitTestVerdict], Review]:
@@ -92,7 +92,7 @@ def _tests_only(is_test_path: Callable[[str], bool]) -> Callable[[str], str]:
 
 
 async def adversarial_test(
-    desk: Desk,
+    agent: AgentContext,
     *,
     task: Task,
     attempt: int,
@@ -108,7 +108,7 @@ async def adversarial_test(
     A turn that wrote none is sent back once; after that it stands. The verdict decides nothing: the tests do.
 
     Args:
-        desk: the test engineer's surroundings.
+        agent: the test engineer's context.
         task: the task that the change is for.
         attempt: its number, from 1.
         scope: the files that were declared for it.
@@ -143,8 +143,8 @@ async def adversarial_test(
     )
     files = tuple(scope)
     brief = Brief("test_engineer", "adversarial_test", task=task.id, attempt=attempt, files=files, sections=sections)
-    work = Toolbox(desk, may_write=objection).handlers
-    return signed(await take_turn(desk, brief, work=work, endings={"submit_verdict": judge}))
+    work = Toolbox(agent, may_write=objection).handlers
+    return signed(await take_turn(agent, brief, work=work, endings={"submit_verdict": judge}))
 
 
 def mapped(acceptance: Sequence[str], given: Sequence[args.CriterionDraft]) -> tuple[Criterion, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.council.chat.brief import MOST_UNREAD, chat_brief, inbox_of, room_of
 from swarmgate.council.chat.model import CallsLost, Chat, ChatResult, TurnTaken
 from swarmgate.council.chat.rules import ChatRules, CountCalls, TakeTurn
@@ -34,21 +34,21 @@ class Room:
 
     Attributes:
         calls: gives what all calls of the chat used before this session, also those of turns that are not on record.
-        desks: of the agents.
+        agents: of the agents.
         sizes: characters of messages that each agent reads at once.
         purse: what they may still use together.
     """
 
     calls: Callable[[], Usage] = Usage
-    desks: dict[str, Desk] = field(default_factory=dict)
+    agents: dict[str, AgentContext] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     purse: Purse = field(default_factory=lambda: Purse(0, 0))
 
     def enter(self, state: State, voices: Voices) -> None:
         """Makes it ready for the first turn of the session."""
-        if not self.desks:
-            self.desks = _desks(state.chat, voices)
-            self.sizes = _sizes(self.desks)
+        if not self.agents:
+            self.agents = _agents(state.chat, voices)
+            self.sizes = _sizes(self.agents)
             self.purse = Purse(state.chat.messages - state.said, state.chat.tokens - state.usage.tokens)
 
 
@@ -62,7 +62,7 @@ class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
             CouncilRefused: it does not fit the window of an agent.
             ConfigError, MissingRequirement: an agent has no model or no key.
         """
-        if unfit := too_long(request, request.opening, _sizes(_desks(request, context.voices))):
+        if unfit := too_long(request, request.opening, _sizes(_agents(request, context.voices))):
             raise CouncilRefused(
                 f"`initial.content` is too long: {unfit}",
                 hint="Put it into a file of the repository and name that, or give that agent a model with a larger "
@@ -94,20 +94,20 @@ class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
 CHAT = SwarmChat()
 
 
-async def _turn(agent: str, state: State, room: Room) -> TurnTaken:
+async def _turn(name: str, state: State, room: Room) -> TurnTaken:
     """One turn of an agent; one that is cut off, or ended by an error, says what it used, and what it had said.
 
     Raises:
         Unfinished: an error ended it.
     """
-    chat, desk = state.chat, room.desks[agent]
-    section = desk.limits.section_chars
-    inbox = inbox_of(tuple(islice(state.inbox(agent), MOST_UNREAD)), section=section)
-    past = tuple(state.messages[number] for number in state.past.get(agent, ()))
-    brief = chat_brief(chat, agent, inbox=inbox, past=past, left=room.purse.messages, section=section)
-    turn = AgentTurn(chat, agent, room.purse, room.sizes, Overheard(desk.model), time.time())
+    chat, agent = state.chat, room.agents[name]
+    section = agent.limits.section_chars
+    inbox = inbox_of(tuple(islice(state.inbox(name), MOST_UNREAD)), section=section)
+    past = tuple(state.messages[number] for number in state.past.get(name, ()))
+    brief = chat_brief(chat, name, inbox=inbox, past=past, left=room.purse.messages, section=section)
+    turn = AgentTurn(chat, name, room.purse, room.sizes, Overheard(agent.model), time.time())
     try:
-        await turn.take(desk, brief)
+        await turn.take(agent, brief)
     except asyncio.CancelledError:
         if not turn.began:
             raise
@@ -117,9 +117,9 @@ async def _turn(agent: str, state: State, room: Room) -> TurnTaken:
     return TurnTaken(turn=turn.on_record(tuple(message.number for message in inbox)))
 
 
-def _desks(chat: Chat, voices: Voices) -> dict[str, Desk]:
-    return {agent.id: voices.desk(agent) for agent in chat.agents}
+def _agents(chat: Chat, voices: Voices) -> dict[str, AgentContext]:
+    return {agent.id: voices.agent(agent) for agent in chat.agents}
 
 
-def _sizes(desks: dict[str, Desk]) -> dict[str, int]:
-    return {name: room_of(desk.limits.section_chars) for name, desk in desks.items()}
+def _sizes(agents: dict[str, AgentContext]) -> dict[str, int]:
+    return {name: room_of(agent.limits.section_chars) for name, agent in agents.items()}

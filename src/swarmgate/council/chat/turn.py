@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from swarmgate.agents.briefs.brief import Brief, one_line
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Toolbox
 from swarmgate.agents.conversation.turn import Refused, take_turn
 from swarmgate.agents.tools.arguments import SendMessage, Synthesize
@@ -122,17 +122,17 @@ class AgentTurn:
     stopped: str = ""
     cut: bool = False
 
-    async def take(self, desk: Desk, brief: Brief) -> None:
+    async def take(self, agent: AgentContext, brief: Brief) -> None:
         """Have the agent work at its brief; `heard` has what its calls used, whatever came of them.
 
         Raises:
             BudgetExhausted, MissingRequirement, ConfigError: as they come.
         """
-        desk = replace(desk, model=_Bounded(self.heard, self.purse))
-        work = {**Toolbox(desk).handlers, "send_message": self._send}
+        agent = replace(agent, model=_Bounded(self.heard, self.purse))
+        work = {**Toolbox(agent).handlers, "send_message": self._send}
         try:
             ending = await take_turn(
-                desk, brief, work=work, endings={"synthesize": self._synthesized}, answer=lambda _text: ""
+                agent, brief, work=work, endings={"synthesize": self._synthesized}, answer=lambda _text: ""
             )
             self.summary = ending.value
         except _Over as over:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from swarmgate.agents.briefs.brief import Brief, Section, bullets
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.council.critique.model import Criterion, Critique, Iteration
 from swarmgate.council.critique.scoring import best, missed, version_of
 from swarmgate.council.critique.state import EVALUATOR
@@ -42,15 +42,15 @@ def improving(critique: Critique, done: Sequence[Iteration]) -> Brief:
     return brief_for(critique.who, "improve", len(done) + 1, *fixed, *sections)
 
 
-def prompt_tokens(critique: Critique, author: Desk) -> int:
+def prompt_tokens(critique: Critique, author: AgentContext) -> int:
     """The prompt of the first version, at a token per 4 characters."""
     window = window_of(author, generating(critique))
     return estimated_tokens(window.size - window.room)
 
 
-def too_large(desk: Desk, brief: Brief) -> str:
+def too_large(agent: AgentContext, brief: Brief) -> str:
     """Why a voice cannot be told this; empty where it can."""
-    window = window_of(desk, brief)
+    window = window_of(agent, brief)
     if window.room >= 0:
         return ""
     needed = window.size - window.room

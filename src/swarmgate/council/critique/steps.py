@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from swarmgate.agents.briefs.brief import Brief
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.critique.answers import evaluation_of, version_in
 from swarmgate.council.critique.briefs import evaluating, generating, improving, prompt_tokens, too_large
@@ -82,8 +82,8 @@ class Critiquing(CritiqueRules, Pattern[Critique, State, CritiqueOutcome]):
         if context.own.checks is None and any(each.programmatic for each in request.criteria):
             raise CouncilRefused("`criteria`: commands and gates judge in a project only, and there is none here")
         first, judged = generating(request), evaluating(request, 1, request.draft)
-        for desk, brief in ((_author(request, context.voices), first), (_evaluator(request, context.voices), judged)):
-            if why := too_large(desk, brief):
+        for agent, brief in ((_author(request, context.voices), first), (_evaluator(request, context.voices), judged)):
+            if why := too_large(agent, brief):
                 raise CouncilRefused(
                     f"`material` has {len(request.material):,} characters, `draft` {len(request.draft):,}: {why}",
                     hint="give less, or a model with a larger window ([roles.X] context_tokens)",
@@ -162,28 +162,28 @@ async def _judged(step: Judge, state: State, work: Work, voices: Voices, took: _
     return Judged(number=step.number, scores=scores, suggestions=suggestions, **took(heard))
 
 
-async def _heard(desk: Desk, brief: Brief, *, read: Any) -> Heard[Any]:
+async def _heard(agent: AgentContext, brief: Brief, *, read: Any) -> Heard[Any]:
     """What a voice answers; one that cannot be told so much is not asked."""
-    if why := too_large(desk, brief):
+    if why := too_large(agent, brief):
         return Heard(None, why)
-    return await ask(desk, brief, read=read)
+    return await ask(agent, brief, read=read)
 
 
-def _author(critique: Critique, voices: Voices) -> Desk:
+def _author(critique: Critique, voices: Voices) -> AgentContext:
     """Who makes the versions.
 
     Raises:
         ConfigError, MissingRequirement: it has no model, or no key.
     """
-    return _bounded(critique, voices.desk(Seat(id=critique.who, model=critique.model, system=critique.system)))
+    return _bounded(critique, voices.agent(Seat(id=critique.who, model=critique.model, system=critique.system)))
 
 
-def _evaluator(critique: Critique, voices: Voices) -> Desk:
-    return _bounded(critique, voices.desk(Seat(id=EVALUATOR, model=critique.evaluator_model or critique.model)))
+def _evaluator(critique: Critique, voices: Voices) -> AgentContext:
+    return _bounded(critique, voices.agent(Seat(id=EVALUATOR, model=critique.evaluator_model or critique.model)))
 
 
-def _bounded(critique: Critique, desk: Desk) -> Desk:
-    return bounded(desk, tokens=critique.tokens, timeout_s=critique.timeout_s)
+def _bounded(critique: Critique, agent: AgentContext) -> AgentContext:
+    return bounded(agent, tokens=critique.tokens, timeout_s=critique.timeout_s)
 
 
 async def prepared(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from swarmgate.agents.briefs.brief import Brief, Section, cut, one_line
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles.participant import ROLE, submit
 from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.council.debate.answers import WHAT_IS_MISSING, ballot_of, voted
@@ -23,11 +23,11 @@ _TEXT = 4_000
 _FAILED = 300
 
 
-async def first_look(desk: Desk, *, question: str, material: str, task: str = "", attempt: int = 0) -> Speech:
+async def first_look(agent: AgentContext, *, question: str, material: str, task: str = "", attempt: int = 0) -> Speech:
     """The ballot of one voice after one call; `Speech.failed` where it gave none that can be read.
 
     Args:
-        desk: the voice's surroundings.
+        agent: the voice's context.
         question: what is to be decided.
         material: what it is about.
         task: the task that it is for; empty outside of tasks.
@@ -36,7 +36,7 @@ async def first_look(desk: Desk, *, question: str, material: str, task: str = ""
     Raises:
         BudgetExhausted, MissingRequirement: as they come.
     """
-    once = replace(desk, limits=replace(desk.limits, max_turns=1))
+    once = replace(agent, limits=replace(agent.limits, max_turns=1))
     listening, model = overheard(once)
     sections = (
         *material_sections(question, material),

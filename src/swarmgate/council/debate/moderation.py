@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from swarmgate.agents.briefs.brief import Brief, Section, bullets, cut, one_line
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles.participant import ROLE, submit
 from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.agents.tools.answers import Answer, Form
@@ -79,11 +79,11 @@ def moderator_brief(debate: Debate, number: int, sections: Sequence[Section] = (
     )
 
 
-async def moderated(desk: Desk, debate: Debate, rounds: Sequence[Round], *, final: bool) -> Moderation:
+async def moderated(agent: AgentContext, debate: Debate, rounds: Sequence[Round], *, final: bool) -> Moderation:
     """What the moderator decides before the round after `rounds`; `failed` where it decided nothing.
 
     Args:
-        desk: the moderator's.
+        agent: the moderator's.
         debate: what is debated.
         rounds: those so far.
         final: whether the next round is the last: then nobody is cut.
@@ -93,11 +93,11 @@ async def moderated(desk: Desk, debate: Debate, rounds: Sequence[Round], *, fina
     """
     number = len(rounds) + 1
     plain = moderator_brief(debate, number, [_record(debate, rounds[-1])])
-    told = Transcript(rounds, [seat.id for seat in debate.seats]).told(window_of(desk, plain).room)
+    told = Transcript(rounds, [seat.id for seat in debate.seats]).told(window_of(agent, plain).room)
     brief = moderator_brief(debate, number, [told.section, _record(debate, rounds[-1])])
-    at_desk, ears = overheard(desk)
+    recorded, ears = overheard(agent)
     try:
-        found = (await submit(at_desk, brief, moderation_of(debate, final=final))).value
+        found = (await submit(recorded, brief, moderation_of(debate, final=final))).value
     except ModelError as error:
         found = Moderation(failed=error.message)
     return found.model_copy(update={"model": ears.model, "prompt_hash": ears.prompt_hash, "usage": ears.usage})

@@ -135,7 +135,7 @@ def check_desks(debate: Debate, voices: Voices, where: Where) -> None:
     places += [(debate.moderator, ("moderator", "model"))] if debate.moderator else []
     for each, place in places:
         try:
-            voices.desk(each)
+            voices.agent(each)
         except (ConfigError, CouncilRefused, MissingRequirement) as error:
             raise type(error)(f"{where(place)}{each.id}: {error.message}", hint=error.hint) from error
     if debate.parent:

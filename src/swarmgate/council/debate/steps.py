@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from swarmgate.agents.briefs.brief import Brief, Section
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate.model import Compared, Debate, Moderated, Outcome, Spoke, Synthesised, SynthesisFailed
 from swarmgate.council.debate.moderation import moderated, moderator_brief
@@ -38,7 +38,7 @@ class Debating(DebateRules, Pattern[Debate, DebateState, Outcome]):
         check(request)
         check_desks(request, context.voices, where)
         readers = _readers(request, context.voices)
-        check_fits(request, [(name, window_of(desk, brief)) for name, desk, brief in readers])
+        check_fits(request, [(name, window_of(agent, brief)) for name, agent, brief in readers])
 
     def needs(self, request: Debate, context: CouncilContext) -> int:
         """The prompts of all voices in round 1, at a token per 4 characters."""
@@ -80,22 +80,22 @@ class _Shown:
 async def _spoken(step: Speak, state: DebateState, context: CouncilContext) -> Spoke:
     debate = state.debate
     seat = next(each for each in debate.seats if each.id == step.seat)
-    desk, own = bounded(context.voices.desk(seat), debate), _own_sections(state, seat)
+    agent, own = bounded(context.voices.agent(seat), debate), _own_sections(state, seat)
     shown = _shown(state, context) if state.rounds else None
     told = shown.transcript.told(shown.room, own=seat.id) if shown else None
     brief = _brief(debate, seat, step.round, (told.section, *own) if told else own)
     name = message_id(step.round, debate.seats.index(seat) + 1)
     began = datetime.now(UTC).isoformat(timespec="milliseconds")
     ids = told.shown if told else frozenset[str]()
-    speech = await speech_of(desk, seat, brief, name=name, final=state.final, shown=ids)
+    speech = await speech_of(agent, seat, brief, name=name, final=state.final, shown=ids)
     return Spoke(speech=speech, condensed=told.condensed if told else (), started_at=began)
 
 
 async def _moderated(state: DebateState, context: CouncilContext) -> Moderated:
     debate, began = state.debate, time.perf_counter()
     chair = debate.moderator or debate.seats[0]
-    desk = bounded(context.voices.desk(chair), debate)
-    decided = await moderated(desk, debate, state.rounds, final=state.final)
+    agent = bounded(context.voices.agent(chair), debate)
+    decided = await moderated(agent, debate, state.rounds, final=state.final)
     return Moderated(round=state.number, moderation=decided, seconds=round(time.perf_counter() - began, 4))
 
 
@@ -109,12 +109,12 @@ async def _compared(state: DebateState) -> Compared:
 
 
 async def _synthesised(state: DebateState, context: CouncilContext) -> Synthesised | SynthesisFailed:
-    desk = context.voices.parent()
-    if desk is None:
+    agent = context.voices.parent()
+    if agent is None:
         return Synthesised()
-    at_desk, ears = overheard(desk)
+    recorded, ears = overheard(agent)
     try:
-        return Synthesised(synthesis=await synthesised(at_desk, state.debate, state.rounds))
+        return Synthesised(synthesis=await synthesised(recorded, state.debate, state.rounds))
     except CouncilFailed as error:
         unreached = isinstance(error.__cause__, EndpointFailed)
         return SynthesisFailed(why=error.message, unreached=unreached, usage=ears.usage)
@@ -126,7 +126,7 @@ def _shown(state: DebateState, context: CouncilContext) -> _Shown:
     if state.number not in kept:
         room = min(
             window_of(
-                context.voices.desk(seat), _brief(state.debate, seat, state.number, _own_sections(state, seat))
+                context.voices.agent(seat), _brief(state.debate, seat, state.number, _own_sections(state, seat))
             ).room
             for seat in state.present
         )
@@ -147,16 +147,16 @@ def _brief(debate: Debate, seat: Seat, number: int, sections: Sequence[Section])
     return brief_of(seat, number, own, task=debate.task, attempt=debate.attempt)
 
 
-def _readers(debate: Debate, voices: Voices) -> Iterable[tuple[str, Desk, Brief]]:
-    """Whoever reads the debate: the name, the desk, and the longest brief less the transcript."""
+def _readers(debate: Debate, voices: Voices) -> Iterable[tuple[str, AgentContext, Brief]]:
+    """Whoever reads the debate: the name, the agent context, and the longest brief less the transcript."""
     for seat in debate.seats:
-        yield f"participant {seat.id}", voices.desk(seat), _brief(debate, seat, debate.rounds, (VOTE,))
+        yield f"participant {seat.id}", voices.agent(seat), _brief(debate, seat, debate.rounds, (VOTE,))
     if debate.moderator:
-        yield "the moderator", voices.desk(debate.moderator), moderator_brief(debate, debate.rounds)
+        yield "the moderator", voices.agent(debate.moderator), moderator_brief(debate, debate.rounds)
     if debate.parent and (parent := voices.parent()):
         yield "the architect", parent, synthesis_brief(debate)
 
 
 def _prompt_tokens(debate: Debate, seat: Seat, voices: Voices) -> int:
-    window = window_of(voices.desk(seat), _brief(debate, seat, 1, ()))
+    window = window_of(voices.agent(seat), _brief(debate, seat, 1, ()))
     return estimated_tokens(window.size - window.room)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from swarmgate.agents.briefs.brief import Brief, Section, cut
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles.participant import submit
 from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.agents.tools.answers import Answer, Form, called
@@ -55,7 +55,7 @@ def synthesis_brief(debate: Debate, sections: Sequence[Section] = ()) -> Brief:
     return Brief("architect", "synthesize", task=debate.task, attempt=debate.attempt, sections=told)
 
 
-async def synthesised(desk: Desk, debate: Debate, rounds: Sequence[Round]) -> Synthesis:
+async def synthesised(agent: AgentContext, debate: Debate, rounds: Sequence[Round]) -> Synthesis:
     """The architect's synthesis of whole rounds, the last of which is the vote.
 
     Raises:
@@ -63,12 +63,12 @@ async def synthesised(desk: Desk, debate: Debate, rounds: Sequence[Round]) -> Sy
         BudgetExhausted, Stopped, MissingRequirement: as they come.
     """
     votes = Section("The votes", _votes(rounds[-1].speeches))
-    room = window_of(desk, synthesis_brief(debate, [votes])).room
+    room = window_of(agent, synthesis_brief(debate, [votes])).room
     told = Transcript(rounds, [seat.id for seat in debate.seats]).told(room)
-    at_desk, ears = overheard(desk)
+    recorded, ears = overheard(agent)
     brief = synthesis_brief(debate, [told.section, votes])
     try:
-        ending = await submit(at_desk, brief, synthesis_form(rounds))
+        ending = await submit(recorded, brief, synthesis_form(rounds))
     except ModelError as error:
         raise CouncilFailed(
             f"the synthesis of debate {debate.id} failed: {error.message}",

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable
 
 from swarmgate.agents.briefs.brief import Brief, Section
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles.participant import ROLE, speak, submit
 from swarmgate.council.debate.answers import claims_of, has_ballot, voted
 from swarmgate.council.debate.model import Debate, Speech
@@ -38,7 +38,7 @@ VOTE = Section(
 
 
 async def vote(
-    desk: Desk,
+    agent: AgentContext,
     seat: Seat,
     *,
     question: str,
@@ -49,7 +49,7 @@ async def vote(
     """The ballot of one voice on a question; `Speech.failed` where it gave none.
 
     Args:
-        desk: its surroundings; their bounds hold.
+        agent: its context; their bounds hold.
         seat: who it is.
         question: what is to be decided.
         material: what the question is about.
@@ -62,7 +62,7 @@ async def vote(
     told = [Section(TITLE, transcript, whole=True)] if transcript else []
     brief = brief_of(seat, round, [*material_sections(question, material), *told, VOTE])
     shown = frozenset(MESSAGE_ID.findall(transcript))
-    return await speech_of(desk, seat, brief, name=message_id(round, 1), final=True, shown=shown)
+    return await speech_of(agent, seat, brief, name=message_id(round, 1), final=True, shown=shown)
 
 
 def brief_of(seat: Seat, number: int, sections: Iterable[Section], *, task: str = "", attempt: int = 0) -> Brief:
@@ -71,27 +71,29 @@ def brief_of(seat: Seat, number: int, sections: Iterable[Section], *, task: str 
     return Brief(ROLE, STEP, task=task, attempt=attempt, participant=seat.id, round=number, sections=(own, *sections))
 
 
-def bounded(desk: Desk, debate: Debate) -> Desk:
-    """The desk under the bounds of a round of a debate."""
-    return asking.bounded(desk, tokens=debate.tokens, timeout_s=debate.timeout_s)
+def bounded(agent: AgentContext, debate: Debate) -> AgentContext:
+    """The agent context under the bounds of a round of a debate."""
+    return asking.bounded(agent, tokens=debate.tokens, timeout_s=debate.timeout_s)
 
 
-async def speech_of(desk: Desk, seat: Seat, brief: Brief, *, name: str, final: bool, shown: Collection[str]) -> Speech:
+async def speech_of(
+    agent: AgentContext, seat: Seat, brief: Brief, *, name: str, final: bool, shown: Collection[str]
+) -> Speech:
     """What a voice says to its brief, named `name`; in the last round it must vote. `shown` are ids that it may cite.
 
     Raises:
         BudgetExhausted, Stopped, MissingRequirement: as they come; a model that fails makes a failed speech.
     """
-    at_desk, ears = overheard(desk)
+    recorded, ears = overheard(agent)
 
     def said(text: str) -> tuple[str, Ballot | None]:
         return text, has_ballot(text, shown)
 
     try:
         text, ballot = (
-            (await submit(at_desk, brief, voted(shown))).value
+            (await submit(recorded, brief, voted(shown))).value
             if final
-            else (await speak(at_desk, brief, answer=said)).value
+            else (await speak(recorded, brief, answer=said)).value
         )
     except ModelError as error:
         unreached = isinstance(error, EndpointFailed)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from swarmgate.agents.briefs.brief import Brief, Section, cut
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.council.debate.model import Round, Speech
 from swarmgate.council.debate.transcript import GIST_LINE, Transcript
 from swarmgate.council.decision.answers import MOST_PROPOSAL, asked_for, lettered
@@ -32,7 +32,7 @@ MOST_PREPARED = 8_000
 
 
 def voice_of(seat: DecisionSeat) -> Seat:
-    """A participant as the desks know voices."""
+    """A participant as the agent contexts know voices."""
     return Seat(id=seat.id, model=seat.model, system=seat.system)
 
 
@@ -52,7 +52,7 @@ def voices_of(decision: Decision) -> list[tuple[Seat, Place]]:
 
 
 def contribution_brief(
-    decision: Decision, seat: DecisionSeat, desk: Desk, before: Sequence[DecisionRound], *, prepared: str = ""
+    decision: Decision, seat: DecisionSeat, agent: AgentContext, before: Sequence[DecisionRound], *, prepared: str = ""
 ) -> Brief:
     """What a participant is told in the round after those `before`, within its window."""
     part = "\n\n".join(filter(None, (seat.role, seat.perspective)))
@@ -70,11 +70,11 @@ def contribution_brief(
     def brief(*said: Section) -> Brief:
         return brief_for(seat.id, CONTRIBUTE, number, *fixed, *said, answer)
 
-    return brief(*_said(decision, before, room=window_of(desk, brief()).room, own=seat.id)) if before else brief()
+    return brief(*_said(decision, before, room=window_of(agent, brief()).room, own=seat.id)) if before else brief()
 
 
 def facilitation_brief(
-    decision: Decision, desk: Desk, before: Sequence[DecisionRound], held: DecisionRound, *, last: bool
+    decision: Decision, agent: AgentContext, before: Sequence[DecisionRound], held: DecisionRound, *, last: bool
 ) -> Brief:
     """What the facilitator is told after the contributions of a round; `last`: no round follows."""
     seat = facilitator_of(decision)
@@ -84,7 +84,7 @@ def facilitation_brief(
     def brief(*said: Section) -> Brief:
         return brief_for(seat.id, FACILITATE, held.number, *fixed, *said, count)
 
-    room = window_of(desk, brief()).room
+    room = window_of(agent, brief()).room
     return brief(*_said(decision, (*before, held), room=room, own=seat.id))
 
 
@@ -96,18 +96,18 @@ def prompt_tokens(decision: Decision, voices: Voices) -> int:
     """
     total = 0
     for each in decision.participants:
-        desk = voices.desk(voice_of(each))
-        window = window_of(desk, contribution_brief(decision, each, desk, ()))
+        agent = voices.agent(voice_of(each))
+        window = window_of(agent, contribution_brief(decision, each, agent, ()))
         total += estimated_tokens(window.size - window.room)
     return total
 
 
-def check_windows(decision: Decision, desks: Iterable[tuple[str, Desk]]) -> None:
+def check_windows(decision: Decision, agents: Iterable[tuple[str, AgentContext]]) -> None:
     """Whether everybody can read the question, the material and at least a line of each contribution.
 
     Args:
         decision: what is decided.
-        desks: all who read, by name.
+        agents: all who read, by name.
 
     Raises:
         CouncilRefused: somebody cannot; the message names the sizes.
@@ -115,8 +115,8 @@ def check_windows(decision: Decision, desks: Iterable[tuple[str, Desk]]) -> None
     prepares = any(each.discussion or each.critique for each in decision.participants)
     needed = decision.rounds * len(decision.participants) * GIST_LINE + MOST_PROPOSAL + MOST_PREPARED * prepares
     longest = max(decision.participants, key=lambda each: len(each.perspective) + len(each.role))
-    for name, desk in desks:
-        window = window_of(desk, contribution_brief(decision, longest, desk, ()))
+    for name, agent in agents:
+        window = window_of(agent, contribution_brief(decision, longest, agent, ()))
         if window.room < needed:
             raise CouncilRefused(
                 f"`material` has {len(decision.material):,} characters and `question` {len(decision.question):,}: with "

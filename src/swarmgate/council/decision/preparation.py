@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import cast
 
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.critique.model import Critique
 from swarmgate.council.decision.brief import voice_of
@@ -87,11 +87,11 @@ class _OwnModel:
     inner: Voices
     model: str
 
-    def desk(self, seat: Seat, *, folder: str = "") -> Desk:
-        """As `Voices.desk`."""
-        return self.inner.desk(seat if seat.model else seat.model_copy(update={"model": self.model}), folder=folder)
+    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
+        """As `Voices.agent`."""
+        return self.inner.agent(seat if seat.model else seat.model_copy(update={"model": self.model}), folder=folder)
 
-    def parent(self) -> Desk | None:
+    def parent(self) -> AgentContext | None:
         """As `Voices.parent`."""
         return self.inner.parent()
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import cast
 
 from swarmgate.agents.briefs.brief import cut
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.decision import preparation
 from swarmgate.council.decision.answers import PROPOSAL, Said, form_of
@@ -48,11 +48,11 @@ class Deciding(DecisionRules, Pattern[Decision, State, DecisionOutcome]):
         """Insists that everybody has a model, and can read what it is about."""
         check(request)
         preparation.check_ids(request, context.records)
-        desks = []
+        agents = []
         for seat, place in voices_of(request):
             name = f"participant {seat.id}" if "model" in place else f"the facilitator {seat.id}"
-            desks.append((name, _named(context, request, seat, where(place))))
-        check_windows(request, desks)
+            agents.append((name, _named(context, request, seat, where(place))))
+        check_windows(request, agents)
 
     def needs(self, request: Decision, context: CouncilContext) -> int:
         """The prompts of round 1."""
@@ -102,9 +102,9 @@ async def _prepared(seat: DecisionSeat, number: int, state: State, context: Coun
 
 async def _spoke(seat: DecisionSeat, number: int, state: State, context: CouncilContext) -> Spoke:
     decision, started_at = state.decision, _now()
-    desk, ready = _desk(context, decision, voice_of(seat)), state.ready.get(seat.id)
-    brief = contribution_brief(decision, seat, desk, state.rounds, prepared=ready.text if ready else "")
-    heard = await ask(desk, brief, read=form_of(decision, seat))
+    agent, ready = _agent(context, decision, voice_of(seat)), state.ready.get(seat.id)
+    brief = contribution_brief(decision, seat, agent, state.rounds, prepared=ready.text if ready else "")
+    heard = await ask(agent, brief, read=form_of(decision, seat))
     text, typed = heard.value or ("", Said())
     return Spoke(
         id=message_id(number, decision.participants.index(seat) + 1),
@@ -132,9 +132,9 @@ async def _synthesised(state: State, context: CouncilContext) -> Synthesised:
     if state.silent:
         raise _silence(round_)
     decision, seat = state.decision, facilitator_of(state.decision)
-    desk = _desk(context, decision, seat)
+    agent = _agent(context, decision, seat)
     last = ended(decision, (*state.rounds, round_)) is not None
-    heard = await ask(desk, facilitation_brief(decision, desk, state.rounds, round_, last=last), read=PROPOSAL)
+    heard = await ask(agent, facilitation_brief(decision, agent, state.rounds, round_, last=last), read=PROPOSAL)
     text, points = heard.value or ("", ())
     return Synthesised(
         round=round_.number, text=text, open_points=points, failed=heard.failed, author=seat.id, **heard.took
@@ -151,15 +151,15 @@ def _silence(held: DecisionRound) -> CouncilFailed:
     )
 
 
-def _desk(context: CouncilContext, decision: Decision, seat: Seat) -> Desk:
-    """The desk of a voice under the bounds of one step."""
-    return bounded(context.voices.desk(seat), tokens=decision.tokens, timeout_s=decision.timeout_s)
+def _agent(context: CouncilContext, decision: Decision, seat: Seat) -> AgentContext:
+    """The agent context of a voice under the bounds of one step."""
+    return bounded(context.voices.agent(seat), tokens=decision.tokens, timeout_s=decision.timeout_s)
 
 
-def _named(context: CouncilContext, decision: Decision, seat: Seat, begins: str) -> Desk:
+def _named(context: CouncilContext, decision: Decision, seat: Seat, begins: str) -> AgentContext:
     """The same; what a voice lacks is told with its name, behind `begins`."""
     try:
-        return _desk(context, decision, seat)
+        return _agent(context, decision, seat)
     except (ConfigError, CouncilRefused, MissingRequirement) as error:
         raise type(error)(f"{begins}{seat.id}: {error.message}", hint=error.hint) from error
 

@@ -62,7 +62,7 @@ _STEERED = Unanswering(why="the user steered it")
 
 @dataclass
 class Session:
-    """What a session of a discussion works with beside its voices: who answers for the user, and the desks of all.
+    """What a session of a discussion works with beside its voices: who answers for the user, and all agent contexts.
 
     Args:
         people: the user.
@@ -74,7 +74,7 @@ class Session:
     _table: Table | None = field(default=None, init=False)
 
     def table(self, discussion: Discussion, cast: Cast | None, context: CouncilContext) -> Table:
-        """Everybody at the table; desks are made once for a cast.
+        """Everybody at the table; agent contexts are made once for a cast.
 
         Raises:
             ConfigError, MissingRequirement: somebody has no model, named.
@@ -137,7 +137,7 @@ async def _cast(state: State, context: CouncilContext, session: Session) -> Cast
     """A cast that waits to be confirmed; its text may be edited until then."""
     discussion = state.discussion
     table = session.table(discussion, None, context)
-    made = await cast_for(table.desks[MODERATOR], discussion, topic_sections(discussion))
+    made = await cast_for(table.agents[MODERATOR], discussion, topic_sections(discussion))
     cast = masked_cast(made, context.records.clean, generated=not discussion.experts)
     _propose(cast, discussion, context)
     return CastProposed(cast=cast)

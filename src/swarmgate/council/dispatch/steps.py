@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from swarmgate.agents.briefs.brief import cut
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate import rules as debates
 from swarmgate.council.debate.model import DISPATCH, PART, Debate, Round
@@ -57,7 +57,7 @@ class Dispatching(DispatchRules, Pattern[Dispatch, DispatchState, DispatchResult
     def check(self, request: Dispatch, context: CouncilContext, where: Where) -> None:
         """Insists that every voice can be had, and reads its task whole."""
         for number in range(1, len(request.tasks) + 1):
-            _desk(number, request, context, where)
+            _agent(number, request, context, where)
         if request.mode is Mode.DEBATE:
             DEBATING.check(_debate(request, context), _placed(context, request), lambda _: "")
 
@@ -90,12 +90,12 @@ async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tr
     if state.exhausted:
         return Tried(number=number, not_run=state.exhausted, exhausted=True, account=state.account)
     task, began, own = asked.tasks[number - 1], time.monotonic(), _means(context)
-    desk, heard = overheard(context.voices.desk(own.seats[number - 1], folder=task.folder))
+    agent, heard = overheard(context.voices.agent(own.seats[number - 1], folder=task.folder))
     before = state.reply(number - 1).text if asked.mode is Mode.CHAIN and number > 1 else ""
-    found: dict[str, Any] = {"model": desk.model.name}
+    found: dict[str, Any] = {"model": agent.model.name}
     try:
         async with WorkTime().limited(own.bounds.timeout_s):
-            ending = await answer(desk, task, before)
+            ending = await answer(agent, task, before)
         text = cut(ending.value, MOST_OUTPUT, "")
         found |= {"text": text, "cut": len(ending.value) - len(text), "model": ending.model}
     except BudgetExhausted as error:
@@ -156,8 +156,8 @@ def _placed(context: CouncilContext, asked: Dispatch) -> CouncilContext:
     return replace(context, voices=Placed(context.voices, folders), own={})
 
 
-def _desk(number: int, asked: Dispatch, context: CouncilContext, where: Where) -> Desk:
-    """The desk of a task's voice.
+def _agent(number: int, asked: Dispatch, context: CouncilContext, where: Where) -> AgentContext:
+    """The agent context of a task's voice.
 
     Raises:
         CouncilRefused: it cannot be had, or the text does not fit its window.
@@ -168,7 +168,7 @@ def _desk(number: int, asked: Dispatch, context: CouncilContext, where: Where) -
         return where((number, key)) or in_words(number, key)
 
     try:
-        desk = context.voices.desk(_means(context).seats[number - 1], folder=task.folder)
+        agent = context.voices.agent(_means(context).seats[number - 1], folder=task.folder)
     except UsageError as error:
         key = "folder" if task.folder and "folder" in error.message else "model"
         raise CouncilRefused(f"{begins(key)}{task.name}: {error.message}", hint=error.hint) from error
@@ -179,20 +179,20 @@ def _desk(number: int, asked: Dispatch, context: CouncilContext, where: Where) -
             for ours, theirs in named.items():
                 told, hint = told.replace(ours, theirs), hint.replace(ours, theirs)
         raise MissingRequirement(f"{begins('model')}{task.name}: {told}", hint=hint) from error
-    most = desk.limits.section_chars // 2
+    most = agent.limits.section_chars // 2
     if len(task.text) > most:
         raise CouncilRefused(
-            f"{begins('text')}{task.name}: `text` has {len(task.text):,} characters, {desk.model.name} "
+            f"{begins('text')}{task.name}: `text` has {len(task.text):,} characters, {agent.model.name} "
             f"takes {most:,} at most",
             hint="Put what is long into a file of the repository and name that: voices read files.",
         )
-    if PREVIOUS in task.text and room_of(task, desk.limits.section_chars) < LEAST_ROOM:
+    if PREVIOUS in task.text and room_of(task, agent.limits.section_chars) < LEAST_ROOM:
         raise CouncilRefused(
             f"{begins('text')}{task.name}: `{PREVIOUS}` stands {task.text.count(PREVIOUS):,} times in "
             f"`text`: that leaves less than {LEAST_ROOM} characters for each",
             hint="Name it once: the output before also stands in a section of its own.",
         )
-    return desk
+    return agent
 
 
 def _replies(tasks: Sequence[DispatchTask], rounds: Sequence[Round]) -> tuple[DispatchedReply, ...]:
@@ -221,10 +221,10 @@ class Placed:
     voices: Voices
     folders: Mapping[str, str]
 
-    def desk(self, seat: Seat, *, folder: str = "") -> Desk:
-        """As `Voices.desk`."""
-        return self.voices.desk(seat, folder=folder or self.folders.get(seat.id, ""))
+    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
+        """As `Voices.agent`."""
+        return self.voices.agent(seat, folder=folder or self.folders.get(seat.id, ""))
 
-    def parent(self) -> Desk | None:
+    def parent(self) -> AgentContext | None:
         """As `Voices.parent`."""
         return self.voices.parent()

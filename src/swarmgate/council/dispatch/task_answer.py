@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from swarmgate.agents.briefs.brief import Brief, Section, cut
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.turn import Ending, Refused
 from swarmgate.agents.roles.participant import ROLE, speak
 from swarmgate.council.dispatch.model import PREVIOUS, DispatchTask
@@ -24,24 +24,24 @@ _NOTE = (
 )
 
 
-async def answer(desk: Desk, task: DispatchTask, before: str = "") -> Ending[str]:
+async def answer(agent: AgentContext, task: DispatchTask, before: str = "") -> Ending[str]:
     """What the voice says.
 
     Args:
-        desk: its surroundings.
+        agent: its context.
         task: what it is asked.
         before: the output before its own, in a chain.
 
     Raises:
         NoUsableReply: no answer within the bound; otherwise as `take_turn`.
     """
-    size = desk.limits.section_chars
+    size = agent.limits.section_chars
     text = task.text
     if before and PREVIOUS in text:
         text = text.replace(PREVIOUS, _quoted(before, room_of(task, size)))
     told = Section("The output before yours", _within(before, size), _NOTE)
     brief = Brief(ROLE, STEP, participant=task.name, sections=(told, Section("The task", text, whole=True)))
-    return await speak(desk, brief, answer=_said)
+    return await speak(agent, brief, answer=_said)
 
 
 def room_of(task: DispatchTask, size: int) -> int:

@@ -1,1 +1,1 @@
-"""What lets a seat speak: its desk and window, the material, the asking, and the session that pays for it."""
+"""What lets a seat speak: its agent context and window, the material, the asking, and the session that pays for it."""

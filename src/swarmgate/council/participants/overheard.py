@@ -1,4 +1,4 @@
-"""What one voice sent and used: a model that notes both, around the model of its desk."""
+"""What one voice sent and used: a model that notes both, around the model of its agent context."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import time
 from dataclasses import replace
 
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 
@@ -62,7 +62,7 @@ class Overheard:
         return reply
 
 
-def overheard(desk: Desk) -> tuple[Desk, Overheard]:
-    """The desk with such a model, and the model."""
-    model = Overheard(desk.model)
-    return replace(desk, model=model), model
+def overheard(agent: AgentContext) -> tuple[AgentContext, Overheard]:
+    """The agent context with such a model, and the model."""
+    model = Overheard(agent.model)
+    return replace(agent, model=model), model

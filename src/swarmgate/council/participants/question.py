@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from swarmgate.agents.briefs.brief import Brief, Section
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles.participant import ROLE, AskedOnceMore, speak, submit
 from swarmgate.agents.tools.answers import Form
 from swarmgate.council.participants.overheard import overheard
@@ -47,11 +47,11 @@ class Heard(Generic[T]):
         }
 
 
-async def ask(desk: Desk, brief: Brief, *, read: Form[Any, T] | Callable[[str], T]) -> Heard[T]:
+async def ask(agent: AgentContext, brief: Brief, *, read: Form[Any, T] | Callable[[str], T]) -> Heard[T]:
     """Ask a voice.
 
     Args:
-        desk: its surroundings; their bounds hold.
+        agent: its context; their bounds hold.
         brief: what it is told.
         read: the form of its answer; or, of prose, what its text comes to. Either may raise `Unread`, for which it is
             asked once more.
@@ -59,12 +59,12 @@ async def ask(desk: Desk, brief: Brief, *, read: Form[Any, T] | Callable[[str], 
     Raises:
         BudgetExhausted, Stopped, MissingRequirement: as they come; a model that fails is a failed answer.
     """
-    at_desk, ears = overheard(desk)
+    recorded, ears = overheard(agent)
     try:
         if isinstance(read, Form):
-            ending = await submit(at_desk, brief, read)
+            ending = await submit(recorded, brief, read)
         else:
-            ending = await speak(at_desk, brief, answer=AskedOnceMore(read))
+            ending = await speak(recorded, brief, answer=AskedOnceMore(read))
         value, failed, unreached = ending.value, "", False
     except ModelError as error:
         value, failed, unreached = None, error.message, isinstance(error, EndpointFailed)
@@ -86,9 +86,9 @@ def brief_for(who: str, step: str, number: int, *sections: Section) -> Brief:
     return Brief(ROLE, step, participant=who, round=number, sections=sections)
 
 
-def bounded(desk: Desk, *, tokens: int, timeout_s: float) -> Desk:
-    """The desk under the bounds of one step: tokens and seconds, beside those that it has."""
-    own = desk.limits.bounds
+def bounded(agent: AgentContext, *, tokens: int, timeout_s: float) -> AgentContext:
+    """The agent context under the bounds of one step: tokens and seconds, beside those that it has."""
+    own = agent.limits.bounds
     bounds = own.model_copy(
         update={
             "tokens": min(tokens, own.tokens or tokens),
@@ -96,4 +96,4 @@ def bounded(desk: Desk, *, tokens: int, timeout_s: float) -> Desk:
             "idle": max(own.idle, 3),
         }
     )
-    return replace(desk, limits=replace(desk.limits, bounds=bounds))
+    return replace(agent, limits=replace(agent.limits, bounds=bounds))

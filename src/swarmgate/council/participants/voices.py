@@ -1,4 +1,4 @@
-"""Who speaks: a desk for every seat, and the desk of the parent that synthesises. The engine room makes them."""
+"""Who speaks: an agent context for every seat, and one for the parent that synthesises. The engine makes them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Protocol
 from swarmgate.domain.review.votes import Seat
 
 if TYPE_CHECKING:
-    from swarmgate.agents.context import Desk
+    from swarmgate.agents.context import AgentContext
 
 
 class Voices(Protocol):
     """Makes the surroundings of voices."""
 
-    def desk(self, seat: Seat, *, folder: str = "") -> Desk:
-        """A desk whose model is the seat's, whose persona is its system text, and that reads files and no more.
+    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
+        """An agent context with the seat's model and its persona as system text, that reads files and no more.
 
         Args:
             seat: whose.
@@ -26,5 +26,5 @@ class Voices(Protocol):
             WorkspaceError: the folder is not inside of the repository.
         """
 
-    def parent(self) -> Desk | None:
-        """The desk of the architect, who synthesises; None: it has no model, and the majority decides."""
+    def parent(self) -> AgentContext | None:
+        """The agent context of the architect, who synthesises; None: it has no model, and the majority decides."""

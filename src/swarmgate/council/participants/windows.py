@@ -1,4 +1,4 @@
-"""How much a desk can read beside its brief: checked before anybody is asked, so that nothing is cut."""
+"""How much an agent context can read beside its brief: checked before anybody is asked, so that nothing is cut."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from swarmgate.agents.briefs.brief import Brief, Section
 from swarmgate.agents.briefs.house_rules import sections
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 
 SHARE = 0.6
 """Share of a window that system message and brief may fill; the rest is for tool results and the answer."""
@@ -17,17 +17,17 @@ PER_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What one desk can read: `size` characters of everything, `room` of them for the transcript."""
+    """What one agent context can read: `size` characters of everything, `room` of them for the transcript."""
 
     size: int
     room: int
 
 
-def window_of(desk: Desk, brief: Brief) -> Window:
+def window_of(agent: AgentContext, brief: Brief) -> Window:
     """The room beside a brief that holds all but the transcript."""
-    system = len(desk.prompts.render(brief.role, brief.step)) + len(desk.persona)
-    fixed = system + len(brief.text(sections(desk.house_rules(brief.files)), section=desk.limits.section_chars))
-    size = int(desk.limits.context_tokens * PER_TOKEN * SHARE)
+    system = len(agent.prompts.render(brief.role, brief.step)) + len(agent.persona)
+    fixed = system + len(brief.text(sections(agent.house_rules(brief.files)), section=agent.limits.section_chars))
+    size = int(agent.limits.context_tokens * PER_TOKEN * SHARE)
     return Window(size, size - fixed)
 
 

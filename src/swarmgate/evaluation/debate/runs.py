@@ -189,7 +189,7 @@ async def _held(debate: Debate, voices: Voices) -> tuple[Round, ...]:
 
 async def _balloted(job: Job, setup: Setup, voices: Voices, number: int) -> _Verdict:
     asked = (
-        vote(voices.desk(seat), seat, question=question(job.item), material=material(job.item))
+        vote(voices.agent(seat), seat, question=question(job.item), material=material(job.item))
         for seat in ballots_of(job, setup, number)
     )
     return _counted(await asyncio.gather(*asked), turns=number)

@@ -1,4 +1,4 @@
-"""The desks of the voices that are measured: a model that remembers, nothing but the item in sight, no fallback."""
+"""The agent contexts of measured voices: a model that remembers, nothing but the item in sight, no fallback."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from swarmgate.agents.context import DEFAULT_WINDOW, Desk, Limits
+from swarmgate.agents.context import DEFAULT_WINDOW, AgentContext, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config, Role, is_program
 from swarmgate.domain.capabilities import Capabilities
@@ -101,10 +101,10 @@ class Bench:
     def seated(self, arm: Arm, *, repeat: int, seed: int, meter: Meter) -> SeatedVoices:
         """The voices of one judgement; all that they take is counted by `meter`."""
 
-        def desk(seat: Seat) -> Desk:
+        def agent(seat: Seat) -> AgentContext:
             speaker = self._speakers[seat.model]
             place = Place(arm=arm, seat=seat.id, repeat=repeat, seed=seed)
-            return Desk(
+            return AgentContext(
                 model=Remembering(
                     speaker.model, settings=speaker.settings, place=place, answers=self.answers, meter=meter
                 ),
@@ -115,7 +115,7 @@ class Bench:
                 persona=seat.system,
             )
 
-        return SeatedVoices(desk)
+        return SeatedVoices(agent)
 
     async def __aenter__(self) -> Self:
         return self
@@ -130,16 +130,16 @@ class Bench:
 
 @dataclass(frozen=True)
 class SeatedVoices:
-    """Makes the desks of one judgement (`council.voices.Voices`); there is no parent, the majority decides."""
+    """Makes the agent contexts of one judgement (`council.voices.Voices`); there is no parent, the majority decides."""
 
-    make: Callable[[Seat], Desk]
+    make: Callable[[Seat], AgentContext]
 
-    def desk(self, seat: Seat, *, folder: str = "") -> Desk:
-        """The desk of a seat; there is one empty folder for all."""
+    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
+        """The agent context of a seat; there is one empty folder for all."""
         del folder
         return self.make(seat)
 
-    def parent(self) -> Desk | None:
+    def parent(self) -> AgentContext | None:
         """Nobody: a synthesis would be a call that the other arms do not have."""
         return None
 

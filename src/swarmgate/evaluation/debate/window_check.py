@@ -46,5 +46,5 @@ def check_all_fit(jobs: Iterable[Job], setup: Setup, council: Council, voices: V
 def _windows(debate: Debate, voices: Voices) -> Iterator[tuple[str, Window]]:
     own = (*material_sections(debate.question, debate.material), VOTE)
     for seat in debate.seats:
-        desk = bounded(voices.desk(seat), debate)
-        yield f"participant {seat.id} ({seat.model})", window_of(desk, brief_of(seat, debate.rounds, own))
+        agent = bounded(voices.agent(seat), debate)
+        yield f"participant {seat.id} ({seat.model})", window_of(agent, brief_of(seat, debate.rounds, own))

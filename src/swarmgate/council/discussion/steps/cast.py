@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from swarmgate.agents.briefs.brief import Brief, Section, one_line
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.agents.tools.answers import Answer, Form, called
 from swarmgate.council.discussion.answers.values import Text, dicts_of, ids_of
@@ -59,11 +59,11 @@ class Experts(Opposition):
     tensions: Tensions = called("tensions", "tensionMap", default=())
 
 
-async def cast_for(desk: Desk, discussion: Discussion, sections: Sequence[Section]) -> Cast:
+async def cast_for(agent: AgentContext, discussion: Discussion, sections: Sequence[Section]) -> Cast:
     """Who takes part in a discussion; the moderator is asked for what was not given.
 
     Args:
-        desk: the moderator's.
+        agent: the moderator's.
         discussion: what is to be held.
         sections: the topic and the material.
 
@@ -76,11 +76,11 @@ async def cast_for(desk: Desk, discussion: Discussion, sections: Sequence[Sectio
     if discussion.experts and discussion.tensions:
         return Cast(experts=discussion.experts, tensions=discussion.tensions, models=models)
     if discussion.experts:
-        given = await ask(desk, brief, read=tensions_of(discussion.experts))
+        given = await ask(agent, brief, read=tensions_of(discussion.experts))
         tensions, dropped = given.value or ((), (f"no tensions: {given.failed}",))
         taken = {"tensions": tensions, "dropped": dropped, "model": given.model, "usage": given.usage}
         return Cast(experts=discussion.experts, models=models, **taken)
-    heard = await ask(desk, brief, read=experts_of(discussion))
+    heard = await ask(agent, brief, read=experts_of(discussion))
     if heard.value is None and heard.unreached:
         raise CouncilFailed(f"the moderator was not reached, its endpoint does not answer: {heard.failed}")
     if heard.value is None:

@@ -69,7 +69,7 @@ async def message_of(
         say: whose turn it is.
         held: the round at work, with its whole steps alone: what its own step says, no voice can know.
         before: the rounds before it.
-        table: where all have a desk.
+        table: where all have an agent context.
 
     Raises:
         CouncilRefused: the discussion does not fit its window any more.

@@ -1,4 +1,4 @@
-"""Everybody at the table of one discussion: who is there, with what desk, and what each is told in a step."""
+"""Everybody at the table of one discussion: who is there, with what agent context, and what each is told in a step."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from swarmgate.agents.briefs.brief import Section, harmless, one_line
-from swarmgate.agents.context import Desk
+from swarmgate.agents.context import AgentContext
 from swarmgate.agents.tools.answers import Form
 from swarmgate.council.discussion.model import CONTRARIAN, HISTORIAN, MODERATOR, Cast, Discussion, DiscussionRound
 from swarmgate.council.discussion.steps.cast import persona
@@ -33,14 +33,14 @@ _CROSS_DOMAIN = "You look at a discussion from outside of its field: you bring w
 
 @dataclass(frozen=True)
 class Table:
-    """One discussion with the desks of all who take part.
+    """One discussion with the agent contexts of all who take part.
 
     `texts` keeps messages that were put in words before, `windows` what was measured of briefs.
     """
 
     discussion: Discussion
     cast: Cast
-    desks: Mapping[str, Desk]
+    agents: Mapping[str, AgentContext]
     texts: dict[str, Both] = field(default_factory=dict)
     windows: dict[tuple[str, str], Window] = field(default_factory=dict)
 
@@ -78,7 +78,7 @@ class Table:
             CouncilRefused: the discussion does not fit its window any more.
             BudgetExhausted, Stopped, MissingRequirement: as they come.
         """
-        desk, own = self.desks[who], (*_round_sections(rounds, number), *sections)
+        agent, own = self.agents[who], (*_round_sections(rounds, number), *sections)
         room = self.window(who, step).room - sum(len(each.render()) for each in own)
         notes = [measured_line(each.number, each.measured) for each in rounds if each.measured]
         heard_before = told(
@@ -90,7 +90,7 @@ class Table:
             known=self.texts,
         )
         brief = brief_for(who, step, number, *self.opening, heard_before.section, *own)
-        return await ask(desk, brief, read=read(heard_before)), heard_before
+        return await ask(agent, brief, read=read(heard_before)), heard_before
 
     @cached_property
     def opening(self) -> tuple[Section, ...]:
@@ -102,7 +102,7 @@ class Table:
         """The room of a voice in a step, beside what is the same in all rounds."""
         if (who, step) not in self.windows:
             longest = brief_for(who, step, self.discussion.rounds, *self.opening)
-            self.windows[who, step] = window_of(self.desks[who], longest)
+            self.windows[who, step] = window_of(self.agents[who], longest)
         return self.windows[who, step]
 
     def check_room(self, held: DiscussionRound) -> None:
@@ -129,7 +129,7 @@ class Table:
     @property
     def narrowest(self) -> tuple[str, Window]:
         """The voice with the least room in its window."""
-        return min(((who, self.window(who, "respond")) for who in self.desks), key=lambda each: each[1].room)
+        return min(((who, self.window(who, "respond")) for who in self.agents), key=lambda each: each[1].room)
 
     def _who(self) -> str:
         lines = [f"{each.id}: {one_line(each.name)}, {one_line(each.expertise)}" for each in self.cast.experts]
@@ -142,15 +142,15 @@ class Table:
 
 
 def seated(discussion: Discussion, cast: Cast, voices: Voices) -> Table:
-    """Everybody at the table, each with a desk, before anybody is asked.
+    """Everybody at the table, each with an agent context, before anybody is asked.
 
     Raises:
         ConfigError, MissingRequirement: somebody has no model, named.
         CouncilRefused: topic and material do not fit somebody's window.
     """
     seats = [*(_expert_seats(cast)), *(_role_seat(role, cast) for role in discussion.extent.roles)]
-    desks = {seat.id: _desk(seat, discussion, voices) for seat in seats}
-    table = Table(discussion, cast, desks)
+    agents = {seat.id: _agent(seat, discussion, voices) for seat in seats}
+    table = Table(discussion, cast, agents)
     _check_fits(table)
     return table
 
@@ -197,13 +197,13 @@ def _role_seat(role: str, cast: Cast) -> Seat:
     return Seat(id=role, model=cast.models.get(role, ""), system=_ROLES.get(role, _CROSS_DOMAIN))
 
 
-def _desk(seat: Seat, discussion: Discussion, voices: Voices) -> Desk:
+def _agent(seat: Seat, discussion: Discussion, voices: Voices) -> AgentContext:
     try:
-        desk = voices.desk(seat)
+        agent = voices.agent(seat)
     except (ConfigError, MissingRequirement) as error:
         named = error.message if seat.id in error.message else f"{seat.id}: {error.message}"
         raise type(error)(named, hint=error.hint) from error
-    return bounded(desk, tokens=discussion.tokens, timeout_s=discussion.timeout_s)
+    return bounded(agent, tokens=discussion.tokens, timeout_s=discussion.timeout_s)
 
 
 def _check_fits(table: Table) -> None:

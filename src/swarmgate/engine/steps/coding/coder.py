@@ -22,7 +22,7 @@ async def code(state: State, ctx: Context) -> list[Event]:
     task, record, attempt = current(state)
     try:
         summary = await coder.code(
-            ctx.desk("coder"),
+            ctx.agent("coder"),
             task=task,
             attempt=attempt.number,
             scope=attempt.scope,
@@ -43,7 +43,7 @@ async def implement(state: State, ctx: Context) -> list[Event]:
     task, record, attempt = current(state)
     try:
         summary = await architect.implement(
-            ctx.desk("architect"),
+            ctx.agent("architect"),
             task=task,
             attempt=attempt.number,
             scope=attempt.scope,

@@ -21,7 +21,7 @@ async def close_phase(state: State, ctx: Context) -> list[Event]:
     phase = state.plan.phase(number)
     report = phase_report(state, number)
     put_away = leftovers_put_away(state, ctx)
-    closing = await architect.close_phase(ctx.desk("architect"), phase=number, name=phase.name, report=report)
+    closing = await architect.close_phase(ctx.agent("architect"), phase=number, name=phase.name, report=report)
     closed = PhaseClosed(phase=number, summary=closing.summary, decisions=closing.decisions, lessons=closing.lessons)
     return [*put_away, closed]
 

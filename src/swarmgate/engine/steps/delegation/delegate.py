@@ -54,7 +54,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
     else:
         try:
             delegation = await architect.delegate(
-                ctx.desk("architect"),
+                ctx.agent("architect"),
                 task=task,
                 attempt=number,
                 plan=plan,

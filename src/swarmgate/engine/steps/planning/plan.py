@@ -35,7 +35,7 @@ async def plan(state: State, ctx: Context) -> list[Event]:
     """The first plan for a goal, or the questions that stand before it."""
     try:
         result = await architect.plan(
-            ctx.desk("architect"),
+            ctx.agent("architect"),
             goal=state.goal,
             spec=state.spec,
             answers=_answers(state),
@@ -53,7 +53,7 @@ async def revise(state: State, ctx: Context) -> list[Event]:
     objected = state.planning is Planning.OBJECTED
     try:
         result = await architect.revise(
-            ctx.desk("architect"),
+            ctx.agent("architect"),
             goal=state.goal,
             plan=state.plan,
             status=_status(state),
@@ -82,7 +82,7 @@ async def review_plan(state: State, ctx: Context) -> list[Event]:
 
     async def ordinary() -> Review:
         try:
-            return await critic.review_plan(ctx.desk("critic"), **handed_in)
+            return await critic.review_plan(ctx.agent("critic"), **handed_in)
         except NoUsableReply as error:
             return _objection(f"The critic gave no verdict: {error.message}")
 

@@ -115,7 +115,7 @@ class _Contest:
         review = await ordinary()
         self.ctx.tell("step", f"a first look by {challenger(self.ctx.config).model}: is a debate worth it?")
         look = await first_look(
-            self._voices.desk(challenger(self.ctx.config)),
+            self._voices.agent(challenger(self.ctx.config)),
             question=self.case.question,
             material=self._material,
             task=self.case.task,
@@ -282,8 +282,8 @@ class _Contest:
     def _cut(self) -> tuple[str, int]:
         """The material, and how many characters of one section it holds at most."""
         voices = self.ctx.voices(self.ctx.config.council.tokens, self._accounts)
-        desks = [*(voices.desk(seat) for seat in self._seats), voices.parent()]
-        smallest = min((desk.limits for desk in desks if desk), key=lambda limits: limits.context_tokens)
+        agents = [*(voices.agent(seat) for seat in self._seats), voices.parent()]
+        smallest = min((agent.limits for agent in agents if agent), key=lambda limits: limits.context_tokens)
         size, room = smallest.section_chars, smallest.context_tokens * _CHARS // 2
         while len(text := _rendered(self.case.sections, size)) > room and size > _LEAST:
             size //= 2

@@ -77,7 +77,7 @@ async def review(state: State, ctx: Context) -> list[Event]:
         return [_given(ctx, task.id, attempt.number, _overruled_verdict(record), passed=True)]
     work = submission(ctx, task, attempt)
     case = _case(ctx, record, attempt, work)
-    found = await debate.judged(ctx, case, lambda: reviewer.review(ctx.desk("reviewer"), work))
+    found = await debate.judged(ctx, case, lambda: reviewer.review(ctx.agent("reviewer"), work))
     verdict = found.review
     if verdict is None:
         return [*found.events, _undecided(task.id, attempt.number, found.problem)]
@@ -126,7 +126,7 @@ async def security_review(state: State, ctx: Context) -> list[Event]:
         verdict = given or Review(verdict=Verdict.REJECTED, summary="overruled by the user")
     else:
         work = submission(ctx, task, attempt)
-        verdict = await reviewer.security_review(ctx.desk("reviewer"), work, reasons=attempt.sensitive)
+        verdict = await reviewer.security_review(ctx.agent("reviewer"), work, reasons=attempt.sensitive)
         passed = verdict.approved
     proof = verdict.model_dump_json(indent=1).encode()
     event = SecurityReviewGiven(
@@ -143,7 +143,7 @@ async def review_tests(state: State, ctx: Context) -> list[Event]:
     """The reviewer once more, for what the test engineer wrote since its review. Its rejection ends the attempt."""
     task, _, attempt = current(state)
     work = submission(ctx, task, attempt)
-    verdict = await reviewer.review_tests(ctx.desk("reviewer"), work, written=attempt.tests)
+    verdict = await reviewer.review_tests(ctx.agent("reviewer"), work, written=attempt.tests)
     kept = verdict.model_dump_json(indent=1).encode()
     event = TestsReviewed(
         task=task.id,

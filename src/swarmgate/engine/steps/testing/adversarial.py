@@ -73,7 +73,7 @@ async def adversarial_test(state: State, ctx: Context) -> list[Event]:
     task, history, attempt = current(state)
     objection = _objection(ctx, attempt.tree, history.attacks)
     verdict = await test_engineer.adversarial_test(
-        ctx.desk("test_engineer"),
+        ctx.agent("test_engineer"),
         task=task,
         attempt=attempt.number,
         scope=attempt.scope,
@@ -144,7 +144,7 @@ async def _attacked(ctx: Context, task: Task, attempt: Attempt, tree: str, files
     if not failing:
         return Record(attacks=attacks)
     said = await reviewer.confirm(
-        ctx.desk("reviewer"),
+        ctx.agent("reviewer"),
         submission(ctx, task, attempt),
         tests="\n\n".join(_text(ctx, tree, path) for each in failing for path in each.files),
         output="\n\n".join(f"$ {each.run.command}\n{_tail(each.run)}" for each in failing),

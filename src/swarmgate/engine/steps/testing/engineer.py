@@ -44,7 +44,7 @@ async def test(state: State, ctx: Context) -> list[Event]:
         verdict = given or Review(verdict=Verdict.REJECTED, summary="overruled by the user")
         return [TestsWritten(task=task.id, attempt=attempt.number, tree=attempt.tree, review=verdict)]
     verdict = await test_engineer.test(
-        ctx.desk("test_engineer"),
+        ctx.agent("test_engineer"),
         task=task,
         attempt=attempt.number,
         scope=attempt.scope,

@@ -1,4 +1,4 @@
-"""The desks of a run: what every role speaks with, and what the loop guards those with that work on the tree."""
+"""The agent contexts of a run, and what the loop guards those with that work on the tree."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
 
-from swarmgate.agents.context import Desk, ToolUse
+from swarmgate.agents.context import AgentContext, ToolUse
 from swarmgate.agents.contexts import AgentContexts
 from swarmgate.agents.expert import Expert
 from swarmgate.agents.prompts import Prompts
@@ -28,14 +28,14 @@ from swarmgate.llm.wrappers.replay import Finished, Replayed
 from swarmgate.project import Project
 
 _WRITING_STEP = {"coder": "code", "architect": "implement", "test_engineer": "test"}
-"""Where a role is offered tools that write: what it may write then, its desk knows."""
+"""Where a role is offered tools that write: what it may write then, its agent context knows."""
 
 
-class Desks:
-    """The desks of one run by role.
+class RunAgents:
+    """The agent contexts of one run by role.
 
     Attributes:
-        context: what the desks are part of, and take the rest from; set as soon as it is made.
+        context: what the agent contexts are part of, and take the rest from; set as soon as it is made.
 
     Args:
         project: that is worked on.
@@ -50,8 +50,8 @@ class Desks:
         self._memory = memory
         self._prompts = prompts
 
-    def of(self, role: str) -> Desk:
-        """The desk of a role, its model with it; made on first use.
+    def of(self, role: str) -> AgentContext:
+        """The agent context of a role, its model with it; made on first use.
 
         Raises:
             ConfigError: the role has no model.
@@ -98,12 +98,12 @@ class Desks:
             on_turn=self._ended,
         )
 
-    def _equipped(self, role: str, desk: Desk) -> Desk:
-        """The desk with the guards of the loop."""
+    def _equipped(self, role: str, agent: AgentContext) -> AgentContext:
+        """The agent context with the guards of the loop."""
         ctx, ledger = self.context, self.context.ledger
         return replace(
-            desk,
-            model=self._replayed(role, desk.model),
+            agent,
+            model=self._replayed(role, agent.model),
             on_count=self._live.show,
             expert=self._expert,
             authority=ctx.authority(role, _WRITING_STEP.get(role, "")),
