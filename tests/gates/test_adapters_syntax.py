@@ -33,7 +33,7 @@ def look(path: str, content: str | bytes) -> Any:
         ("a.py", "'caf\xe9'".encode("latin-1"), 1),
         ("a.py", "x = 1\0", 0),
         ("a.py", "(" * 500 + ")" * 500, 1),
-        ("a.json", '{"a": 1,\n}', 2),
+        ("a.json", '{"a": 1,\n}', 1 if sys.version_info >= (3, 13) else 2),  # the comma, or what stands behind it
         ("a.json", "[" * 100_000, 0),
         ("a.jsonl", '{}\n{"a"\n', 2),
         ("a.toml", "a = 1\nb = \n", 2),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import pytest
@@ -17,7 +18,7 @@ def check(path: str, content: str | bytes) -> object:
 @pytest.mark.parametrize(
     ("path", "content", "line"),
     [
-        ("a.json", '{"a": 1,\n}', 2),
+        ("a.json", '{"a": 1,\n}', 1 if sys.version_info >= (3, 13) else 2),  # the comma, or what stands behind it
         ("a.json", '{"a": [1, 2}\n', 1),
         ("a.json", '// c\n{"a": [1, 2}\n', 2),
         ("a.json", "", 1),

@@ -106,7 +106,9 @@ def test_any_answer(repo: Path, task: Task, replies: list[Any], *, tools: bool) 
 )
 @pytest.mark.parametrize("name", ["a key twice", "not a number", "out of range", "deep", "5,000 digits", "open"])
 def test_arguments_that_are_not_clear_are_asked_again(name: str) -> None:
-    with pytest.raises(BadCall, match=r"read in two ways|not JSON that can be read|not valid JSON|must be a JSON"):
+    with pytest.raises(
+        BadCall, match=r"read in two ways|not JSON that can be read|not valid JSON|must be a JSON|nested too deeply"
+    ):
         read_call(ToolCall(id="c", name="read_file", arguments=RAW[name]), offered("coder", "code"))
 
 
