@@ -1,4 +1,4 @@
-r"""The lines of a journal: one entry a line, each hash-chained to the line before.
+r"""Encodes and verifies the lines of a journal: one entry a line, each hash-chained to the line before.
 
     {"seq":7,"time":"2026-11-21T13:00:00.123Z","actor":"user","event":{...},"prev":"<64 hex>","hash":"<64 hex>"}
 

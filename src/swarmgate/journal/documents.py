@@ -1,4 +1,4 @@
-"""Records as files: a folder each under `.swarm/discussions/`, a file for each named text.
+"""Stores council records as files: a folder each under `.swarm/discussions/`, a file for each named text.
 
     .swarm/discussions/20261122-101500-3f2a/rounds/001.json     the text `rounds/001.json`
 

@@ -1,4 +1,4 @@
-"""One append-only, hash-chained log of typed events, and its fold. Whoever remembers anything keeps a journal.
+"""The journal: an append-only, hash-chained log of typed events, with the state that is folded from it.
 
     journal = Journal(LinesFile(path), EVENTS, fold, State())
     state = journal.append([event], expect=journal.seq)

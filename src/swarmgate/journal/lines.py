@@ -1,4 +1,4 @@
-"""The bytes of a journal: whole lines in, all or nothing out, and whether what was read still stands there."""
+"""Reads and atomically appends the lines of a journal file, and detects that it was changed meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One writer: a lock file that names its owner and is held by the kernel.
+"""The writer lock of a journal: a lock file that names its owner and is held by the kernel.
 
 The kernel's lock (flock) ends with its process however that dies, so a dead owner's lock is simply there to take. The
 owner's pid and host stand in the file for people, and for file systems that several hosts share without locks.

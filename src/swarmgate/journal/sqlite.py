@@ -1,4 +1,4 @@
-"""Records in one SQLite file, `.swarm/discussions.sqlite3`: a row for each named text.
+"""Stores council records in one SQLite file, `.swarm/discussions.sqlite3`: a row for each named text.
 
 A store opens the file on first use and keeps it open: opening takes ten times as long as reading. It has a rollback
 journal, and each call is one transaction: nothing but the file itself is there between two calls, and a process that is

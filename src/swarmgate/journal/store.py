@@ -1,4 +1,4 @@
-"""Where the records of a project lie: over files, or over SQLite."""
+"""Opens the store for the council records of a project: files or SQLite."""
 
 from __future__ import annotations
 

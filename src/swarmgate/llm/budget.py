@@ -1,4 +1,4 @@
-"""Budgets: checked before each call, told once when a price is unknown; and what a role's calls used.
+"""Budget accounts: checks budgets before each model call, and sums up what the calls of a role used.
 
 Calls that go on at the same time cannot all begin on the same remainder: each is expected to use its prompt, at a token
 per 4 characters, and an answer as long as the longest of its model so far; in US dollars, what the model's price makes

@@ -1,4 +1,4 @@
-"""From the configuration to the model of a role, all layers on; the one place that knows their order."""
+"""Builds the model of a role from the configuration, with all wrappers in their order."""
 
 from __future__ import annotations
 

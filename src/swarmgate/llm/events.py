@@ -1,4 +1,4 @@
-"""What a model reports while it works, for a progress display."""
+"""Events that a model reports while it works, for a progress display."""
 
 from __future__ import annotations
 

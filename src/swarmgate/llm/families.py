@@ -1,4 +1,4 @@
-"""Which models are the same, and which are kin: from the names that endpoints give them. Names only, no network.
+"""Compares models by the names that endpoints give them: which are the same, which are of one family. No network.
 
 One model has many names: `anthropic/claude-sonnet-4-5-20250929` and `openrouter/anthropic/claude-sonnet-4.5` are the
 same weights, so are `ollama/qwen3-coder:30b` and `vllm/Qwen/Qwen3-Coder-30B-A3B-Instruct`. Where names do not say, two

@@ -1,4 +1,4 @@
-"""When the limit of an account or a model ends, read out of headers and words. Pure.
+"""Parses when a rate limit or quota resets, from response headers and error text. Pure.
 
 Endpoints and agent programs say it in ways of their own:
 

@@ -1,4 +1,4 @@
-"""What a model is to the rest of swarmgate: something with a name that completes a conversation."""
+"""The `Model` protocol: something with a name that completes a conversation, with its request and reply types."""
 
 from __future__ import annotations
 

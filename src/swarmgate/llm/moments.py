@@ -1,4 +1,4 @@
-"""Moments and spans of time as they are written: `6m0s`, `2 days 3 hours`, `3pm (Europe/Berlin)`. Pure."""
+"""Parses points in time and durations as they are written: `6m0s`, `2 days 3 hours`, `3pm (Europe/Berlin)`. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scripted endpoint can and cannot do: the features that it refuses, and its answers to swarmgate's probes."""
+"""Limits the capabilities of a scripted endpoint: features that it refuses, and its answers to probes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scripted reply as a chat completion: one JSON object, the chunks of a stream, server-sent events. Pure."""
+"""Renders a scripted reply as a chat completion: one JSON object, or server-sent events of a stream. Pure."""
 
 from __future__ import annotations
 

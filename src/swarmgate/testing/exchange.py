@@ -1,4 +1,4 @@
-"""A request as a scripted endpoint sees it, and its response as it goes over the socket. Pure."""
+"""The HTTP request and response of a scripted endpoint, as data classes. Pure."""
 
 from __future__ import annotations
 

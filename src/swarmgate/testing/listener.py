@@ -1,4 +1,4 @@
-"""The HTTP side of a scripted server: sockets, threads, and a response sent as it is described."""
+"""The HTTP listener of a scripted server: sockets, threads, and sending of responses."""
 
 from __future__ import annotations
 

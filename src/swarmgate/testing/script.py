@@ -1,4 +1,4 @@
-r"""The script of a scripted model: rules that say who gets which replies. Pure; files are YAML, JSON or TOML.
+r"""Parses the script of a scripted model: rules for which request gets which replies. Pure; YAML, JSON or TOML.
 
     rules:
       - match: {role: coder, task: "1.1", attempt: "1"}

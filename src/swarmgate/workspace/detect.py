@@ -1,4 +1,4 @@
-"""What a repository is made of: its languages, how its tests are run, and which paths are tests."""
+"""Detects the languages of a repository, the command that runs its tests, and which paths are tests."""
 
 from __future__ import annotations
 

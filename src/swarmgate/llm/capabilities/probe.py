@@ -1,4 +1,4 @@
-"""Asks a model what it can: a few tiny requests, each with its own time limit. What cannot be told stays unknown.
+"""Probes the capabilities of a model with a few tiny requests, each with its own time limit.
 
 Four requests where all goes well: one streamed answer that obeys its system message, one reply with two tool calls, one
 answer held to a schema, and the list of models for the size of the window. Import this module late: `openai` takes long

@@ -1,4 +1,4 @@
-"""Whether endpoints can be reached with their keys, without a token spent: `GET {base_url}/models`.
+"""Checks whether endpoints can be reached with their keys, without using tokens: `GET {base_url}/models`.
 
 Not every endpoint lists its models: one that answers 404 or 405 there is reached as well. Import this module late:
 `openai` takes long to load.

@@ -1,4 +1,4 @@
-"""What probes found, turned into settings where the user's own leave it open. Settings always win over findings."""
+"""Turns probe results into model settings, where the user has set none."""
 
 from __future__ import annotations
 

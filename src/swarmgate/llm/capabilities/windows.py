@@ -1,4 +1,4 @@
-"""How large a model's window is, as its endpoint states it: nobody is asked by trial and error.
+"""Reads the size of a model's context window from what its endpoint states.
 
 What counts is the window that is served now, not the one that the model was trained for: Ollama and LM Studio cut a
 conversation at the former without a word. Sources: vLLM `/v1/models` `max_model_len`; OpenRouter `context_length`; Groq

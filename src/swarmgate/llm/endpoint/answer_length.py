@@ -1,4 +1,4 @@
-"""How long an answer may be where the user does not say, and where one was cut off. Pure."""
+"""Computes the maximum length of an answer where the user sets none, or after one was cut off. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the bytes of an answer, streamed or not, to its text, tool calls and usage; bounded in memory."""
+"""Assembles the bytes of an answer, streamed or not, into text, tool calls and usage, in bounded memory."""
 
 from __future__ import annotations
 

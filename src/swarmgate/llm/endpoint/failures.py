@@ -1,4 +1,4 @@
-"""What becomes of a call that failed: what happened, at which endpoint, whether to try again, and what to look at."""
+"""Classifies a failed model call: what happened, at which endpoint, whether to retry, and what to check."""
 
 from __future__ import annotations
 

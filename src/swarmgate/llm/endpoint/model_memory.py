@@ -1,4 +1,4 @@
-"""What is known of models while a command works: what probes and earlier runs found, and what calls find out now.
+"""Remembers model capabilities during a command: from probes, from earlier runs and from calls.
 
 One memory serves all roles: what one of them finds out, the others know with their next call. What the user wrote is
 not in it, and is looked at first by whoever reads it (`wire.Dialect`).

@@ -1,4 +1,4 @@
-"""How calls are made to one model: what was found out so far, and what a refusal adds to it."""
+"""Adapts requests to one model: removes or changes what its endpoint refuses, and remembers it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an endpoint says beside its words: kept, sent back as it came, and never read. Pure.
+"""Stores provider-specific fields of an answer and sends them back unchanged. Pure.
 
 Reasoning of DeepSeek, Kimi and GLM (`reasoning_content`), OpenRouter, vLLM and Ollama (`reasoning`,
 `reasoning_details`), LiteLLM (`thinking_blocks`, `provider_specific_fields`), Gemini's thought signatures

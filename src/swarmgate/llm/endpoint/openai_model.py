@@ -1,4 +1,4 @@
-"""One call to one OpenAI-compatible endpoint, through the `openai` package.
+"""Calls one OpenAI-compatible endpoint, through the `openai` package.
 
 Import this module late: `openai` takes long to load.
 """

@@ -1,4 +1,4 @@
-"""How long an answer may take: to its end, until it begins, and between two signs of life. Pure but for the clock."""
+"""Time limits of an answer: in total, until it begins, and between two chunks. Pure but for the clock."""
 
 from __future__ import annotations
 

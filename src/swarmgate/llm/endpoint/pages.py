@@ -1,4 +1,4 @@
-"""What an endpoint sent that is no answer of a model: a login page, a proxy's error, the web page of a server. Pure."""
+"""Recognizes responses that are no model answer: a login page, a proxy's error, a server's web page. Pure."""
 
 from __future__ import annotations
 

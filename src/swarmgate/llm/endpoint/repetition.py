@@ -1,4 +1,4 @@
-"""Sees an answer that says the same over and over while it still streams. Pure, incremental, and bounded in memory.
+"""Detects an answer that repeats itself while it still streams. Pure, incremental, and bounded in memory.
 
 A model that loops repeats one block exactly, to the end of its window. So does honest data: zeros in base64, equal rows
 of a table, a ruler of dashes. What tells them apart is how much there is of it, and whether it has words.

@@ -1,4 +1,4 @@
-"""JSON schemas for endpoints that know few keywords; arguments are checked by us in any case."""
+"""Simplifies JSON schemas for endpoints that support few keywords; swarmgate validates the arguments anyway."""
 
 from __future__ import annotations
 

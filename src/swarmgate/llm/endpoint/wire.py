@@ -1,4 +1,4 @@
-"""A request as the `chat/completions` endpoint takes it, and what of it an endpoint may turn out not to take."""
+"""Converts a request to the `chat/completions` format, in the dialect that an endpoint accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time worked: clocks and time limits that stand still while a wait for the end of a limit goes on.
+"""Measures working time: clocks and time limits that pause while a call waits for a rate limit.
 
 A clock that runs in a task sees the waits of everything that was begun inside of it, also of tasks that go on at the
 same time: it stands still as long as one of them waits.

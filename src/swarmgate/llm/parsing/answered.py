@@ -1,4 +1,4 @@
-"""What an endpoint's answer comes to: its calls, native ones or such as stand in its text, and its words. Pure."""
+"""Combines native tool calls, calls in the text, and words of an answer into one reply. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tool calls look like once their text is decoded: the keys that models use, and the forms of arguments. Pure."""
+"""Recognizes tool calls in decoded JSON: the keys that models use, and the forms of arguments. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An answer taken apart: its lines, which of them are fenced, and the JSON objects in it. Linear in its length."""
+"""Finds JSON objects, lines and fenced code in the text of an answer, in linear time."""
 
 from __future__ import annotations
 

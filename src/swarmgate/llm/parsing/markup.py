@@ -1,4 +1,4 @@
-"""Calls that models write in the marks of their chat templates: a name before JSON, or a tag for each argument. Pure.
+"""Parses tool calls in the markup of chat templates: a name before JSON, or a tag for each argument. Pure.
 
 The forms are those of the templates and of the parsers that vLLM, SGLang and llama.cpp have for them.
 """

@@ -1,4 +1,4 @@
-"""Calls out of the text of an answer, in every spelling that models are known for. Pure.
+"""Extracts tool calls from the text of an answer, in every notation that models are known for. Pure.
 
 A text is read once, from its beginning: what is thinking is cut out, what is a call is taken out, what is code or other
 JSON stays as it is, and a mark of thinking in any of these is data. What a model was shown and repeats is data still: a

@@ -1,4 +1,4 @@
-"""Tools for a model that cannot call any, at an endpoint that holds answers to a JSON schema: no call can be malformed.
+"""Offers tools to a model without tool support by a JSON schema that the endpoint enforces on its answers.
 
 The whole answer is `{"text": "...", "calls": [{"tool": "NAME", "arguments": {...}}]}`. The schema keeps to what strict
 modes take: every key required, optional ones nullable, no further keys, an object at the top.

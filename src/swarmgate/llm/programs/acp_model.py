@@ -1,4 +1,4 @@
-"""An agent program that speaks the Agent Client Protocol as a model.
+"""Uses an agent program that supports the Agent Client Protocol as a model.
 
     [roles.coder]
     model = "acp:opencode acp"

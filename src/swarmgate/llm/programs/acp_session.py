@@ -1,4 +1,4 @@
-"""One conversation with an agent program by the Agent Client Protocol, version 1 (agentclientprotocol.com).
+"""A session with an agent program by the Agent Client Protocol, version 1 (agentclientprotocol.com).
 
 swarmgate is the client. It offers neither its file system nor a terminal: the program reads, writes and runs by itself,
 in the sandbox. Where it asks whether it may, the guards answer.

@@ -1,4 +1,4 @@
-"""A coding agent of the command line as a model: the brief goes in, its output is the answer, its work is in the tree.
+"""Uses a command-line coding agent as a model: brief in, its output as the answer, its changes in the work tree.
 
     [roles.coder]
     model = "command:claude -p --output-format json"

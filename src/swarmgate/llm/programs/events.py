@@ -1,4 +1,4 @@
-"""What one event in the output of a command line agent says, as the programs print them. Pure.
+"""Parses the events that command-line agents print. Pure.
 
     codex exec --json                                  thread.started, item.started, item.completed, turn.completed
     claude -p --output-format stream-json --verbose    system, assistant, user, result

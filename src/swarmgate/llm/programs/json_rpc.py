@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 over lines, as the Agent Client Protocol speaks it: requests and notifications in both directions."""
+"""A JSON-RPC 2.0 connection over lines, as the Agent Client Protocol uses it: requests and notifications both ways."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the settings of a role to the models of its agent programs, shown and metered while they work."""
+"""Builds the agent-program models of a role from its settings, with display and metering."""
 
 from __future__ import annotations
 

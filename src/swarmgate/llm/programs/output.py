@@ -1,4 +1,4 @@
-"""What a command line agent printed: its last words, what it used, and the call that its answer is meant as. Pure.
+"""Parses the output of a command-line agent: its last message, its usage, and the tool call that it means. Pure.
 
 Where a program prints events (`program_events`), the answer is the text of its last message. Anything else is the
 answer as it stands.

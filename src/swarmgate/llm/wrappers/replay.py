@@ -1,4 +1,4 @@
-"""Calls that a turn made before it was cut short, answered from the record: nothing is paid for twice.
+"""Answers the repeated calls of a resumed turn from its trace, so that nothing is paid for twice.
 
 A turn that is begun again asks what it asked before as long as everything that its model was told is the same: the
 prompt, the brief with the files, the results of the tools, which are carried out anew. Such a request gets the answer

@@ -1,4 +1,4 @@
-"""The same call again, later: exponential back-off with jitter, or as long as the endpoint asks for."""
+"""Retries a failed call: after exponential back-off with jitter, or after the delay that the endpoint asks for."""
 
 from __future__ import annotations
 

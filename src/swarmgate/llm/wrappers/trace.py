@@ -1,4 +1,4 @@
-"""Every exchange with a model is recorded, failed ones too, with secrets redacted before it leaves this room."""
+"""Traces every exchange with a model, failed ones too, with secrets redacted."""
 
 from __future__ import annotations
 

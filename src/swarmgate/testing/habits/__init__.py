@@ -1,4 +1,4 @@
-"""Habits of real OpenAI-compatible endpoints, each playable by its name.
+"""Simulated quirks of real OpenAI-compatible endpoints ("habits"), each selectable by its name.
 
     with ScriptedServer(rules, habits=["deepseek-reasoning-must-return"]) as server:
         ...

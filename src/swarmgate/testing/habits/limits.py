@@ -1,4 +1,4 @@
-"""Rate limits and quotas, and how they name their end. All but the last fall on the first request alone."""
+"""Endpoint quirks: rate limits and quotas, and how they state their reset time."""
 
 from __future__ import annotations
 

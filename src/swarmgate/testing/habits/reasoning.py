@@ -1,4 +1,4 @@
-"""Reasoning: inside of the text, in fields beside it, and what of it has to come back.
+"""Endpoint quirks: reasoning in the text or in extra fields, and what of it must be sent back.
 
 What is thought always spells a call that must not be carried out: whoever reads calls out of thinking is found out.
 """

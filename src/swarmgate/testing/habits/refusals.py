@@ -1,4 +1,4 @@
-"""Requests that are refused for a field, a role or a form that OpenAI's own endpoint takes."""
+"""Endpoint quirks: refused requests, for a field, role or form that OpenAI's own endpoint accepts."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-# ruff: noqa: RUF001 - the marks of DeepSeek hold other bars than ASCII's
-"""Tool calls that come as text, in the model's own spelling: servers without the parser of the model, or a slip of it.
+"""Endpoint quirks: tool calls that arrive as text, in the model's own notation.
 
 Only calls of requests that offer tools are spelled so: without tools on offer the scripted server has its own way.
 """
+
+# ruff: noqa: RUF001 - the marks of DeepSeek hold other bars than ASCII's
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams that are framed otherwise, that wait, and that end otherwise."""
+"""Endpoint quirks: streams with unusual framing, delays and endings."""
 
 from __future__ import annotations
 

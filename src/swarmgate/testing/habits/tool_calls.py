@@ -1,4 +1,4 @@
-"""Tool calls whose ids, indexes, names and arguments come otherwise than OpenAI's."""
+"""Endpoint quirks: tool calls with unusual ids, indexes, names and arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts of tokens: in every chunk, with the last words, somewhere else, or nowhere."""
+"""Endpoint quirks: token counts in every chunk, in the last one, elsewhere, or missing."""
 
 from __future__ import annotations
 

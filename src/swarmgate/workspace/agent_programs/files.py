@@ -1,4 +1,4 @@
-"""The files that agent programs are, or are instructed by: what the command lines of the roles name.
+"""Lists the repository files that a role's agent program consists of or takes instructions from.
 
 Who can write the program of a role that judges, or the file that tells it how to judge, writes the verdict. So what a
 command line names in the repository is nobody's to write, and neither are the files by which coding agents are

@@ -1,4 +1,4 @@
-"""What a program outside of the repository is loaded with: its packages and its interpreter, for a sandbox to show.
+"""Finds the package and interpreter folders of an agent program that is installed outside of the repository.
 
 An npm program is a link into `lib/node_modules`, or a wrapper of pnpm's that names a file there; a Python program
 lies in the `bin` of an environment. Where such folders stand below the home or the system, they can be read anyway.

@@ -1,4 +1,4 @@
-"""What is refused, or warned about, before agent programs start: missing files, and who could write whose program."""
+"""Checks agent programs before they start: refuses missing ones and ones that another role could overwrite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What git ignores and a run of the tests may need: installed packages, settings, data, as they were before the agents.
+"""Adds git-ignored files (installed packages, settings, data) to a clean checkout, unchanged by agents.
 
 A clean checkout holds none of it, and a project's tests seldom run without. What is small is copied beforehand
 (`keepsakes`); what is large or installed is only told apart (`fingerprints`): where agents changed it, it is left out,

@@ -1,4 +1,4 @@
-"""A clean checkout of a tree in a temporary folder: where tests run that decide, and those that prove the tests.
+"""Creates a clean checkout of a git tree in a temporary folder, for test runs that agents cannot influence.
 
 It holds what a fresh clone would: what git has of the tree, written with its attributes, and nothing else but what git
 ignores and was there before agents were at work (`brought`). Where the sandbox can, it stands in the project's place,

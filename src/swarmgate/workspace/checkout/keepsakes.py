@@ -1,4 +1,4 @@
-"""Copies of the user's ignored files, which no snapshot holds: `.env`, a local database, notes.
+"""Backs up the user's git-ignored files (`.env`, a local database, notes) before agents start to work.
 
 They are made once, before anybody is at work. What a turn then changes or deletes can be handed to the user, and tests
 go on with the copy; one to which nothing happened is used again by the next run.

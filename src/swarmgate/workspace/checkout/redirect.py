@@ -1,4 +1,4 @@
-"""A program's first lines of its own: makes a Python that runs in a copy of a project import from the copy alone.
+"""A `sitecustomize` script that makes Python in a project's copy import code from the copy, not from the original.
 
 An editable install, or a PYTHONPATH, names folders of the real project: tests in the copy would import the code that
 they are kept away from. As `sitecustomize.py` at the front of PYTHONPATH (`workspace.checkout`), this runs in each

@@ -1,4 +1,4 @@
-"""What a source file defines, with the lines where: Python by its own parser, other languages by tree-sitter."""
+"""Lists the definitions of a source file with their lines: Python by its own parser, other languages by tree-sitter."""
 
 from __future__ import annotations
 

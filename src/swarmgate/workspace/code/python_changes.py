@@ -1,4 +1,4 @@
-"""Which functions and lines of a Python file are new or changed, and where its probes go (`instrumentation`)."""
+"""Finds the new and changed functions and lines of a Python file, and where to insert coverage probes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the statements and functions of a Python file are: which have to run, which do nothing, what they give."""
+"""Classifies Python statements and functions: which are executable, which have no effect, what they return."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replaced bodies of functions in JavaScript, TypeScript and Go, by tree-sitter, as `instrumentation` does for Python.
+"""Replaces the bodies of functions in JavaScript, TypeScript and Go, to test whether tests notice it.
 
 Each new or changed function gets a condition before what it does, whose text differs in one digit between the modes.
 Which lines run is not measured there. A project whose tools take the added text for an error fails with it in each

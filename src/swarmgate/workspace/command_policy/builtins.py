@@ -1,4 +1,4 @@
-"""What commands change in the shell itself: folder, variables, arguments, and the files that later commands may run."""
+"""Simulates shell builtins: how `cd`, `export`, `set` and others change folder, variables, arguments and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A word of the tree becomes the words that the program gets, as far as the line tells."""
+"""Expands shell words (variables, substitutions, wildcards) without running the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a command line is read, what the policy says of it, and what would confine it: `swarm guard explain`."""
+"""Explains how a command line is parsed and judged, and which sandbox would confine it: `swarm guard explain`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about files: what is deleted, and where is written."""
+"""Policy rules about files: which deletions and writes of a command are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about git: reading is free, history, index, branches and settings belong to swarmgate and the user."""
+"""Policy rules about git: reading is allowed; changing history, index, branches or settings is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Here-documents and continued lines out of a text before it is parsed.
+r"""Removes here-documents and joins continued lines of a shell text before it is parsed.
 
 The grammar fails on whatever follows `<<EOF` in its line, and takes `r\` and `m` on the next line for two words.
 

@@ -1,4 +1,4 @@
-"""Quoting without quotes: a text in which each character still knows whether the shell may read more into it.
+"""Encodes shell quoting within a text, so that every character is known as quoted or unquoted.
 
 Quoted characters that mean something to the shell are shifted into a private range of Unicode, so that braces, blanks,
 `~` and wildcards that are still themselves are the unquoted ones.

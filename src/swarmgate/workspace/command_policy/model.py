@@ -1,4 +1,4 @@
-"""The words that reading and judging of a command line share."""
+"""Data classes that the parser and the rules of the command policy share: words, redirects, simple commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a path of a command lies: in the repository, among what nobody may touch, in a temporary folder, outside."""
+"""Classifies a path of a command: in the repository, protected, in a temporary folder, or outside."""
 
 from __future__ import annotations
 

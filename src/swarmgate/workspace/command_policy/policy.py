@@ -1,4 +1,4 @@
-"""The policy: may a command line run, and if not, why and what instead. A pure function of the line and the rules."""
+"""Decides whether a command line may run, and if not, why and what to do instead. A pure function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What simple commands print, told without running them: `echo`, `printf`, `base64 -d`, `rev`, `mktemp`, ..."""
+"""Computes what simple commands (`echo`, `printf`, `base64 -d`, `mktemp`, ...) print, without running them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code that stands in a command line: what `python -c` and the like do to files, and which commands they run.
+"""Analyzes code inside of a command line (`python -c` and the like): its file changes and the commands it runs.
 
 Best effort: literals are read, Python by its own parser, the others by patterns. What no literal says is left to the
 sandbox, but for code that hides itself and commands that are put together at run time.

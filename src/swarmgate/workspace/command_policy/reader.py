@@ -1,4 +1,4 @@
-"""Reads a command line: which programs it would start, with which words, in which folder.
+"""Parses a command line into the programs that it would start, with their arguments and working folders.
 
 A shell that starts nothing: it follows variables, `cd`, functions and pipes as far as they stand in the line, goes into
 whatever runs further commands (`sh -c`, `env`, `xargs`, `find -exec`, `python -c`, ...) and writes down each program.

@@ -1,4 +1,4 @@
-"""What a shell knows at one point of a line: its folder, variables, functions and arguments."""
+"""The simulated state of a shell within a command line: folder, variables, functions and arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about the machine and the network: disks, power, privileges, persistence, other hosts, publishing, bombs."""
+"""Policy rules about the machine and the network: disks, power, privileges, other hosts, publishing, fork bombs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Goes through the tree of one text, statement by statement, as a shell would."""
+"""Walks the syntax tree of a shell text statement by statement, as a shell would execute it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that run other programs: what stands inside of `env`, `sh -c`, `xargs`, `find -exec`, `npx`, ..."""
+"""Unwraps programs that run other programs: `env`, `sh -c`, `xargs`, `find -exec`, `npx`, ..."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program of its own: search files for a regular expression. Run as a process, since only that can be ended in time.
+"""Searches files for a regular expression, as a separate process so that it can be stopped in time.
 
 Reads JSON {root, pattern, files, matches} from stdin; prints JSON {lines, skipped, more}. Standard library only.
 """

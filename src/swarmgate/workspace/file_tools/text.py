@@ -1,4 +1,4 @@
-"""Text files as models read and edit them: windows of lines, exact replacement, line ends kept."""
+"""Text operations of the file tools: windows of lines, exact replacement, preserved line endings."""
 
 from __future__ import annotations
 

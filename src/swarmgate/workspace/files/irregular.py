@@ -1,4 +1,4 @@
-"""What a command left in the work tree that nobody can read, and git cannot add: pipes, sockets, devices.
+"""Finds pipes, sockets and devices that a command created in the work tree, which git cannot add.
 
 A pipe that is named `.gitattributes` makes every git command wait; one in the place of a tracked file makes `git add`
 fail, and so does a file that its owner may not read.

@@ -1,4 +1,4 @@
-"""Commits of exactly one change set, setting them aside, and finding them again by their trailers."""
+"""Creates commits of exactly one change set, sets commits aside, and finds task commits by their trailers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Git as a tool: one command in, bytes out, whatever the user's git configuration says."""
+"""Runs git commands and returns their output, independent of the user's git configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Git's own folder of a work tree, found without a process: what lies in it no stash, checkout or clean takes away."""
+"""Finds the git folder of a work tree without starting a process."""
 
 from __future__ import annotations
 

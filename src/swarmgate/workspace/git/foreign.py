@@ -1,4 +1,4 @@
-"""What a command left in the work tree that no tree of git may hold: a repository, or a git folder in disguise."""
+"""Moves nested git repositories and disguised git folders that a command created into quarantine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A log that grows, kept in git: a chain of commits below refs of our own, each with the piece that came last.
+"""Stores an append-only log in git: a chain of commits below our own refs, one for each appended piece.
 
     refs/swarm/ledger/<name>/1 -> commit -> commit -> ...      each tree: `log`, the bytes since the commit before
 

@@ -1,4 +1,4 @@
-"""What rules for ignoring hide that were not there in a commit: a folder with a `.gitignore` of its own hides itself.
+"""Finds code files that are hidden by ignore rules which were not in the base commit.
 
 Nobody judges or commits what is ignored. What the project ignores is its own affair; what a rule of yesterday's hides
 is not, where it is code: tests would run with it, and the commit would lack it.

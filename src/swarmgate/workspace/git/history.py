@@ -1,4 +1,4 @@
-"""The history that work stands on: where HEAD is, what was committed since, what became of commits that are gone."""
+"""Reads the commit history: where HEAD is, what was committed since, and which commits are missing."""
 
 from __future__ import annotations
 

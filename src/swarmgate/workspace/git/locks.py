@@ -1,4 +1,4 @@
-"""Locks of git: what a dead run of ours left is removed, somebody else's is waited for, and then named.
+"""Handles git lock files: removes those of our own dead runs, waits for others, then reports their owner.
 
 Git guards its index and its references by files (`index.lock`, `HEAD.lock`); whoever is killed in the middle leaves
 them, and every later command fails. Before a command of ours takes one, a record says who is at work with what. That of

@@ -1,4 +1,4 @@
-"""Git commands that are at work now, as far as the system tells, and whether they may hold a lock."""
+"""Lists running git commands, and whether they may hold a lock."""
 
 from __future__ import annotations
 

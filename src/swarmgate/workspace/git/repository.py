@@ -1,4 +1,4 @@
-"""The user's git repository: where it is, what state it is in, snapshots of its files, and commits."""
+"""The user's git repository: its location and state, snapshots of its files, and commits."""
 
 from __future__ import annotations
 

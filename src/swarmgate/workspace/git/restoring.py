@@ -1,4 +1,4 @@
-"""Put the work tree back to a tree, touching only what differs and keeping a copy of all that is overwritten."""
+"""Restores the work tree to a git tree, touching only what differs and backing up what is overwritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What git was told not to look at, and what stands in its index alone: neither may hide from who judges a change."""
+"""Clears index flags that hide files from git, and finds staged content that is not in the work tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that serves while a block of code runs, and is gone after it."""
+"""Runs a server process while a block of code runs, and ends it afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that goes on after ours has ended, and signals to a process that somebody else started."""
+"""Starts processes that outlive this one, and sends signals to processes that somebody else started."""
 
 from __future__ import annotations
 

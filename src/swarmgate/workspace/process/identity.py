@@ -1,4 +1,4 @@
-"""Names a process so that none is ever mistaken for it: by its number, its start, and the kernel that counts them.
+"""Names a process uniquely: by its number, its start time, and the kernel that counts them.
 
 A process number alone is given away again. The name stands in file names and in variables, where a later process of
 swarmgate reads whose they are, and whether that one has ended.

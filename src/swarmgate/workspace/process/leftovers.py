@@ -1,4 +1,4 @@
-"""Ends what a run that died left behind: for when its supervisors could not, or are still at it.
+"""Ends orphaned processes of a run that died, where its supervisors could not.
 
 All that a call starts is below its supervisor, which outlives a dead run by an instant (`supervision`): until they are
 gone, this waits. What was started carries the name of its run in a variable as well, and is found by that where even

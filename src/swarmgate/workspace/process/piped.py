@@ -1,4 +1,4 @@
-"""A program that is spoken to while it runs: lines go in, lines come out, and nothing that it started outlives it."""
+"""Runs a program interactively: sends lines to its stdin, reads lines from its stdout, and ends all that it started."""
 
 from __future__ import annotations
 

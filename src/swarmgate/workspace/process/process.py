@@ -1,4 +1,4 @@
-"""Run one external program: bounded in time and memory, and nothing that it started outlives the call, or this process.
+"""Runs one external program, bounded in time and memory; nothing that it started outlives the call.
 
 Who sees to that is `supervision`. Elsewhere than on Linux a daemon that makes a session of its own is not found.
 """

@@ -1,4 +1,4 @@
-"""The processes of this machine as the kernel lists them in /proc, and signals that reach the one that is meant.
+"""Lists the processes of this machine from /proc, and signals exactly the intended one.
 
 Standard library only, like all that `server` imports. Numbers are those of the kernel's headers (prctl.h).
 """

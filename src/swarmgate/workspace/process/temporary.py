@@ -1,4 +1,4 @@
-"""The only place where temporary files and folders are made: below one folder of this process.
+"""Creates all temporary files and folders, below one folder of this process.
 
     <TMPDIR>/swarmgate-<user id>/run-<process>/<what>-<random>
 

@@ -1,4 +1,4 @@
-"""Runs a module of swarmgate in this Python, which imports nothing of a work tree (`trusted.module`).
+"""Runs a module of swarmgate in a new Python that imports nothing from a work tree (`trusted.module`).
 
 python -P -m swarmgate.workspace.programs.alone MODULE [ARGUMENT ...]
 """

@@ -1,4 +1,4 @@
-"""Which places agents write, as far as a path can tell, and no module is imported from there.
+"""Removes folders that agents can write from Python's import path.
 
 `swarm` and `python -m swarmgate` call this before they import anything else, so it imports nothing but what every
 Python has loaded by then: any other module, `__future__` among them, could be the work tree's own.

@@ -1,4 +1,4 @@
-"""The one place that finds programs, and says with which rights they may be started.
+"""Finds programs to start, and excludes those that agents could have written.
 
 With the user's rights, outside of any sandbox, runs nothing that agents can write: `find` passes over what lies in a
 work tree, and `environment` is without the entries by which programs, libraries and modules would be found there. An

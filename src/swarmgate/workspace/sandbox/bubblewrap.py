@@ -1,4 +1,4 @@
-"""Confines by bubblewrap: namespaces of its own for processes, network and mounts; the strongest kind, on Linux."""
+"""The sandbox by bubblewrap on Linux: separate namespaces for processes, network and mounts; the strongest kind."""
 
 from __future__ import annotations
 

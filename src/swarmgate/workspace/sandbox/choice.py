@@ -1,4 +1,4 @@
-"""Which sandbox this machine has: the strongest that works, or a refusal that says what to install."""
+"""Chooses the strongest sandbox that works on this machine, or refuses and says what to install."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs commands confined, each with a home and a temporary folder of its own that are gone afterwards."""
+"""Runs commands in a sandbox, each with its own home and temporary folder that are deleted afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks once at what lies around a repository: toolchains and packages that commands read, and what stays guarded."""
+"""Builds the confinement for a repository: which toolchains commands may read, and which files are protected."""
 
 from __future__ import annotations
 

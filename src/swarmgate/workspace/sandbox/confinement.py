@@ -1,4 +1,4 @@
-"""What a confined command may see and touch, whatever enforces it."""
+"""The confinement of a command, as data: what it may see and change, whichever sandbox enforces it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Confines by Landlock and seccomp, where bubblewrap is not to be had: no mounts of its own, so less is possible."""
+"""The sandbox by Landlock and seccomp on Linux, where bubblewrap is missing: no mounts, so less is possible."""
 
 from __future__ import annotations
 

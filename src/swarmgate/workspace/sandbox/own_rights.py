@@ -1,4 +1,4 @@
-"""What of a work tree runs with the user's rights, outside of any sandbox, and so must stay as agents found it.
+"""Finds files of a work tree that run unsandboxed with the user's rights, which agents therefore must not change.
 
 That is swarmgate itself where it is installed in the project's own environment; what git's settings name: included
 files, filters, drivers, monitors; git's hooks; and the git folders of repositories inside of this one.

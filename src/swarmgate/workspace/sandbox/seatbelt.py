@@ -1,4 +1,4 @@
-"""Confines by macOS' `sandbox-exec`: a profile that allows reading the system, and writing the repository."""
+"""The sandbox by `sandbox-exec` on macOS: a profile that allows reading the system and writing the repository."""
 
 from __future__ import annotations
 

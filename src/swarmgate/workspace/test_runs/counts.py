@@ -1,4 +1,4 @@
-"""How many tests ran, read from what test runners print. Each runner is a row of a table; unknown ones try all rows."""
+"""Parses the test counts out of the output of test runners, by a table with a row for each runner."""
 
 from __future__ import annotations
 

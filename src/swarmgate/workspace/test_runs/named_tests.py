@@ -1,4 +1,4 @@
-"""Tests by the names that somebody gave them: whether such a test ran, was skipped, did not run, or is not there."""
+"""Checks whether tests that were named by a model ran, were skipped, did not run, or do not exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run the user's tests and measure what happened: exit code, counts, failed tests, seconds. Nobody's word is taken."""
+"""Runs the user's tests and measures the result: exit code, counts, failed tests, seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One program, as swarmgate sees it: started, heard, waited for, ended."""
+"""One supervised program from swarmgate's side: started, awaited, ended."""
 
 from __future__ import annotations
 

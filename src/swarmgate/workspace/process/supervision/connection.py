@@ -1,4 +1,4 @@
-"""The server beside this process: started with the first call, replaced where somebody killed it, gone with us."""
+"""Starts the supervision server of this process with the first call, and replaces it if it was killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns a process into the program of a call, in a session of its own."""
+"""Turns the forked child of a supervisor into the requested program, in a session of its own."""
 
 from __future__ import annotations
 

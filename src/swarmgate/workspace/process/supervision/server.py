@@ -1,4 +1,4 @@
-"""Takes the calls of one swarmgate, and forks a supervisor for each: what runs beside it, until it lets go or is dead.
+"""The supervision server: receives the calls of one swarmgate process, and forks a supervisor for each.
 
 Started by `connection`, with the numbers of two descriptors: the socket that calls arrive on, and one that can be read
 once swarmgate has ended, or -1.

@@ -1,4 +1,4 @@
-"""Watches one call: starts its program, waits, and ends whatever is below this process."""
+"""The supervisor of one call: starts its program, waits, and ends all descendants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waits for several things at once: the end of a child, the end of swarmgate, and what it says."""
+"""Waits at once for the end of a child, the end of swarmgate, and messages on a socket."""
 
 from __future__ import annotations
 

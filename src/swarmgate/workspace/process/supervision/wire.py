@@ -1,4 +1,4 @@
-"""What swarmgate and a supervisor say to each other.
+"""The protocol between swarmgate and a supervisor: requests and messages over a socket.
 
 With each byte on the server's socket come four descriptors: a socket for the call, and the program's three streams. On
 the call's socket swarmgate sends a number of bytes in decimal digits, a line end, and so much JSON (`argv`, `cwd`,

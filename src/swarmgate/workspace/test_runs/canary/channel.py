@@ -1,4 +1,4 @@
-"""The way out of a test run: a pipe that its runners write to, and from which nothing can be taken back.
+"""The tamper-proof channel of a test run: a pipe on which its test runners report signed records.
 
 Everything that says anything has a name and a key that it took from a file which is gone before code of the project
 runs; records that lack the right signature, or one of which is missing, are noticed. The pipe is read here, outside of

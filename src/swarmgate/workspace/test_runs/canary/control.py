@@ -1,4 +1,4 @@
-"""A control run: the same command over one more file of tests, which holds a test that must fail.
+"""A control run: repeats the test command with one more file whose test must fail, to detect forged results.
 
 For runners that load nothing of ours. The file stands beside one of the project's, where its settings and its set-up
 count, and begins with that one's text, so that the code under test is loaded as well. It is written into a tree that

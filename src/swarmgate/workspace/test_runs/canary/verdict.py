@@ -1,4 +1,4 @@
-"""What the records of a run's runners mean: its counts, and whether the runner told the truth. Pure decisions."""
+"""Evaluates the records of a test run: its counts, and whether its runner reported the truth. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a test command did not come to its tests: a program, a module, an option or a file of the project is missing."""
+"""Explains why a test command failed to start: a missing program, module, option or project file."""
 
 from __future__ import annotations
 

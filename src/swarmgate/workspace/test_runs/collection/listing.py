@@ -1,4 +1,4 @@
-"""Asks a test command what it would run, without running a test where its runner can say; else it runs, for a while.
+"""Asks a test command which tests it would run; a runner that cannot list them is run for a limited time.
 
 What comes is measured, not believed: it decides about no change. It says whether there is anything to prove a change
 with, before a token is spent.

@@ -1,4 +1,4 @@
-"""The words of a test command: its options with their values, and the paths that it names."""
+"""Parses a test command into its options with their values, and the paths that it names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test command would run, as it is told."""
+"""The result of asking a test command what it would run, as data classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a test runner does not collect a file that holds tests, by its settings and its command line.
+"""Explains why a test runner does not collect a file that holds tests, by its settings and command line.
 
 Where settings are code, or say what is not known here, there is no answer: what a runner really collects is for the
 runner itself to say.

@@ -1,4 +1,4 @@
-"""How test runners list their tests without running one, and how the answer is read."""
+"""A table of test runners: how each lists its tests without running them, and how its output is parsed."""
 
 from __future__ import annotations
 

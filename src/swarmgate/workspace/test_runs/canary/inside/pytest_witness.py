@@ -1,4 +1,4 @@
-"""Pytest's witness: says what came of each test where that is made, and runs canaries among them. PYTEST_DONT_REWRITE.
+"""A pytest plugin that reports the outcome of each test at its source, and runs canaries. PYTEST_DONT_REWRITE.
 
 Loaded with pytest's own plugins, before any plugin, setting or conftest.py of the project. What it says of a test it
 takes inside of `pytest_runtest_makereport`, within every wrapper of the project's. Canaries are items like others,

@@ -1,4 +1,4 @@
-"""A program's first lines: has every Python of a test run load its witness together with a test runner.
+"""A `sitecustomize` script that makes every Python of a test run load the plugin for its test runner.
 
 Copied as `sitecustomize.py` to the front of PYTHONPATH (`workspace.canary.channel`), where nothing can write. It does
 nothing but wait for the import of a runner: `_pytest.config` or `unittest.runner`. A Python that does not take

@@ -1,4 +1,4 @@
-"""Unittest's witness: says what a result is told of each test, and runs canaries before, between and after them."""
+"""Hooks into unittest: reports the outcome of each test, and runs canaries before, between and after them."""
 
 from __future__ import annotations
 
