@@ -13,12 +13,12 @@ from pathlib import Path, PurePosixPath
 
 from swarmgate.gates.source.behaviour import is_code
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.workspace.checkout.brought import Brought, Item, Touched
-from swarmgate.workspace.checkout.keepsakes import Keepsakes, Left
+from swarmgate.workspace.checkout.backups import Keepsakes, Left
+from swarmgate.workspace.checkout.ignored_files import Brought, Item, Touched
 from swarmgate.workspace.files import paths
 from swarmgate.workspace.files.folders import make
 from swarmgate.workspace.git.driver import Driver
-from swarmgate.workspace.git.hidden import hidden, ignored, rule_against
+from swarmgate.workspace.git.hidden_files import hidden, ignored, rule_against
 from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.test_runs.runner_files import may_steer
 

@@ -29,8 +29,8 @@ from swarmgate.llm.events import ModelEvent, Working
 from swarmgate.llm.model import CallFailed, Message, ModelRequest
 from swarmgate.llm.programs.command_model import Cause, ProgramFailed
 from swarmgate.llm.programs.events import Event
-from swarmgate.llm.programs.of_role import Programs
 from swarmgate.llm.programs.recipes import RECIPES, Recipe, recipe
+from swarmgate.llm.programs.role_models import Programs
 from swarmgate.workspace.agent_programs.files import expanded
 from swarmgate.workspace.file_tools.files import FileTree
 from swarmgate.workspace.git.driver import call as git

@@ -20,7 +20,7 @@ from swarmgate.llm.families import family, own_name
 from swarmgate.llm.limits.account import AccountLimits, Gated
 from swarmgate.llm.model import Model
 from swarmgate.llm.prices import cost, unpriced
-from swarmgate.llm.programs.of_role import AgentRunner, Programs
+from swarmgate.llm.programs.role_models import AgentRunner, Programs
 from swarmgate.llm.wrappers.fallback import Fallback
 from swarmgate.llm.wrappers.retry import Retry
 from swarmgate.llm.wrappers.trace import Recorder, Traced

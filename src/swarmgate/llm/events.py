@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
-from swarmgate.llm.moments import shown, utc
+from swarmgate.llm.time_parsing import shown, utc
 
 _UNITS = ((86_400, "days"), (3_600, "h"), (60, "min"), (1, "s"))
 """Seconds of the units in which a wait is told, of at least two."""

@@ -11,7 +11,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.text.unicode import REPLACEMENT, whole, whole_json
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import EndpointFailed
-from swarmgate.llm.limit_ends import Limit
+from swarmgate.llm.limit_resets import Limit
 
 TOO_LONG = "too_long"
 """`ModelReply.finish_reason` of an answer that was cut off because no usable one is that long."""
@@ -24,7 +24,7 @@ class ToolCall(Frozen):
     """A tool that the model wants run; `arguments` is its raw JSON, not validated yet.
 
     `replaced` counts the halves of characters in it, which no file and no wire takes: U+FFFD stands for each. `opaque`
-    is a JSON object of what the endpoint said beside it (`llm.opaque`): nobody reads it, and it goes back as it came.
+    is a JSON object of provider-specific fields (`endpoint.opaque_fields`), which are sent back unchanged, never read.
     """
 
     id: str

@@ -15,7 +15,7 @@ from swarmgate.domain.usage import Usage
 from swarmgate.llm.capabilities.probe import probe
 from swarmgate.llm.capabilities.settings import compact_roles, current, steered
 from swarmgate.llm.capabilities.windows import context_tokens, in_lm_studio, in_models, in_props, in_running, in_shown
-from swarmgate.llm.endpoint import pages
+from swarmgate.llm.endpoint import web_pages
 from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.endpoint.openai_model import OpenAIModel
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolSpec
@@ -135,7 +135,7 @@ async def test_a_base_url_without_a_version_is_told_with_the_model(serving: Call
     ],
 )  # fmt: skip
 def test_what_lacks_a_version(url: str, lacks: bool) -> None:  # noqa: FBT001 - a parameter of a test
-    assert pages.lacks_version(url) is lacks
+    assert web_pages.lacks_version(url) is lacks
 
 
 # --- the window ---

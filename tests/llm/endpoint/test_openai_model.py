@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from swarmgate.config import Provider, Role
+from swarmgate.llm.endpoint.answer_timeouts import TimeLimits
 from swarmgate.llm.endpoint.assembly import KEPT
 from swarmgate.llm.endpoint.openai_model import OpenAIModel
-from swarmgate.llm.endpoint.pace import TimeLimits
 from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, Message, ModelRequest, ToolCall, ToolSpec
 from swarmgate.testing import ScriptedServer
 

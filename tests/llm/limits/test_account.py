@@ -15,7 +15,7 @@ from swarmgate.config import Provider
 from swarmgate.errors import LimitReached, Stopped
 from swarmgate.llm.endpoint.openai_model import OpenAIModel
 from swarmgate.llm.events import LimitOver, ModelEvent, WaitBrokenOff, WaitingForLimit
-from swarmgate.llm.limit_ends import Limit
+from swarmgate.llm.limit_resets import Limit
 from swarmgate.llm.limits.account import AccountLimits, Gated
 from swarmgate.llm.limits.worktime import WorkTime, standing_still
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest

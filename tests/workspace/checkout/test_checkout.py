@@ -14,8 +14,8 @@ import pytest
 from tests.confined import runner
 
 from swarmgate.errors import MissingRequirement
-from swarmgate.workspace.checkout.brought import Item
 from swarmgate.workspace.checkout.checkout import Checkout, Mixed, checked_out
+from swarmgate.workspace.checkout.ignored_files import Item
 from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.process import process
 from swarmgate.workspace.sandbox.choice import choose

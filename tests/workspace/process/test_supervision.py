@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from swarmgate.errors import MissingRequirement
-from swarmgate.workspace.process import leftovers
+from swarmgate.workspace.process import orphans
 from swarmgate.workspace.process.process import run
 from swarmgate.workspace.process.supervision import connection
 from swarmgate.workspace.sandbox.choice import Kind, choose
@@ -285,7 +285,7 @@ def late_lines(root: Path) -> list[str]:
 def test_nothing_is_written_after_swarmgate_was_killed(project: Path, kind: Kind) -> None:
     runner(project, kind)
     killed(project, kind, late_lines(project), 0.1, begun=project / "src/begun")
-    assert leftovers.end(git=True) == ()
+    assert orphans.end(git=True) == ()
     (project / "src/late").unlink(missing_ok=True)
     assert not _working_in(project)
     time.sleep(0.6)
@@ -299,7 +299,7 @@ def test_nothing_is_written_after_a_kill_at_any_moment(project: Path, kind: Kind
     chance = random.Random(13)  # noqa: S311 - moments, not keys
     for _ in range(40):
         killed(project, kind, late_lines(project), chance.choice((chance.uniform(0, 0.06), chance.uniform(0, 1))))
-        assert leftovers.end(git=True) == ()
+        assert orphans.end(git=True) == ()
         (project / "src/late").unlink(missing_ok=True)
         assert not _working_in(project)
         time.sleep(0.6)
@@ -324,7 +324,7 @@ def test_what_lost_its_supervisor_is_found_by_the_name_of_its_run(project: Path)
     )
     subprocess.run([sys.executable, "-c", script], cwd=project, check=False)
     assert _working_in(project)
-    assert leftovers.end() == ()
+    assert orphans.end() == ()
     assert not _working_in(project)
 
 
@@ -336,12 +336,12 @@ def bystanders(project: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
         check=True, capture_output=True, text=True,
     ).stdout.strip()  # fmt: skip
     pid, start, world = dead.split("-")
-    marks = (None, leftovers.mark(), f"{pid}-{start}-{world[::-1]}x;", f"{dead};{leftovers.mark()}", "nonsense;")
+    marks = (None, orphans.mark(), f"{pid}-{start}-{world[::-1]}x;", f"{dead};{orphans.mark()}", "nonsense;")
     started = []
     for mark in marks:
-        more = {leftovers.VARIABLE: mark} if mark else {}
+        more = {orphans.VARIABLE: mark} if mark else {}
         started.append(subprocess.Popen(["sleep", "30"], env={**os.environ, **more}, start_new_session=True))
-    daemon = {leftovers.GIT: f"{dead};{os.getsid(0)}"}  # of a hook's, with a session of its own
+    daemon = {orphans.GIT: f"{dead};{os.getsid(0)}"}  # of a hook's, with a session of its own
     started.append(subprocess.Popen(["sleep", "30"], env={**os.environ, **daemon}, start_new_session=True))
     yield started
     for process in started:
@@ -350,7 +350,7 @@ def bystanders(project: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
 
 
 def test_what_is_not_a_dead_run_s_is_left_alone(bystanders: list[subprocess.Popen[bytes]]) -> None:
-    assert leftovers.end(git=True) == ()
+    assert orphans.end(git=True) == ()
     assert [process.poll() for process in bystanders] == [None] * len(bystanders)
 
 
@@ -366,7 +366,7 @@ def test_git_and_its_hooks_end_with_a_run_that_was_killed(repo: Path) -> None:
         while not (repo / "begun").exists():
             time.sleep(0.005)
         process.kill()
-    assert leftovers.end(git=True) == ()
+    assert orphans.end(git=True) == ()
     assert not _working_in(repo)
     assert not (repo / "late").exists()
 

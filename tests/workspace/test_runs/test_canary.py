@@ -17,7 +17,7 @@ from swarmgate.domain.review.evidence import TestRun
 from swarmgate.workspace.checkout.checkout import checked_out
 from swarmgate.workspace.process.process import run
 from swarmgate.workspace.test_runs.canary.channel import opened
-from swarmgate.workspace.test_runs.canary.control import control
+from swarmgate.workspace.test_runs.canary.control_run import control
 from swarmgate.workspace.test_runs.canary.verdict import judge
 from swarmgate.workspace.test_runs.lost_tests import lost
 from swarmgate.workspace.test_runs.suite import run_tests

@@ -11,9 +11,9 @@ from typing import Any
 
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.endpoint import refusals
-from swarmgate.llm.endpoint.opaque import MESSAGE, Parts, beside, of_call
-from swarmgate.llm.endpoint.pages import is_page
+from swarmgate.llm.endpoint.opaque_fields import MESSAGE, Parts, beside, of_call
 from swarmgate.llm.endpoint.repetition import Repetition
+from swarmgate.llm.endpoint.web_pages import is_page
 from swarmgate.llm.model import ToolCall
 
 MAX_REPLY = 1_000_000
@@ -149,7 +149,7 @@ class Assembly:
 
     @property
     def opaque(self) -> str:
-        """What was said beside the words, as JSON (`llm.opaque`); nothing of an answer that was too long."""
+        """Provider-specific fields of the answer, as JSON (`opaque_fields`); empty for an answer that was too long."""
         return "" if self.enough else self._opaque.text
 
     def _add_message(self, message: Any, *, whole: bool) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 from swarmgate.config import Provider
 from swarmgate.domain.text.redaction import redact
-from swarmgate.llm.endpoint import pages, refusals
+from swarmgate.llm.endpoint import refusals, web_pages
 from swarmgate.llm.endpoint.assembly import NoAnswer, Refused
-from swarmgate.llm.limit_ends import of_answer, of_stream
+from swarmgate.llm.limit_resets import of_answer, of_stream
 from swarmgate.llm.model import CallFailed
 
 _RETRIED = {408, 409, 425, 429, 499}
@@ -47,12 +47,14 @@ class Failing:
 
     def no_answer(self, error: NoAnswer) -> CallFailed:
         """What the endpoint sent is no answer of a model."""
-        value = pages.loaded(error.head)
+        value = web_pages.loaded(error.head)
         url = self.provider.base_url
         if isinstance(value, dict):
-            found = pages.other(value, url)
+            found = web_pages.other(value, url)
         else:
-            found = pages.page(error.head, url) if pages.is_page(error.head) else pages.words(error.head, url)
+            found = (
+                web_pages.page(error.head, url) if web_pages.is_page(error.head) else web_pages.words(error.head, url)
+            )
         return self.failure(f"the endpoint sent {found.what}", hint=found.hint, retriable=found.passing)
 
     def no_connection(self, error: Exception) -> CallFailed:
@@ -70,7 +72,7 @@ class Failing:
 
     def refused(self, status: int, headers: Mapping[str, str], body: str, what: refusals.Complaint) -> CallFailed:
         """What a status says, and what the user should look at."""
-        found = pages.page(body.encode(), self.provider.base_url) if pages.is_page(body.encode()) else None
+        found = web_pages.page(body.encode(), self.provider.base_url) if web_pages.is_page(body.encode()) else None
         said = found.what if found else what.shown
         if status == 413 and found:  # noqa: PLR2004 - Content Too Large
             hint = "the request is too large for a proxy on the way: raise its limit (nginx: client_max_body_size)"
@@ -90,7 +92,7 @@ class Failing:
 
     def _hint(self, status: int, said: str) -> str:
         key, url = self.provider.api_key_env, self.provider.base_url
-        address = f"{pages.where(url)}; {status} mostly means another address or way than this one"
+        address = f"{web_pages.where(url)}; {status} mostly means another address or way than this one"
         if status < 400 or status in _ELSEWHERE:  # noqa: PLR2004 - redirects
             return address
         if status < 500 and _MODEL.search(said):  # noqa: PLR2004 - server errors
@@ -102,6 +104,6 @@ class Failing:
             403: f"check what the key in {key or '[providers] api_key_env'} may use",
             407: "the proxy of this machine wants a login: HTTPS_PROXY holds it as http://USER:PASSWORD@HOST:PORT",
             451: "the provider may not serve you here: take another one",
-            404: missing if pages.lacks_version(url) else f"{model} and base_url {url}",
+            404: missing if web_pages.lacks_version(url) else f"{model} and base_url {url}",
         }
         return hints.get(status, "")

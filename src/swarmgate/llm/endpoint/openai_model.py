@@ -17,15 +17,15 @@ from swarmgate.config import Provider, Role
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.endpoint import refusals, wire
 from swarmgate.llm.endpoint.answer_length import where_cut
+from swarmgate.llm.endpoint.answer_timeouts import Pace, TimeLimits
 from swarmgate.llm.endpoint.assembly import Assembly, EventBody, JsonBody, Malformed, NoAnswer, Refused
 from swarmgate.llm.endpoint.failures import Failing
 from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.endpoint.negotiation import Adapting, Negotiation
-from swarmgate.llm.endpoint.pace import Pace, TimeLimits
 from swarmgate.llm.events import Answering, CutOff, OnEvent, ignore
 from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, ModelReply, ModelRequest
-from swarmgate.llm.parsing.answered import Asked, answered
-from swarmgate.llm.parsing.spelled import said
+from swarmgate.llm.parsing.merged_calls import Asked, answered
+from swarmgate.llm.parsing.text_calls import said
 
 _LOOK_S = 10.0
 """Longest time of a look at what an endpoint states about itself."""

@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Any
 
 from swarmgate.domain.base import Frozen
-from swarmgate.llm.endpoint import opaque
-from swarmgate.llm.endpoint.pages import loaded
+from swarmgate.llm.endpoint import opaque_fields
 from swarmgate.llm.endpoint.schema_keywords import beyond
+from swarmgate.llm.endpoint.web_pages import loaded
 
 _FLAGS = re.IGNORECASE | re.DOTALL
 _NOT = (
@@ -193,7 +193,7 @@ def sent(body: dict[str, Any]) -> set[str]:
     found = {each for each in (*_FIELDS, *_FORMS) if each in body} | {
         each for each, is_there in there.items() if is_there
     }
-    return found | {f"{place}.{name}" for place, name in opaque.names(messages)}
+    return found | {f"{place}.{name}" for place, name in opaque_fields.names(messages)}
 
 
 def named(complaint: Complaint, there: Collection[str], accepted: Collection[str]) -> str:

@@ -11,11 +11,11 @@ from typing import Any, Self
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.text.json_text import loaded
-from swarmgate.llm.endpoint.opaque import MESSAGE, beside, of_call
-from swarmgate.llm.endpoint.opaque import loaded as loaded_opaque
+from swarmgate.llm.endpoint.opaque_fields import MESSAGE, beside, of_call
+from swarmgate.llm.endpoint.opaque_fields import loaded as loaded_opaque
 from swarmgate.llm.endpoint.schema_keywords import plain
 from swarmgate.llm.model import Message, ModelRequest, ToolCall, ToolSpec
-from swarmgate.llm.parsing import strict
+from swarmgate.llm.parsing import json_schema_tools
 from swarmgate.llm.parsing.json_tools import as_text
 
 _HEADERS = re.compile(r"(?:[A-Z_]+: .*\n)+\n")
@@ -80,8 +80,8 @@ def body(
         "messages": [_message(each, dialect, name) for each in messages],
     }
     if dialect.held and dialect.takes("response_format") and not native and request.tools:
-        fields["messages"][0]["content"] += strict.HOW
-        fields["response_format"] = strict.response_format(request.tools)
+        fields["messages"][0]["content"] += json_schema_tools.HOW
+        fields["response_format"] = json_schema_tools.response_format(request.tools)
     if not dialect.takes("system"):
         fields["messages"] = _without_system(fields["messages"])
     if not dialect.takes("neighbours"):

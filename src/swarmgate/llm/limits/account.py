@@ -21,9 +21,9 @@ from typing import TypeVar
 
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import LimitReached, Stopped
-from swarmgate.llm import moments
+from swarmgate.llm import time_parsing
 from swarmgate.llm.events import LimitOver, OnEvent, WaitBrokenOff, WaitingForLimit, cut_off, ignore
-from swarmgate.llm.limit_ends import Limit
+from swarmgate.llm.limit_resets import Limit
 from swarmgate.llm.limits.worktime import standing_still
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 
@@ -129,8 +129,8 @@ class AccountLimits:
         if self._longest_s is None or end <= began + timedelta(seconds=self._longest_s + 2 * _MARGIN_S):
             return
         kind = error.limit.kind if error.limit else "limit"
-        message = f"the {kind} ends {moments.shown(end, self.clock())}: {error.message}"
-        raise LimitReached(message, until=moments.rounded(end), hint=_WAYS_ON)
+        message = f"the {kind} ends {time_parsing.shown(end, self.clock())}: {error.message}"
+        raise LimitReached(message, until=time_parsing.rounded(end), hint=_WAYS_ON)
 
     async def until(self, limit: Limit, end: datetime) -> None:
         """Waits for the end of a model's limit; told once, however many wait.
@@ -156,9 +156,9 @@ class AccountLimits:
 
     def _stopped(self, limit: Limit, end: datetime) -> Stopped:
         what = f"{limit.kind} of {cut_off(limit.model)}"
-        ends = moments.shown(end, self.clock())
+        ends = time_parsing.shown(end, self.clock())
         hint = "`swarm run --wait` waits for that end and goes on, `swarm run` tries at once"
-        return Stopped(f"Stopped, as asked: the {what} ends {ends}.", until=moments.rounded(end), hint=hint)
+        return Stopped(f"Stopped, as asked: the {what} ends {ends}.", until=time_parsing.rounded(end), hint=hint)
 
     # --- one model ---
 

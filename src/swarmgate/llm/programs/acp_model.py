@@ -21,7 +21,7 @@ from typing import Protocol
 
 from swarmgate.config import command_of
 from swarmgate.domain.usage import Usage
-from swarmgate.llm.limit_ends import of_program
+from swarmgate.llm.limit_resets import of_program
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest
 from swarmgate.llm.programs.acp_session import INITIALIZE_S, Permit, Session, Silent, Turn
 from swarmgate.llm.programs.command_model import (

@@ -23,7 +23,7 @@ from typing import Any, Protocol
 from swarmgate.config import PROJECT_FILE, command_of
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
-from swarmgate.llm.limit_ends import Limit, of_program, of_whole_answer
+from swarmgate.llm.limit_resets import Limit, of_program, of_whole_answer
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolCall, ToolSpec
 from swarmgate.llm.programs.events import Event
 from swarmgate.llm.programs.output import Output, Said, answer

@@ -15,7 +15,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.text.json_text import loaded, loaded_at
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.model import ToolCall, ToolSpec
-from swarmgate.llm.parsing.spelled import Reading, read
+from swarmgate.llm.parsing.text_calls import Reading, read
 from swarmgate.llm.programs import events as program_events
 from swarmgate.llm.programs.events import Event, LastWords
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.events import OnEvent, Retrying, ignore
-from swarmgate.llm.limit_ends import Limit
+from swarmgate.llm.limit_resets import Limit
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 
 LONGEST_S = 65.0

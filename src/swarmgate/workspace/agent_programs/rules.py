@@ -22,7 +22,7 @@ from swarmgate.workspace.agent_programs.files import (
     within,
 )
 from swarmgate.workspace.programs import trusted
-from swarmgate.workspace.sandbox import own_rights
+from swarmgate.workspace.sandbox import unsandboxed_files
 
 JUDGING = frozenset({"critic", "reviewer", "test_engineer"})
 """Roles that give verdicts."""
@@ -105,7 +105,7 @@ def _refuse_whole(role: Role, name: str, root: Path) -> None:
 def _refuse_programs(role: Role, name: str, root: Path) -> None:
     """A program that writes what runs with the user's rights would be out of its sandbox."""
     for text, place in zip(role.writable, expanded(role.writable), strict=True):
-        if what := own_rights.opened(root.resolve(), place.resolve(), trusted.given().get("PATH", "")):
+        if what := unsandboxed_files.opened(root.resolve(), place.resolve(), trusted.given().get("PATH", "")):
             raise ConfigError(
                 f"[roles.{name}] writable has `{text}`, and the program could write {what}: that runs with your rights",
                 hint="name the files and folders of the program itself, such as ~/.claude",

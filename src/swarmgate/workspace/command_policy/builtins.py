@@ -5,9 +5,9 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from swarmgate.workspace.command_policy import marks
+from swarmgate.workspace.command_policy import quoting
 from swarmgate.workspace.command_policy.model import UNKNOWN, Feed
-from swarmgate.workspace.command_policy.printing import formatted
+from swarmgate.workspace.command_policy.predicted_output import formatted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -67,7 +67,7 @@ def _read(name: str, texts: Sequence[str], state: State, feed: Feed) -> None:
     for index, each in enumerate(names):
         value = values[index].strip() if index < len(values) else UNKNOWN
         if feed.names and name == "read" and each is names[-1]:
-            value = marks.any_of([pattern.text for pattern in feed.names])
+            value = quoting.any_of([pattern.text for pattern in feed.names])
         if name in {"mapfile", "readarray"} or "-a" in texts:
             state.assign_all(each, [UNKNOWN])
         else:

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.workspace.command_policy.model import UNKNOWN, Simple, Word
-from swarmgate.workspace.command_policy.places import Grounds, Zone, folded, paths
+from swarmgate.workspace.command_policy.path_zones import Grounds, Zone, folded, paths
 from swarmgate.workspace.command_policy.verdict import Reason
 from swarmgate.workspace.command_policy.wrappers import EMPTY
 

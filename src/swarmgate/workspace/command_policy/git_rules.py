@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swarmgate.workspace.command_policy.model import UNKNOWN, Simple, Word
-from swarmgate.workspace.command_policy.places import Grounds, Zone
+from swarmgate.workspace.command_policy.path_zones import Grounds, Zone
 from swarmgate.workspace.command_policy.verdict import Reason
 
 if TYPE_CHECKING:

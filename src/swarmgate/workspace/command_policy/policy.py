@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.workspace.command_policy import file_rules, git_rules, system_rules
 from swarmgate.workspace.command_policy.model import Unreadable
-from swarmgate.workspace.command_policy.places import Grounds
+from swarmgate.workspace.command_policy.path_zones import Grounds
 from swarmgate.workspace.command_policy.reader import Reader
 from swarmgate.workspace.command_policy.verdict import Judgement, Reason
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.workspace.command_policy import marks
+from swarmgate.workspace.command_policy import quoting
 from swarmgate.workspace.command_policy.model import UNKNOWN, Feed
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class State:
         """Sets a variable; where that may be skipped, the old value stays possible."""
         old = self.variables.get(name)
         if self.doubtful and old is not None and old != value:
-            value = marks.any_of([old, value])
+            value = quoting.any_of([old, value])
         self.variables[name] = value
         self.arrays.pop(name, None)
 

@@ -12,7 +12,7 @@ from swarmgate.workspace.command_policy.verdict import Reason
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from swarmgate.workspace.command_policy.places import Grounds
+    from swarmgate.workspace.command_policy.path_zones import Grounds
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from swarmgate.workspace.code import grammars
-from swarmgate.workspace.command_policy import builtins, heredocs, marks
+from swarmgate.workspace.command_policy import builtins, heredocs, quoting
 from swarmgate.workspace.command_policy.expansion import Expansion
 from swarmgate.workspace.command_policy.model import UNKNOWN, Feed, Redirect, Simple, Unreadable, Word
 
@@ -142,7 +142,7 @@ class Text:
         if not items and not any(child.type == "in" for child in node.children):
             values = list(state.arguments)
         if name is not None:
-            state.variables[self._words.source(name)] = marks.any_of(values) if values else UNKNOWN
+            state.variables[self._words.source(name)] = quoting.any_of(values) if values else UNKNOWN
 
     # --- bombs ---
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.errors import GitKilled, GitLocked, HeadMoved, MissingRequirement, WorkspaceError
 from swarmgate.workspace.files import regular
-from swarmgate.workspace.process import leftovers, temporary
+from swarmgate.workspace.process import orphans, temporary
 from swarmgate.workspace.programs import trusted
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def call(
     # Messages are read by `failure`, so they must not follow the user's language.
     own = {"LANGUAGE": "C", "LC_ALL": "C"}
     around = {**trusted.environment(folder), **_store_beside(folder)}
-    settings = {**around, **own, **_TRUE_OBJECTS, **leftovers.of_git(), **(env or {})}
+    settings = {**around, **own, **_TRUE_OBJECTS, **orphans.of_git(), **(env or {})}
     program = trusted.find("git", folder)
     if program is None:
         raise MissingRequirement(

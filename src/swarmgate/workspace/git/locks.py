@@ -110,7 +110,7 @@ class Locks:
     def recover(self) -> None:
         """Removes the locks of a run that died in the middle of a git command; `drain` says which they were.
 
-        What was still at work of it has been ended before (`leftovers`). A lock that somebody may hold by now is
+        What was still at work of it has been ended before (`orphans`). A lock that somebody may hold by now is
         waited for; the record stays as long as one of them does.
 
         Raises:

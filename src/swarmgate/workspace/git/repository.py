@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from swarmgate.errors import MissingRequirement, NotAProject, WorkspaceError
 from swarmgate.workspace.files import paths  # the records of commits and diffs cost pydantic, 60 ms: late
-from swarmgate.workspace.git import unseen  # the records of commits and diffs cost pydantic, 60 ms: late
+from swarmgate.workspace.git import index_flags  # the records of commits and diffs cost pydantic, 60 ms: late
 from swarmgate.workspace.git.driver import BIG, LEFT_OUT, OUTSIDE, Driver, call, failure
 from swarmgate.workspace.git.locks import Locks
 from swarmgate.workspace.programs import trusted  # the records of commits and diffs cost pydantic, 60 ms: late
@@ -221,7 +221,7 @@ class Repository:
     def snapshot(self) -> str:
         """The id of a tree that holds the work tree as it is now; index, stash and files are not touched.
 
-        In it: tracked files as they are on disk, whatever flags of the index say of them (`workspace.unseen`), and
+        In it: tracked files as they are on disk, whatever flags of the index say of them (`index_flags`), and
         untracked ones that are neither ignored nor a tool's artefact (`driver.ARTEFACTS`). `.swarm/` is as in HEAD. A
         repository in this one is the commit that it stands at; where that has none, it is an error, or left out and
         named in `not_followed` (`lenient`).
@@ -242,7 +242,7 @@ class Repository:
 
     def _look_at_all(self, state: tuple[int, ...], index: Path) -> None:
         """Takes the flags off the copy of an index that was in a state; one known to have none is not asked again."""
-        if state != self._unflagged and not unseen.unflag(self._git, index):
+        if state != self._unflagged and not index_flags.unflag(self._git, index):
             self._unflagged = state
 
     def _tree_in(self, index: Path) -> str:
@@ -284,7 +284,7 @@ class Repository:
 
     def staged_apart(self, head: str, tree: str) -> tuple[str, ...]:
         """The paths outside `.swarm/` of which the index holds something that neither of these trees has."""
-        return unseen.staged_apart(self._git, head, tree)
+        return index_flags.staged_apart(self._git, head, tree)
 
     @property
     def git_dir(self) -> Path:
@@ -417,9 +417,9 @@ class Repository:
 
     def put_away_foreign(self, quarantine: Path) -> tuple[str, ...]:
         """Move what no tree may hold (a repository in this one, `.GIT`) below `quarantine`; returns its paths."""
-        from swarmgate.workspace.git import foreign  # noqa: PLC0415 - late: as above
+        from swarmgate.workspace.git import nested_repositories  # noqa: PLC0415 - late: as above
 
-        return foreign.put_away(self._git, quarantine)
+        return nested_repositories.put_away(self._git, quarantine)
 
     def commit(self, change: ChangeSet, message: str, trailers: Sequence[tuple[str, str]], *, onto: str = "") -> Commit:
         """Commit exactly the files of `change`, with the content that they have in `change.tree`.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import MissingRequirement, WorkspaceError
-from swarmgate.workspace.process import leftovers, table, temporary
+from swarmgate.workspace.process import orphans, table, temporary
 from swarmgate.workspace.process.lines import Lines
 from swarmgate.workspace.process.supervision.call import Call
 
@@ -153,7 +153,7 @@ async def again_if_killed(once: Callable[[], Awaitable[Completed]]) -> Completed
 def marked(env: Mapping[str, str] | None, *, inherit: bool) -> dict[str, str]:
     """The environment of a program that is about to be started, with the mark by which what it leaves is found."""
     variables = {**(os.environ if inherit else {}), **(env or {})}
-    variables[leftovers.VARIABLE] = variables.get(leftovers.VARIABLE, "") + leftovers.mark()
+    variables[orphans.VARIABLE] = variables.get(orphans.VARIABLE, "") + orphans.mark()
     return variables
 
 

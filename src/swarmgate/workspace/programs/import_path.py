@@ -84,7 +84,7 @@ def is_agents(place: str) -> bool:
 def keep_out() -> None:
     """Take what agents can write from where modules are imported.
 
-    The environment that swarmgate runs from stays, also where it lies in the tree: there, `own_rights` guards it.
+    The environment that swarmgate runs from stays, also where it lies in the tree: `unsandboxed_files` guards it there.
     """
     own = [place for place in (sys.prefix, sys.base_prefix) if is_agents(place)]
     kept = [entry for entry in sys.path if not _is_tainted(entry, own)]

@@ -91,7 +91,7 @@ def interpreter() -> str:
 
 def module(name: str, *arguments: str) -> list[str]:
     """What runs a module of swarmgate in a Python of its own, which imports nothing of a work tree."""
-    return [sys.executable, "-P", "-m", "swarmgate.workspace.programs.alone", name, *arguments]
+    return [sys.executable, "-P", "-m", "swarmgate.workspace.programs.isolated_run", name, *arguments]
 
 
 def environment(folder: Path, variables: Mapping[str, str] = os.environ) -> dict[str, str]:

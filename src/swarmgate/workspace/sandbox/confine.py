@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.files import regular
-from swarmgate.workspace.sandbox import own_rights
+from swarmgate.workspace.sandbox import unsandboxed_files
 from swarmgate.workspace.sandbox.confinement import GUARDED, Confinement, Limits
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def confine(
         environ: PATH and HOME as the user has them.
         readable: further files and folders to read, `~` is the home; what is not there is left out.
         writable: further folders to write, likewise.
-        guarded: what stays as it is besides `.git`, `.swarm` and `own_rights.places`.
+        guarded: what stays as it is besides `.git`, `.swarm` and `unsandboxed_files.places`.
         network: whether commands may reach the network.
         limits: memory, processes, and the size of a file.
 
@@ -83,7 +83,7 @@ def confine(
         writable=tuple(dict.fromkeys(each.resolve() for each in _expanded(writable, home) if each.is_dir())),
         guarded=tuple(
             dict.fromkeys(
-                [*_guarded(root), *own_rights.places(root), *(each for each in guarded if os.path.lexists(each))]
+                [*_guarded(root), *unsandboxed_files.places(root), *(each for each in guarded if os.path.lexists(each))]
             )
         ),
         network=network,
@@ -110,7 +110,7 @@ def _refuse_too_wide(root: Path, home: Path, key: str, named: Iterable[str]) -> 
 def _refuse_programs(root: Path, home: Path, writable: Iterable[str], path: str) -> None:
     """Raises WorkspaceError where agents could write what runs with the user's rights."""
     for place in _expanded(writable, home):
-        if what := own_rights.opened(root, place.resolve(), path):
+        if what := unsandboxed_files.opened(root, place.resolve(), path):
             raise WorkspaceError(
                 f"[commands] writable: {place} would let commands write {what}: that runs with your rights",
                 hint="name the folders that commands need there and that hold no programs, such as a cache",

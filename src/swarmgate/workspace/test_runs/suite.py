@@ -18,7 +18,7 @@ from swarmgate.workspace.files import regular
 from swarmgate.workspace.process.process import KILLED
 from swarmgate.workspace.test_runs import counts, junit
 from swarmgate.workspace.test_runs.canary.channel import opened
-from swarmgate.workspace.test_runs.canary.control import KINDS, control
+from swarmgate.workspace.test_runs.canary.control_run import KINDS, control
 from swarmgate.workspace.test_runs.canary.verdict import judge
 from swarmgate.workspace.test_runs.counts import Counts
 

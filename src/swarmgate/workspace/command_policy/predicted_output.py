@@ -6,9 +6,9 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.workspace.command_policy import marks
+from swarmgate.workspace.command_policy import quoting
+from swarmgate.workspace.command_policy.inline_code import decoded
 from swarmgate.workspace.command_policy.model import UNKNOWN, Feed, Word, program_of
-from swarmgate.workspace.command_policy.programs import decoded
 from swarmgate.workspace.command_policy.wrappers import listed_by_find
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _echoed(texts: list[str]) -> str:
     while texts and re.fullmatch(r"-[neE]+", texts[0]):
         texts = texts[1:]
     line = " ".join(texts)
-    return marks.unescaped(line) if "\\" in line else line
+    return quoting.unescaped(line) if "\\" in line else line
 
 
 def formatted(form: str, rest: list[str]) -> str:
@@ -89,7 +89,7 @@ def formatted(form: str, rest: list[str]) -> str:
     while True:
         before = len(left)
         out += _FORMAT.sub(
-            lambda found: "%" if found[1] == "%" else (left.pop(0) if left else ""), marks.unescaped(form)
+            lambda found: "%" if found[1] == "%" else (left.pop(0) if left else ""), quoting.unescaped(form)
         )
         if not left or len(left) == before:
             return out

@@ -16,7 +16,7 @@ import openai
 from swarmgate.config import PROJECT_FILE, Config, Provider, is_program
 from swarmgate.domain.preflight import Reach
 from swarmgate.domain.text.redaction import redact
-from swarmgate.llm.endpoint import pages
+from swarmgate.llm.endpoint import web_pages
 from swarmgate.llm.endpoint.openai_model import is_transport
 
 TIMEOUT_S = 10.0
@@ -173,7 +173,7 @@ def _told(status: int, body: bytes, provider: Provider, where: str) -> tuple[str
     if status == _GOOD:
         if _lists(body):
             return "lists its models", "", ""
-        what = _PAGE if pages.is_page(body) else _NO_LIST
+        what = _PAGE if web_pages.is_page(body) else _NO_LIST
         return f"{what}: is /v1 missing? See {where}", "", f"Look at {where}: {provider.base_url}."
     if status in _REFUSALS:
         return answered, f"{_REFUSALS[status]} ({status})", f"See {where}."
@@ -184,7 +184,7 @@ def _told(status: int, body: bytes, provider: Provider, where: str) -> tuple[str
     if status == _PAID:
         return answered, "the endpoint wants to be paid (402)", "Check the account at the provider."
     if status in _NOT_HERE:
-        lacking = status == _NOT_FOUND and pages.lacks_version(provider.base_url)
+        lacking = status == _NOT_FOUND and web_pages.lacks_version(provider.base_url)
         doubt = f"Is /v1 missing? Look at {where}: {provider.base_url}." if lacking else ""
         return f"answers, and lists no models ({status})", "", doubt
     if status in _REDIRECTS:

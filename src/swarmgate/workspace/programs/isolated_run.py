@@ -1,6 +1,6 @@
 """Runs a module of swarmgate in a new Python that imports nothing from a work tree (`trusted.module`).
 
-python -P -m swarmgate.workspace.programs.alone MODULE [ARGUMENT ...]
+python -P -m swarmgate.workspace.programs.isolated_run MODULE [ARGUMENT ...]
 """
 
 import sys

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from swarmgate.workspace.checkout import keepsakes
-from swarmgate.workspace.checkout.keepsakes import Keepsakes, Left
+from swarmgate.workspace.checkout import backups
+from swarmgate.workspace.checkout.backups import Keepsakes, Left
 
 ENTRIES = (".env", "output/", "dist/", "a/node_modules/", "a/app.log", "link", "pipe", "gone.txt")
 
@@ -88,9 +88,9 @@ def test_copies_of_a_run_that_died_say_what_it_did(root: Path, tmp_path: Path) -
 
 def test_what_is_too_much_is_counted(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (root / "output/big").write_bytes(b"x" * 1000)
-    monkeypatch.setattr(keepsakes, "MOST_BYTES", 500)
+    monkeypatch.setattr(backups, "MOST_BYTES", 500)
     assert Keepsakes(root, tmp_path / "store").take(ENTRIES) == Left(files=1, size=1000)
     assert "output/big" not in files(tmp_path / "store")
-    monkeypatch.setattr(keepsakes, "MOST_FILES", 1)
+    monkeypatch.setattr(backups, "MOST_FILES", 1)
     assert Keepsakes(root, tmp_path / "store").take(ENTRIES).files == 3
     assert files(tmp_path / "store") == {".env"}

@@ -1,7 +1,7 @@
 """Adds git-ignored files (installed packages, settings, data) to a clean checkout, unchanged by agents.
 
 A clean checkout holds none of it, and a project's tests seldom run without. What is small is copied beforehand
-(`keepsakes`); what is large or installed is only told apart (`fingerprints`): where agents changed it, it is left out,
+(`backups`); what is large or installed is only told apart (`fingerprints`): where agents changed it, it is left out,
 or nothing can be proven. Byte code and build products are never brought: they were made of code that changed since.
 """
 
@@ -20,8 +20,8 @@ from swarmgate.workspace.files import atomic, paths, regular
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from swarmgate.workspace.checkout.backups import Keepsakes
     from swarmgate.workspace.checkout.fingerprints import State
-    from swarmgate.workspace.checkout.keepsakes import Keepsakes
 
 _PRODUCTS = frozenset(
     {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from swarmgate.errors import WorkspaceError
-from swarmgate.workspace.sandbox import own_rights
+from swarmgate.workspace.sandbox import unsandboxed_files
 
 
 def git(folder: Path, *args: str) -> None:
@@ -24,7 +24,7 @@ def put(root: Path, name: str, text: str = "#!/bin/sh\n") -> Path:
 
 
 def found(root: Path) -> set[str]:
-    return {str(place.relative_to(root)) for place in own_rights.places(root) if place.is_relative_to(root)}
+    return {str(place.relative_to(root)) for place in unsandboxed_files.places(root) if place.is_relative_to(root)}
 
 
 def test_an_ordinary_repository_has_nothing(repo: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_file_of_settings_that_a_variable_names_is_found_empty_and_refused_whe
     for value in (str(repo / "tools/gitconfig"), "tools/gitconfig"):
         monkeypatch.setenv(variable, value)
         with pytest.raises(WorkspaceError, match=f"the variable {variable} names .*, which is not there"):
-            own_rights.places(repo)
+            unsandboxed_files.places(repo)
     put(repo, "tools/gitconfig", "")
     assert found(repo) == {"tools/gitconfig"}
 
@@ -86,7 +86,7 @@ def test_settings_that_are_included_are_read_like_others(repo: Path) -> None:
 def test_what_an_agent_could_make_itself_is_refused(repo: Path, key: str, value: str) -> None:
     git(repo, "config", key, value)
     with pytest.raises(WorkspaceError, match="not there: an agent could make it") as caught:
-        own_rights.places(repo)
+        unsandboxed_files.places(repo)
     assert key.lower() in caught.value.message.lower()
     assert ("git config core.hooksPath .git/hooks" in caught.value.hint) is (key == "core.hooksPath")
 
@@ -105,7 +105,7 @@ def test_a_program_behind_a_link_is_refused(repo: Path) -> None:
     (repo / "tools").symlink_to("real")
     git(repo, "config", "filter.p.clean", "tools/x.sh")
     with pytest.raises(WorkspaceError, match=r"tools is a symbolic link, and git's setting filter\.p\.clean"):
-        own_rights.places(repo)
+        unsandboxed_files.places(repo)
 
 
 def test_of_an_environment_the_whole_is_found(repo: Path) -> None:
@@ -149,8 +149,8 @@ def test_an_installation_of_swarmgate_in_the_project_is_found(repo: Path, monkey
     put(repo, ".venv/pyvenv.cfg")
     monkeypatch.setattr(sys, "prefix", str(repo / ".venv"))
     assert found(repo) == {".venv"}
-    package = Path(own_rights.__file__).parents[2]
-    assert package in own_rights.places(package.parents[1])
+    package = Path(unsandboxed_files.__file__).parents[2]
+    assert package in unsandboxed_files.places(package.parents[1])
 
 
 def test_files_of_hooks_count_where_there_are_hooks(repo: Path) -> None:
@@ -163,17 +163,17 @@ def test_files_of_hooks_count_where_there_are_hooks(repo: Path) -> None:
         "scripts/hooks/x",
     )
     put(repo, ".git/hooks/pre-commit.sample")
-    assert own_rights.of_hooks(repo, paths) == ()
+    assert unsandboxed_files.of_hooks(repo, paths) == ()
     put(repo, ".git/hooks/pre-commit")
-    assert own_rights.of_hooks(repo, paths) == paths[:4]
+    assert unsandboxed_files.of_hooks(repo, paths) == paths[:4]
     put(repo, "scripts/hooks/pre-commit")
     git(repo, "config", "core.hooksPath", "scripts/hooks")
-    assert own_rights.of_hooks(repo, paths) == (*paths[:4], paths[5])
+    assert unsandboxed_files.of_hooks(repo, paths) == (*paths[:4], paths[5])
 
 
 def test_what_is_guarded_is_told(repo: Path) -> None:
-    assert own_rights.told(repo, [repo / ".git", repo / ".swarm", repo, Path("/elsewhere")]) == ""
-    told = own_rights.told(repo, [repo / ".git", *(repo / f"f{number}" for number in range(7))])
+    assert unsandboxed_files.told(repo, [repo / ".git", repo / ".swarm", repo, Path("/elsewhere")]) == ""
+    told = unsandboxed_files.told(repo, [repo / ".git", *(repo / f"f{number}" for number in range(7))])
     assert told.endswith("with your rights: f0, f1, f2, f3, f4 and 2 more")
 
 
@@ -197,7 +197,7 @@ def test_a_folder_that_agents_may_write_holds_nothing_that_runs_with_the_users_r
     git(repo, "config", "include.path", str(home / "settings/git"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
     monkeypatch.setattr(sys, "path", [*sys.path, str(home / "modules")])
-    told = own_rights.opened(repo, home / folder, f"{home}/tools:{home}/bin:/usr/bin")
+    told = unsandboxed_files.opened(repo, home / folder, f"{home}/tools:{home}/bin:/usr/bin")
     assert what in told
     assert bool(told) is bool(what)
 
@@ -215,5 +215,5 @@ def test_an_environment_that_is_a_python_of_its_own_is_guarded_whole(
 def test_folders_of_our_own_in_the_work_tree_are_refused(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(repo / ".cache"))
     with pytest.raises(WorkspaceError, match="agents write there") as caught:
-        own_rights.places(repo)
+        unsandboxed_files.places(repo)
     assert "XDG_CACHE_HOME" in caught.value.hint

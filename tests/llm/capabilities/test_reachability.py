@@ -13,7 +13,7 @@ import pytest
 
 from swarmgate.config import Config
 from swarmgate.errors import ConfigError
-from swarmgate.llm.capabilities.reach import READ_BYTES, reach
+from swarmgate.llm.capabilities.reachability import READ_BYTES, reach
 from swarmgate.testing import ScriptedServer
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from swarmgate.workspace.checkout.brought import Brought, Touched, present
-from swarmgate.workspace.checkout.keepsakes import Keepsakes
+from swarmgate.workspace.checkout.backups import Keepsakes
+from swarmgate.workspace.checkout.ignored_files import Brought, Touched, present
 
 IGNORED = (".env", "data/", "node_modules/", ".venv/", "build/", "big.bin", "src/__pycache__/")
 

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from swarmgate.domain.text.json_text import loaded
 from swarmgate.llm.model import ModelReply, ModelRequest, ToolCall, ToolSpec
-from swarmgate.llm.parsing import strict
+from swarmgate.llm.parsing import json_schema_tools
 from swarmgate.llm.parsing.call_shapes import mended, own_name
-from swarmgate.llm.parsing.spelled import Reading, read, said
+from swarmgate.llm.parsing.text_calls import Reading, read, said
 from swarmgate.llm.parsing.thinking import without_thinking
 
 Asked = Literal["native", "text", "schema"]
@@ -37,7 +37,7 @@ def answered(request: ModelRequest, text: str, native: tuple[ToolCall, ...], *, 
     prefix = f"text_{len(request.messages)}"
     if native:
         return _native(request, text, native)
-    if asked == "schema" and (form := strict.unwrapped(said(text).text)):
+    if asked == "schema" and (form := json_schema_tools.unwrapped(said(text).text)):
         # In a schema, text and calls have their own places: what is quoted stands in the text.
         reading = read(form[1], request.tools, prefix=prefix)
         words = said(form[0])

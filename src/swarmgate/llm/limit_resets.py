@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import AwareDatetime
 
 from swarmgate.domain.base import Frozen
-from swarmgate.llm.moments import later, moment, span, value
+from swarmgate.llm.time_parsing import later, moment, span, value
 
 _FARTHEST = timedelta(days=62)
 """No limit ends later: the longest are those of a month. What names a later moment names none."""

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarmgate.llm import moments
-from swarmgate.llm.limit_ends import Limit, of_answer, of_program, of_stream, of_whole_answer
+from swarmgate.llm import time_parsing
+from swarmgate.llm.limit_resets import Limit, of_answer, of_program, of_stream, of_whole_answer
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 """A Sunday; 13:00 in Berlin."""
@@ -343,7 +343,7 @@ def test_whatever_is_said_an_end_is_neither_over_nor_far(status: int, headers: d
 def test_a_span_reads_as_it_was_written(whole: int, form: str) -> None:
     days, rest = divmod(whole, 24 * HOUR)
     text = form.format(d=days, h=rest // HOUR, m=rest // 60 % 60, s=rest % 60)
-    assert moments.span(text) == timedelta(seconds=whole)
+    assert time_parsing.span(text) == timedelta(seconds=whole)
     assert seconds(answered(body=f"rate limit: try again in {text}.")) == whole
 
 

@@ -14,7 +14,7 @@ from swarmgate.agents.tools.table import BadCall, offered, read_call
 from swarmgate.domain.text.json_text import loaded
 from swarmgate.llm.model import Message, ToolCall
 from swarmgate.llm.parsing.json_tools import as_text
-from swarmgate.llm.parsing.spelled import Reading, read, said
+from swarmgate.llm.parsing.text_calls import Reading, read, said
 
 CODER, REVIEWER = offered("coder", "code"), offered("reviewer", "review")
 TOOLS = [tool.spec for tool in {tool.name: tool for tool in (*CODER, *REVIEWER)}.values()]
