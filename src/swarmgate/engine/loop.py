@@ -35,7 +35,7 @@ from swarmgate.ledger.describe import describe
 from swarmgate.ledger.files.traces import TraceStore
 from swarmgate.ledger.recovery.interruption import ended as interrupted
 from swarmgate.ledger.recovery.interruption import head_moved
-from swarmgate.llm.time_parsing import shown, utc
+from swarmgate.llm.time_parsing import rendered, utc
 from swarmgate.workspace.git.folder import git_folder, place
 from swarmgate.workspace.sandbox import unsandboxed_files
 from swarmgate.workspace.sandbox.choice import notice
@@ -135,7 +135,7 @@ def _before_its_end(state: State) -> str:
     now = datetime.now(UTC)
     if end is None or end <= now:
         return ""
-    return f"the limit that paused the last run was to end {shown(end, now)}; trying once: limits get raised"
+    return f"the limit that paused the last run was to end {rendered(end, now)}; trying once: limits get raised"
 
 
 def _record(ctx: Context, events: list[Event]) -> State:

@@ -83,7 +83,7 @@ class Budget:
     Args:
         accounts: the budgets as they stand now, with what was used a moment ago.
         on_event: who is told.
-        beside: another budget whose calls go on at the same time, and are bounded by an account of the same owner; what
+        sharing: another budget with concurrent calls that are bounded by an account of the same owner; what
             is learnt of models by either is known to both.
     """
 
@@ -92,12 +92,12 @@ class Budget:
         accounts: Callable[[], Iterable[Account]] = tuple,
         *,
         on_event: OnEvent = ignore,
-        beside: Budget | None = None,
+        sharing: Budget | None = None,
     ) -> None:
         self._accounts = accounts
         self._warned = False
         self._on_event = on_event
-        self._shared: _Shared = beside._shared if beside else _Shared()  # noqa: SLF001 - of its own kind
+        self._shared: _Shared = sharing._shared if sharing else _Shared()  # noqa: SLF001 - of its own kind
 
     def require_room(self, tokens: int, what: str) -> None:
         """Whether `what` can be begun, which takes so many tokens at least.
@@ -173,9 +173,9 @@ class Budget:
     def _fits(self, call: _Call) -> bool:
         """Whether a further call is expected to stay within every budget, beside those that go on in it."""
         for account in self._accounts():
-            beside = [each for each in self._shared.going_on if account.owner in each.accounts]
-            for measure in account.measures() if beside else ():
-                expected = sum(self._shared.expected(measure.key, each) for each in (*beside, call))
+            concurrent = [each for each in self._shared.going_on if account.owner in each.accounts]
+            for measure in account.measures() if concurrent else ():
+                expected = sum(self._shared.expected(measure.key, each) for each in (*concurrent, call))
                 if measure.spent + expected > measure.limit:
                     return False
         return True
@@ -270,12 +270,12 @@ class Metered:
         """
         call = object()
 
-        def tell(usage: Usage) -> None:
+        def report(usage: Usage) -> None:
             self._running[call] = usage
             self._budget.check()
 
         try:
-            yield tell
+            yield report
         except CallFailed:  # it says itself what it used
             raise
         except BaseException:

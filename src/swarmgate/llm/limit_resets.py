@@ -156,11 +156,11 @@ def of_program(*printed: str, now: datetime, zone: tzinfo) -> Limit | None:
     """
     for text in printed:
         lines = [line[:_LINE] for line in text.splitlines() if line.strip()][-_LINES:]
-        said = "\n".join(lines)
-        if _LIMITED.search(said) or _UNPAID.search(said):
+        tail = "\n".join(lines)
+        if _LIMITED.search(tail) or _UNPAID.search(tail):
             ends = [each for line in lines for each in _in_body(_json(line), line, now, zone)]
-            found = _limit(ends, said, now)
-            return found or Limit(quota=bool(_QUOTA.search(said) or _UNPAID.search(said)))
+            found = _limit(ends, tail, now)
+            return found or Limit(quota=bool(_QUOTA.search(tail) or _UNPAID.search(tail)))
     return None
 
 
@@ -187,7 +187,7 @@ def _near(ends: list[datetime], now: datetime) -> datetime | None:
 
 
 def _lower(headers: Mapping[str, str]) -> dict[str, str]:
-    return {str(name).lower(): str(said)[:_LINE] for name, said in headers.items()}
+    return {str(name).lower(): str(value)[:_LINE] for name, value in headers.items()}
 
 
 def _server(headers: Mapping[str, str], now: datetime) -> datetime | None:
@@ -211,12 +211,12 @@ def _retry_after(headers: Mapping[str, str], now: datetime) -> list[datetime]:
 def _exhausted(headers: Mapping[str, str], now: datetime) -> list[datetime]:
     """The resets of those limits of which nothing remains; of a single one that does not say what remains, too."""
     server = _server(headers, now)
-    resets = {name: said for name, said in headers.items() if "ratelimit" in name and "reset" in name}
+    resets = {name: header for name, header in headers.items() if "ratelimit" in name and "reset" in name}
     found: list[datetime] = []
-    for name, said in resets.items():
+    for name, header in resets.items():
         remains, status = (headers.get(name.replace("reset", word), "") for word in ("remaining", "status"))
         if _is_nothing(remains) or status == "rejected" or (len(resets) == 1 and not remains and not status):
-            found += [when] if (when := value(said, now=now, server=server)) else []
+            found += [when] if (when := value(header, now=now, server=server)) else []
     for name in ("ratelimit", "x-ratelimit"):  # "limit=100, remaining=0, reset=30", and later "burst";r=0;t=30
         for part in re.split(r",(?=\s*\")", headers.get(name, "")):
             parts = dict(re.findall(r"\b(remaining|reset|r|t)\s*=\s*(\d{1,12})", part))
@@ -251,19 +251,19 @@ def _in_body(data: Any, text: str, now: datetime, zone: tzinfo) -> list[datetime
     if data is None:
         return list(_in_words(text[:_WORDS], now, zone))
     found: list[datetime] = []
-    for count, (key, said) in enumerate(_fields(data)):
+    for count, (key, field) in enumerate(_fields(data)):
         if count >= _STRINGS:
             break
         name = re.sub(r"[^a-z]", "", key.lower())
-        if isinstance(said, dict):
-            found += _exhausted(_lower(said), now) if name == "headers" else []
-        elif name in _MILLISECONDS and isinstance(said, int | float) and not isinstance(said, bool):
-            found += [when] if (when := value(said / 1000, now=now)) else []
-        elif name in _SECONDS and (when := value(said, now=now)):
+        if isinstance(field, dict):
+            found += _exhausted(_lower(field), now) if name == "headers" else []
+        elif name in _MILLISECONDS and isinstance(field, int | float) and not isinstance(field, bool):
+            found += [when] if (when := value(field / 1000, now=now)) else []
+        elif name in _SECONDS and (when := value(field, now=now)):
             found.append(when)
-        elif isinstance(said, str):
-            inner = _json(said) if key != "" else None
-            found += _in_body(inner, said, now, zone) if inner is not None else _in_words(said[:_WORDS], now, zone)
+        elif isinstance(field, str):
+            inner = _json(field) if key != "" else None
+            found += _in_body(inner, field, now, zone) if inner is not None else _in_words(field[:_WORDS], now, zone)
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from swarmgate.config import Provider, Role
-from swarmgate.llm.endpoint.answer_timeouts import Pace, TimeLimits
+from swarmgate.llm.endpoint.answer_timeouts import AnswerTimer, TimeLimits
 from swarmgate.llm.endpoint.openai_model import OpenAIModel
 from swarmgate.llm.events import Answering, CutOff, ModelEvent
 from swarmgate.llm.model import REPEATS, CallFailed, Message, ModelRequest
@@ -125,8 +125,8 @@ def test_the_limits_follow_timeout_s_and_the_role_says_it_first() -> None:
 
 
 def test_a_whole_answer_has_one_limit() -> None:
-    pace = Pace(TimeLimits(100, 1, 1).whole, lambda: 0.0)
-    assert pace.until == 100
+    timer = AnswerTimer(TimeLimits(100, 1, 1).whole, lambda: 0.0)
+    assert timer.until == 100
 
 
 async def test_a_loop_is_cut_while_it_streams_and_counted() -> None:
@@ -175,11 +175,11 @@ async def test_how_much_of_an_answer_is_there_is_told_while_it_comes(monkeypatch
 
 
 def test_behind_the_reason_of_an_end_silence_is_short_and_no_failure() -> None:
-    pace = Pace(TimeLimits(3600, 3600, 3600), lambda: 0.0)
-    assert pace.heard(begun=True, done=False) == 3600
-    assert not pace.done
-    assert pace.heard(begun=True, done=False, ended=True) == 30
-    assert pace.done
+    timer = AnswerTimer(TimeLimits(3600, 3600, 3600), lambda: 0.0)
+    assert timer.received(begun=True, done=False) == 3600
+    assert not timer.done
+    assert timer.received(begun=True, done=False, ended=True) == 30
+    assert timer.done
 
 
 async def test_an_answer_that_has_ended_is_taken_though_the_connection_stays_open() -> None:

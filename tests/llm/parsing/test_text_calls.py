@@ -14,7 +14,7 @@ from swarmgate.agents.tools.table import BadCall, offered, read_call
 from swarmgate.domain.text.json_text import loaded
 from swarmgate.llm.model import Message, ToolCall
 from swarmgate.llm.parsing.json_tools import as_text
-from swarmgate.llm.parsing.text_calls import Reading, read, said
+from swarmgate.llm.parsing.text_calls import Reading, read, read_plain
 
 CODER, REVIEWER = offered("coder", "code"), offered("reviewer", "review")
 TOOLS = [tool.spec for tool in {tool.name: tool for tool in (*CODER, *REVIEWER)}.values()]
@@ -244,7 +244,7 @@ def test_thinking_ends_where_its_last_mark_says(text: str) -> None:
 )
 def test_words_and_code_about_thinking_stay(text: str) -> None:
     assert read(text, TOOLS) == Reading(text)
-    assert said(text) == Reading(text)
+    assert read_plain(text) == Reading(text)
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
@@ -516,7 +516,7 @@ _PIECES = st.sampled_from(
 @example("<thi<think>a</think>nk>b")
 def test_any_text_is_read_and_what_is_left_of_it_says_the_same(text: str) -> None:
     reading = read(text, TOOLS)
-    assert said(said(text).text).text == said(text).text
+    assert read_plain(read_plain(text).text).text == read_plain(text).text
     for call in reading.calls:
         assert call.name
     if not reading.calls:

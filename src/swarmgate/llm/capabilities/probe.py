@@ -79,11 +79,11 @@ async def probe(
         found |= await prober.tools()
         found["json_schema"] = await prober.schema()
         found["left_out"] = prober.left_out
-        found["context_tokens"] = await windows.context_tokens(model.look, provider.base_url, prober.served)
+        found["context_tokens"] = await windows.context_tokens(model.fetch, provider.base_url, prober.served)
     except (CallFailed, openai.APIStatusError) as error:
         failed = error if isinstance(error, CallFailed) else _refused(Failing(name, provider, api_key), error)
-        told = f"{failed.message} -> {failed.hint}" if failed.hint else failed.message
-        found = {key: found[key] for key in ("model", "base_url", "asked")} | {"error": told}
+        problem = f"{failed.message} -> {failed.hint}" if failed.hint else failed.message
+        found = {key: found[key] for key in ("model", "base_url", "asked")} | {"error": problem}
     finally:
         await model.aclose()
     usage = prober.usage
@@ -117,7 +117,7 @@ class _Prober:
         for dialect in _FORMS:
             self._dialect = dialect
             try:
-                answer = await self._say("system", "Which colour has the sky?", system=_OBEY)
+                answer = await self._ask_text("system", "Which colour has the sky?", system=_OBEY)
                 break
             except openai.APIStatusError as error:
                 if error.status_code not in _REFUSING - {404} or dialect is _FORMS[-1]:
@@ -159,13 +159,13 @@ class _Prober:
     async def _tried(self, step: str, text: str, **more: Any) -> Assembly | bool | None:
         """The answer; False when the endpoint refuses what is more in the request, None when it failed otherwise."""
         try:
-            return await self._say(step, text, system=_PLAIN, **more)
+            return await self._ask_text(step, text, system=_PLAIN, **more)
         except openai.APIStatusError as error:
             return False if error.status_code in _REFUSING else None
         except CallFailed:
             return None
 
-    async def _say(self, step: str, text: str, *, system: str, **more: Any) -> Assembly:
+    async def _ask_text(self, step: str, text: str, *, system: str, **more: Any) -> Assembly:
         """One answer; a limit or an option that the endpoint knows by another name is sent by that."""
         while True:
             body = self._body(f"ROLE: probe\nSTEP: {step}\n\n{text}", system, **more)
@@ -181,17 +181,17 @@ class _Prober:
                 return answer
 
     def _body(self, user: str, system: str, **more: Any) -> dict[str, Any]:
-        told = [{"role": "system", "content": system}] if self._dialect.takes("system") else []
-        user = user if told else f"{user}\n\n{system}"
-        fields = {"model": self.served, "messages": [*told, {"role": "user", "content": user}], **more}
+        system_messages = [{"role": "system", "content": system}] if self._dialect.takes("system") else []
+        user = user if system_messages else f"{user}\n\n{system}"
+        fields = {"model": self.served, "messages": [*system_messages, {"role": "user", "content": user}], **more}
         return fields | options(self._dialect, temperature=None, max_tokens=_LONGEST_ANSWER)
 
     def _count(self, answer: Assembly, body: dict[str, Any]) -> None:
-        said = answer.usage or Usage(
+        usage = answer.usage or Usage(
             prompt_tokens=estimated_tokens(characters(body["messages"])),
             completion_tokens=estimated_tokens(answer.size),
         )
-        self.usage += said.model_copy(update={"calls": 1})
+        self.usage += usage.model_copy(update={"calls": 1})
 
 
 _RENAMED = frozenset({"max_tokens", "max_completion_tokens", "stream_options"})

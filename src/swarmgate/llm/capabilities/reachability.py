@@ -63,8 +63,8 @@ async def reach(
     """
     named = dict.fromkeys(model.partition("/")[0] for model in models if not is_program(model))
     providers = {name: config.provider(f"{name}/any")[0] for name in named}
-    looks = (_reached(name, provider, environ, timeout_s) for name, provider in providers.items())
-    return tuple(await asyncio.gather(*looks))
+    checks = (_reached(name, provider, environ, timeout_s) for name, provider in providers.items())
+    return tuple(await asyncio.gather(*checks))
 
 
 async def _reached(name: str, provider: Provider, environ: Mapping[str, str], timeout_s: float) -> Reach:
@@ -100,7 +100,7 @@ async def _asked(name: str, provider: Provider, key: str, timeout_s: float) -> t
             raise
         why = str(error) or type(error).__name__
         return "", f"the connection failed: {why}", f"Is it running? See {where}."
-    return _told(status, body, provider, where)
+    return _outcome(status, body, provider, where)
 
 
 async def listed(provider: Provider, key: str, *, timeout_s: float = TIMEOUT_S) -> tuple[str, ...]:
@@ -114,14 +114,14 @@ async def listed(provider: Provider, key: str, *, timeout_s: float = TIMEOUT_S) 
     try:
         async with asyncio.timeout(timeout_s):
             status, body = await _answer(provider, key, LIST_BYTES)
-        said = json.loads(body) if status == _GOOD else None
+        data = json.loads(body) if status == _GOOD else None
     except (TimeoutError, ValueError, RecursionError):
         return ()
     except Exception as error:
         if not is_transport(error):
             raise
         return ()
-    found = next((said[name] for name in ("data", "models") if name in said), None) if isinstance(said, dict) else said
+    found = next((data[name] for name in ("data", "models") if name in data), None) if isinstance(data, dict) else data
     entries = found if isinstance(found, list) else ()
     ids = (each if isinstance(each, str) else _id_of(each) for each in entries)
     return tuple(dict.fromkeys(each for each in ids if each))
@@ -161,14 +161,14 @@ def _lists(body: bytes) -> bool:
     if len(body) >= READ_BYTES:
         return body.lstrip()[:1] in {b"{", b"["}
     try:
-        said = json.loads(body)
+        data = json.loads(body)
     except (ValueError, RecursionError):
         return False
-    found = next((said[name] for name in ("data", "models") if name in said), None) if isinstance(said, dict) else said
+    found = next((data[name] for name in ("data", "models") if name in data), None) if isinstance(data, dict) else data
     return isinstance(found, list)
 
 
-def _told(status: int, body: bytes, provider: Provider, where: str) -> tuple[str, str, str]:
+def _outcome(status: int, body: bytes, provider: Provider, where: str) -> tuple[str, str, str]:
     answered = f"answers {status}"
     if status == _GOOD:
         if _lists(body):

@@ -44,7 +44,7 @@ class TimeLimits:
         return TimeLimits(self.whole_s, self.whole_s, self.whole_s)
 
 
-class Pace:
+class AnswerTimer:
     """The limits on one call.
 
     Args:
@@ -56,12 +56,12 @@ class Pace:
         self._limits = limits
         self._clock = clock
         self._end = clock() + limits.whole_s
-        self._shown = clock()
+        self._last_progress = clock()
         self._begun = False
         self.done = False
         self.until = min(self._end, clock() + limits.first_byte_s)
 
-    def heard(self, *, begun: bool, done: bool, ended: bool = False) -> float:
+    def received(self, *, begun: bool, done: bool, ended: bool = False) -> float:
         """Something came: until when the next has to.
 
         Args:
@@ -77,9 +77,9 @@ class Pace:
 
     def worth_showing(self, size: int) -> bool:
         """Whether it is time to show how much there is."""
-        if not size or self._clock() - self._shown < _SHOWN_EVERY_S:
+        if not size or self._clock() - self._last_progress < _SHOWN_EVERY_S:
             return False
-        self._shown = self._clock()
+        self._last_progress = self._clock()
         return True
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.endpoint import refusals
-from swarmgate.llm.endpoint.opaque_fields import MESSAGE, Parts, beside, of_call
+from swarmgate.llm.endpoint.opaque_fields import MESSAGE, Parts, extra_fields, of_call
 from swarmgate.llm.endpoint.repetition import Repetition
 from swarmgate.llm.endpoint.web_pages import is_page
 from swarmgate.llm.model import ToolCall
@@ -159,11 +159,11 @@ class Assembly:
         if whole and text and self._text and text.startswith(before := "".join(self._text)):
             text = text[len(before) :]  # the last chunk of some streams is the whole message once more
         self._text.append(text)
-        more = beside(message, MESSAGE)
+        more = extra_fields(message, MESSAGE)
         self.size += len(text) + self._opaque.add(more)
-        for name, said in {**more, "content": text}.items():
-            if isinstance(said, str) and said:
-                self.repeats |= self._watches.setdefault(name, Repetition()).feed(said)
+        for name, value in {**more, "content": text}.items():
+            if isinstance(value, str) and value:
+                self.repeats |= self._watches.setdefault(name, Repetition()).feed(value)
         self._declined.append(_content(message.get("refusal")))
         for number, delta in enumerate(_calls_of(message)):
             if not isinstance(delta, dict):
@@ -330,26 +330,26 @@ def _error(chunk: dict[str, Any], *, streamed: bool = True) -> Any:
     base = chunk.get("base_resp")
     if isinstance(base, dict) and base.get("status_code"):
         return {"message": base.get("status_msg") or str(base), "code": base["status_code"]}
-    told = ("detail", "message", "msg") if streamed else ()
-    return chunk.get("errors") or next((chunk for each in told if isinstance(chunk.get(each), str)), None)
+    keys = ("detail", "message", "msg") if streamed else ()
+    return chunk.get("errors") or next((chunk for each in keys if isinstance(chunk.get(each), str)), None)
 
 
-def _reason(said: Any) -> str:
+def _reason(value: Any) -> str:
     """Why an answer ended, in the protocol's word where it is too long.
 
     Raises:
         Refused: something went wrong on the endpoint's side, and the answer is not whole.
     """
-    reason = str(said or "")
+    reason = str(value or "")
     if _FAILED.search(reason):
         raise Refused({"message": f"the answer broke off (finish_reason {reason[:40]})"})
     return "length" if _CUT_OFF.search(reason) else reason
 
 
-def _index(said: Any) -> int | None:
+def _index(value: Any) -> int | None:
     """The place of a call in the reply; some endpoints say it as text, or as 0.0."""
     try:
-        return int(said) if isinstance(said, int | float | str) else None
+        return int(value) if isinstance(value, int | float | str) else None
     except (ValueError, OverflowError):
         return None
 
@@ -378,12 +378,12 @@ def _arguments(pieces: list[str]) -> str:
     Some endpoints send all that there is in each chunk, or all of it once more in the last.
     """
     text = "".join(pieces)
-    said = [piece for piece in pieces if piece.strip()]
-    if len(said) < 2 or _is_object(text) or not _is_object(said[-1]):  # noqa: PLR2004 - two pieces
+    filled = [piece for piece in pieces if piece.strip()]
+    if len(filled) < 2 or _is_object(text) or not _is_object(filled[-1]):  # noqa: PLR2004 - two pieces
         return text
-    before = "".join(said[:-1])
-    again = before in (said[-1], "{}") or all(later.startswith(piece) for piece, later in pairwise(said))
-    return said[-1] if again else text
+    before = "".join(filled[:-1])
+    again = before in (filled[-1], "{}") or all(later.startswith(piece) for piece, later in pairwise(filled))
+    return filled[-1] if again else text
 
 
 def _is_object(text: str) -> bool:

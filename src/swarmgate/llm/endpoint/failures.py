@@ -73,29 +73,29 @@ class Failing:
     def refused(self, status: int, headers: Mapping[str, str], body: str, what: refusals.Complaint) -> CallFailed:
         """What a status says, and what the user should look at."""
         found = web_pages.page(body.encode(), self.provider.base_url) if web_pages.is_page(body.encode()) else None
-        said = found.what if found else what.shown
+        complaint = found.what if found else what.summary
         if status == 413 and found:  # noqa: PLR2004 - Content Too Large
             hint = "the request is too large for a proxy on the way: raise its limit (nginx: client_max_body_size)"
-            return self.failure(f"the endpoint answered {status}: {said}", hint=hint)
-        if status == 413 or (status in {400, 422, 500} and _CONTEXT.search(said)):  # noqa: PLR2004 - Content Too Large
+            return self.failure(f"the endpoint answered {status}: {complaint}", hint=hint)
+        if status == 413 or (status in {400, 422, 500} and _CONTEXT.search(complaint)):  # noqa: PLR2004 - Content Too Large
             hint = "use a model with a larger context for this role, or split the task"
-            return self.failure(f"the conversation is too long for the model ({status}: {said})", hint=hint)
+            return self.failure(f"the conversation is too long for the model ({status}: {complaint})", hint=hint)
         limit = of_answer(status, headers, body, now=datetime.now(UTC))
         quota = limit is not None and limit.ends is None
         final = quota or headers.get("x-should-retry") == "false"  # OpenAI's own way to say so
         passing = status in _RETRIED or status >= 500 or limit is not None  # noqa: PLR2004 - server errors
-        retriable = (passing or refusals.said_wrongly(what)) and not final
-        hint = "check the account at the provider" if quota else self._hint(status, said)
+        retriable = (passing or refusals.is_misleading(what)) and not final
+        hint = "check the account at the provider" if quota else self._hint(status, complaint)
         if limit is not None and not quota:
             hint = ""
-        return self.failure(f"the endpoint answered {status}: {said}", hint=hint, retriable=retriable, limit=limit)
+        return self.failure(f"the endpoint answered {status}: {complaint}", hint=hint, retriable=retriable, limit=limit)
 
-    def _hint(self, status: int, said: str) -> str:
+    def _hint(self, status: int, complaint: str) -> str:
         key, url = self.provider.api_key_env, self.provider.base_url
         address = f"{web_pages.where(url)}; {status} mostly means another address or way than this one"
         if status < 400 or status in _ELSEWHERE:  # noqa: PLR2004 - redirects
             return address
-        if status < 500 and _MODEL.search(said):  # noqa: PLR2004 - server errors
+        if status < 500 and _MODEL.search(complaint):  # noqa: PLR2004 - server errors
             status = 404
         model = f"check the model name `{self.name.partition('/')[2]}`"
         missing = f"is /v1 missing? base_url says {url}: try {url.rstrip('/')}/v1; if that is right, {model}"

@@ -15,7 +15,7 @@ Change = Callable[[Capabilities], Capabilities]
 """What a finding makes of what was known; it may be asked more than once."""
 
 
-class Keep(Protocol):
+class Store(Protocol):
     """Keeps a finding for the runs to come. Never raises: a run does not end because it cannot remember."""
 
     def __call__(self, model: str, base_url: str, change: Change) -> None:
@@ -32,13 +32,13 @@ class ModelMemory:
 
     Args:
         known: what was found before; what was found at another address does not count.
-        keep: keeps what is found out, for the runs to come.
+        store: stores what is found out, for the runs to come.
     """
 
-    def __init__(self, known: Mapping[str, Capabilities] | None = None, *, keep: Keep = nowhere) -> None:
+    def __init__(self, known: Mapping[str, Capabilities] | None = None, *, store: Store = nowhere) -> None:
         self._known = dict(known or {})
-        self._keep = keep
-        self._told: set[tuple[str, str]] = set()
+        self._store = store
+        self._reported: set[tuple[str, str]] = set()
 
     @property
     def known(self) -> Mapping[str, Capabilities]:
@@ -57,11 +57,11 @@ class ModelMemory:
         if after == before:
             return False
         self._known[model] = after
-        self._keep(model, base_url, change)
+        self._store(model, base_url, change)
         return True
 
     def untold(self, model: str, what: str) -> bool:
         """Whether something is to be said to the user: True once."""
-        new = (model, what) not in self._told
-        self._told.add((model, what))
+        new = (model, what) not in self._reported
+        self._reported.add((model, what))
         return new

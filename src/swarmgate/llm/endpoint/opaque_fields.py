@@ -54,15 +54,15 @@ class Parts:
         return json.dumps(_plain(self._fields), ensure_ascii=False) if self._fields else ""
 
 
-def beside(record: Mapping[str, Any], named: frozenset[str]) -> dict[str, Any]:
+def extra_fields(record: Mapping[str, Any], named: frozenset[str]) -> dict[str, Any]:
     """The fields of a record that the protocol does not name, and that say something."""
     return {key: value for key, value in record.items() if key not in named and value is not None}
 
 
 def of_call(call: Mapping[str, Any], function: Mapping[str, Any]) -> dict[str, Any]:
     """The same of a tool call, those of its function in their place."""
-    inner = beside(function, FUNCTION)
-    return beside(call, CALL) | ({"function": inner} if inner else {})
+    inner = extra_fields(function, FUNCTION)
+    return extra_fields(call, CALL) | ({"function": inner} if inner else {})
 
 
 def loaded(text: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from swarmgate.config import Provider, Role
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.endpoint import refusals, wire
 from swarmgate.llm.endpoint.answer_length import where_cut
-from swarmgate.llm.endpoint.answer_timeouts import Pace, TimeLimits
+from swarmgate.llm.endpoint.answer_timeouts import AnswerTimer, TimeLimits
 from swarmgate.llm.endpoint.assembly import Assembly, EventBody, JsonBody, Malformed, NoAnswer, Refused
 from swarmgate.llm.endpoint.failures import Failing
 from swarmgate.llm.endpoint.model_memory import ModelMemory
@@ -25,7 +25,7 @@ from swarmgate.llm.endpoint.negotiation import Adapting, Negotiation
 from swarmgate.llm.events import Answering, CutOff, OnEvent, ignore
 from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, ModelReply, ModelRequest
 from swarmgate.llm.parsing.merged_calls import Asked, answered
-from swarmgate.llm.parsing.text_calls import said
+from swarmgate.llm.parsing.text_calls import read_plain
 
 _LOOK_S = 10.0
 """Longest time of a look at what an endpoint states about itself."""
@@ -99,17 +99,17 @@ class OpenAIModel:
         """The form in which calls are made now."""
         return self._adapting.dialect()
 
-    def learn(self, feature: str, said: str = "") -> bool:
+    def learn(self, feature: str, complaint: str = "") -> bool:
         """Goes on without a feature of the wire, for all roles, now and in later runs; the user is told once.
 
         Args:
             feature: its name (`llm.refusals`), such as `tools`.
-            said: what the endpoint or the model said that showed it.
+            complaint: the text of the endpoint or the model that revealed it.
 
         Returns:
             False where the user's settings ask for the feature: nothing changes then.
         """
-        return self._adapting.learn(feature, said)
+        return self._adapting.learn(feature, complaint)
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer the conversation; a feature that the endpoint refuses is left out from then on.
@@ -119,7 +119,7 @@ class OpenAIModel:
         """
         started = self._clock()
         call = Negotiation()
-        self._say_what_is_unheeded(self.dialect)
+        self._report_unsupported_settings(self.dialect)
         while True:
             body = wire.body(
                 request,
@@ -133,8 +133,8 @@ class OpenAIModel:
                 await self._exchange(body, assembly)
             except openai.APIStatusError as error:
                 if not self._adapting.adapt(error.status_code, complaint(error), body, call):
-                    told = error.response.headers, error.response.text, call.first or complaint(error)
-                    raise self._failing.refused(error.status_code, *told) from error
+                    details = error.response.headers, error.response.text, call.first or complaint(error)
+                    raise self._failing.refused(error.status_code, *details) from error
             except Refused as error:
                 if assembly.size or not self._adapting.adapt(error.status, error.complaint, body, call):
                     raise self._failing.reported(error) from error
@@ -174,16 +174,16 @@ class OpenAIModel:
         self.learn("tools", "it answered in words where a tool was to be called, and calls in text")
         return again.model_copy(update={"usage": usage})
 
-    def _say_what_is_unheeded(self, dialect: wire.Dialect) -> None:
+    def _report_unsupported_settings(self, dialect: wire.Dialect) -> None:
         """What the user wrote and the endpoint does not take: that is told in each run, once."""
         if self._temperature is not None and not dialect.takes("temperature"):
-            self._adapting.tell("temperature", f"it takes no temperature: {self._temperature:g} is left out")
+            self._adapting.report("temperature", f"it takes no temperature: {self._temperature:g} is left out")
         most = self._written_max_tokens
         if most and not (dialect.takes("max_tokens") or dialect.takes("max_completion_tokens")):
-            self._adapting.tell("max_completion_tokens", f"it takes no limit of an answer: {most:,} is left out")
+            self._adapting.report("max_completion_tokens", f"it takes no limit of an answer: {most:,} is left out")
         elif most and dialect.longest and dialect.longest < most:
-            told = f"it gives no answers of {most:,} tokens: of at most {dialect.longest:,}"
-            self._adapting.tell(f"longest {dialect.longest}", told)
+            reason = f"it gives no answers of {most:,} tokens: of at most {dialect.longest:,}"
+            self._adapting.report(f"longest {dialect.longest}", reason)
 
     async def send(self, body: dict[str, Any]) -> Assembly:
         """The answer to a body as it is: one try, nothing left out.
@@ -199,7 +199,7 @@ class OpenAIModel:
             raise self._failing.reported(error) from error
         return assembly
 
-    async def look(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
+    async def fetch(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
         """The JSON that a GET (or a POST of `body`) gives, None when there is none; `url` may be relative to `/v1`."""
         options: Any = {"headers": self._left_out(), "max_retries": 0, "timeout": min(_LOOK_S, self._limits.whole_s)}
         try:
@@ -212,18 +212,18 @@ class OpenAIModel:
     async def _exchange(self, body: dict[str, Any], assembly: Assembly) -> None:
         """Send `body` and read the answer into `assembly`, within the time limits."""
         limits = self._limits if body.get("stream") else self._limits.whole
-        pace = Pace(limits, asyncio.get_running_loop().time)
+        timer = AnswerTimer(limits, asyncio.get_running_loop().time)
         # The body is JSON already, see `wire`: as `extra_body` openai does not walk through it for 2 ms a call.
         # The overloads of create() cannot be matched by a dict.
         create: Any = self._open().chat.completions.with_streaming_response.create
         named = {key: body[key] for key in ("model", "stream") if key in body}
         try:
             sent = create(**named, messages=(), extra_body=body, extra_headers=self._left_out())
-            async with asyncio.timeout_at(pace.until) as limit, sent as response:
-                await self._read(response, assembly, pace, limit)
+            async with asyncio.timeout_at(timer.until) as limit, sent as response:
+                await self._read(response, assembly, timer, limit)
         except TimeoutError:
-            if not pace.done:
-                raise self._failing.out_of_time(pace.missed) from None
+            if not timer.done:
+                raise self._failing.out_of_time(timer.missed) from None
         except NoAnswer as error:
             raise self._failing.no_answer(error) from error
         except Malformed as error:
@@ -234,17 +234,17 @@ class OpenAIModel:
         except Exception as error:
             if not is_transport(error):
                 raise
-            if not (self._kept_open and hung_up(error)):
+            if not (self._connection_was_reused and hung_up(error)):
                 raise self._failing.no_connection(error) from error
             await self.aclose()  # the server closed it while nobody spoke: what was sent did not reach it
             await self._exchange(body, assembly)
 
     @property
-    def _kept_open(self) -> bool:
+    def _connection_was_reused(self) -> bool:
         """Whether the connection was used before, and not opened for this request."""
         return self._answered is not None and self._answered is self._client
 
-    async def _read(self, response: Any, assembly: Assembly, pace: Pace, limit: asyncio.Timeout) -> None:
+    async def _read(self, response: Any, assembly: Assembly, timer: AnswerTimer, limit: asyncio.Timeout) -> None:
         """Read the body of an answer; each sign of life sets the limit anew."""
         is_json = "json" in response.headers.get("content-type", "")
         reader = JsonBody(assembly) if is_json else EventBody(assembly)
@@ -253,8 +253,8 @@ class OpenAIModel:
                 if not reader.feed(data):
                     break
                 ended = bool(assembly.finish_reason)
-                limit.reschedule(pace.heard(begun=assembly.begun, done=reader.done, ended=ended))
-                if pace.worth_showing(assembly.size):
+                limit.reschedule(timer.received(begun=assembly.begun, done=reader.done, ended=ended))
+                if timer.worth_showing(assembly.size):
                     self._on_event(Answering(model=self.name, tokens=wire.estimated_tokens(assembly.size)))
         reader.finish()
         self._answered = self._client
@@ -296,8 +296,8 @@ class OpenAIModel:
         reason = TOO_LONG if assembly.too_long else assembly.finish_reason or "stop"
         if not assembly.text.strip() and not reply.tool_calls and reason != TOO_LONG:
             raise self._empty(reason, usage)
-        told = {"usage": usage, "model": self.name, "finish_reason": reason, "opaque": assembly.opaque}
-        return ModelReply(**(dict(reply) | told))
+        facts = {"usage": usage, "model": self.name, "finish_reason": reason, "opaque": assembly.opaque}
+        return ModelReply(**(dict(reply) | facts))
 
     def _marked(self, reply: ModelReply) -> ModelReply:
         """The reply, and where it was cut off if it was; then the user is told, too."""
@@ -310,9 +310,9 @@ class OpenAIModel:
     def _repeating(self, body: dict[str, Any], assembly: Assembly, seconds: float) -> ModelReply:
         """What is left of an answer that said the same over and over."""
         usage = self._usage(body, assembly, seconds)
-        told = f"it said the same over and over; stopped after about {wire.estimated_tokens(assembly.size):,} tokens"
-        self._on_event(CutOff(model=self.name, reason=told))
-        found = {"usage": usage, "model": self.name, "finish_reason": REPEATS, "cut": told}
+        reason = f"it said the same over and over; stopped after about {wire.estimated_tokens(assembly.size):,} tokens"
+        self._on_event(CutOff(model=self.name, reason=reason))
+        found = {"usage": usage, "model": self.name, "finish_reason": REPEATS, "cut": reason}
         return _words(assembly).model_copy(update=found)
 
     def _usage(self, body: dict[str, Any], assembly: Assembly, seconds: float) -> Usage:
@@ -340,7 +340,7 @@ class OpenAIModel:
 
 def _words(assembly: Assembly) -> ModelReply:
     """What an answer says of which no call is read, without its thinking."""
-    words = said(assembly.text)
+    words = read_plain(assembly.text)
     return ModelReply(text=words.text, thought=words.thought)
 
 

@@ -61,10 +61,10 @@ class Repetition:
             self._seen += len(piece)
             self._new += len(piece)
             if self._new >= _EVERY:
-                self._look()
+                self._check()
         return self.found is not None
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         self._new = 0
         self._files = self._files or _FILES.search(self._tail, max(0, len(self._tail) - _EVERY - 20)) is not None
         self._tail = self._tail[-_KEPT:]

@@ -51,16 +51,16 @@ def page(head: bytes, base_url: str) -> Page:
 
 def words(head: bytes, base_url: str) -> Page:
     """What plain words are that came instead of an answer."""
-    said = re.sub(r"\s+", " ", head.decode("utf-8", "replace")).strip()[:80]
-    return Page(f'no answer of a model but "{said}"' if said else "nothing at all", where(base_url), passing=True)
+    excerpt = re.sub(r"\s+", " ", head.decode("utf-8", "replace")).strip()[:80]
+    return Page(f'no answer of a model but "{excerpt}"' if excerpt else "nothing at all", where(base_url), passing=True)
 
 
 def other(value: dict[str, Any], base_url: str) -> Page:
     """What a JSON object is that has no `choices`."""
     keys = ", ".join(map(str, list(value)[:6])) or "nothing in it"
-    said = value.get("detail") or value.get("message") or value.get("msg")
-    if isinstance(said, str) and said:
-        return Page(f"no answer of a model but: {said[:200]}", where(base_url), passing=True)
+    detail = value.get("detail") or value.get("message") or value.get("msg")
+    if isinstance(detail, str) and detail:
+        return Page(f"no answer of a model but: {detail[:200]}", where(base_url), passing=True)
     known = {
         "done": "Ollama's own form: base_url ends in /v1 there",
         "output": "the form of OpenAI's /responses: swarmgate needs /chat/completions",
@@ -68,7 +68,7 @@ def other(value: dict[str, Any], base_url: str) -> Page:
         "candidates": "Gemini's own form: base_url ends in /v1beta/openai there",
         "generated_text": "TGI's own form: base_url ends in /v1 there",
     }
-    hint = next((told for key, told in known.items() if key in value), where(base_url))
+    hint = next((hint_text for key, hint_text in known.items() if key in value), where(base_url))
     return Page(f"JSON without `choices` ({keys})", hint, passing=True)
 
 

@@ -129,7 +129,7 @@ class AccountLimits:
         if self._longest_s is None or end <= began + timedelta(seconds=self._longest_s + 2 * _MARGIN_S):
             return
         kind = error.limit.kind if error.limit else "limit"
-        message = f"the {kind} ends {time_parsing.shown(end, self.clock())}: {error.message}"
+        message = f"the {kind} ends {time_parsing.rendered(end, self.clock())}: {error.message}"
         raise LimitReached(message, until=time_parsing.rounded(end), hint=_WAYS_ON)
 
     async def until(self, limit: Limit, end: datetime) -> None:
@@ -139,24 +139,24 @@ class AccountLimits:
             Stopped: the user ended the wait; it says when the limit ends.
         """
         name = limit.model
-        told: LimitOver | WaitBrokenOff | None = WaitBrokenOff(model=name, limit=limit.kind)
+        ended: LimitOver | WaitBrokenOff | None = WaitBrokenOff(model=name, limit=limit.kind)
         self._waiting[name] += 1
         if self._waiting[name] == 1:
             self._on_event(WaitingForLimit(model=name, limit=limit.kind, until=end, now=self.clock()))
         try:
             await self.pause((end - self.clock()).total_seconds())
-            told = LimitOver(model=name, limit=limit.kind)
+            ended = LimitOver(model=name, limit=limit.kind)
         except Stopped as error:
-            told = None  # the run ends here, and says so itself
+            ended = None  # the run ends here, and says so itself
             raise self._stopped(limit, end) from error
         finally:
             self._waiting[name] -= 1
-            if told is not None and not self._waiting[name]:
-                self._on_event(told)
+            if ended is not None and not self._waiting[name]:
+                self._on_event(ended)
 
     def _stopped(self, limit: Limit, end: datetime) -> Stopped:
         what = f"{limit.kind} of {cut_off(limit.model)}"
-        ends = time_parsing.shown(end, self.clock())
+        ends = time_parsing.rendered(end, self.clock())
         hint = "`swarm run --wait` waits for that end and goes on, `swarm run` tries at once"
         return Stopped(f"Stopped, as asked: the {what} ends {ends}.", until=time_parsing.rounded(end), hint=hint)
 

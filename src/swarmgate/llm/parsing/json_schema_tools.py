@@ -51,13 +51,13 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _strict(node: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in node.items() if key != "default"}
-    if kept.get("type") == "array":
-        return {**kept, "items": _strict(kept.get("items", {"type": "string"}))}
-    if kept.get("type") != "object":
-        return kept
-    required = kept.get("required", ())
-    return _object({key: _strict(each) if key in required else _nullable(each) for key, each in _keys(kept).items()})
+    schema = {key: value for key, value in node.items() if key != "default"}
+    if schema.get("type") == "array":
+        return {**schema, "items": _strict(schema.get("items", {"type": "string"}))}
+    if schema.get("type") != "object":
+        return schema
+    required = schema.get("required", ())
+    return _object({key: _strict(each) if key in required else _nullable(each) for key, each in _keys(schema).items()})
 
 
 def _keys(node: dict[str, Any]) -> dict[str, Any]:

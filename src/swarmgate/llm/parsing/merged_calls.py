@@ -10,7 +10,7 @@ from swarmgate.domain.text.json_text import loaded
 from swarmgate.llm.model import ModelReply, ModelRequest, ToolCall, ToolSpec
 from swarmgate.llm.parsing import json_schema_tools
 from swarmgate.llm.parsing.call_shapes import mended, own_name
-from swarmgate.llm.parsing.text_calls import Reading, read, said
+from swarmgate.llm.parsing.text_calls import Reading, read, read_plain
 from swarmgate.llm.parsing.thinking import without_thinking
 
 Asked = Literal["native", "text", "schema"]
@@ -33,22 +33,23 @@ def answered(request: ModelRequest, text: str, native: tuple[ToolCall, ...], *, 
             were asked for, text that does so is text.
     """
     if not request.tools:
-        return _reply(said(text), native)
+        return _reply(read_plain(text), native)
     prefix = f"text_{len(request.messages)}"
     if native:
         return _native(request, text, native)
-    if asked == "schema" and (form := json_schema_tools.unwrapped(said(text).text)):
+    if asked == "schema" and (form := json_schema_tools.unwrapped(read_plain(text).text)):
         # In a schema, text and calls have their own places: what is quoted stands in the text.
         reading = read(form[1], request.tools, prefix=prefix)
-        words = said(form[0])
-        return _reply(reading._replace(text=words.text, thought=said(text).thought or words.thought), reading.calls)
-    reading = read(text, request.tools, prefix=prefix, data=_shown(request))
+        words = read_plain(form[0])
+        thought = read_plain(text).thought or words.thought
+        return _reply(reading._replace(text=words.text, thought=thought), reading.calls)
+    reading = read(text, request.tools, prefix=prefix, data=_visible_texts(request))
     if asked == "native" and reading.calls:
         names = {tool.name for tool in request.tools}
         if not all(call.name in names for call in reading.calls):
-            return _reply(said(text), ())
-        told = f"{' and '.join(dict.fromkeys(call.name for call in reading.calls))}: called in text"
-        reading = reading._replace(repaired=(told, *reading.repaired))
+            return _reply(read_plain(text), ())
+        repair = f"{' and '.join(dict.fromkeys(call.name for call in reading.calls))}: called in text"
+        reading = reading._replace(repaired=(repair, *reading.repaired))
     return _reply(reading, reading.calls)
 
 
@@ -57,12 +58,12 @@ def _native(request: ModelRequest, text: str, native: tuple[ToolCall, ...]) -> M
     specs = {tool.name: tool for tool in request.tools}
     repaired: list[str] = []
     calls = tuple(_mended(call, specs, repaired) for call in native)
-    reading = read(text, request.tools, data=_shown(request))
+    reading = read(text, request.tools, data=_visible_texts(request))
     made = {_meaning(call) for call in calls}
     others = [call for call in reading.calls if call.name in specs and _meaning(call) not in made]
     answers = any((spec := specs.get(call.name)) and spec.answers for call in (*calls, *others))
     doubt = _BOTH if others and answers else ""
-    words = said(text) if others else reading
+    words = read_plain(text) if others else reading
     return _reply(Reading(words.text, thought=words.thought, repaired=tuple(repaired), doubt=doubt), calls)
 
 
@@ -86,7 +87,7 @@ def _meaning(call: ToolCall) -> tuple[str, Any]:
         return call.name, call.arguments
 
 
-def _shown(request: ModelRequest) -> Iterable[str]:
+def _visible_texts(request: ModelRequest) -> Iterable[str]:
     return [message.content for message in request.messages if message.role in ("user", "tool")]
 
 

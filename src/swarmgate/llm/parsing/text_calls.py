@@ -101,11 +101,11 @@ def read(text: str, tools: Sequence[ToolSpec] = (), *, prefix: str = "text", dat
     found = scan.reading(prefix)
     if found.calls or not found.thought:
         return found
-    rest = said(found.text)
+    rest = read_plain(found.text)
     return found._replace(text=rest.text, thought=f"{found.thought}\n{rest.thought}".strip())
 
 
-def said(text: str) -> Reading:
+def read_plain(text: str) -> Reading:
     """What an answer says where no tool is on offer: all of it but its thinking.
 
     What is left may come together to marks of thinking again, until nothing does.
@@ -149,12 +149,12 @@ class _Scan:
     """How far a text was read, and what was found: words and calls in their order, and thinking."""
 
     def __init__(
-        self, text: str, tools: Tools, shown: _Quotable, *, depth: int = 0, calls: bool = True, lead: str = ""
+        self, text: str, tools: Tools, quotable: _Quotable, *, depth: int = 0, calls: bool = True, lead: str = ""
     ) -> None:
         self.thought: list[str] = []
         self.found: list[str | _Call] = []
         self.doubt = ""
-        self._text, self._tools, self._shown = text, tools, shown
+        self._text, self._tools, self._quotable = text, tools, quotable
         self._depth, self._calls, self._channels, self._lead = depth, calls, False, lead
         self._at = self._done = self._thought_to = 0
         self._tries = self._effort = 0
@@ -178,7 +178,7 @@ class _Scan:
                 self._orphan(token)
             elif not self._called(token.start(), is_json=groups["bracket"] is not None):
                 self._at = max(self._at, token.start() + 1)
-        self._say(len(self._text))
+        self._emit_until(len(self._text))
 
     def reading(self, prefix: str) -> Reading:
         """What came of it."""
@@ -192,7 +192,7 @@ class _Scan:
             text = _CHANNEL_ENDS.sub("", text) if self._channels else text
             return Reading(text.strip() if thought or self._channels else text, thought=thought)
         last = max(n for n, each in enumerate(self.found) if isinstance(each, _Call))
-        words = [_said(each) if isinstance(each, str) else "" for each in self.found]
+        words = [_cleaned(each) if isinstance(each, str) else "" for each in self.found]
         spoken = [each if _WORDS.search(each) else "" for each in words]
         text, after = ("\n".join(filter(None, each)) for each in (spoken, spoken[last:]))
         after = after or ("(thinking)" if self._thought_last else "")
@@ -202,7 +202,7 @@ class _Scan:
         """Takes a text that is nothing but calls of Python for what it is."""
         text = "".join(each for each in self.found if isinstance(each, str))
         bare = _STRAY.sub("", NOISE.sub("\n", text)).strip()
-        if (entries := python_calls(bare, self._tools)) and not self._shown.holds(bare):
+        if (entries := python_calls(bare, self._tools)) and not self._quotable.holds(bare):
             self.found = [self._settled(each, bare) for each in entries]
 
     # --- the tokens ---
@@ -220,7 +220,7 @@ class _Scan:
             self.found, self.doubt, self._broken = [], "", False
             self._at = self._done = mark.end()
         elif thought := thought_at(self._text, mark):
-            self._say(thought.start)
+            self._emit_until(thought.start)
             self._channels |= mark["harmony"] is not None
             self.thought.append(self._text[thought.start : thought.end])
             self._thought_last |= not is_empty(self.thought[-1])
@@ -232,7 +232,7 @@ class _Scan:
 
     def _channel(self, mark: re.Match[str]) -> None:
         """What stands behind the header of a channel: a call where it names a recipient."""
-        self._say(mark.start())
+        self._emit_until(mark.start())
         self._channels = True
         self._at = self._done = mark.end()
         recipient = re.search(r"to=functions\.([\w.-]+)", mark[0])
@@ -256,19 +256,19 @@ class _Scan:
             return
         body = self._text[token.end() + 1 : end.start()]
         if FENCE.fullmatch(token["info"].strip()):
-            self._say(token.start())
+            self._emit_until(token.start())
             self.thought.append(body)
             self._at = self._done = end.end()
             return
         if token["info"].strip() in _CODE_OF_CALLS and self._python(body, token.start(), end.end()):
             return
         lead = self._text[max(self._done, token.start() - _LEAD) : token.start()]
-        inner = _Scan(body, self._tools, self._shown, depth=self._depth + 1, calls=self._calls, lead=lead)
+        inner = _Scan(body, self._tools, self._quotable, depth=self._depth + 1, calls=self._calls, lead=lead)
         inner.run()
         if token["info"].strip() in _CODE_OF_CALLS and not inner.has_calls:
             inner.only_python()
         if inner.has_calls:
-            self._say(token.start())
+            self._emit_until(token.start())
             self.found += inner.found
             self.thought += [body[: inner._thought_to], *inner.thought]
             self.doubt = self.doubt or inner.doubt
@@ -349,7 +349,7 @@ class _Scan:
         return bool(specs) and all(spec is not None and not spec.answers for spec in specs)
 
     def _take(self, entries: tuple[Entry, ...], start: int, end: int, raw: str) -> bool:
-        if not entries or self._shown.holds(self._text[start:end]):
+        if not entries or self._quotable.holds(self._text[start:end]):
             return False
         self._at = end
         if not self._calls:
@@ -358,7 +358,7 @@ class _Scan:
             self.doubt = self.doubt or "the result of a call, or the user's words, are made up before another one"
         self.doubt = self.doubt or self._doubt_at(start, entries)
         self._thought_last = False
-        self._say(start)
+        self._emit_until(start)
         self.found += [self._settled(each, raw) for each in entries]
         self._done = end
         return True
@@ -392,9 +392,9 @@ class _Scan:
             arguments = raw
         return _Call(entry.name, arguments, (*entry.repairs, *repairs))
 
-    def _say(self, end: int) -> None:
-        if said := self._text[self._done : end]:
-            self.found.append(said)
+    def _emit_until(self, end: int) -> None:
+        if text := self._text[self._done : end]:
+            self.found.append(text)
         self._done = end
 
 
@@ -403,11 +403,11 @@ _OBJECTS = re.compile(r"\{|\[\s*\{")
 
 
 def _rejects(entry: Entry) -> bool:
-    said = entry.arguments.get("verdict") if isinstance(entry.arguments, dict) else None
-    return isinstance(said, str) and said.strip().upper() == Verdict.REJECTED
+    verdict = entry.arguments.get("verdict") if isinstance(entry.arguments, dict) else None
+    return isinstance(verdict, str) and verdict.strip().upper() == Verdict.REJECTED
 
 
-def _said(text: str) -> str:
+def _cleaned(text: str) -> str:
     """Words beside calls, without marks that say nothing; a lone fence or backtick at their edge belonged to a call."""
     text = NOISE.sub("", text).strip()
     return _STRAY.sub("", text, count=1).strip() if len(_TICKS.findall(text)) % 2 else text

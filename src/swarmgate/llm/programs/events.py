@@ -100,8 +100,8 @@ def read(value: dict[str, Any]) -> Event:
 def use(tool: str, arguments: Any) -> Use:
     """A tool and the most telling of its arguments, on one line."""
     found = arguments if isinstance(arguments, dict) else {}
-    told = next((found[name] for name in _TELLING if isinstance(found.get(name), str | list)), "")
-    words = " ".join(map(str, told)) if isinstance(told, list) else told
+    value = next((found[name] for name in _TELLING if isinstance(found.get(name), str | list)), "")
+    words = " ".join(map(str, value)) if isinstance(value, list) else value
     return Use(tool=" ".join(tool.split())[:40], summary=" ".join(words.split())[:_SUMMARY])
 
 
@@ -183,8 +183,8 @@ def _of_opencode(value: dict[str, Any], kind: str) -> Event:
 
 def _of_gemini(value: dict[str, Any], kind: str) -> Event:
     if kind == "message":
-        said = value.get("content") if value.get("role") == "assistant" else None
-        return Event(text=said, joins=True) if isinstance(said, str) else Event(begins=True)
+        content = value.get("content") if value.get("role") == "assistant" else None
+        return Event(text=content, joins=True) if isinstance(content, str) else Event(begins=True)
     if kind == "tool_use":
         return Event(uses=(use(str(value.get("tool_name", "?")), value.get("parameters")),), begins=True)
     if "stats" not in value:

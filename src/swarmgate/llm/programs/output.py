@@ -27,7 +27,7 @@ _CANDIDATES = 500
 """How many `{` of an answer are tried, from its end: it is the last thing that is said."""
 
 
-class Said(Frozen):
+class FinalAnswer(Frozen):
     """The final answer of a program.
 
     `usage` is None where the program reports none; `error` is its own complaint, `denied` the tools that it was not
@@ -84,12 +84,12 @@ class Output:
         if self._on_event and (event.uses or event.denied or event.usage is not None):
             self._on_event(event, self.usage or Usage())
 
-    def said(self, stdout: str) -> Said:
+    def final_answer(self, stdout: str) -> FinalAnswer:
         """The final answer; `stdout` is what was kept of all that was printed."""
         if not self._answered and not self._error and (value := _loaded(stdout)) is not None:
             self._take(program_events.read(value))  # one JSON object over many lines
         text = self._words.text if self._answered else "" if self._error else stdout
-        return Said(text=text, usage=self.usage, error=self._error, denied=self._denied)
+        return FinalAnswer(text=text, usage=self.usage, error=self._error, denied=self._denied)
 
     def _take(self, event: Event) -> None:
         self._fresh = self._fresh or event.begins
@@ -110,12 +110,12 @@ class Output:
             self._now, self._counted = event.usage, True
 
 
-def said(stdout: str, command: str = "") -> Said:
+def final_answer(stdout: str, command: str = "") -> FinalAnswer:
     """The final answer in what a program printed."""
     output = Output(command)
     for line in stdout.encode(errors="replace").splitlines():
         output.feed(line)
-    return output.said(stdout)
+    return output.final_answer(stdout)
 
 
 def answer(text: str, tools: Sequence[ToolSpec], *, prefix: str) -> Reading:

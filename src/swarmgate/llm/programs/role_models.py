@@ -45,10 +45,10 @@ class Programs:
     on_event: OnEvent
     meter: Metered | None = None
     _open: list[AcpModel] = field(default_factory=list)
-    _told: int = 0
+    _reported: int = 0
 
-    def model(self, name: str, *, heard: Callable[[Event], None] = lambda _event: None) -> Model:
-        """The model of that name; `heard` gets all that it says it does.
+    def model(self, name: str, *, on_event: Callable[[Event], None] = lambda _event: None) -> Model:
+        """The model of that name; `on_event` gets all that it says it does.
 
         Raises:
             ConfigError: nobody starts agent programs here.
@@ -56,26 +56,26 @@ class Programs:
         if self.start is None:
             raise ConfigError(f"[roles.{self.role_name}] `{name}`: agent programs cannot be started here")
 
-        def shown(event: Event, usage: Usage) -> None:
-            heard(event)
-            told = self._told
-            self._told += len(event.uses)
-            for use in event.uses[: max(_SHOWN - told, 0)]:
+        def received(event: Event, usage: Usage) -> None:
+            on_event(event)
+            reported = self._reported
+            self._reported += len(event.uses)
+            for use in event.uses[: max(_SHOWN - reported, 0)]:
                 self.on_event(Working(model=name, role=self.role_name, tool=use.tool, summary=use.summary, usage=usage))
 
         @contextmanager
         def metering() -> Iterator[Callable[[Usage], None]]:
-            self._told = 0
+            self._reported = 0
             if self.meter is None:
                 yield lambda _usage: None
                 return
-            with self.meter.metering(name) as tell:
-                yield tell
+            with self.meter.metering(name) as report:
+                yield report
 
         limit, start = self.role.timeout_s, self.start(self.role)
         if not name.startswith(ACP):
-            return CommandModel(name, start, on_event=shown, metering=metering, role=self.table, timeout_s=limit)
-        made = AcpModel(name, start, on_event=shown, metering=metering, role=self.table, timeout_s=limit)
+            return CommandModel(name, start, on_event=received, metering=metering, role=self.table, timeout_s=limit)
+        made = AcpModel(name, start, on_event=received, metering=metering, role=self.table, timeout_s=limit)
         self._open.append(made)
         return made
 

@@ -77,14 +77,14 @@ class Replayed:
 
 def key_of(request: ModelRequest, settings: str) -> str:
     """What makes a request the same as another: SHA-256 of everything that the model is told, durations aside."""
-    told = {
+    identity = {
         "settings": settings,
         "tools": [tool.model_dump(mode="json") for tool in request.tools],
-        "messages": [_told(message) for message in request.messages],
+        "messages": [_identity_of(message) for message in request.messages],
     }
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
-def _told(message: Message) -> dict[str, Any]:
-    told = message.model_dump(mode="json")
-    return {**told, "content": _PASSING.sub("T", message.content)} if message.role == "tool" else told
+def _identity_of(message: Message) -> dict[str, Any]:
+    fields = message.model_dump(mode="json")
+    return {**fields, "content": _PASSING.sub("T", message.content)} if message.role == "tool" else fields
