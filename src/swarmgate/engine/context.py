@@ -204,7 +204,7 @@ class Context:
         if not self.is_test_path(path):
             return ""
         rules = self.collecting()
-        return next((each.told(rules.runner) for each in rules.uncollected([path])), "")
+        return next((each.message(rules.runner) for each in rules.uncollected([path])), "")
 
     def test_command(self) -> str:
         """The configured test command, else the one that the tree calls for now; empty when there is none."""

@@ -95,7 +95,7 @@ def _begin(ctx: Context) -> State:
     ctx.stop.clear()
     if told := notice(ctx.commands.sandbox):
         ctx.tell("notice", told)
-    if told := unsandboxed_files.told(ctx.repository.root, ctx.commands.confinement.guarded):
+    if told := unsandboxed_files.notice(ctx.repository.root, ctx.commands.confinement.guarded):
         ctx.tell("notice", told)
     if not ctx.house_rules(()) and (lying := house_rules.lying(ctx.repository.root)):
         ctx.tell("notice", f"{lying[0].path} is not committed: agents are told what is committed")

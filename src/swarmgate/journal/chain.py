@@ -79,8 +79,8 @@ def line_of(data: bytes) -> Line | None:
     if not data.endswith(_END + b"\n") or hashlib.sha256(body).hexdigest() != digest:
         return None
     try:
-        said = from_json(body + b"}")
-        return Line(int(said["seq"]), str(said["time"]), digest)
+        fields = from_json(body + b"}")
+        return Line(int(fields["seq"]), str(fields["time"]), digest)
     except (KeyError, TypeError, ValueError):
         return None
 

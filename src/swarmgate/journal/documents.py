@@ -135,13 +135,13 @@ class FileDocuments:
 
     def place(self, record: str, name: str) -> str:
         """Where that text is, as messages name it."""
-        return f"{self._shown(self._all)}/{record}/{name}"
+        return f"{self._display_path(self._all)}/{record}/{name}"
 
     def lines(self, record: str) -> LinesFile:
         """The journal of a record."""
         return LinesFile(self._path(record, JOURNAL), name=self.place(record, JOURNAL), own_folder=True)
 
-    def _shown(self, path: Path) -> str:
+    def _display_path(self, path: Path) -> str:
         return path.relative_to(self._swarm.parent).as_posix()
 
     def _path(self, record: str, name: str) -> Path:
@@ -160,7 +160,7 @@ class FileDocuments:
             path = path / part
             if path.is_symlink():
                 raise LedgerError(
-                    f"{self._shown(path)} is a symbolic link; records lie in the project itself.",
+                    f"{self._display_path(path)} is a symbolic link; records lie in the project itself.",
                     hint="Replace the link by what it names.",
                 )
         return path

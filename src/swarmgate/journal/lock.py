@@ -35,7 +35,7 @@ class WriterLock:
 
     def __init__(self, path: Path, *, brief: bool = False, place: str = "") -> None:
         self._path = path
-        self._says = {**({"brief": True} if brief else {}), **({"place": place} if place else {})}
+        self._details = {**({"brief": True} if brief else {}), **({"place": place} if place else {})}
         self._descriptor = -1
         self.taken_over = ""
 
@@ -76,7 +76,7 @@ class WriterLock:
                 hint=f"If that process is dead, remove {self._path} and try again.",
             )
         self.taken_over = describe(owner) if owner else ""
-        mine = json.dumps({"pid": os.getpid(), "host": os.uname().nodename, **self._says})
+        mine = json.dumps({"pid": os.getpid(), "host": os.uname().nodename, **self._details})
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, mine.encode(), 0)
 

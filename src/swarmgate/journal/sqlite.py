@@ -220,7 +220,7 @@ class SqliteDocuments:
             yield there.database
         except sqlite3.DatabaseError as error:
             self._let_go()
-            raise self._told(error) from error
+            raise self._translated(error) from error
         else:
             self._opened = there._replace(stamp=_stamp(path))
 
@@ -251,7 +251,7 @@ class SqliteDocuments:
                 database.execute(table)
             database.execute(f"PRAGMA user_version = {_VERSION}")
 
-    def _told(self, error: sqlite3.DatabaseError) -> LedgerError:
+    def _translated(self, error: sqlite3.DatabaseError) -> LedgerError:
         """The error as a user reads it."""
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if code in BUSY:

@@ -61,5 +61,5 @@ def probe_reply(headers: Mapping[str, str | list[str]]) -> Reply | None:
         return None
     if headers.get("STEP") == "tools":
         return Reply(tool_calls=tuple(Call(name="report_number", arguments={"number": n}) for n in (1, 2)))
-    said = {"system": "PLUM", "json_schema": '{"plum_count": 3, "plum_colour": "blue"}'}
-    return Reply(text=said.get(str(headers.get("STEP")), "?"))
+    answers = {"system": "PLUM", "json_schema": '{"plum_count": 3, "plum_colour": "blue"}'}
+    return Reply(text=answers.get(str(headers.get("STEP")), "?"))

@@ -74,8 +74,8 @@ class Response:
 
 def refused(status: int, message: str, *, headers: Mapping[str, str] | None = None, **error: Any) -> Response:
     """A refusal in OpenAI's form; `error` are further keys of the object."""
-    told = {"message": message, "type": "invalid_request_error", "param": None, "code": None, **error}
-    return answered({"error": told}, status=status, headers=headers)
+    fields = {"message": message, "type": "invalid_request_error", "param": None, "code": None, **error}
+    return answered({"error": fields}, status=status, headers=headers)
 
 
 def answered(value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

@@ -131,7 +131,7 @@ class Reply(Frozen):
     then: Reply | None = None
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
+    def _has_content(self) -> Self:
         if self.fault and (self.text or self.tool_calls):
             raise ValueError("a fault has no text and no tool_calls; put the reply that follows into `then`")
         if self.then and not self.fault:

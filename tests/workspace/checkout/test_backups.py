@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from swarmgate.workspace.checkout import backups
-from swarmgate.workspace.checkout.backups import Keepsakes, Left
+from swarmgate.workspace.checkout.backups import Backups, Skipped
 
 ENTRIES = (".env", "output/", "dist/", "a/node_modules/", "a/app.log", "link", "pipe", "gone.txt")
 
@@ -25,9 +25,9 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-def taken(root: Path, store: Path) -> Keepsakes:
-    copies = Keepsakes(root, store)
-    assert copies.take(ENTRIES) == Left()
+def taken(root: Path, store: Path) -> Backups:
+    copies = Backups(root, store)
+    assert copies.take(ENTRIES) == Skipped()
     return copies
 
 
@@ -81,7 +81,7 @@ def test_a_copy_is_used_again_and_one_of_what_is_gone_is_dropped(root: Path, tmp
 def test_copies_of_a_run_that_died_say_what_it_did(root: Path, tmp_path: Path) -> None:
     taken(root, tmp_path / "store")
     (root / ".env").write_text("gone\n")
-    copies = Keepsakes(root, tmp_path / "store")
+    copies = Backups(root, tmp_path / "store")
     copies.resume()
     assert copies.lost() == (".env",)
 
@@ -89,8 +89,8 @@ def test_copies_of_a_run_that_died_say_what_it_did(root: Path, tmp_path: Path) -
 def test_what_is_too_much_is_counted(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (root / "output/big").write_bytes(b"x" * 1000)
     monkeypatch.setattr(backups, "MOST_BYTES", 500)
-    assert Keepsakes(root, tmp_path / "store").take(ENTRIES) == Left(files=1, size=1000)
+    assert Backups(root, tmp_path / "store").take(ENTRIES) == Skipped(files=1, size=1000)
     assert "output/big" not in files(tmp_path / "store")
     monkeypatch.setattr(backups, "MOST_FILES", 1)
-    assert Keepsakes(root, tmp_path / "store").take(ENTRIES).files == 3
+    assert Backups(root, tmp_path / "store").take(ENTRIES).files == 3
     assert files(tmp_path / "store") == {".env"}

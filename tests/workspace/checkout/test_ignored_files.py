@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from swarmgate.workspace.checkout.backups import Keepsakes
-from swarmgate.workspace.checkout.ignored_files import Brought, Touched, present
+from swarmgate.workspace.checkout.backups import Backups
+from swarmgate.workspace.checkout.ignored_files import IncludedFiles, Touched, present
 
 IGNORED = (".env", "data/", "node_modules/", ".venv/", "build/", "big.bin", "src/__pycache__/")
 
@@ -29,14 +29,14 @@ class Ignored:
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         (self.root / path).write_text(text)
 
-    def begin(self, *extra: str, died_at_ns: int | None = None) -> Brought:
-        copies = Keepsakes(self.root, self._state / "copies")
-        brought = Brought(self.root, copies, self._state / "ignored.json")
+    def begin(self, *extra: str, died_at_ns: int | None = None) -> IncludedFiles:
+        copies = Backups(self.root, self._state / "copies")
+        brought = IncludedFiles(self.root, copies, self._state / "ignored.json")
         ignored = (*IGNORED, *extra)
         copies.take([".env", "data/"], but=brought.begin(ignored, died_at_ns=died_at_ns))
         return brought
 
-    def read(self, brought: Brought) -> dict[str, str]:
+    def read(self, brought: IncludedFiles) -> dict[str, str]:
         """The text of each file that comes along; of a folder that is shared, of each that is not left behind."""
         found: dict[str, str] = {}
         for item in brought.items():
@@ -61,7 +61,7 @@ def test_all_comes_along_but_what_was_built(ignored: Ignored) -> None:
         ".env", "data/a.csv", "data/deep/b.csv", "node_modules/p/i.js", ".venv/lib/site.py", ".venv/pyvenv.cfg",
         "big.bin", ".venv/lib/__pycache__/site.pyc",
     }  # fmt: skip
-    assert ignored.began.look(IGNORED).installed == ()
+    assert ignored.began.scan(IGNORED).installed == ()
 
 
 def test_what_agents_change_comes_along_as_it_was_or_not_at_all(ignored: Ignored) -> None:
@@ -70,7 +70,7 @@ def test_what_agents_change_comes_along_as_it_was_or_not_at_all(ignored: Ignored
     (ignored.root / "data/deep/b.csv").unlink()
     ignored.write("data/new.py", "of an agent")
     ignored.write("lib/new.py", "of an agent")
-    touched = ignored.began.look([*IGNORED, "lib/"])
+    touched = ignored.began.scan([*IGNORED, "lib/"])
     found = ignored.read(ignored.began)
     assert "of an agent" not in found.values()
     assert {".env", "data/a.csv", "data/deep/b.csv"} <= set(found)
@@ -81,7 +81,7 @@ def test_what_agents_change_comes_along_as_it_was_or_not_at_all(ignored: Ignored
 @pytest.mark.parametrize("path", ["node_modules/p/i.js", "node_modules/evil/i.js", ".venv/lib/new.pth"])
 def test_what_is_installed_has_to_stay_as_it_is(ignored: Ignored, path: str) -> None:
     ignored.write(path, "of an agent")
-    assert ignored.began.look(IGNORED).installed == (path,)
+    assert ignored.began.scan(IGNORED).installed == (path,)
 
 
 def test_no_program_hides_its_change_by_the_times_that_it_can_set(ignored: Ignored) -> None:
@@ -90,14 +90,14 @@ def test_no_program_hides_its_change_by_the_times_that_it_can_set(ignored: Ignor
     place.write_text(place.read_text().upper())
     os.utime(place, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert place.stat().st_mtime_ns == before.st_mtime_ns
-    assert ignored.began.look(IGNORED).installed == (".venv/lib/site.py",)
+    assert ignored.began.scan(IGNORED).installed == (".venv/lib/site.py",)
 
 
 def test_byte_code_and_caches_are_nobodys_change(ignored: Ignored) -> None:
     ignored.write(".venv/lib/__pycache__/site.pyc", "planted")
     ignored.write(".venv/lib/__pycache__/new.pyc", "planted")
     ignored.write("node_modules/.cache/x", "a tool's")
-    assert ignored.began.look(IGNORED).installed == ()
+    assert ignored.began.scan(IGNORED).installed == ()
     assert not list((ignored.root / ".venv").rglob("*.pyc"))
 
 
@@ -105,19 +105,19 @@ def test_what_agents_changed_stays_theirs_in_the_next_run_until_the_user_touches
     for path in (".env", "big.bin", ".venv/lib/site.py", "node_modules/evil/i.js"):
         ignored.write(path, "of an agent")
     ignored.write("lib/helper.py", "of an agent")
-    ignored.began.look([*IGNORED, "lib/"])
+    ignored.began.scan([*IGNORED, "lib/"])
     again = ignored.begin("lib/")
     found = ignored.read(again)
     assert "of an agent" not in found.values()
     assert found[".env"] == ".env of the user"
     assert "big.bin" not in found
-    assert set(again.look(IGNORED).installed) == {".venv/lib/site.py", "node_modules/evil/i.js"}
+    assert set(again.scan(IGNORED).installed) == {".venv/lib/site.py", "node_modules/evil/i.js"}
     for path in (".env", "big.bin", ".venv/lib/site.py", "node_modules/evil/i.js"):
         (ignored.root / path).unlink()
         ignored.write(path, "of the user again")
     third = ignored.begin("lib/")
     found = ignored.read(third)
-    assert third.look(IGNORED).installed == ()
+    assert third.scan(IGNORED).installed == ()
     assert [found[path] for path in (".env", "big.bin", ".venv/lib/site.py")] == ["of the user again"] * 3
 
 
@@ -128,7 +128,7 @@ def test_what_changed_in_a_step_that_died_counts_as_the_agents(ignored: Ignored)
     ignored.write("lib/helper.py", "of an agent")
     again = ignored.begin("lib/", died_at_ns=mark.stat().st_ctime_ns)
     assert "of an agent" not in ignored.read(again).values()
-    assert again.look(IGNORED).installed == ("node_modules/evil/i.js",)
+    assert again.scan(IGNORED).installed == ("node_modules/evil/i.js",)
 
 
 def test_where_nobody_took_note_all_comes_along(ignored: Ignored) -> None:

@@ -164,7 +164,7 @@ def _descriptors() -> int:
 
 
 def _supervisors() -> list[int]:
-    server = connection._state.beside
+    server = connection._state.server
     assert server
     return [*map(int, Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split())]
 
@@ -203,7 +203,7 @@ async def test_a_supervisor_that_is_killed_takes_its_call_with_it(project: Path)
 async def test_a_server_that_is_killed_is_replaced_and_its_calls_go_on(project: Path) -> None:
     call = asyncio.create_task(run("touch src/begun; sleep 0.3; exit 5", cwd=project, timeout_s=60))
     await _until(project / "src/begun")
-    server = connection._state.beside
+    server = connection._state.server
     assert server
     server.process.kill()
     server.process.wait()
@@ -213,7 +213,7 @@ async def test_a_server_that_is_killed_is_replaced_and_its_calls_go_on(project: 
 
 async def test_a_call_that_is_begun_again_loses_nothing_of_its_output(project: Path) -> None:
     await run("true", cwd=project, timeout_s=60)
-    server = connection._state.beside
+    server = connection._state.server
     assert server
     server.process.send_signal(signal.SIGSTOP)  # it has the call's descriptors, and never answers
     call = asyncio.create_task(
@@ -317,7 +317,7 @@ def test_what_lost_its_supervisor_is_found_by_the_name_of_its_run(project: Path)
         "    call = asyncio.create_task(run('setsid sh -c \"touch src/begun; sleep 30; :\" & wait',\n"
         "                                   cwd=pathlib.Path('.'), timeout_s=60))\n"
         "    while not os.path.exists('src/begun'): await asyncio.sleep(0.01)\n"
-        "    server = connection._state.beside.process.pid\n"
+        "    server = connection._state.server.process.pid\n"
         "    supervisors = open(f'/proc/{server}/task/{server}/children').read().split()\n"
         "    for pid in (server, *map(int, supervisors), os.getpid()): os.kill(pid, signal.SIGKILL)\n"
         "asyncio.run(main())\n"

@@ -172,8 +172,8 @@ def test_files_of_hooks_count_where_there_are_hooks(repo: Path) -> None:
 
 
 def test_what_is_guarded_is_told(repo: Path) -> None:
-    assert unsandboxed_files.told(repo, [repo / ".git", repo / ".swarm", repo, Path("/elsewhere")]) == ""
-    told = unsandboxed_files.told(repo, [repo / ".git", *(repo / f"f{number}" for number in range(7))])
+    assert unsandboxed_files.notice(repo, [repo / ".git", repo / ".swarm", repo, Path("/elsewhere")]) == ""
+    told = unsandboxed_files.notice(repo, [repo / ".git", *(repo / f"f{number}" for number in range(7))])
     assert told.endswith("with your rights: f0, f1, f2, f3, f4 and 2 more")
 
 

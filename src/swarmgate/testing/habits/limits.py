@@ -19,8 +19,8 @@ def _limited(
     def first(exchange: Exchange) -> Response | None:
         if exchange.number > 1:
             return None
-        told = message() if message else "Rate limit reached for model `m`."
-        return refused(429, told, headers=headers(), type="tokens", code="rate_limit_exceeded")
+        text = message() if message else "Rate limit reached for model `m`."
+        return refused(429, text, headers=headers(), type="tokens", code="rate_limit_exceeded")
 
     return first
 

@@ -28,8 +28,8 @@ def _spelled(spell: Callable[[list[Call]], str]) -> Callable[[dict[str, Any], Ex
         calls = [
             (each["function"]["name"], json.loads(each["function"]["arguments"])) for each in message["tool_calls"]
         ]
-        said = "\n\n".join(filter(None, (message.get("content"), spell(calls))))
-        return with_message(whole, {"role": "assistant", "content": said}, finish="stop")
+        text = "\n\n".join(filter(None, (message.get("content"), spell(calls))))
+        return with_message(whole, {"role": "assistant", "content": text}, finish="stop")
 
     return changed
 
@@ -111,8 +111,8 @@ def _promised(whole: dict[str, Any], exchange: Exchange) -> dict[str, Any]:
     message = message_of(whole)
     if not (exchange.offers_tools and message.get("tool_calls")):
         return whole
-    said = "I will look at the files first and then write the code that you asked for."
-    return with_message(whole, {"role": "assistant", "content": said}, finish="stop")
+    text = "I will look at the files first and then write the code that you asked for."
+    return with_message(whole, {"role": "assistant", "content": text}, finish="stop")
 
 
 def _habit(name: str, about: str, source: str, complete: Any) -> Habit:

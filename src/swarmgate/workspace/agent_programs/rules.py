@@ -134,14 +134,14 @@ def _shared(config: Config, programs: list[tuple[str, Role, CommandLine]]) -> It
     """A warning for each folder that a judge shares with another role, both writing."""
     own = {name: dict(zip(role.writable, expanded(role.writable), strict=True)) for name, role, _ in programs}
     own["any role's commands"] = dict(zip(config.commands.writable, expanded(config.commands.writable), strict=True))
-    told: set[frozenset[str]] = set()
+    warned: set[frozenset[str]] = set()
     for first, second in permutations(own, 2):
         pair = frozenset((first, second))
-        if first not in JUDGING or pair in told:
+        if first not in JUDGING or pair in warned:
             continue
         both = [t for t, a in own[first].items() for b in own[second].values() if within(a, b) or within(b, a)]
         if both:
-            told.add(pair)
+            warned.add(pair)
             yield (
                 f"{first} and {second} may both write {', '.join(dict.fromkeys(both))}: settings that one leaves there "
                 f"may steer the verdict of the other; list there under `readable` what is only read ({PROJECT_FILE})"

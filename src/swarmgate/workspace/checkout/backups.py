@@ -40,14 +40,14 @@ _MADE_FILES = (
 
 
 @dataclass(frozen=True)
-class Left:
+class Skipped:
     """What is not kept, as it is too much."""
 
     files: int = 0
     size: int = 0
 
 
-class Keepsakes:
+class Backups:
     """The copies of one work tree.
 
     Args:
@@ -59,9 +59,9 @@ class Keepsakes:
         self._root = root
         self._store = store
         self._states: dict[str, State | None] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
-    def take(self, ignored: Iterable[str], but: Collection[str] = ()) -> Left:
+    def take(self, ignored: Iterable[str], but: Collection[str] = ()) -> Skipped:
         """Copies what is worth it: the smallest first, up to `MOST_FILES` and `MOST_BYTES`.
 
         Args:
@@ -73,14 +73,14 @@ class Keepsakes:
         for path in but:
             if os.path.lexists(self.copy_of(path)):
                 self._states[path] = None
-                self._told.add(path)
-        kept = size = 0
+                self._reported.add(path)
+        copied = size = 0
         for path, state in found:
-            if kept >= MOST_FILES or size + state.st_size > MOST_BYTES or not self.add(path):
+            if copied >= MOST_FILES or size + state.st_size > MOST_BYTES or not self.add(path):
                 break
-            kept, size = kept + 1, size + state.st_size
+            copied, size = copied + 1, size + state.st_size
         self._forget_others()
-        return Left(len(found) - kept, sum(state.st_size for _, state in found[kept:]))
+        return Skipped(len(found) - copied, sum(state.st_size for _, state in found[copied:]))
 
     def add(self, path: str) -> bool:
         """Copies one file; False where it cannot be read."""
@@ -108,7 +108,7 @@ class Keepsakes:
         """The files that are gone, or have another content than their copies, and were not handed over before."""
         found = []
         for path, known in self._states.items():
-            if path in self._told:
+            if path in self._reported:
                 continue
             source, copy = self._places(path)
             try:
@@ -131,7 +131,7 @@ class Keepsakes:
             target = folder / copy.relative_to(self._store)
             make(target.parent)
             shutil.copy2(copy, target, follow_symlinks=False)
-            self._told.add(path)
+            self._reported.add(path)
 
     def resume(self) -> None:
         """Takes the copies of a run that died for those that count; `lost` then says what it did to their files."""

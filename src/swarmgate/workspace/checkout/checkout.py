@@ -119,10 +119,10 @@ class Checkout:
             folder=None,
         )
         if self.in_place:
-            shown = tuple(
+            visible = tuple(
                 (place, _ASIDE / place.relative_to(self.real)) for place in self.shared if self._is_own(place)
             )
-            bounds = replace(bounds, place=self.real, shown=shown)
+            bounds = replace(bounds, place=self.real, visible=visible)
         else:
             opened = real.confinement.readable
             known = (place for place in self.shared if self._is_own(place) or _is_below(place, opened))

@@ -20,7 +20,7 @@ from swarmgate.workspace.files import atomic, paths, regular
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from swarmgate.workspace.checkout.backups import Keepsakes
+    from swarmgate.workspace.checkout.backups import Backups
     from swarmgate.workspace.checkout.fingerprints import State
 
 _PRODUCTS = frozenset(
@@ -130,7 +130,7 @@ def _is_small(place: Path) -> bool:
     return place.is_file() and not place.is_symlink() and place.stat().st_size <= _SMALL
 
 
-class Brought:
+class IncludedFiles:
     """What comes along in the runs of one work tree.
 
     Args:
@@ -139,7 +139,7 @@ class Brought:
         record: the file that remembers from run to run what agents changed.
     """
 
-    def __init__(self, root: Path, copies: Keepsakes, record: Path) -> None:
+    def __init__(self, root: Path, copies: Backups, record: Path) -> None:
         self._root, self._copies, self._record = root, copies, record
         self._known: dict[str, _Known] = {}
         self._agents: dict[str, State | None] = {}
@@ -169,7 +169,7 @@ class Brought:
         self._agents |= {path: None for path, state in before.items() if state is None and not self._is_there(path)}
         return frozenset(self._agents)
 
-    def look(self, ignored: Iterable[str]) -> Touched:
+    def scan(self, ignored: Iterable[str]) -> Touched:
         """What agents changed since, and before; byte code of theirs is removed, for any Python makes it again.
 
         Args:
@@ -205,13 +205,13 @@ class Brought:
         found: dict[str, Item] = {}
         for name, known in self._known.items():
             path = name.rstrip("/")
-            kept = [each for each in known.states if self._copies.holds(each)]
-            if len(kept) < len(known.states):  # too much of it to copy
+            copied = [each for each in known.states if self._copies.holds(each)]
+            if len(copied) < len(known.states):  # too much of it to copy
                 without = frozenset(each for each in self._agents if each.startswith(name))
                 if path not in without:
                     found[path] = Item(path, _place(self._root, path), without=without)
-                kept = [each for each in kept if each in without]
-            found |= {each: self._copied(each) for each in kept}
+                copied = [each for each in copied if each in without]
+            found |= {each: self._copied(each) for each in copied}
         found |= {each: self._copied(each) for each in self._agents if each not in found and self._copies.holds(each)}
         return tuple(found.values())
 

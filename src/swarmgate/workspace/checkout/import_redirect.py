@@ -57,8 +57,8 @@ def _redirect() -> None:
             if isinstance(table, dict):
                 table.update(_all_moved(table, *where))
     seen = os.path.join(answers, str(os.getpid()))  # noqa: PTH118 - as above
-    _say(seen, ())
-    atexit.register(lambda: _say(seen, tuple(_strays(real, (*shared, os.path.realpath(sys.prefix))))))
+    _write_report(seen, ())
+    atexit.register(lambda: _write_report(seen, tuple(_strays(real, (*shared, os.path.realpath(sys.prefix))))))
 
 
 def _strays(real: str, shared: tuple[str, ...]) -> list[str]:
@@ -67,7 +67,7 @@ def _strays(real: str, shared: tuple[str, ...]) -> list[str]:
     return sorted({each for each in files if within(each, real) and not any(within(each, one) for one in shared)})
 
 
-def _say(place: str, strays: tuple[str, ...]) -> None:
+def _write_report(place: str, strays: tuple[str, ...]) -> None:
     try:
         with open(place, "w", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - as above
             file.write("".join(f"{each}\n" for each in strays))

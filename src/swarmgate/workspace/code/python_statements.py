@@ -154,8 +154,8 @@ def wrong_result(node: Function) -> str:
     values = [each for each in values if not (isinstance(each, ast.Constant) and each.value is None)]
     if not values:
         return ""
-    says = node.returns is not None and ast.unparse(node.returns).strip("'\"") == "bool"
-    boolean = says or node.name in _BOOLEAN_METHODS or all(map(is_boolean, values))
+    declared = node.returns is not None and ast.unparse(node.returns).strip("'\"") == "bool"
+    boolean = declared or node.name in _BOOLEAN_METHODS or all(map(is_boolean, values))
     return f"{PROBE}.{'untrue' if boolean else 'wrong'}"
 
 

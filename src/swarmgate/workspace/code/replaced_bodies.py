@@ -48,10 +48,10 @@ class Replaceable:
         parts, read = [], 0
         digits = {_RAISES: str(2 if mode is Mode.RAISE else 0), _WRONG: str(2 if mode is Mode.CONSTANT else 0)}
         for offset, text in self._insertions:
-            shown = text
+            masked = text
             for sign, digit in digits.items():
-                shown = shown.replace(sign, digit)
-            parts += [self._source[read:offset], shown.encode()]
+                masked = masked.replace(sign, digit)
+            parts += [self._source[read:offset], masked.encode()]
             read = offset
         return b"".join([*parts, self._source[read:]])
 

@@ -74,7 +74,7 @@ def _read(name: str, texts: Sequence[str], state: State, feed: Feed) -> None:
             state.assign(each, value)
 
 
-def keep_files(name: str, words: Sequence[Word], state: State, out: Feed, *, network: Collection[str]) -> None:
+def record_files(name: str, words: Sequence[Word], state: State, out: Feed, *, network: Collection[str]) -> None:
     """Remembers which files hold what: a download, what `tee` got, a copy of one of them."""
     texts = [word.text for word in words]
     paths: list[str] = []

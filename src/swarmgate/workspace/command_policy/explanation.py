@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.errors import MissingRequirement
-from swarmgate.workspace.command_policy.policy import judge, shown
+from swarmgate.workspace.command_policy.policy import judge, rendered
 from swarmgate.workspace.sandbox.choice import choose
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Explained:
 
     def lines(self) -> list[str]:
         """For people."""
-        lines = ["Read as:", *(f"  {line}" for line in shown(self.judgement.commands) or ["(nothing)"])]
+        lines = ["Read as:", *(f"  {line}" for line in rendered(self.judgement.commands) or ["(nothing)"])]
         for reason in self.judgement.reasons:
             head = f"Refused by {reason.rule}: {reason.command}"
             lines += ["", head, f"  why:     {reason.why}", f"  instead: {reason.instead}"]

@@ -82,7 +82,7 @@ class Simple:
 
     def __str__(self) -> str:
         parts = [f"{name}={value}" for name, value in self.assigned]
-        parts += [_shown(str(word)) for word in self.words]
+        parts += [_rendered(str(word)) for word in self.words]
         parts += [f"{each.operator} {each.target}" for each in self.redirects]
         return " ".join(parts).replace(UNKNOWN, "?")
 
@@ -113,5 +113,5 @@ def program_of(word: Word) -> str:
     return plain if plain in {"python", "pip", "perl", "ruby", "php", "pypy", "lua", "node"} else name
 
 
-def _shown(text: str) -> str:
+def _rendered(text: str) -> str:
     return f"'{text}'" if not text or any(char.isspace() for char in text) else text

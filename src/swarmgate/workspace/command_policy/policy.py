@@ -68,7 +68,7 @@ def _once(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
     return tuple(dict.fromkeys(reasons))
 
 
-def shown(commands: Sequence[Simple]) -> list[str]:
+def rendered(commands: Sequence[Simple]) -> list[str]:
     """How a line was read: one command a line, below what starts it."""
     lines: list[str] = []
     above: tuple[str, ...] = ()

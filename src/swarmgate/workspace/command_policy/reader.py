@@ -100,12 +100,12 @@ class Reader:
             self._at_exit += [(inner.text, state) for inner in inners if inner.text]
             inners = ()
         unread = self._code(words, state, feed) or self._executed(words, state)
-        if not inners or unread or redirects or any(inner.kept for inner in inners):
+        if not inners or unread or redirects or any(inner.counted for inner in inners):
             self.record(Simple(tuple(words), tuple(redirects), state.cwd, state.via, tuple(assigned), unread))
         out = printed(words, feed, cwd=state.cwd, root=self._root)
         for inner in inners:
             out = self._inside(inner, state, feed, assigned) or out
-        builtins.keep_files(name, words[1:], state, out, network=NETWORK)
+        builtins.record_files(name, words[1:], state, out, network=NETWORK)
         return self._output(redirects, state, out)
 
     # --- inside of wrappers ---

@@ -49,5 +49,5 @@ def place(folder: Path) -> str:
         inode = folder.stat().st_ino
     except OSError:
         return ""
-    told = f"{socket.gethostname()}\0{os.path.realpath(folder)}\0{inode}"
-    return hashlib.sha256(told.encode(errors="surrogateescape")).hexdigest()[:16]
+    identity = f"{socket.gethostname()}\0{os.path.realpath(folder)}\0{inode}"
+    return hashlib.sha256(identity.encode(errors="surrogateescape")).hexdigest()[:16]

@@ -35,8 +35,8 @@ def ignored(git: Driver) -> tuple[str, ...]:
     # `git ls-files --directory` says nothing of ignored files in a folder of which other files are merely untracked.
     options = ("--ignored=matching", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
     with git.index() as index:
-        said = git.run("status", "--porcelain=v1", "-z", *options, index=index)
-    return tuple(paths.decode(record[3:]) for record in said.split(b"\0") if record.startswith(b"!! "))
+        output = git.run("status", "--porcelain=v1", "-z", *options, index=index)
+    return tuple(paths.decode(record[3:]) for record in output.split(b"\0") if record.startswith(b"!! "))
 
 
 def rule_against(git: Driver, path: str) -> str:

@@ -65,13 +65,13 @@ class Locks:
         git: runs git there.
 
     Attributes:
-        tell: is told when a lock is waited for, in words.
+        notify: is called with a text when a lock is waited for.
     """
 
     def __init__(self, git: Driver) -> None:
         self._git = git
         self._removed: list[Removed] = []
-        self.tell: Callable[[str], None] = lambda _text: None
+        self.notify: Callable[[str], None] = lambda _text: None
 
     @property
     def _record(self) -> Path:
@@ -149,10 +149,10 @@ class Locks:
 
     def _read(self) -> _AtWork | None:
         try:
-            said = json.loads(self._record.read_bytes())
+            record = json.loads(self._record.read_bytes())
         except (OSError, ValueError, RecursionError):  # not there, cut short, or somebody's: it says nothing
             return None
-        match said:
+        match record:
             case {"process": str(process), "since": int(since), "command": str(command), **rest} if not rest:
                 return _AtWork(process, since, command)
         return None
@@ -169,7 +169,7 @@ class Locks:
         if found:
             self._removed.append(Removed(locks=tuple(map(str, found)), command=work.command))
             named = ", ".join(str(lock) for lock in found)
-            self.tell(f"`git {work.command}` was killed in the middle: the locks that it left were removed: {named}")
+            self.notify(f"`git {work.command}` was killed in the middle: the locks that it left were removed: {named}")
         return held
 
     def _since(self, work: _AtWork) -> list[Path]:
@@ -210,24 +210,24 @@ class Locks:
         Raises:
             GitLocked: it stays.
         """
-        told = time.monotonic() + _TOLD_S
+        notify_at = time.monotonic() + _TOLD_S
         while os.path.lexists(lock):
             now = time.monotonic()
             if now >= until:
                 raise self._named(lock)
-            if now >= told:
-                told = until
-                self.tell(f"waiting up to {WAIT_S:.0f} s for another git command, which holds {lock}")
+            if now >= notify_at:
+                notify_at = until
+                self.notify(f"waiting up to {WAIT_S:.0f} s for another git command, which holds {lock}")
             time.sleep(_POLL_S)
         if time.monotonic() >= until:  # it comes and goes: somebody is busy here
             raise self._named(lock)
 
     def _named(self, lock: Path) -> GitLocked:
         holders = processes.holders(lock, self._folders)
-        told = f"{lock} stands: git changes nothing while it is there."
+        message = f"{lock} stands: git changes nothing while it is there."
         if holders:
             by = f"`{holders[0].command}` (pid {holders[0].pid})"
             hint = f"{by} is at work here: let it come to its end, or end it; then: swarm run"
         else:
             hint = f"No git command is at work here, so one that crashed left it: rm '{lock}'; then: swarm run"
-        return GitLocked(told, lock=str(lock), hint=hint)
+        return GitLocked(message, lock=str(lock), hint=hint)

@@ -65,12 +65,12 @@ def _processes() -> Iterator[tuple[int, list[str]]]:
     """All processes with their command lines."""
     if table.is_visible():
         for pid in table.numbers():
-            if line := table.told(pid, "cmdline"):
+            if line := table.read_file(pid, "cmdline"):
                 yield pid, os.fsdecode(line).rstrip("\0").split("\0")
         return
     listed = subprocess.run(["/bin/ps", "-A", "-o", "pid=,command="], capture_output=True, check=False)
-    for told in os.fsdecode(listed.stdout).splitlines():
-        number, _, command = told.strip().partition(" ")
+    for row in os.fsdecode(listed.stdout).splitlines():
+        number, _, command = row.strip().partition(" ")
         if number.isdigit() and command.split():
             yield int(number), command.split()
 

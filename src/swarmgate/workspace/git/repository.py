@@ -68,7 +68,7 @@ class Repository:
         self._unflagged: tuple[int, ...] | None = None  # the state of an index in which no entry has a flag
         self._reading, self._listing = threading.Lock(), threading.Lock()
         # What names its own content cannot go stale: a tree its files, an index its tree, two trees their difference.
-        self._kept: dict[str, dict[bytes, bytes | None]] = {}
+        self._cached: dict[str, dict[bytes, bytes | None]] = {}
         self._listed: dict[str, tuple[str, ...]] = {}
         self._trees: dict[str, str] = {}
         self._sizes: dict[str, int] = {}
@@ -194,10 +194,10 @@ class Repository:
         options = ("--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
         state = _state(self._git.git_dir / "index")
         with self._git.index() as index:
-            self._look_at_all(state, index)
-            said = self._git.run("status", "--porcelain=v1", "-z", *options, "--", ".", OUTSIDE, index=index)
+            self._unflag_index(state, index)
+            output = self._git.run("status", "--porcelain=v1", "-z", *options, "--", ".", OUTSIDE, index=index)
         # Twice is what git says of a file that is gone from the index and untracked in its place.
-        return tuple(dict.fromkeys(paths.decode(record[3:]) for record in said.split(b"\0")[:-1]))
+        return tuple(dict.fromkeys(paths.decode(record[3:]) for record in output.split(b"\0")[:-1]))
 
     def stash(self, message: str) -> bool:
         """Stash all that `dirty` names, untracked files too; False when there was nothing to stash."""
@@ -228,7 +228,7 @@ class Repository:
         """
         state = _state(self._git.git_dir / "index")
         with self._git.index() as index:
-            self._look_at_all(state, index)
+            self._unflag_index(state, index)
             # Out of the index, ignored, and back as in HEAD: `git add` with an exclude pathspec fails where the user's
             # .gitignore names the same folder, and would store the growing ledger with every snapshot where not.
             tracked = self._tracks_swarm or _may_hold(index, b".swarm/")
@@ -240,7 +240,7 @@ class Repository:
                 self._git.run("reset", "--quiet", "HEAD", "--", ".swarm", index=index)
             return self._tree_in(index)
 
-    def _look_at_all(self, state: tuple[int, ...], index: Path) -> None:
+    def _unflag_index(self, state: tuple[int, ...], index: Path) -> None:
         """Takes the flags off the copy of an index that was in a state; one known to have none is not asked again."""
         if state != self._unflagged and not index_flags.unflag(self._git, index):
             self._unflagged = state
@@ -371,7 +371,7 @@ class Repository:
             else:
                 found[tree] = self._listed_contents(tree, raws)
         with self._reading:  # gates ask for the same at the same time, from threads of their own
-            return found | self._looked_up(few)
+            return found | self._read_few(few)
 
     def _listed_contents(self, tree: str, raws: Mapping[bytes, str]) -> dict[str, bytes]:
         """The contents of many files."""
@@ -485,20 +485,20 @@ class Repository:
     def _line(self, *args: str) -> str:
         return self._git.run(*args).decode(errors="surrogateescape").rstrip("\n")
 
-    def _looked_up(self, wanted: Mapping[str, Mapping[bytes, str]]) -> dict[str, dict[str, bytes]]:
+    def _read_few(self, wanted: Mapping[str, Mapping[bytes, str]]) -> dict[str, dict[str, bytes]]:
         """The contents of few files of each tree."""
-        kept = {tree: dict(self._kept.get(tree, {})) for tree in wanted}
-        fresh = [(tree, raw) for tree, raws in wanted.items() for raw in raws if raw not in kept[tree]]
+        known = {tree: dict(self._cached.get(tree, {})) for tree in wanted}
+        fresh = [(tree, raw) for tree, raws in wanted.items() for raw in raws if raw not in known[tree]]
         contents = self._objects([tree.encode() + b":" + raw for tree, raw in fresh])
         for (tree, raw), content in zip(fresh, contents, strict=True):
-            kept[tree][raw] = content
-        for tree, each in kept.items():
+            known[tree][raw] = content
+        for tree, each in known.items():
             # A name such as HEAD may stand for another tree the next time.
             if _ID.fullmatch(tree):
                 size = sum(len(content or b"") for content in each.values())
-                _remember(self._kept, tree, each if size <= _KEPT_BYTES else {})
+                _remember(self._cached, tree, each if size <= _KEPT_BYTES else {})
         return {
-            tree: {path: content for raw, path in raws.items() if (content := kept[tree][raw]) is not None}
+            tree: {path: content for raw, path in raws.items() if (content := known[tree][raw]) is not None}
             for tree, raws in wanted.items()
         }
 

@@ -83,8 +83,8 @@ def _found(*variables: str) -> list[tuple[int, int]]:
     for pid in table.numbers():
         with contextlib.suppress(OSError):
             if pid not in spared and os.stat(f"/proc/{pid}").st_uid == mine:  # noqa: PTH116 - hundreds in a row
-                start, told = identity.start(pid), _environment(pid)
-                if start is not None and any(_is_dead_runs(pid, name, told.get(name, b"")) for name in variables):
+                start, environ = identity.start(pid), _environment(pid)
+                if start is not None and any(_is_dead_runs(pid, name, environ.get(name, b"")) for name in variables):
                     found.append((pid, start))
     return found
 
@@ -102,12 +102,12 @@ def _line() -> set[int]:
     found, pid = set[int](), os.getpid()
     while pid and pid not in found:
         found.add(pid)
-        process = table.look(pid)
+        process = table.lookup(pid)
         pid = process.parent if process else 0
     return found
 
 
 def _environment(pid: int) -> dict[str, bytes]:
-    parts = table.told(pid, "environ").split(b"\0")
+    parts = table.read_file(pid, "environ").split(b"\0")
     pairs = (part.partition(b"=") for part in parts if part.startswith(_OURS))
     return {os.fsdecode(name): value for name, _, value in pairs}

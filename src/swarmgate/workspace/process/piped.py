@@ -160,11 +160,11 @@ async def start(
         WorkspaceError: `cwd` is no folder, the operating system refused to start the process, or something that it
             started cannot be ended.
     """
-    shown = shlex.join(argv)
+    command = shlex.join(argv)
     if not cwd.is_dir():  # noqa: ASYNC240 - one stat call
-        raise WorkspaceError(f"`{shown}` cannot run in {cwd}: there is no such folder")
+        raise WorkspaceError(f"`{command}` cannot run in {cwd}: there is no such folder")
     piped = Piped(output_limit)
     async with contextlib.AsyncExitStack() as stack:
-        with starting(list(argv), shown):
+        with starting(list(argv), command):
             await stack.enter_async_context(piped.running(argv, cwd, marked(env, inherit=inherit)))
         yield piped

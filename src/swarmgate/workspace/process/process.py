@@ -105,20 +105,20 @@ async def run(
             started cannot be ended.
     """
     command = ["/bin/sh", "-c", argv] if isinstance(argv, str) else list(argv)
-    shown = argv if isinstance(argv, str) else shlex.join(command)
+    displayed = argv if isinstance(argv, str) else shlex.join(command)
     if not cwd.is_dir():  # noqa: ASYNC240 - one stat call
-        raise WorkspaceError(f"`{shown}` cannot run in {cwd}: there is no such folder")
+        raise WorkspaceError(f"`{displayed}` cannot run in {cwd}: there is no such folder")
     capture = _Capture(output_limit, on_line)
     variables = marked(env, inherit=inherit)
     started = time.monotonic()
-    with temporary.holding(stdin) as source, starting(command, shown):
+    with temporary.holding(stdin) as source, starting(command, displayed):
         call = Call(command, cwd, variables, source, capture)
         capture.stop = call.ended.set
         async with call:
             timed_out = not await _ended(call, timeout_s, while_at_work=while_at_work)
     capture.raise_refusal()
     return Completed(
-        command=shown.encode(errors="replace").decode(),
+        command=displayed.encode(errors="replace").decode(),
         exit_code=None if timed_out else call.exit_code,
         stdout=capture.text(1),
         stderr=capture.text(2),
@@ -158,7 +158,7 @@ def marked(env: Mapping[str, str] | None, *, inherit: bool) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def starting(command: list[str], shown: str) -> Iterator[None]:
+def starting(command: list[str], displayed: str) -> Iterator[None]:
     """Says of a program that could not be started why, and what to do."""
     try:
         yield
@@ -172,7 +172,7 @@ def starting(command: list[str], shown: str) -> Iterator[None]:
             f"the program `{command[0]}` cannot be executed: permission denied", hint=f"chmod +x {command[0]}"
         ) from error
     except (OSError, ValueError) as error:
-        raise WorkspaceError(f"`{shown[:200]}` could not be started: {error}") from error
+        raise WorkspaceError(f"`{displayed[:200]}` could not be started: {error}") from error
 
 
 class _Capture:

@@ -44,7 +44,7 @@ def numbers() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()] if is_visible() else []  # noqa: PTH208 - quick
 
 
-def told(pid: int, name: str) -> bytes:
+def read_file(pid: int, name: str) -> bytes:
     """What the kernel's file of that name says of a process; nothing where it is gone, or not ours to ask."""
     try:
         with open(f"/proc/{pid}/{name}", "rb") as file:  # noqa: PTH123 - hundreds in a row
@@ -53,9 +53,9 @@ def told(pid: int, name: str) -> bytes:
         return b""
 
 
-def look(pid: int) -> Process | None:
+def lookup(pid: int) -> Process | None:
     """A process; None where there is none of that number."""
-    fields = told(pid, "stat").rpartition(b")")[2].split()
+    fields = read_file(pid, "stat").rpartition(b")")[2].split()
     try:
         return Process(int(fields[1]), int(fields[2]), int(fields[19]), fields[0] in {b"Z", b"X"})
     except (ValueError, IndexError):
@@ -83,7 +83,7 @@ def processor_s(top: int) -> float | None:
         return None
     ticks = 0
     for pid in (top, *(pid for pid, _ in descendants(top))):
-        fields = told(pid, "stat").rpartition(b")")[2].split()
+        fields = read_file(pid, "stat").rpartition(b")")[2].split()
         # Its own user and system time, and those of its children that were waited for (proc(5)).
         ticks += sum(map(int, fields[13:15] if pid == top else fields[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK")
@@ -107,8 +107,8 @@ def _states(pid: int) -> dict[int, bytes]:
         threads = [int(name) for name in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208 - quick
     except OSError:
         return {}
-    said = ((thread, told(pid, f"task/{thread}/stat").rpartition(b")")[2].split()) for thread in threads)
-    return {thread: fields[0] for thread, fields in said if fields}
+    stats = ((thread, read_file(pid, f"task/{thread}/stat").rpartition(b")")[2].split()) for thread in threads)
+    return {thread: fields[0] for thread, fields in stats if fields}
 
 
 def children() -> list[int]:
@@ -140,7 +140,7 @@ def send(pid: int, start: int, number: int) -> None:
             return
         handle = os.pidfd_open(pid)
         try:
-            found = look(pid)
+            found = lookup(pid)
             if found and found.start == start:
                 signal.pidfd_send_signal(handle, number)
         finally:
@@ -149,5 +149,5 @@ def send(pid: int, start: int, number: int) -> None:
 
 def _all() -> Iterator[tuple[int, Process]]:
     for pid in numbers():
-        if found := look(pid):
+        if found := lookup(pid):
             yield pid, found

@@ -47,14 +47,14 @@ def folder(what: str) -> Iterator[Path]:
     Raises:
         WorkspaceError: none can be made.
     """
-    place = made(what)
+    place = created(what)
     try:
         yield place
     finally:
         remove(place)
 
 
-def made(what: str) -> Path:
+def created(what: str) -> Path:
     """A folder of one's own, resolved; who asks for it says `remove` later.
 
     Args:
@@ -83,12 +83,12 @@ def owned(what: str, owner: object) -> Path:
     Raises:
         WorkspaceError: none can be made.
     """
-    place = made(what)
+    place = created(what)
     weakref.finalize(owner, remove, place)
     return place
 
 
-def kept(what: str) -> Path:
+def persistent(what: str) -> Path:
     """A folder that is the user's from now on: it stays.
 
     Raises:

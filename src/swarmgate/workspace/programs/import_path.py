@@ -87,9 +87,9 @@ def keep_out() -> None:
     The environment that swarmgate runs from stays, also where it lies in the tree: `unsandboxed_files` guards it there.
     """
     own = [place for place in (sys.prefix, sys.base_prefix) if is_agents(place)]
-    kept = [entry for entry in sys.path if not _is_tainted(entry, own)]
-    _LEFT.update(set(sys.path) - set(kept))
-    sys.path[:] = kept
+    safe = [entry for entry in sys.path if not _is_tainted(entry, own)]
+    _LEFT.update(set(sys.path) - set(safe))
+    sys.path[:] = safe
 
 
 def left() -> tuple[str, ...]:

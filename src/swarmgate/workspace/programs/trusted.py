@@ -98,8 +98,8 @@ def environment(folder: Path, variables: Mapping[str, str] = os.environ) -> dict
     """The variables of this process, or others, for a program with the user's rights that works in a folder."""
     import_path.enter(str(folder))
     known = import_path.known()
-    kept = ((name, _cleaned(name, value, known)) for name, value in {"PATH": os.defpath, **variables}.items())
-    return {name: os.defpath if value is None else value for name, value in kept if value is not None or name == "PATH"}
+    safe = ((name, _cleaned(name, value, known)) for name, value in {"PATH": os.defpath, **variables}.items())
+    return {name: os.defpath if value is None else value for name, value in safe if value is not None or name == "PATH"}
 
 
 def keep_out(*folders: Path) -> None:
@@ -186,11 +186,11 @@ def _cleaned(name: str, value: str, _known: int) -> str | None:
         return value
     libraries = name in _LIBRARIES
     entries = re.split(r"[:\s]+", value) if libraries else value.split(os.pathsep)
-    kept = [each for each in entries if _is_kept(each, bare=libraries)]
-    return os.pathsep.join(kept) or None
+    safe = [each for each in entries if _is_safe(each, bare=libraries)]
+    return os.pathsep.join(safe) or None
 
 
-def _is_kept(entry: str, *, bare: bool) -> bool:
+def _is_safe(entry: str, *, bare: bool) -> bool:
     if bare and entry and os.sep not in entry:
         return True
     return entry.startswith(os.sep) and not import_path.is_agents(entry)

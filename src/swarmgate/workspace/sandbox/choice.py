@@ -69,10 +69,10 @@ def choose(kind: Kind = "auto") -> Sandbox:
 
 def notice(sandbox: Sandbox) -> str:
     """What the user is told of it at every start; empty where it holds back what it should, and nothing else."""
-    said = "; ".join((*sandbox.weaknesses, *sandbox.hindrances))
+    limits = "; ".join((*sandbox.weaknesses, *sandbox.hindrances))
     if sandbox.name == "none":
-        return f'NO SANDBOX ([commands] sandbox = "none"): {said}'
-    return f"commands of agents are confined by {sandbox.name}: {said}" if said else ""
+        return f'NO SANDBOX ([commands] sandbox = "none"): {limits}'
+    return f"commands of agents are confined by {sandbox.name}: {limits}" if limits else ""
 
 
 _KINDS = {

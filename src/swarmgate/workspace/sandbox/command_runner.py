@@ -98,7 +98,7 @@ class CommandRunner:
                 f"{place} leads elsewhere by a link: to {place.resolve()}", hint=f"replace the link: rm {place}"
             )
         inside = (each for each in bounds.writable if each.is_relative_to(self.root) and each != self.root)
-        spared = [each for each in inside if not any(each.is_relative_to(kept) for kept in bounds.guarded)]
+        spared = [each for each in inside if not any(each.is_relative_to(path) for path in bounds.guarded)]
         return replace(self, confinement=replace(bounds, guarded=(self.root, *bounds.guarded), spared=(place, *spared)))
 
     def refused(self, done: Completed) -> str:

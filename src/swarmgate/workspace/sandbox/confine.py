@@ -178,7 +178,7 @@ def _editable(environment: Path) -> Iterator[Path]:
     """Source folders of packages that were installed as editable (PEP 610: `direct_url.json`)."""
     for record in environment.glob("lib/python*/site-packages/*.dist-info/direct_url.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            said = json.loads(regular.read(record))
-            url = urlsplit(said["url"])
-            if url.scheme == "file" and said["dir_info"]["editable"] is True:
+            record_data = json.loads(regular.read(record))
+            url = urlsplit(record_data["url"])
+            if url.scheme == "file" and record_data["dir_info"]["editable"] is True:
                 yield Path(unquote(url.path))

@@ -90,8 +90,8 @@ def available() -> Landlock | str:
 def _readable(bound: Confinement) -> tuple[str, ...]:
     system = [place for name in SYSTEM for place in _spared(name, ROOTS_OWN)] if os.getuid() == 0 else SYSTEM
     hidden = frozenset(map(str, bound.hidden))
-    shown = map(str, (*bound.readable, *bound.guarded, bound.root))
-    return (*system, "/proc", *(place for each in shown for place in _not_below(each, hidden)))
+    visible = map(str, (*bound.readable, *bound.guarded, bound.root))
+    return (*system, "/proc", *(place for each in visible for place in _not_below(each, hidden)))
 
 
 def _not_below(folder: str, hidden: Collection[str]) -> Iterator[str]:

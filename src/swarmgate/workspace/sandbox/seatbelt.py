@@ -54,8 +54,8 @@ def profile(bound: Confinement) -> str:
     rules = ["(version 1)", "(allow default)", "(deny file-write*)"]
     rules += [f"(deny file-read-data {_below(place)})" for place in hidden]
     rules += [f"(deny {operation})" for operation in _HELPERS]
-    shown = (*bound.readable, *bound.guarded, bound.root, *bound.writable)
-    rules += [f"(allow file-read* {_below(path)})" for path in shown]
+    visible = (*bound.readable, *bound.guarded, bound.root, *bound.writable)
+    rules += [f"(allow file-read* {_below(path)})" for path in visible]
     rules += [f"(allow file-write* {_below(path)})" for path in (bound.root, *bound.writable)]
     rules += ['(allow file-write* (literal "/dev/null") (literal "/dev/tty") (regex #"^/dev/fd/"))']
     rules += [f"({'allow' if written else 'deny'} file-write* {_below(path)})" for path, written in bound.exceptions()]

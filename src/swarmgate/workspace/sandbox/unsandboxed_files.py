@@ -88,7 +88,7 @@ def places(root: Path) -> dict[Path, str]:
     return {place: why for place, why in found.items() if not any(each in found for each in place.parents)}
 
 
-def told(root: Path, guarded: Iterable[Path]) -> str:
+def notice(root: Path, guarded: Iterable[Path]) -> str:
     """What the user is told of guarded places in the work tree besides `.git` and `.swarm`; empty without any."""
     inside = (str(place.relative_to(root)) for place in guarded if place != root and place.is_relative_to(root))
     names = [name for name in inside if name not in GUARDED]
@@ -189,10 +189,10 @@ def _settings(root: Path) -> Iterator[tuple[Path, str]]:
         yield root / _LARGE, "git-lfs reads its settings from it"
 
 
-def _named(key: str, value: str, beside: Path, root: Path) -> Iterator[Path]:
+def _named(key: str, value: str, folder: Path, root: Path) -> Iterator[Path]:
     """The files of the work tree that a setting names."""
     if _INCLUDES.fullmatch(key) and not value.startswith("%"):
-        yield _normal(beside / Path(value).expanduser())
+        yield _normal(folder / Path(value).expanduser())
     elif _PROGRAMS.fullmatch(key):
         first, *others = _words(value.removeprefix("!")) or [""]
         if "/" in first and not first.startswith(("~", "$", "%")):
@@ -248,10 +248,10 @@ def _is_hook(place: Path) -> bool:
 
 def _mentioned(hook: Path, root: Path) -> Iterator[Path]:
     try:
-        said = regular.read(hook, limit=_HOOK_BYTES).decode(errors="surrogateescape")
+        script = regular.read(hook, limit=_HOOK_BYTES).decode(errors="surrogateescape")
     except OSError:
         return
-    for word in dict.fromkeys(_WORD.findall(said)):
+    for word in dict.fromkeys(_WORD.findall(script)):
         place = _normal(root / word)
         whole = _whole(place, root) if place.is_file() else root
         if whole.resolve() == whole != root:  # a mere mention, so that links are no reason to stop

@@ -141,9 +141,9 @@ def contradiction(report: Counts, printed: str, *, silent: bool) -> str:
     if not lines:
         ended = silent or _TOLD.search(text)
         return "" if ended else "pytest wrote a report and did not come to its end: it printed no count of its tests"
-    told = dict.fromkeys(("passed", "xpassed", "failed", "error", "errors"), 0)
-    told |= {item["word"]: int(item["count"]) for item in _COUNT_FIRST.finditer(lines[-1][0])}
-    passed, failed = told["passed"] + told["xpassed"], told["failed"] + told["error"] + told["errors"]
+    counts = dict.fromkeys(("passed", "xpassed", "failed", "error", "errors"), 0)
+    counts |= {item["word"]: int(item["count"]) for item in _COUNT_FIRST.finditer(lines[-1][0])}
+    passed, failed = counts["passed"] + counts["xpassed"], counts["failed"] + counts["error"] + counts["errors"]
     if report.passed <= passed and not (failed and not report.failed):
         return ""
     return (

@@ -7,7 +7,7 @@ import signal
 from typing import TYPE_CHECKING, NoReturn
 
 from swarmgate.workspace.process.supervision import launcher
-from swarmgate.workspace.process.supervision.wire import REFUSED, Request, say
+from swarmgate.workspace.process.supervision.wire import REFUSED, Request, send
 
 if TYPE_CHECKING:
     import socket
@@ -24,11 +24,11 @@ def start(talk: socket.socket, request: Request, streams: Sequence[int]) -> int:
         _become(request, streams, report)
     os.close(report)
     with open(trouble, "rb") as file:  # noqa: PTH123 - a descriptor
-        told = file.read()
-    if not told:
+        problem = file.read()
+    if not problem:
         return pid
     os.waitpid(pid, 0)
-    say(talk, REFUSED, told.decode(errors="replace"))
+    send(talk, REFUSED, problem.decode(errors="replace"))
     return 0
 
 

@@ -30,9 +30,9 @@ def main(arguments: list[str]) -> None:
     calls: dict[int, int] = {}
     serving = True
     while serving or calls:
-        gone, said = watch.wait()
+        gone, message = watch.wait()
         _bury(calls)
-        if serving and (gone or (said and not _take(requests, calls, owner))):
+        if serving and (gone or (message and not _take(requests, calls, owner))):
             serving = False
             watch.only_children()  # the calls see the owner's end themselves
 
@@ -42,7 +42,7 @@ def _take(requests: socket.socket, calls: dict[int, int], owner: int) -> bool:
 
     The call's socket is held open here until its supervisor is gone, and what that left.
     """
-    said, descriptors, _, _ = socket.recv_fds(requests, 1, DESCRIPTORS)
+    data, descriptors, _, _ = socket.recv_fds(requests, 1, DESCRIPTORS)
     for each in descriptors:
         os.set_inheritable(each, False)
     if len(descriptors) == DESCRIPTORS:
@@ -52,7 +52,7 @@ def _take(requests: socket.socket, calls: dict[int, int], owner: int) -> bool:
         calls[pid] = descriptors.pop(0)
     for each in descriptors:
         os.close(each)
-    return bool(said)
+    return bool(data)
 
 
 def _bury(calls: dict[int, int]) -> None:

@@ -46,12 +46,12 @@ def encoded(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
     if any("\0" in text for text in texts):
         raise ValueError("embedded null byte")
     plain = {text: os.fsencode(text).decode("latin-1") for text in texts}
-    said = {
+    request = {
         "argv": [plain[part] for part in argv],
         "cwd": plain[cwd],
         "env": {plain[name]: plain[value] for name, value in env.items()},
     }
-    body = json.dumps(said).encode()
+    body = json.dumps(request).encode()
     return b"%d\n%s" % (len(body), body)
 
 
@@ -71,19 +71,19 @@ def received(talk: socket.socket) -> Request | None:
             return None
         parts.append(more)
         missing -= len(more)
-    said = json.loads(b"".join(parts))
-    env = {name.encode("latin-1"): value.encode("latin-1") for name, value in said["env"].items()}
-    return Request([part.encode("latin-1") for part in said["argv"]], said["cwd"].encode("latin-1"), env)
+    request = json.loads(b"".join(parts))
+    env = {name.encode("latin-1"): value.encode("latin-1") for name, value in request["env"].items()}
+    return Request([part.encode("latin-1") for part in request["argv"]], request["cwd"].encode("latin-1"), env)
 
 
-def say(talk: socket.socket, word: str, *more: object) -> None:
+def send(talk: socket.socket, word: str, *more: object) -> None:
     """Tell swarmgate, which may not be there to hear it."""
     line = " ".join((word, *map(str, more))).replace("\n", " ")
     with contextlib.suppress(OSError):
         talk.sendall(line.encode(errors="replace") + b"\n")
 
 
-def heard(talk: socket.socket) -> bytes:
+def receive(talk: socket.socket) -> bytes:
     """What swarmgate says; nothing when it let go."""
     try:
         return talk.recv(1)

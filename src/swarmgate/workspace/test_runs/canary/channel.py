@@ -72,7 +72,7 @@ class Session:
         """The signature of a record by this runner."""
         return hashlib.blake2b(body.encode(), key=self.key, digest_size=16).hexdigest()
 
-    def hear(self, signature: str, body: str) -> None:
+    def receive(self, signature: str, body: str) -> None:
         """Takes a record, if it is one of this runner's."""
         if not hmac.compare_digest(self.signed(body), signature):
             self.broken = "a record was not signed by the runner"
@@ -143,10 +143,10 @@ class Channel:
             loop.remove_reader(self._pipe)
             while self._take():
                 pass
-            self._look_around(place)
+            self._check_integrity(place)
             os.close(self._pipe)
 
-    def _look_around(self, place: Path) -> None:
+    def _check_integrity(self, place: Path) -> None:
         """Whether what runners were to find was there for them to the end."""
         own = os.fstat(self._pipe)
         try:
@@ -194,22 +194,22 @@ class Channel:
     def _take(self) -> bool:
         """Reads what is there; whether there was anything."""
         try:
-            said = os.read(self._pipe, _CHUNK)
+            data = os.read(self._pipe, _CHUNK)
         except BlockingIOError:
             return False
-        self._read += len(said)
+        self._read += len(data)
         if self._read > _MOST:
             self.strange = f"more than {_MOST:,} bytes were written to it"
             return True
-        self._parts.append(said)
-        if b"\n" in said:
+        self._parts.append(data)
+        if b"\n" in data:
             *lines, rest = b"".join(self._parts).split(b"\n")
             self._parts = [rest]
             for line in lines:
-                self.hear(line.decode("utf-8", "replace"))
-        return bool(said)
+                self.receive(line.decode("utf-8", "replace"))
+        return bool(data)
 
-    def hear(self, line: str) -> None:
+    def receive(self, line: str) -> None:
         """Takes one line that was written to the pipe."""
         words = line.split(" ", 2)
         session = self.sessions.get(words[0])
@@ -219,7 +219,7 @@ class Channel:
             self.strange = "something that is no record was written to it"
         else:
             begun = bool(session.records)
-            session.hear(words[1], words[2])
+            session.receive(words[1], words[2])
             if not begun and session.records and len(self.sessions) < _SESSIONS:
                 with contextlib.suppress(OSError):  # that the folder is gone is noticed at the end
                     self._offer()

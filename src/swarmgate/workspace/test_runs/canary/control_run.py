@@ -93,7 +93,7 @@ def _own(place: Path) -> str:
     return regular.read(place, limit=_BYTES, follow=False).decode("utf-8", "replace")
 
 
-def _beside(root: Path, pattern: re.Pattern[str]) -> Path | None:
+def _neighbour(root: Path, pattern: re.Pattern[str]) -> Path | None:
     """One of the project's test files, by chance."""
     found = [path for path in _files(root) if pattern.search(path.as_posix())]
     return root / secrets.choice(found) if found else None
@@ -111,15 +111,15 @@ def _files(root: Path) -> Iterator[Path]:
 
 def _script(command: str, root: Path, test: str) -> _Control | None:
     """A test in JavaScript or TypeScript."""
-    beside = _beside(root, _SCRIPT)
-    if beside is None:
+    neighbour = _neighbour(root, _SCRIPT)
+    if neighbour is None:
         return None
     title = f"keeps order {secrets.token_hex(4)}"
-    stem, dot, rest = beside.name.partition(".")
-    path = beside.with_name(f"{stem}-{secrets.token_hex(3)}{dot}{rest}")
+    stem, dot, rest = neighbour.name.partition(".")
+    path = neighbour.with_name(f"{stem}-{secrets.token_hex(3)}{dot}{rest}")
     if match := re.fullmatch(r"(.+)([_-](?:test|spec))", stem):
-        path = beside.with_name(f"{match[1]}-{secrets.token_hex(3)}{match[2]}{dot}{rest}")
-    text = _own(beside)
+        path = neighbour.with_name(f"{match[1]}-{secrets.token_hex(3)}{match[2]}{dot}{rest}")
+    text = _own(neighbour)
     separator = " -- " if re.match(r"\s*npm\b", command) and " -- " not in command else " "
     narrowed = f"{command}{separator}{path.relative_to(root).as_posix()}"
     return _Control(path, f"{text}\n;{test.replace('@title@', title)}\n", narrowed, title)
@@ -142,13 +142,13 @@ def _vitest(command: str, root: Path) -> _Control | None:
 
 def _go(command: str, root: Path) -> _Control | None:
     """A test in one of the packages; all of them are built again, and only it is run."""
-    beside = _beside(root, re.compile(r"_test\.go$")) if re.match(r"\s*go test\b", command) else None
-    package = beside and re.search(r"^package\s+\w+", _own(beside), re.MULTILINE)
-    if not beside or not package:
+    neighbour = _neighbour(root, re.compile(r"_test\.go$")) if re.match(r"\s*go test\b", command) else None
+    package = neighbour and re.search(r"^package\s+\w+", _own(neighbour), re.MULTILINE)
+    if not neighbour or not package:
         return None
     name = f"TestOrder{secrets.token_hex(4)}"
     text = f'{package[0]}\n\nimport "testing"\n\nfunc {name}(t *testing.T) {{ t.Fatal("{name}") }}\n'
-    return _Control(beside.with_name(f"{name.lower()}_test.go"), text, f"{command} -run '^{name}$'", name)
+    return _Control(neighbour.with_name(f"{name.lower()}_test.go"), text, f"{command} -run '^{name}$'", name)
 
 
 def _cargo(command: str, root: Path) -> _Control | None:

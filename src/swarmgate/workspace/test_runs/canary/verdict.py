@@ -28,13 +28,13 @@ class _Test:
 
     name: str
     phases: dict[str, str] = field(default_factory=dict)
-    shown: dict[str, str] = field(default_factory=dict)
+    displayed: dict[str, str] = field(default_factory=dict)
 
     def begin(self, record: dict[str, Any]) -> None:
         when, outcome = str(record["when"]), str(record["outcome"])
         if when == "setup":  # it is run again
             self.phases.clear()
-            self.shown.clear()
+            self.displayed.clear()
         before = self.phases.get(when, "passed")
         self.phases[when] = max(before, outcome, key=lambda each: _WORST.get(each, 0))
 
@@ -42,17 +42,17 @@ class _Test:
     def outcome(self) -> str:
         """The worst of all phases. A failure that a plugin of the project shows as skipped is skipped."""
         found = "passed"
-        for when in {*self.phases, *self.shown}:
+        for when in {*self.phases, *self.displayed}:
             made = self.phases.get(when, "passed")
-            shown = self.shown.get(when, made)
-            each = "skipped" if (made, shown) == ("failed", "skipped") else max(made, shown, key=_worst)
+            displayed = self.displayed.get(when, made)
+            each = "skipped" if (made, displayed) == ("failed", "skipped") else max(made, displayed, key=_worst)
             found = max(found, each, key=_worst)
         return found
 
     @property
     def turned(self) -> bool:
         """Whether a failure was shown as a pass."""
-        return any(made == "failed" and self.shown.get(when) == "passed" for when, made in self.phases.items())
+        return any(made == "failed" and self.displayed.get(when) == "passed" for when, made in self.phases.items())
 
 
 def _worst(outcome: str) -> int:
@@ -213,8 +213,8 @@ def _canary(must_fail: bool, record: dict[str, Any]) -> _Probe:  # noqa: FBT001 
         return _Probe(must_fail, held=True)
     if call == "failed" and not record["here"]:
         return _Probe(must_fail, held=False, why="its tests run in processes of which little is known")
-    came = {"failed": "called failed without being run", None: "not run at all"}.get(call, f"called {call}")
-    return _Probe(must_fail, held=False, wrong=f"a test of swarmgate's own that must fail was {came}")
+    outcome = {"failed": "called failed without being run", None: "not run at all"}.get(call, f"called {call}")
+    return _Probe(must_fail, held=False, wrong=f"a test of swarmgate's own that must fail was {outcome}")
 
 
 # --- counts ---
@@ -231,8 +231,8 @@ def _tests(session: Session) -> Iterable[_Test]:
             found.setdefault(key, _Test(name)).begin(record)
             elsewhere[name] = found[key]
         elif kind == "shown":
-            shown = found.get(key) or elsewhere.get(name) or found.setdefault((kind, name), _Test(name))
-            shown.shown[record["when"]] = record["outcome"]
+            displayed = found.get(key) or elsewhere.get(name) or found.setdefault((kind, name), _Test(name))
+            displayed.displayed[record["when"]] = record["outcome"]
         elif kind in {"subtest", "file"}:
             found.setdefault((kind, name), _Test(name)).phases["call"] = record.get("outcome", "failed")
     return found.values()

@@ -47,7 +47,7 @@ class Uncollected:
     why: str
     meant: bool = False
 
-    def told(self, runner: str) -> str:
+    def message(self, runner: str) -> str:
         """In one sentence."""
         return f"{self.path} is not collected by {runner}: {self.why}"
 

@@ -42,7 +42,7 @@ class Line:
         sign, dumps, getpid, fstat, write = hashlib.blake2b, json.dumps, os.getpid, os.fstat, os.write
         own = fstat(stream["file"])
 
-        def say(**record: Any) -> None:
+        def send(**record: Any) -> None:
             pid = getpid()
             if pid != stream["pid"]:  # forked: a stream of its own
                 stream.update(pid=pid, count=0)
@@ -65,7 +65,7 @@ class Line:
                 stream["file"] = opened()
             write(stream["file"], message)
 
-        self.say = say
+        self.send = send
 
 
 def _opener(places: dict[str, Any]) -> Callable[[], int]:
@@ -108,7 +108,7 @@ class Claims:
                     key, plan = file.read().split()
                 os.unlink(mine)  # noqa: PTH108 - as above
                 line = Line(name, bytes.fromhex(key), plan, _opener(self._places))
-                line.say(kind="claimed")
+                line.send(kind="claimed")
             except (OSError, ValueError):
                 continue
             self.busy = True
