@@ -13,8 +13,8 @@ _AFTER_END_S = 30.0
 _AFTER_DONE_S = 1.0
 """How long to wait for the end of the connection after the end of the answer, so that it can be used again."""
 
-_SHOWN_EVERY_S = 2.0
-"""Seconds between two looks at how much of an answer is there."""
+_PROGRESS_EVERY_S = 2.0
+"""Seconds between two progress reports of an answer."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class AnswerTimer:
 
     def worth_showing(self, size: int) -> bool:
         """Whether it is time to show how much there is."""
-        if not size or self._clock() - self._last_progress < _SHOWN_EVERY_S:
+        if not size or self._clock() - self._last_progress < _PROGRESS_EVERY_S:
             return False
         self._last_progress = self._clock()
         return True

@@ -34,7 +34,7 @@ _FAILED = re.compile(r"error|abort|cancel|fail|interrupt|time_?out|insufficient"
 _NONE = re.compile(r"\A\s*(null)?\s*\Z")
 """How servers spell no arguments at all."""
 
-KEPT = 4_000
+STORED_CHARACTERS = 4_000
 """Characters of text that stay of an answer that was too long: enough to see what the model was at."""
 
 
@@ -130,7 +130,7 @@ class Assembly:
         text = "".join(self._text) or "".join(self._declined)
         if self.repeats and (watch := self._watches.get("content")):
             text = text[: watch.found]
-        return text[:KEPT] if self.enough else text
+        return text[:STORED_CHARACTERS] if self.enough else text
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:

@@ -27,8 +27,8 @@ from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, ModelReply, Model
 from swarmgate.llm.parsing.merged_calls import Asked, answered
 from swarmgate.llm.parsing.text_calls import read_plain
 
-_LOOK_S = 10.0
-"""Longest time of a look at what an endpoint states about itself."""
+_FETCH_S = 10.0
+"""Time limit in seconds of a request for what an endpoint states about itself."""
 
 
 class OpenAIModel:
@@ -201,7 +201,7 @@ class OpenAIModel:
 
     async def fetch(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
         """The JSON that a GET (or a POST of `body`) gives, None when there is none; `url` may be relative to `/v1`."""
-        options: Any = {"headers": self._left_out(), "max_retries": 0, "timeout": min(_LOOK_S, self._limits.whole_s)}
+        options: Any = {"headers": self._left_out(), "max_retries": 0, "timeout": min(_FETCH_S, self._limits.whole_s)}
         try:
             if body is None:
                 return await self._open().get(url, cast_to=object, options=options)

@@ -32,7 +32,7 @@ _FINAL = re.compile(
 )
 """What no other form of a request would mend; a page is no word of the endpoint's, but of what stands before it."""
 
-_SAID_WRONGLY = re.compile(
+_MISLEADING = re.compile(
     r"tool_use_failed|failed_generation|output_parse_failed|failed to (call a function|generate|parse)|"
     r"(model|generated).{0,40}(malformed|could not be parsed|invalid json)",
     _FLAGS,
@@ -243,7 +243,7 @@ def window(complaint: Complaint, prompt: int) -> tuple[int, int] | None:
 
 def is_misleading(complaint: Complaint) -> bool:
     """Whether an endpoint refuses what the model answered: another answer to the same request may do."""
-    return _SAID_WRONGLY.search(f"{complaint.code} {complaint.text}") is not None
+    return _MISLEADING.search(f"{complaint.code} {complaint.text}") is not None
 
 
 def suspects(complaint: Complaint, there: set[str], accepted: set[str]) -> list[str]:

@@ -21,7 +21,7 @@ _EVERY = 512
 """Characters between two looks."""
 _LONGEST = 4_000
 """Characters of the longest block that is looked for."""
-_KEPT = max(DATA, BLOCKS * _LONGEST) + _EVERY
+_STORED = max(DATA, BLOCKS * _LONGEST) + _EVERY
 _PROBE = 32
 """Characters at the end that are looked for further up."""
 _CANDIDATES = 40
@@ -67,7 +67,7 @@ class Repetition:
     def _check(self) -> None:
         self._new = 0
         self._files = self._files or _FILES.search(self._tail, max(0, len(self._tail) - _EVERY - 20)) is not None
-        self._tail = self._tail[-_KEPT:]
+        self._tail = self._tail[-_STORED:]
         if period := self._period():
             self.found = self._seen - self._span(period) + period
 

@@ -29,8 +29,8 @@ from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 
 T = TypeVar("T")
 
-_LOOK_S = 0.25
-"""Seconds between two looks whether the user wants the wait to end."""
+_CHECK_S = 0.25
+"""Seconds between two checks whether the user wants the wait to end."""
 _MARGIN_S = 1.0
 """Seconds after the named end at which a call is made, at most twice that: endpoints count in whole seconds."""
 _LONGEST_STEP_S = 60.0
@@ -121,7 +121,7 @@ class AccountLimits:
             while (left := (end - self.clock()).total_seconds()) > 0 and slept < seconds + _JUMP_S:
                 if self._stop():
                     raise Stopped("Stopped while waiting for a model, as asked.", hint="Go on with: swarm run")
-                step = min(left, _LOOK_S)
+                step = min(left, _CHECK_S)
                 await self._sleep(step)
                 slept += step
 

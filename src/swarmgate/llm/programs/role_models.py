@@ -17,8 +17,8 @@ from swarmgate.llm.programs.acp_model import AcpModel, Talking
 from swarmgate.llm.programs.command_model import CommandModel, Program
 from swarmgate.llm.programs.events import Event
 
-_SHOWN = 2_000
-"""Uses of tools that are shown of one call; who says that it uses more floods the screen."""
+_REPORTED = 2_000
+"""Most tool uses that are reported of one call, so that no program floods the screen."""
 
 
 class AgentRunner(Program, Talking, Protocol):
@@ -60,7 +60,7 @@ class Programs:
             on_event(event)
             reported = self._reported
             self._reported += len(event.uses)
-            for use in event.uses[: max(_SHOWN - reported, 0)]:
+            for use in event.uses[: max(_REPORTED - reported, 0)]:
                 self.on_event(Working(model=name, role=self.role_name, tool=use.tool, summary=use.summary, usage=usage))
 
         @contextmanager

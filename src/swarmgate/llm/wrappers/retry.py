@@ -15,7 +15,7 @@ from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 LONGEST_S = 65.0
 """No wait within a call is longer: a minute, and what may be added to it. A later end is waited for by `llm.limits`."""
 
-TOLD_S = 10.0
+REPORT_S = 10.0
 """Seconds; the wait for an end that is named and no nearer is told with that end: by then somebody looks up."""
 
 SOON_S = 1.0
@@ -93,7 +93,7 @@ class Retry:
 
     async def _wait(self, error: CallFailed, attempt: int, asked: float | None) -> None:
         """Waits before the try of this number; an end that the endpoint named is told where it is not near."""
-        if self._until and error.limit and error.limit.ends and (asked or 0.0) >= TOLD_S:
+        if self._until and error.limit and error.limit.ends and (asked or 0.0) >= REPORT_S:
             await self._until(error.limit, error.limit.ends)
             return
         seconds = delay(attempt - error.asked, asked, self._jitter())

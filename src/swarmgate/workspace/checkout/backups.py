@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 50_000_000
 MOST_FILES = 2_000
-_LOOKED_AT = 20_000
-"""So many files are looked at; folders with more hold no notes."""
+_SCANNED = 20_000
+"""Most files that are scanned; folders with more hold no notes."""
 _MADE = TOOLS | {
     ".build", ".cache", ".eggs", ".git", ".gradle", ".hypothesis", ".mypy_cache", ".next", ".nox", ".nuxt", ".output",
     ".parcel-cache", ".pytest_cache", ".ruff_cache", ".svelte-kit", ".swarm", ".terraform", ".tox", ".turbo", ".venv",
@@ -168,7 +168,7 @@ def _files(folder: Path, *, but: frozenset[str] = frozenset()) -> Iterator[Path]
         folders[:] = sorted(set(folders) - but)
         for name in sorted(names):
             count += 1
-            if count > _LOOKED_AT:
+            if count > _SCANNED:
                 return
             yield Path(base, name)
 

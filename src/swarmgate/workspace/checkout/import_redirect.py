@@ -46,7 +46,7 @@ def _all_moved(value: Any, *where: Any) -> Any:
 
 def _redirect() -> None:
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib costs each start 10 ms
-    with open(os.path.join(here, PLACES), "rb") as file:  # noqa: PTH118, PTH123 - as above
+    with open(os.path.join(here, PLACES), "rb") as file:  # noqa: PTH118, PTH123 - pathlib is slow
         real, copy, answers, *shared = map(os.fsdecode, file.read().split(b"\0"))
     where = (real, copy, tuple(shared))
     sys.path[:] = [moved(path, *where) for path in sys.path]
@@ -56,7 +56,7 @@ def _redirect() -> None:
             table = getattr(module, name, None)
             if isinstance(table, dict):
                 table.update(_all_moved(table, *where))
-    seen = os.path.join(answers, str(os.getpid()))  # noqa: PTH118 - as above
+    seen = os.path.join(answers, str(os.getpid()))  # noqa: PTH118 - pathlib is slow
     _write_report(seen, ())
     atexit.register(lambda: _write_report(seen, tuple(_strays(real, (*shared, os.path.realpath(sys.prefix))))))
 
@@ -69,7 +69,7 @@ def _strays(real: str, shared: tuple[str, ...]) -> list[str]:
 
 def _write_report(place: str, strays: tuple[str, ...]) -> None:
     try:
-        with open(place, "w", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - as above
+        with open(place, "w", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - pathlib is slow
             file.write("".join(f"{each}\n" for each in strays))
     except OSError:
         return  # a sandbox of the tests' own; no answer is an answer, too
@@ -77,7 +77,7 @@ def _write_report(place: str, strays: tuple[str, ...]) -> None:
 
 def _next() -> None:
     """The environment's own `sitecustomize`, which this one stands before."""
-    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - as above
+    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib is slow
     sys.path[:] = [path for path in sys.path if path != here]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
     if spec is not None and spec.loader is not None:

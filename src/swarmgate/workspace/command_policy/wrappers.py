@@ -57,7 +57,7 @@ _AFTER_ONE = {
     "timeout": ("-s", "-k", "--signal", "--kill-after"), "taskset": (), "chrt": (), "chroot": (), "gtimeout": ("-s",
     "-k"),
 }  # fmt: skip
-"""As above, with one word in front of the command."""
+"""Wrappers whose command follows their options and one more word."""
 
 _RUNNERS = {
     ("uv", "run"): ("--with", "-p", "--python", "--extra", "--group", "--project", "--directory", "--env-file"),

@@ -15,7 +15,7 @@ from pathlib import Path
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.files.folders import make
 
-_KEPT_OUT = frozenset({".git", ".swarm"})
+_EXCLUDED = frozenset({".git", ".swarm"})
 
 
 def put_away(root: Path, quarantine: Path, *, since: float) -> tuple[str, ...]:
@@ -84,5 +84,5 @@ def _entries(root: Path) -> Iterator[os.DirEntry[str]]:
             continue
         for entry in entries:
             yield entry
-            if entry.is_dir(follow_symlinks=False) and entry.name not in _KEPT_OUT:
+            if entry.is_dir(follow_symlinks=False) and entry.name not in _EXCLUDED:
                 folders.append(entry.path)

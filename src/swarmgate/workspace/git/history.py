@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from swarmgate.workspace.git.commits import Commit
     from swarmgate.workspace.git.repository import Repository
 
-_LOOKED_AT, _COMPARED = 2_000, 200
-"""So many commits, the newest ones, are looked at where one is gone, and the patches of so many are read."""
+_SCANNED, _COMPARED = 2_000, 200
+"""Most commits, newest first, that are scanned for a missing one, and most patches that are compared."""
 _NAMED = 3
 """As many commits or files are named; the rest is counted."""
 _BRANCHES = "refs/heads/"
@@ -150,7 +150,7 @@ def _newer(git: Driver, since: str, tip: str) -> Iterator[tuple[TreeCommit, str]
     """The commits that `tip` has and `since` has not, each with the time at which it was first written."""
     known = call(git.root, "cat-file", "-e", f"{since}^{{commit}}")[0] == 0
     revisions = (tip, *(("--not", since) if known else ()))
-    out = git.run("log", f"--max-count={_LOOKED_AT}", "--format=%H %T %at", *revisions, "--")
+    out = git.run("log", f"--max-count={_SCANNED}", "--format=%H %T %at", *revisions, "--")
     for line in out.decode().splitlines():
         commit, tree, wrote = line.split()
         yield TreeCommit(commit, tree), wrote

@@ -33,7 +33,7 @@ RECORD = Path(".swarm/runtime/git-at-work.json")
 WAIT_S = 10.0
 """For how long somebody else's lock is waited for: an editor gives it back within a second or so."""
 
-_TOLD_S, _POLL_S = 1.0, 0.05
+_NOTIFY_S, _POLL_S = 1.0, 0.05
 _TOP = ("index.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "ORIG_HEAD.lock", "FETCH_HEAD.lock")
 """What a command of ours may leave in git's folder; beside these, locks of single references."""
 _REFERENCES = ("refs", "reftable", "logs")
@@ -210,7 +210,7 @@ class Locks:
         Raises:
             GitLocked: it stays.
         """
-        notify_at = time.monotonic() + _TOLD_S
+        notify_at = time.monotonic() + _NOTIFY_S
         while os.path.lexists(lock):
             now = time.monotonic()
             if now >= until:

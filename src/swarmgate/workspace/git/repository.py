@@ -37,7 +37,7 @@ _LINK_MODE = "120000"
 """How git says that an entry of a tree is a symbolic link."""
 _NAMES = 200
 """Up to how many paths git looks up one by one; beyond, the whole tree is listed."""
-_KEPT_BYTES = 8_000_000
+_CACHED_BYTES = 8_000_000
 """Of a tree, so much of what was read is kept, and of a patch."""
 _REMEMBERED = 4
 """So many trees and differences are kept: an attempt asks for the same ones again and again."""
@@ -324,7 +324,7 @@ class Repository:
             sizes = self.sizes(each for file in files for each in (file.old_id, file.new_id))
             big = (file for file in files if max(sizes.get(file.old_id, 0), sizes.get(file.new_id, 0)) > BIG)
             found = diffs.patch(self._git, base, tree, without=[path for file in big for path in file.touched])
-        if _ID.fullmatch(base) and _ID.fullmatch(tree) and len(found) <= _KEPT_BYTES:
+        if _ID.fullmatch(base) and _ID.fullmatch(tree) and len(found) <= _CACHED_BYTES:
             _remember(self._patches, (base, tree), found)
         return found
 
@@ -417,7 +417,7 @@ class Repository:
 
     def put_away_foreign(self, quarantine: Path) -> tuple[str, ...]:
         """Move what no tree may hold (a repository in this one, `.GIT`) below `quarantine`; returns its paths."""
-        from swarmgate.workspace.git import nested_repositories  # noqa: PLC0415 - late: as above
+        from swarmgate.workspace.git import nested_repositories  # noqa: PLC0415 - late: see the imports above
 
         return nested_repositories.put_away(self._git, quarantine)
 
@@ -496,7 +496,7 @@ class Repository:
             # A name such as HEAD may stand for another tree the next time.
             if _ID.fullmatch(tree):
                 size = sum(len(content or b"") for content in each.values())
-                _remember(self._cached, tree, each if size <= _KEPT_BYTES else {})
+                _remember(self._cached, tree, each if size <= _CACHED_BYTES else {})
         return {
             tree: {path: content for raw, path in raws.items() if (content := known[tree][raw]) is not None}
             for tree, raws in wanted.items()

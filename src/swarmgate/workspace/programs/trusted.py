@@ -200,5 +200,5 @@ def _all(name: str, path: str) -> Iterator[str]:
     """The programs of that name on a path, in its order."""
     for entry in path.split(os.pathsep):
         place = os.path.join(entry, name)  # noqa: PTH118 - a text in, a text out
-        if entry.startswith(os.sep) and os.path.isfile(place) and os.access(place, os.X_OK):  # noqa: PTH113 - as above
+        if entry.startswith(os.sep) and os.path.isfile(place) and os.access(place, os.X_OK):  # noqa: PTH113 - a text
             yield place

@@ -45,7 +45,7 @@ _OF_HOOKS = (
 """What says to the known managers of hooks which programs to run."""
 _REPOSITORY = b"160000 "
 _DEPTH = 4
-_TOLD = 5
+_LISTED = 5
 _PASSED_OVER = frozenset({".git", ".swarm", "node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__", "target",
                           "dist", "build"})  # fmt: skip
 """Where no repository inside of the repository is looked for: large, and full of what tools put there."""
@@ -94,8 +94,8 @@ def notice(root: Path, guarded: Iterable[Path]) -> str:
     names = [name for name in inside if name not in GUARDED]
     if not names:
         return ""
-    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
-    return f"agents cannot write what git or swarmgate uses with your rights: {', '.join(names[:_TOLD])}{more}"
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"agents cannot write what git or swarmgate uses with your rights: {', '.join(names[:_LISTED])}{more}"
 
 
 def of_hooks(root: Path, paths: Iterable[str]) -> tuple[str, ...]:

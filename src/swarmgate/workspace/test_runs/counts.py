@@ -22,7 +22,7 @@ _WORDS = {
 _MEANING = {word: kind for kind, words in _WORDS.items() for word in words}
 _COUNT_FIRST = re.compile(r"(?P<count>\d+) (?P<word>[A-Za-z]+)")
 _LABEL_FIRST = re.compile(r"(?<!expected )\b(?P<word>[A-Za-z]+)(?: run)?(?:[:=]\s*| +)(?P<count>\d+)")
-_TOLD = re.compile(r"\b\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected)\b")
+_PRINTED = re.compile(r"\b\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected)\b")
 """A count of pytest's tests, in whatever form a plugin prints it."""
 
 
@@ -139,7 +139,7 @@ def contradiction(report: Counts, printed: str, *, silent: bool) -> str:
     text = _ANSI.sub("", printed).replace("\r\n", "\n")
     lines = list(_ROWS["pytest"].lines.finditer(text))
     if not lines:
-        ended = silent or _TOLD.search(text)
+        ended = silent or _PRINTED.search(text)
         return "" if ended else "pytest wrote a report and did not come to its end: it printed no count of its tests"
     counts = dict.fromkeys(("passed", "xpassed", "failed", "error", "errors"), 0)
     counts |= {item["word"]: int(item["count"]) for item in _COUNT_FIRST.finditer(lines[-1][0])}

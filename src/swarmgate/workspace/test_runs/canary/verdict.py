@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from swarmgate.workspace.test_runs.canary.channel import Channel, Session
 
 _WORST = {"passed": 0, "skipped": 1, "failed": 2}
-_SHOWN = 3
+_LISTED = 3
 
 
 @dataclass
@@ -100,14 +100,14 @@ class Verdict:
         found = self.tampered
         if not found and done.ok:
             if self.turned:
-                names = ", ".join(self.turned[:_SHOWN])
+                names = ", ".join(self.turned[:_LISTED])
                 found = f"failures were turned to passes on their way out ({names})"
             elif not self.ended:
                 found = "it did not come to its end, and ended with exit code 0"
             elif direct and self.greeted and not self.ran:
                 found = "it never began: what ran in its place is something else"
             elif direct and self.counts and self.counts.failed:
-                found = f"tests failed ({', '.join(self.counts.failures[:_SHOWN])}), and it ended with exit code 0"
+                found = f"tests failed ({', '.join(self.counts.failures[:_LISTED])}), and it ended with exit code 0"
             elif self.left:
                 found = f"it ended with exit code 0 before {self.left} of its tests were run"
             elif direct and any(self.status):

@@ -14,9 +14,9 @@ from swarmgate.workspace.test_runs.collection.record import Listing, Standing
 if TYPE_CHECKING:
     from swarmgate.workspace.process.process import Completed
 
-_SHOWN = 5
+_LISTED = 5
 _TAIL = 600
-"""Characters of output that are told."""
+"""Characters of output in a message."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ListingMethod:
 
 def _found(listing: Listing, number: int, failures: tuple[str, ...] = ()) -> Listing:
     standing = Standing.RED if failures else Standing.FOUND if number else Standing.NOTHING
-    problem = f"{', '.join(failures[:_SHOWN])} cannot be loaded" if failures else ""
+    problem = f"{', '.join(failures[:_LISTED])} cannot be loaded" if failures else ""
     return listing.model_copy(update={"standing": standing, "tests": number, "failures": failures, "problem": problem})
 
 

@@ -317,7 +317,7 @@ def pytest_runtest_protocol(item: Any, nextitem: Any) -> Any:
     options = item.session.config.option  # type: ignore[attr-defined]  # it is an item
     setup_shown, options.setupshow = options.setupshow, False
     try:
-        item.seen = _pytest.runner.runtestprotocol(item, log=False, nextitem=nextitem)  # type: ignore[arg-type]  # as above
+        item.seen = _pytest.runner.runtestprotocol(item, log=False, nextitem=nextitem)  # type: ignore[arg-type]  # an item
     finally:
         options.setupshow = setup_shown
     return True

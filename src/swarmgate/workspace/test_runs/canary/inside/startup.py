@@ -71,7 +71,7 @@ class Line:
 def _opener(places: dict[str, Any]) -> Callable[[], int]:
     open_, blocking, fstat = os.open, os.set_blocking, os.fstat
     flags = os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC
-    place, own = os.path.join(places["channel"], "pipe"), tuple(places["pipe"])  # noqa: PTH118 - as above
+    place, own = os.path.join(places["channel"], "pipe"), tuple(places["pipe"])  # noqa: PTH118 - pathlib is slow
 
     def opened() -> int:
         """Without a reader this fails, instead of waiting for one; so it does where something else took its place."""
@@ -96,17 +96,17 @@ class Claims:
         """A line that nobody has taken; None where there is none, or another runner of this process has one."""
         if self.busy:
             return None
-        folder = os.path.join(self._places["channel"], "sessions")  # noqa: PTH118 - as above
-        for name in os.listdir(folder):  # noqa: PTH208 - as above
+        folder = os.path.join(self._places["channel"], "sessions")  # noqa: PTH118 - pathlib is slow
+        for name in os.listdir(folder):  # noqa: PTH208 - pathlib is slow
             if "." in name:
                 continue
-            place = os.path.join(folder, name)  # noqa: PTH118 - as above
+            place = os.path.join(folder, name)  # noqa: PTH118 - pathlib is slow
             mine = f"{place}.{os.getpid()}"
             try:
-                os.rename(place, mine)  # noqa: PTH104 - as above
-                with open(mine, encoding="ascii") as file:  # noqa: PTH123 - as above
+                os.rename(place, mine)  # noqa: PTH104 - pathlib is slow
+                with open(mine, encoding="ascii") as file:  # noqa: PTH123 - pathlib is slow
                     key, plan = file.read().split()
-                os.unlink(mine)  # noqa: PTH108 - as above
+                os.unlink(mine)  # noqa: PTH108 - pathlib is slow
                 line = Line(name, bytes.fromhex(key), plan, _opener(self._places))
                 line.send(kind="claimed")
             except (OSError, ValueError):
@@ -131,7 +131,7 @@ class Claims:
     @property
     def cases(self) -> str:
         """The file with the canaries' code."""
-        return os.path.join(HERE, self._places["cases"])  # noqa: PTH118 - as above
+        return os.path.join(HERE, self._places["cases"])  # noqa: PTH118 - pathlib is slow
 
 
 class _Watch:
@@ -180,14 +180,14 @@ class _Witness:
     """Loads a file beside this one, as it was when this Python began."""
 
     def __init__(self, file: str, claims: Claims) -> None:
-        self._place = os.path.join(HERE, file)  # noqa: PTH118 - as above
+        self._place = os.path.join(HERE, file)  # noqa: PTH118 - pathlib is slow
         self._claims = claims
 
     def create_module(self, _spec: Any) -> None:
         return
 
     def exec_module(self, module: Any) -> None:
-        with open(self._place, encoding="utf-8") as file:  # noqa: PTH123 - as above
+        with open(self._place, encoding="utf-8") as file:  # noqa: PTH123 - pathlib is slow
             code = compile(file.read(), self._place, "exec", dont_inherit=True)
         exec(code, module.__dict__)  # noqa: S102 - a file that nothing but swarmgate can write
         module.claims = self._claims
@@ -215,7 +215,7 @@ def _next() -> None:
 def _start() -> None:
     import json  # noqa: PLC0415 - not where this file is merely read
 
-    with open(os.path.join(HERE, "places"), encoding="utf-8") as file:  # noqa: PTH118, PTH123 - as above
+    with open(os.path.join(HERE, "places"), encoding="utf-8") as file:  # noqa: PTH118, PTH123 - pathlib is slow
         claims = Claims(json.load(file))
     hello(claims, "python")
     watch = _Watch(claims)

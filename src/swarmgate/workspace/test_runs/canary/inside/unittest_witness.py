@@ -48,12 +48,12 @@ class _Cases(unittest.case.TestCase):
 
     def fails_by_missing_error(self) -> None:
         self.ran = True
-        with self.assertRaises(KeyError):  # noqa: PT027 - as above
+        with self.assertRaises(KeyError):  # noqa: PT027 - a case of unittest
             len(self.id())
 
     def passes(self) -> None:
         self.ran = True
-        self.assertTrue(self.id())  # noqa: PT009 - as above
+        self.assertTrue(self.id())  # noqa: PT009 - a case of unittest
 
 
 class _Canaries:
@@ -146,13 +146,13 @@ class _Session:
     def run(self, run: Any, test: Any) -> Any:
         """The runner's own run, with canaries around it."""
         self._send(kind="start", runner="unittest", distributes=False)
-        self._runner._makeResult = self._result  # noqa: SLF001 - as above
+        self._runner._makeResult = self._result  # noqa: SLF001 - there is no public one
         self.canaries.run()
         self.canaries.run()
         try:
             result = run(self._runner, test)
         finally:
-            del self._runner._makeResult  # noqa: SLF001 - as above
+            del self._runner._makeResult  # noqa: SLF001 - there is no public one
         self.canaries.at_the_end()
         self._send(kind="end", status=0 if result.wasSuccessful() else 1, left=0)
         return result
