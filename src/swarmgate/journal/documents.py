@@ -34,7 +34,7 @@ def check_name(name: str) -> None:
 
 
 class FileDocuments:
-    """The texts of all records of one project.
+    """Stores the texts of all records of one project in files.
 
     Args:
         swarm: the project's `.swarm/`.
@@ -45,7 +45,7 @@ class FileDocuments:
         self._all = swarm / "discussions"
 
     def put(self, record: str, name: str, text: str, *, durable: bool = True) -> None:
-        """Keeps a text in the place of what has this name.
+        """Stores a text under a name, replacing the one before.
 
         Args:
             record: whose text it is.
@@ -111,7 +111,7 @@ class FileDocuments:
             source.replace(target)
 
     def drop(self, record: str, name: str) -> None:
-        """Forgets a text, if it is there.
+        """Deletes a text, if it exists.
 
         Raises:
             LedgerError: as `put`.

@@ -29,12 +29,12 @@ _WRITTEN_BY_OTHERS = "swarmgate writes no such line. Bring the file back from a 
 
 
 def utc_now() -> datetime:
-    """The clock of journals."""
+    """The current time in UTC, the clock of journals."""
     return datetime.now(UTC)
 
 
 class Journal(Generic[S]):
-    """One journal, read from its beginning when it is made.
+    """One journal, which is read from its beginning when it is created.
 
     Args:
         lines: where it is kept.

@@ -25,7 +25,7 @@ _BRIEF_S = 3.0
 
 
 class WriterLock:
-    """The right to append. `taken_over` names the dead owner whose lock was found, if there was one.
+    """The exclusive right to append. `taken_over` names the dead owner whose lock was found, if there was one.
 
     Args:
         path: the lock file.
@@ -150,7 +150,7 @@ def live_owner(path: Path) -> dict[str, object]:
 
 
 def at_work(path: Path) -> dict[str, object]:
-    """As `live_owner`, but for one that has the lock briefly: a pass of plan sync is no work that anybody waits for."""
+    """The owner of the lock, as `live_owner`, but empty for one that holds it briefly, such as a pass of plan sync."""
     owner = live_owner(path)
     return {} if owner.get("brief") else owner
 

@@ -100,7 +100,7 @@ class Budget:
         self._shared: _Shared = sharing._shared if sharing else _Shared()  # noqa: SLF001 - of its own kind
 
     def require_room(self, tokens: int, what: str) -> None:
-        """Whether `what` can be begun, which takes so many tokens at least.
+        """Requires room for `what`, which takes at least so many tokens.
 
         Raises:
             BudgetExhausted: no; nobody was asked anything.
@@ -109,7 +109,7 @@ class Budget:
         require_room(self._accounts(), tokens, what)
 
     def admit(self, model: str) -> None:
-        """Whether a model may be asked whose price is unknown.
+        """Admits a model whose price is unknown, or refuses it.
 
         Raises:
             ConfigError: only US dollars are limited, and these would never be used up.
@@ -117,7 +117,7 @@ class Budget:
         require_end(self._accounts(), (model,))
 
     def check(self) -> None:
-        """Whether another call may be made.
+        """Checks that another call may be made.
 
         Raises:
             BudgetExhausted: no; the message says which budget, and what was spent of which limit.
@@ -181,13 +181,13 @@ class Budget:
         return True
 
     def learn(self, usage: Usage, model: str, prompt: int) -> None:
-        """Take in what a call of `model` used whose prompt was taken for so many tokens."""
+        """Records what a call of `model` used whose prompt was estimated at so many tokens."""
         shared, answer = self._shared, max(usage.completion_tokens, usage.tokens - prompt)
         shared.longest[model] = max(shared.longest.get(model, 0), answer)
         shared.dearest[model] = max(shared.dearest.get(model, 0.0), usage.least_usd)
 
     def note(self, usage: Usage, model: str) -> None:
-        """Tell of a call of `model` whose price is unknown, where that matters."""
+        """Reports a call of `model` whose price is unknown, where that matters."""
         if usage.usd is not None or self._warned:
             return
         if any(measure.key == "usd" for account in self._accounts() for measure in account.measures()):
@@ -264,7 +264,7 @@ class Metered:
 
     @contextmanager
     def metering(self, model: str) -> Iterator[Callable[[Usage], None]]:
-        """A call of an agent program, which may say what it uses while it goes on; gives what hears that.
+        """Meters a call of an agent program; yields a function that takes its usage so far.
 
         That raises BudgetExhausted where a budget is used up: the call ends then, and what it used is counted.
         """
@@ -307,7 +307,7 @@ class Metered:
 
 
 def require_end(accounts: Iterable[Account], unknown: Sequence[str]) -> None:
-    """Whether the budgets end the work though the prices of these models are unknown.
+    """Requires that budgets can end the work though the prices of these models are unknown.
 
     Raises:
         ConfigError: they do not.
@@ -331,7 +331,7 @@ def _measured(accounts: Iterable[Account]) -> frozenset[str]:
 
 
 def require_room(accounts: Iterable[Account], tokens: int, what: str) -> None:
-    """Whether `what` can be begun, which takes so many tokens at least.
+    """Requires room for `what`, which takes at least so many tokens.
 
     Raises:
         BudgetExhausted: no; nobody was asked anything.

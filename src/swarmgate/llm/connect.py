@@ -114,7 +114,7 @@ def connect(
 
 
 def check_keys(config: Config, environ: Mapping[str, str], *, roles: Iterable[str]) -> None:
-    """Whether these roles can be connected, before any work begins.
+    """Checks that these roles can be connected, before any work begins.
 
     Raises:
         ConfigError: a role has no model.

@@ -19,7 +19,7 @@ _NAME = 60
 
 
 class ModelReport(Frozen):
-    """Something for a progress display; `kind` is that of `domain.progress`."""
+    """A report for a progress display; `kind` is that of `domain.progress`."""
 
     kind: ClassVar[str] = "model"
 
@@ -122,7 +122,7 @@ class WaitBrokenOff(ModelReport):
 
 
 class Adapted(ModelReport):
-    """Something was found out about `model`, and calls are made otherwise from here on; told once.
+    """A limit of `model` was found, and calls are adapted to it from here on; reported once.
 
     `reason` says what is otherwise now, `said` what the endpoint or the model said that showed it; it may be empty.
     """
@@ -207,4 +207,4 @@ OnEvent = Callable[[ModelEvent], None]
 
 
 def ignore(_event: ModelEvent) -> None:
-    """Tell nobody."""
+    """Ignores a report."""

@@ -118,7 +118,7 @@ def value(data: object, *, now: datetime, server: datetime | None = None) -> dat
 
 
 def rendered(end: datetime, now: datetime) -> str:
-    """A moment as the user's clock shows it, in whole seconds: `at 14:00:05`, or `on Tue 24 Nov at 09:00:00`."""
+    """Formats the end of a limit for people."""
     end, now = rounded(end).astimezone(), now.astimezone()
     return f"at {end:%H:%M:%S}" if end.date() == now.date() else f"on {end:%a %d %b} at {end:%H:%M:%S}"
 

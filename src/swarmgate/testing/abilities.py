@@ -14,7 +14,7 @@ LACKING = ("tools", "parallel_tools", "stream", "json_schema", "system")
 
 
 def checked(lacks: Collection[str]) -> frozenset[str]:
-    """The names, if all are known.
+    """Checks that all names are known, and returns them.
 
     Raises:
         UsageError: one is not.

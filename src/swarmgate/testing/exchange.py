@@ -44,14 +44,14 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """So many seconds in which nothing is sent."""
+    """A pause of so many seconds in which nothing is sent."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What is sent: bytes, and pauses between them.
+    """The response to send: bytes, and pauses between them.
 
     `streamed` bytes go out in chunks (HTTP/1.1), others with their length. `held_s`: so long, in seconds, nothing at
     all is sent, no status either. `cut`: the connection ends before the body does. `closes`: nothing is announced, and

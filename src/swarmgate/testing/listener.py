@@ -16,7 +16,7 @@ from swarmgate.testing.exchange import Pause, Response, refused
 
 
 class Playing(Protocol):
-    """Who decides what is answered."""
+    """Decides what is answered."""
 
     stopping: threading.Event
     latency_s: float

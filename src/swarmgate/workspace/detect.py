@@ -78,7 +78,7 @@ _CONFIG_BYTES = 1_000_000
 
 
 class Detection(Frozen):
-    """What was found. `languages` most files first; `test_command` and `test_runner` empty when none was recognised."""
+    """The detected properties: `languages` by number of files; `test_command`, `test_runner` empty when unknown."""
 
     languages: tuple[str, ...] = ()
     package_managers: tuple[str, ...] = ()

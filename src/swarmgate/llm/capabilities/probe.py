@@ -70,7 +70,7 @@ async def probe(
     now: datetime,
     timeout_s: float = TIMEOUT_S,
 ) -> Capabilities:
-    """What the model `provider/model` can. Never raises for what the endpoint does: `error` says it."""
+    """Probes the capabilities of `provider/model`. Never raises for an endpoint's failure: `error` says it."""
     model = OpenAIModel(name, provider, api_key=api_key, timeout_s=timeout_s)
     prober = _Prober(model, name.partition("/")[2])
     found: dict[str, Any] = {"model": name, "base_url": provider.base_url, "asked": now.isoformat(timespec="seconds")}

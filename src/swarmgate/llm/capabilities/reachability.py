@@ -47,7 +47,7 @@ _SERVER_ERRORS = 500
 async def reach(
     models: Iterable[str], config: Config, environ: Mapping[str, str], *, timeout_s: float = TIMEOUT_S
 ) -> tuple[Reach, ...]:
-    """Looks at the endpoint of each of these models, each endpoint once, all at the same time.
+    """Checks the endpoint of each of these models, each endpoint once, all concurrently.
 
     Args:
         models: `provider/model`; agent programs (`command:`) have no endpoint and are left out.

@@ -45,7 +45,7 @@ class TimeLimits:
 
 
 class AnswerTimer:
-    """The limits on one call.
+    """Applies the time limits to one call.
 
     Args:
         limits: the longest times.
@@ -62,7 +62,7 @@ class AnswerTimer:
         self.until = min(self._end, clock() + limits.first_byte_s)
 
     def received(self, *, begun: bool, done: bool, ended: bool = False) -> float:
-        """Something came: until when the next has to.
+        """Notes that data arrived; returns the deadline of the next.
 
         Args:
             begun: some of the answer is there.

@@ -43,11 +43,11 @@ _WORDS = ("text", "output_text", None)
 
 
 class Malformed(ValueError):
-    """The bytes are not a chat completion."""
+    """Raised when the bytes are not a chat completion."""
 
 
 class NoAnswer(Malformed):
-    """They are something else altogether: `head` is how they begin."""
+    """Raised when the bytes are something else altogether: `head` is how they begin."""
 
     def __init__(self, head: bytes) -> None:
         super().__init__("no chat completion")

@@ -30,18 +30,18 @@ _CONTEXT = re.compile(
 
 @dataclass(frozen=True)
 class Failing:
-    """The failures of one model, which is named `provider/model`; `key` is masked wherever it would be said."""
+    """Builds the failures of one model, `provider/model`; `key` is redacted from their messages."""
 
     name: str
     provider: Provider
     key: str = ""
 
     def failure(self, message: str, *, hint: str = "", retriable: bool = False, **more: Any) -> CallFailed:
-        """A failure in these words."""
+        """Builds a failure with this message."""
         return CallFailed(f"{self.name}: {redact(message, (self.key,))}", hint=hint, retriable=retriable, **more)
 
     def out_of_time(self, missed: str) -> CallFailed:
-        """A time limit was missed, `missed` says which."""
+        """Builds the failure of a time limit; `missed` says which."""
         where = f"[providers.{self.name.partition('/')[0]}] or the role"
         return self.failure(missed, hint=f"raise it in {where}, if the model is only slow", retriable=True)
 
@@ -58,7 +58,7 @@ class Failing:
         return self.failure(f"the endpoint sent {found.what}", hint=found.hint, retriable=found.passing)
 
     def no_connection(self, error: Exception) -> CallFailed:
-        """The connection failed."""
+        """Builds the failure of a connection."""
         cause = error if error.__cause__ is None else error.__cause__
         url, why = self.provider.base_url, str(cause) or type(cause).__name__
         hint = f"is the endpoint running? [providers] base_url says {url}"
@@ -71,7 +71,7 @@ class Failing:
         return self.failure(f"the endpoint reported an error: {error}", retriable=True, limit=limit)
 
     def refused(self, status: int, headers: Mapping[str, str], body: str, what: refusals.Complaint) -> CallFailed:
-        """What a status says, and what the user should look at."""
+        """Builds the failure for an HTTP status, with a hint."""
         found = web_pages.page(body.encode(), self.provider.base_url) if web_pages.is_page(body.encode()) else None
         complaint = found.what if found else what.summary
         if status == 413 and found:  # noqa: PLR2004 - Content Too Large

@@ -16,19 +16,19 @@ Change = Callable[[Capabilities], Capabilities]
 
 
 class Store(Protocol):
-    """Keeps a finding for the runs to come. Never raises: a run does not end because it cannot remember."""
+    """Stores a finding for later runs. Never raises: a run goes on where it cannot be stored."""
 
     def __call__(self, model: str, base_url: str, change: Change) -> None:
         """Put the finding beside what is on record of the model at that address."""
 
 
 def nowhere(model: str, base_url: str, change: Change) -> None:
-    """Keeps nothing: for models that are asked outside of a project."""
+    """Stores nothing: for models that are used outside of a project."""
     del model, base_url, change
 
 
 class ModelMemory:
-    """What is known of models, by `provider/model`.
+    """The known capabilities of models, by `provider/model`.
 
     Args:
         known: what was found before; what was found at another address does not count.
@@ -42,7 +42,7 @@ class ModelMemory:
 
     @property
     def known(self) -> Mapping[str, Capabilities]:
-        """All of it."""
+        """All known capabilities."""
         return self._known
 
     def of(self, model: str, base_url: str) -> Capabilities:
@@ -51,7 +51,7 @@ class ModelMemory:
         return found if found and found.base_url == base_url else Capabilities(model=model, base_url=base_url, asked="")
 
     def learn(self, model: str, base_url: str, change: Change) -> bool:
-        """Takes in what a call found out; False where it was known already."""
+        """Stores a finding of a call; False where it was known already."""
         before = self.of(model, base_url)
         after = change(before)
         if after == before:

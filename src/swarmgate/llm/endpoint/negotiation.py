@@ -27,7 +27,7 @@ _LEAST_ANSWER = 256
 
 @dataclass
 class Negotiation:
-    """What was tried for one answer; it is learnt when there is one, so that nothing wrong is remembered.
+    """The attempts for one answer; their findings are stored only when there is an answer.
 
     `dropped` are features that the endpoint complained about, with its words; `given` those that it asked for after
     all. `on_trial` is left out for once, and the first of `suspects` next; `first` is the complaint that named nothing.
@@ -49,7 +49,7 @@ class Negotiation:
 
 
 class Adapting:
-    """What is known of a model, and how it becomes more.
+    """The known limits of a model, and how calls adapt to new ones.
 
     Args:
         name: `provider/model`.
@@ -81,7 +81,7 @@ class Adapting:
 
     @property
     def known(self) -> Capabilities:
-        """What was found out so far."""
+        """The findings so far."""
         return self._memory.of(self._name, self._base_url)
 
     def dialect(self, call: Negotiation | None = None) -> Dialect:
@@ -110,7 +110,7 @@ class Adapting:
         return True
 
     def report(self, what: str, reason: str, complaint: str = "") -> None:
-        """Tells the user, once a run."""
+        """Reports an adaptation to the user, once a run."""
         if self._memory.untold(self._name, what):
             self._on_event(Adapted(model=self._name, reason=reason, said=redact(complaint, (self._key,))))
 
@@ -132,7 +132,7 @@ class Adapting:
             self._change(lambda known: known.model_copy(update={"context_tokens": call.window}))
 
     def adapt(self, status: int | None, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
-        """Whether another form of the request is worth a try; the next `dialect` is that one.
+        """Decides whether another form of the request is worth a try; the next `dialect` is that one.
 
         Args:
             status: by which the endpoint refused; None: it was inside of an answer of status 200.

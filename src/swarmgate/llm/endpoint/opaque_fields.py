@@ -32,7 +32,7 @@ _SEALS = ("signature", "data", "encrypted", "encrypted_content")
 
 
 class Parts:
-    """Opaque fields while they arrive: texts go on, objects are merged, and lists by the index of their items."""
+    """Assembles opaque fields as they arrive: joins texts, and merges objects and list items by index."""
 
     def __init__(self) -> None:
         self._fields: dict[str, Any] = {}
@@ -60,7 +60,7 @@ def extra_fields(record: Mapping[str, Any], named: frozenset[str]) -> dict[str, 
 
 
 def of_call(call: Mapping[str, Any], function: Mapping[str, Any]) -> dict[str, Any]:
-    """The same of a tool call, those of its function in their place."""
+    """The extra fields of a tool call, with those of its function."""
     inner = extra_fields(function, FUNCTION)
     return extra_fields(call, CALL) | ({"function": inner} if inner else {})
 

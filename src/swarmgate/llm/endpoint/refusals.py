@@ -129,7 +129,7 @@ _SUSPECTS = (
 
 
 def otherwise(feature: str) -> str:
-    """What becomes otherwise without a feature, for people."""
+    """Describes what changes without a feature, for people."""
     place, _, name = feature.partition(".")
     return _OTHERWISE.get(feature) or f"it does not take its own {name} back ({place}): left out from here on"
 
@@ -139,7 +139,7 @@ _TURNS = ("user", "assistant")
 
 
 class Complaint(Frozen):
-    """What an endpoint says of a refused call; `param` and `code` are empty where it has no such fields."""
+    """The error of an endpoint about a refused call; `param` and `code` are empty where it has none."""
 
     text: str
     param: str = ""
@@ -147,7 +147,7 @@ class Complaint(Frozen):
 
     @property
     def summary(self) -> str:
-        """For people: on one line, at most 300 characters."""
+        """The error on one line, at most 300 characters."""
         return re.sub(r"\s+", " ", self.text)[:300]
 
 

@@ -23,7 +23,7 @@ _V1 = "does base_url lack /v1?"
 
 
 class Page(NamedTuple):
-    """What came, for people; `hint` says what to do, `passing` whether it may be gone the next time."""
+    """A description of the response for people; `hint` says what to do, `passing` whether a retry may help."""
 
     what: str
     hint: str
@@ -36,7 +36,7 @@ def is_page(head: bytes) -> bool:
 
 
 def page(head: bytes, base_url: str) -> Page:
-    """What a page is, by its title and its first words."""
+    """Describes a web page by its title and its first words."""
     text = head.decode("utf-8", "replace")
     title = found[1] if (found := _TITLE.search(text)) else _TAGS.sub(" ", text)
     named = html.unescape(re.sub(r"\s+", " ", title)).strip()[:80]
@@ -50,13 +50,13 @@ def page(head: bytes, base_url: str) -> Page:
 
 
 def words(head: bytes, base_url: str) -> Page:
-    """What plain words are that came instead of an answer."""
+    """Describes plain text that came instead of an answer."""
     excerpt = re.sub(r"\s+", " ", head.decode("utf-8", "replace")).strip()[:80]
     return Page(f'no answer of a model but "{excerpt}"' if excerpt else "nothing at all", where(base_url), passing=True)
 
 
 def other(value: dict[str, Any], base_url: str) -> Page:
-    """What a JSON object is that has no `choices`."""
+    """Describes a JSON object without `choices`."""
     keys = ", ".join(map(str, list(value)[:6])) or "nothing in it"
     detail = value.get("detail") or value.get("message") or value.get("msg")
     if isinstance(detail, str) and detail:
@@ -73,7 +73,7 @@ def other(value: dict[str, Any], base_url: str) -> Page:
 
 
 def where(base_url: str) -> str:
-    """What to look at first."""
+    """The hint what to check first."""
     if lacks_version(base_url):
         return f"{_V1} It says {base_url}: try {base_url.rstrip('/')}/v1"
     return f"check [providers] base_url: it says {base_url}"

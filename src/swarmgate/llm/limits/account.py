@@ -54,7 +54,7 @@ class _Known:
 
 
 class AccountLimits:
-    """What is known of limits, and the waits for their ends.
+    """The known rate limits of models, and the calls that wait for them.
 
     Args:
         longest_s: how long one call may wait, in seconds; None: as long as it takes.
@@ -89,7 +89,7 @@ class AccountLimits:
         return (known := self._known.get(model)) is not None and self.clock() < known.resume
 
     async def outlast(self, call: Callable[[], Awaitable[T]]) -> T:
-        """What a call comes to; where a limit that names its end is in its way, after that end.
+        """Makes a call; where a limit with a known end is in its way, after that end.
 
         Raises:
             LimitReached: the end is too far away.
@@ -111,7 +111,7 @@ class AccountLimits:
                 await self.until(error.limit, end)
 
     async def pause(self, seconds: float) -> None:
-        """Waits, with all clocks of work standing still.
+        """Waits while all clocks of work stand still.
 
         Raises:
             Stopped: the user ended the wait.
@@ -133,7 +133,7 @@ class AccountLimits:
         raise LimitReached(message, until=time_parsing.rounded(end), hint=_WAYS_ON)
 
     async def until(self, limit: Limit, end: datetime) -> None:
-        """Waits for the end of a model's limit; told once, however many wait.
+        """Waits for the end of a model's limit; reported once, however many wait.
 
         Raises:
             Stopped: the user ended the wait; it says when the limit ends.
@@ -179,7 +179,7 @@ class AccountLimits:
         return False
 
     def over(self, model: str) -> None:
-        """The limit of a model is over: it answered."""
+        """Notes that the limit of a model is over: it answered."""
         if (known := self._known.pop(model, None)) and known.probe:
             known.probe.set()
 
@@ -190,7 +190,7 @@ class AccountLimits:
             known.probe = None
 
     def note(self, model: str, error: CallFailed) -> CallFailed:
-        """A model has reached its limit; the failure with the moment from which on it may be asked again."""
+        """Notes that a model has reached its limit; returns the failure with the time when it may be asked again."""
         now, limit = self.clock(), error.limit
         if limit is None or limit.ends is None:
             return error
@@ -205,7 +205,7 @@ class AccountLimits:
 
 
 class Gated:
-    """A `Model` that is not asked while its limit is known to be reached."""
+    """A `Model` whose calls wait while its limit is known to be reached."""
 
     def __init__(self, inner: Model, limits: AccountLimits) -> None:
         self.name = inner.name

@@ -20,7 +20,7 @@ _BOTH = "it makes calls, and others stand in its text: which of them are meant c
 
 
 def answered(request: ModelRequest, text: str, native: tuple[ToolCall, ...], *, asked: Asked) -> ModelReply:
-    """The reply that an answer is. Usage, model and reason are left to the caller.
+    """Builds the reply for an answer. Usage, model and reason are left to the caller.
 
     Calls are native ones, whether they were asked for or not, else those that the text spells, whether native ones were
     asked for or not. Thinking is cut out of all of it before.

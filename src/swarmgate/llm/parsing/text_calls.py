@@ -70,7 +70,7 @@ _LAYOUT = re.compile(r"[\s+>|\u241b-]+")
 
 
 class Reading(NamedTuple):
-    """An answer as it was read.
+    """The parsed answer of a model.
 
     `text` is what it says beside its calls, `after` what of that stands behind the last one; `thought` is its thinking.
     `repaired` tells, for each call that was not spelt as it should be, how it was. `doubt` says why calls of it may not
@@ -86,7 +86,7 @@ class Reading(NamedTuple):
 
 
 def read(text: str, tools: Sequence[ToolSpec] = (), *, prefix: str = "text", data: Iterable[str] = ()) -> Reading:
-    """What an answer says, what it calls, and what of it is thinking.
+    """Parses an answer into its text, its tool calls and its reasoning.
 
     Args:
         text: the answer.
@@ -106,7 +106,7 @@ def read(text: str, tools: Sequence[ToolSpec] = (), *, prefix: str = "text", dat
 
 
 def read_plain(text: str) -> Reading:
-    """What an answer says where no tool is on offer: all of it but its thinking.
+    """Parses an answer where no tool is on offer: all of it but its reasoning is text.
 
     What is left may come together to marks of thinking again, until nothing does.
     """

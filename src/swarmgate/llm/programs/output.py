@@ -41,7 +41,7 @@ class FinalAnswer(Frozen):
 
 
 class Output:
-    """Reads what a program prints, as it prints it.
+    """Parses the output of a program while it prints.
 
     Its events count only where the output is made of them: where its first line is one, or the command line asks for
     them. Plain words that quote such a line, out of a file of the repository perhaps, stay words.
@@ -111,7 +111,7 @@ class Output:
 
 
 def final_answer(stdout: str, command: str = "") -> FinalAnswer:
-    """The final answer in what a program printed."""
+    """Parses the final answer out of a program's output."""
     output = Output(command)
     for line in stdout.encode(errors="replace").splitlines():
         output.feed(line)

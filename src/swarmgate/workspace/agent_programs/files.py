@@ -34,7 +34,7 @@ _PACKAGES = "node_modules"
 
 @dataclass(frozen=True, slots=True)
 class AgentFiles:
-    """What belongs to the agent programs of a run.
+    """The files that belong to the agent programs of a run.
 
     Attributes:
         root: the repository.
@@ -56,7 +56,7 @@ class AgentFiles:
 
 
 def survey(config: Config, root: Path, roles: Iterable[str], files: Callable[[], Iterable[str]]) -> AgentFiles:
-    """What belongs to the agent programs of these roles.
+    """Collects the files that belong to the agent programs of these roles.
 
     Args:
         config: the settings.
@@ -98,7 +98,7 @@ def visible(command: str, root: Path) -> tuple[Path, ...]:
 
 
 def expanded(paths: Iterable[str]) -> tuple[Path, ...]:
-    """Absolute paths; a relative one is meant from the home, as in `[commands]`."""
+    """Resolves paths to absolute ones; a relative one is taken from the home, as in `[commands]`."""
     return tuple(Path(os.path.normpath(Path.home() / path.removeprefix("~/").removeprefix("~"))) for path in paths)
 
 
@@ -115,7 +115,7 @@ def agents_of(config: Config, roles: Iterable[str]) -> Iterator[tuple[str, Role,
 
 
 def located(word: str, root: Path) -> Path:
-    """Where a word of a command line leads, which is run in the repository."""
+    """Resolves a word of a command line to the path that it names when it is run in the repository."""
     home = str(Path.home())
     for short in ("~/", "$HOME/", "${HOME}/"):
         if word.startswith(short):
@@ -140,7 +140,7 @@ def named(line: CommandLine, root: Path) -> Iterator[Path]:
 
 
 def started(line: CommandLine) -> frozenset[str]:
-    """Words that say what runs: scripts, modules as files, and programs by their path."""
+    """Lists the words that are executed: scripts, modules as files, and programs by their path."""
     found: set[str] = set()
     for each in command_lines.commands(line):
         found |= {each.script, each.program if "/" in each.program else "", *module(each)}
@@ -160,7 +160,7 @@ def is_path(line: CommandLine) -> bool:
 
 
 def pieces_of(line: CommandLine, root: Path) -> Iterator[Path]:
-    """What of the repository a command line's program is made of: named files, and the folder of its script."""
+    """Lists the repository files that make up a command line's program: named files, and the folder of its script."""
     for place in named(line, root):
         if not place.is_relative_to(root):
             continue

@@ -23,7 +23,7 @@ _SCRIPTS = {".js", ".mjs", ".cjs", ".ts", ".mts"}
 
 
 def loaded_with(program: Path, root: Path) -> Iterator[Path]:
-    """Folders and files that a program needs besides itself; none that holds the repository or the home.
+    """Lists folders and files that a program needs besides itself; none that holds the repository or the home.
 
     Args:
         program: an existing file outside of the repository.

@@ -29,7 +29,7 @@ JUDGING = frozenset({"critic", "reviewer", "test_engineer"})
 
 
 def problems(config: Config, root: Path, role: str) -> Iterator[SwarmError]:
-    """What is missing for the agent programs of one role: not installed, or a file that is not there."""
+    """Lists what is missing for the agent programs of one role: a program or a file that does not exist."""
     for _, _, line in agents_of(config, (role,)):
         yield from missing_program(line, root, role)
         if not line.compound and is_path(line) and not located(line.script, root).exists():
@@ -37,7 +37,7 @@ def problems(config: Config, root: Path, role: str) -> Iterator[SwarmError]:
 
 
 def missing_program(line: CommandLine, root: Path, role: str) -> Iterator[SwarmError]:
-    """What is wrong with the program that a command line starts: it is not there."""
+    """Reports a command line whose program does not exist."""
     if "/" in line.program:
         if not os.access(located(line.program, root), os.X_OK):
             yield _missing(role, f"the agent program `{line.program}`", "is not there, or not executable")
@@ -50,7 +50,7 @@ def missing_program(line: CommandLine, root: Path, role: str) -> Iterator[SwarmE
 
 
 def require(config: Config, root: Path, roles: Iterable[str]) -> tuple[str, ...]:
-    """Whether agent programs are there and no other role's to write; returns warnings.
+    """Requires that agent programs exist and that no other role can write them; returns warnings.
 
     Raises:
         ConfigError: a role may write what another one's command line names, a judge's program stands where nothing

@@ -41,14 +41,14 @@ _MADE_FILES = (
 
 @dataclass(frozen=True)
 class Skipped:
-    """What is not kept, as it is too much."""
+    """The files that were not backed up, since they are too many or too large."""
 
     files: int = 0
     size: int = 0
 
 
 class Backups:
-    """The copies of one work tree.
+    """The backups of one work tree's ignored files.
 
     Args:
         root: top level of the work tree.

@@ -44,7 +44,7 @@ _ROOTED = ("autoload.php", "composer", "bin")
 
 @dataclass(frozen=True, slots=True)
 class Mixed:
-    """The tree before a change, but these paths, which are as after it."""
+    """A tree as before a change, with these paths as after it."""
 
     change: ChangeSet
     paths: frozenset[str] = frozenset()
@@ -52,7 +52,7 @@ class Mixed:
 
 @dataclass(frozen=True)
 class Checkout:
-    """A checked out tree.
+    """A checked-out tree.
 
     Attributes:
         root: where its files lie.

@@ -68,7 +68,7 @@ def is_installed(path: str, root: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something ignored that comes along.
+    """An ignored file or folder that is included in a checkout.
 
     Attributes:
         path: repository-relative; no slash at the end.
@@ -85,7 +85,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What agents did to it, by repository-relative paths.
+    """Ignored files that agents changed, by repository-relative paths.
 
     Attributes:
         installed: what differs in packages.
@@ -107,7 +107,7 @@ class _Known:
 
 
 def worth(ignored: Iterable[str]) -> tuple[str, ...]:
-    """Of what git ignores, as `hidden.ignored` names it, what a run may need."""
+    """Selects the ignored entries, as `hidden_files.ignored` names them, that a test run may need."""
     return tuple(
         name
         for name in ignored
@@ -116,7 +116,7 @@ def worth(ignored: Iterable[str]) -> tuple[str, ...]:
 
 
 def binaries(items: Iterable[Item]) -> tuple[str, ...]:
-    """The compiled modules among them that lie beside the code."""
+    """Lists the compiled modules among the items that lie beside the code."""
     return tuple(item.path for item in items if item.path.endswith(_BINARIES))
 
 
@@ -131,7 +131,7 @@ def _is_small(place: Path) -> bool:
 
 
 class IncludedFiles:
-    """What comes along in the runs of one work tree.
+    """The ignored files that are included in the test runs of one work tree.
 
     Args:
         root: top level of the work tree.

@@ -23,7 +23,7 @@ PLACES = "places"
 
 
 def moved(path: str, real: str, copy: str, shared: tuple[str, ...] = ()) -> str:
-    """The place in the copy of a path in the real project; any other path, and a shared one, as it is."""
+    """Maps a path in the real project to the copy; any other path, and a shared one, stays as it is."""
     place = os.path.realpath(path)
     if not within(place, real) or any(within(place, each) for each in shared):
         return path

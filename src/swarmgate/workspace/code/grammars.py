@@ -38,7 +38,7 @@ _WHILE_PARSING, _FOR_TEXT = 65536, 256
 
 
 class TooSlow(Exception):
-    """A grammar did not end within the time limit."""
+    """Raised when a grammar exceeds the time limit."""
 
 
 def grammar_of(path: str, language: str) -> str:

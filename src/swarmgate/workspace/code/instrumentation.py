@@ -59,7 +59,7 @@ setattr(builtins, name, probe)
 
 
 class Mode(IntEnum):
-    """What a rewritten file does."""
+    """The ways to rewrite a file."""
 
     PASS = 0
     RAISE = 1

@@ -258,7 +258,7 @@ def functions_of(texts: Iterable[bytes]) -> set[tuple[str, str]]:
 
 
 def unchanged(path: str, before: bytes | None, after: bytes | None) -> Callable[[str], bool]:
-    """Says of a test's name, as a runner reports it, whether that test stood in the file before, the very same.
+    """Builds a test of whether a test, by its reported name, is unchanged in the new file.
 
     Args:
         path: of the test file.

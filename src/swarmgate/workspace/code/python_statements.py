@@ -160,7 +160,7 @@ def wrong_result(node: Function) -> str:
 
 
 def is_boolean(value: ast.expr) -> bool:
-    """Whether an expression says yes or no, as far as its form tells."""
+    """Whether an expression is boolean, as far as its form tells."""
     if isinstance(value, ast.Compare) or (isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)):
         return True
     if isinstance(value, ast.BoolOp):

@@ -30,7 +30,7 @@ def joined(cwd: str, path: str) -> str:
 
 
 def apply(name: str, words: Sequence[Word], state: State, feed: Feed) -> None:
-    """Does to the state what a builtin would."""
+    """Applies a builtin to the state."""
     texts = [word.text for word in words]
     match name:
         case "cd" | "pushd" | "chdir":

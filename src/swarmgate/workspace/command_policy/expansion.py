@@ -30,7 +30,7 @@ _IN_STRING = re.compile(r'\\([$`"\\\n])')
 
 
 class Expansion:
-    """The words of one text.
+    """Expands the words of one text.
 
     Args:
         content: the text, UTF-8.

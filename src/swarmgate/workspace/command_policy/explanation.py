@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What would happen to a command line.
+    """The explanation of a command line: how it is read, judged and confined.
 
     Attributes:
         command: the line.
@@ -84,7 +84,7 @@ class Explained:
 
 
 def explain(command: str, *, root: Path, allow: Sequence[str], writable: Sequence[str], sandbox: str) -> Explained:
-    """What would happen to a command line of an agent.
+    """Explains what would happen to a command line of an agent.
 
     Args:
         command: the line.

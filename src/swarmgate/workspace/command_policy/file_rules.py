@@ -46,7 +46,7 @@ GUARDED_WRITE = "guarded-write"
 
 
 def reasons(simple: Simple, grounds: Grounds) -> Iterator[Reason]:
-    """What speaks against a command because of the files that it deletes or writes."""
+    """Yields the reasons to refuse a command because of the files that it deletes or writes."""
     yield from _deleting(simple, grounds)
     for word in (*_written(simple), *(each.target for each in simple.redirects if each.writes)):
         yield from _write(simple, word, grounds)

@@ -51,7 +51,7 @@ _VALUED = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path",
 
 
 def reasons(simple: Simple, grounds: Grounds) -> Iterator[Reason]:
-    """What speaks against a git command."""
+    """Yields the reasons to refuse a git command."""
     if simple.program not in {"git", "hub", "jj", "sl"} and not simple.program.startswith("git-"):
         return
     verb, rest, cwd, elsewhere = _parsed(simple)

@@ -12,7 +12,7 @@ _VERSION = re.compile(r"(?<=[a-z])[0-9][0-9.]*$")
 
 
 class Unreadable(Exception):
-    """The line cannot be read; the message says where and why."""
+    """Raised when a line cannot be parsed; the message says where and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Simple:
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """What stands at a command's input, and at the output of one.
+    """The content of a command's input or output.
 
     Attributes:
         text: all of it; None where only running tells.

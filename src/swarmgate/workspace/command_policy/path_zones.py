@@ -26,7 +26,7 @@ _SHORT_GIT = re.compile(r"git~\d+")
 
 
 class Zone(StrEnum):
-    """The kinds of places."""
+    """The kinds of locations of a path."""
 
     INSIDE = "inside of the repository"
     GUARDED = "in .git or .swarm"
@@ -39,7 +39,7 @@ class Zone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """What a line is judged against.
+    """The paths that a command line is judged against: repository, home, temporary and protected folders.
 
     Attributes:
         root: the repository's top, absolute.

@@ -22,7 +22,7 @@ _SILENT = frozenset({
 
 
 def printed(words: Sequence[Word], feed: Feed, *, cwd: str, root: str) -> Feed:
-    """What stands at the output of a command; `text` is None where only running tells."""
+    """Computes the output of a command; `text` is None where only running tells."""
     name = program_of(words[0])
     texts = [word.text for word in words[1:]]
     text = _text(name, texts, feed, cwd, root)

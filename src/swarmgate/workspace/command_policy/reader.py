@@ -34,7 +34,7 @@ _CODE_VARIABLES = frozenset({
 
 
 class Reader:
-    """One reading of a line.
+    """Parses one command line.
 
     Args:
         root: the repository's top, absolute; the line starts there.

@@ -16,7 +16,7 @@ _NUMBERS = frozenset({"?", "$", "#", "RANDOM", "SECONDS", "LINENO", "UID", "EUID
 
 @dataclass
 class State:
-    """One shell; `copy` is what a subshell starts with.
+    """The state of one shell; `copy` is what a subshell starts with.
 
     Attributes:
         cwd: absolute; empty where it is not known.

@@ -74,7 +74,7 @@ _GH_READING = frozenset({"view", "list", "status", "diff", "checks", "search", "
 
 
 def reasons(simple: Simple, grounds: Grounds) -> Iterator[Reason]:
-    """What speaks against a command because of what it does to the machine or over the network."""
+    """Yields the reasons to refuse a command because of its effect on the machine or the network."""
     del grounds
     yield from _code(simple)
     if not simple.words or simple.program == UNKNOWN:

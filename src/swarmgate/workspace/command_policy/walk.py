@@ -22,7 +22,7 @@ _WAITS = frozenset({"wait", "sleep", "break", "read", "exit", "return"})
 
 
 class Commands(Protocol):
-    """Who gets the commands of a text, in the order of a shell."""
+    """Receives the commands of a text, in the order of a shell."""
 
     def record(self, simple: Simple) -> None:
         """Takes a command that starts nothing itself: redirections alone, or what goes on for ever."""
@@ -35,7 +35,7 @@ class Commands(Protocol):
 
 
 class Text:
-    """One text of shell code.
+    """Walks one text of shell code.
 
     Args:
         commands: gets each command.

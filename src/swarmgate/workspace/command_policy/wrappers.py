@@ -73,7 +73,7 @@ _PARALLEL = ("-j", "--jobs", "-a", "-I", "-N", "--colsep", "--timeout", "--delay
 
 
 def unwrap(words: Sequence[Word]) -> tuple[Inner, ...]:
-    """What the command runs besides itself; nothing for a command that is no wrapper."""
+    """Lists what a wrapper command runs; nothing for a command that is no wrapper."""
     name = program_of(words[0])
     rest = tuple(words[1:])
     if name in SHELLS:

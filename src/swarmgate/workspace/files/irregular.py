@@ -19,7 +19,7 @@ _EXCLUDED = frozenset({".git", ".swarm"})
 
 
 def put_away(root: Path, quarantine: Path, *, since: float) -> tuple[str, ...]:
-    """Moves what is neither file, folder nor link below `quarantine`, and makes readable what its owner may not read.
+    """Moves irregular files below `quarantine`, and makes readable what its owner may not read.
 
     What was there before stays: a server of the user's may listen on it.
 

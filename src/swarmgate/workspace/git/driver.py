@@ -221,7 +221,7 @@ def failure(action: str, stderr: str) -> WorkspaceError:
 
 
 class Driver:
-    """Git commands in one work tree.
+    """Runs git commands in one work tree.
 
     Args:
         root: top level of the work tree.

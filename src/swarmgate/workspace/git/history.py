@@ -90,7 +90,7 @@ def between(repository: Repository, base: str, tip: str) -> tuple[str, ...]:
 
 
 def meanwhile(repository: Repository, base: str, head: str, *, own: Collection[str] = ()) -> str:
-    """What became of a branch since `base`, in words that name the commits.
+    """Describes what was committed to a branch since `base`.
 
     Args:
         repository: where to look.
@@ -123,7 +123,7 @@ def left_behind(repository: Repository, base: str, tip: str) -> tuple[str, ...]:
 
 
 def rewritten(repository: Repository, gone: Sequence[TreeCommit], *, since: str, tip: str) -> dict[str, str]:
-    """What became of commits that `tip` does not have: their ids, each with the commit that now holds the same.
+    """Finds what replaced commits that `tip` does not have: their ids, each with the commit that now holds the same.
 
     The same is a commit with the same patch (a rebase, a cherry-pick, another message), or one with the same tree,
     which holds all that was committed before it as well (a squash). Those for which there is none are left out.

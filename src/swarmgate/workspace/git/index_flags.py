@@ -19,7 +19,7 @@ _FLAGGED = re.compile(rb"(?:^|\0)([a-z]|S) ([^\0]+)")
 
 
 def unflag(git: Driver, index: Path) -> tuple[str, ...]:
-    """Take assume-unchanged and skip-worktree from the entries of a scratch index.
+    """Clears assume-unchanged and skip-worktree in the entries of a scratch index.
 
     A file of a sparse checkout that is not on disk keeps its flag: it is not deleted, it is not there.
 

@@ -43,7 +43,7 @@ _SLACK_NS = 2_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """Locks of git that were ours and belonged to nobody any more, and the command in whose middle it died."""
+    """Removed locks of our own that belonged to nobody any more, and the command that died while it held them."""
 
     locks: tuple[str, ...]
     command: str

@@ -28,14 +28,14 @@ _WITH_VALUE = frozenset({"-c", "-C", "--git-dir", "--work-tree", "--namespace", 
 
 
 class Git(NamedTuple):
-    """A command at work."""
+    """A running git command."""
 
     pid: int
     command: str
 
 
 def holders(lock: Path, folders: Sequence[Path]) -> list[Git]:
-    """Who may hold a lock: whatever has it open, and git commands that change something in one of these folders."""
+    """Lists the processes that may hold a lock: those with it open, and git commands that write in these folders."""
     opened = [Git(pid, " ".join(line)[:_COMMAND_CHARS]) for pid, line in _processes() if _has_open(pid, lock)]
     return [*opened, *(git for git in _at_work() if _works_in(git.pid, folders))]
 

@@ -48,7 +48,7 @@ def has_ended(name: str) -> bool:
 
 
 def start(pid: int) -> int | None:
-    """When a process began, in clock ticks since the boot; None where there is none, or it waits to be buried."""
+    """The start time of a process in clock ticks since the boot; None where there is none, or it is a zombie."""
     found = table.lookup(pid)
     # Of a program whose first thread is gone, others may go on.
     if found is None or (found.dead and _threads(pid) <= 1):

@@ -36,7 +36,7 @@ _POLL_S = 0.005
 
 
 def mark() -> str:
-    """What a program is told of the process that it runs for."""
+    """The variable that marks the processes of this run."""
     return f"{identity.own()};"
 
 
@@ -46,7 +46,7 @@ def of_git() -> dict[str, str]:
 
 
 def end(*, git: bool = False) -> tuple[int, ...]:
-    """End the processes of dead runs of this user, and wait until they are gone.
+    """Ends the processes of dead runs of this user, and waits until they are gone.
 
     What belongs to a run that lives, to another kernel or namespace, or to nobody, is left alone, and so is what this
     process was started from.

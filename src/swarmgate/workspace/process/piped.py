@@ -23,11 +23,11 @@ _WAITING = 64 << 20
 
 
 class Ended(EOFError):
-    """The program takes nothing any more, or says nothing any more."""
+    """Raised when the program reads no more input or writes no more output."""
 
 
 class Piped:
-    """A program that runs.
+    """A running program with pipes to its stdin and stdout.
 
     Args:
         output_limit: characters kept of what it prints on stderr.

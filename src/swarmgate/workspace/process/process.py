@@ -38,7 +38,7 @@ KILLED = tuple(code for number in (signal.SIGKILL, signal.SIGTERM) for code in (
 
 
 class Completed(Frozen):
-    """A process that has ended.
+    """The result of a process that has ended.
 
     `exit_code` is None when it was ended at its time limit, minus the number of the signal that ended it.
     `stdout` and `stderr` keep head and tail of what was printed, UTF-8 with replacement characters.
@@ -159,7 +159,7 @@ def marked(env: Mapping[str, str] | None, *, inherit: bool) -> dict[str, str]:
 
 @contextlib.contextmanager
 def starting(command: list[str], displayed: str) -> Iterator[None]:
-    """Says of a program that could not be started why, and what to do."""
+    """Turns the failure to start a program into an error that says why, and what to do."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -203,7 +203,7 @@ class _Capture:
 
 
 class Bounded:
-    """The first and the last characters of a stream, and how many stood between them."""
+    """The first and the last characters of a stream, and how many were left out between them."""
 
     def __init__(self, limit: int) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")

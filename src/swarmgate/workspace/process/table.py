@@ -45,7 +45,7 @@ def numbers() -> list[int]:
 
 
 def read_file(pid: int, name: str) -> bytes:
-    """What the kernel's file of that name says of a process; nothing where it is gone, or not ours to ask."""
+    """Reads a file of a process in /proc; empty where the process is gone, or not ours to read."""
     try:
         with open(f"/proc/{pid}/{name}", "rb") as file:  # noqa: PTH123 - hundreds in a row
             return file.read()
@@ -54,7 +54,7 @@ def read_file(pid: int, name: str) -> bytes:
 
 
 def lookup(pid: int) -> Process | None:
-    """A process; None where there is none of that number."""
+    """Finds a process by its number; None where there is none."""
     fields = read_file(pid, "stat").rpartition(b")")[2].split()
     try:
         return Process(int(fields[1]), int(fields[2]), int(fields[19]), fields[0] in {b"Z", b"X"})

@@ -78,7 +78,7 @@ def created(what: str) -> Path:
 
 
 def owned(what: str, owner: object) -> Path:
-    """A folder that goes with an object.
+    """Creates a folder that is deleted with its owner, an object.
 
     Raises:
         WorkspaceError: none can be made.
@@ -89,7 +89,7 @@ def owned(what: str, owner: object) -> Path:
 
 
 def persistent(what: str) -> Path:
-    """A folder that is the user's from now on: it stays.
+    """Creates a folder that is the user's from now on and is not deleted.
 
     Raises:
         OSError: none can be made.

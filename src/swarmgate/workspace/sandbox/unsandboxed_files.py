@@ -89,7 +89,7 @@ def places(root: Path) -> dict[Path, str]:
 
 
 def notice(root: Path, guarded: Iterable[Path]) -> str:
-    """What the user is told of guarded places in the work tree besides `.git` and `.swarm`; empty without any."""
+    """The notice about guarded places in the work tree besides `.git` and `.swarm`; empty without any."""
     inside = (str(place.relative_to(root)) for place in guarded if place != root and place.is_relative_to(root))
     names = [name for name in inside if name not in GUARDED]
     if not names:

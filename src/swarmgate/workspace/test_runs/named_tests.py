@@ -45,7 +45,7 @@ _BLANKS = re.compile(r"%\w|\$\{[^}]*\}|\$\w+|#\{[^}]*\}")
 
 
 class Fate(StrEnum):
-    """What became of a named test, in the words of a rejection."""
+    """The outcomes of a named test, in the words of a rejection."""
 
     RAN = "ran"
     EXISTS = "is defined; its runner names no tests"
@@ -55,7 +55,7 @@ class Fate(StrEnum):
 
 
 def fate(name: str, *, ran: Collection[str], skipped: Collection[str], files: Mapping[str, str]) -> Fate:
-    """What became of the tests that `name` means: of several, the worst.
+    """The outcome of the tests that `name` means: of several, the worst.
 
     Args:
         name: in any of the usual spellings: `tests/test_a.py::TestX::test_b[1]`, `TestX.test_b`, `test_b`,

@@ -28,7 +28,7 @@ _KILLED = -9
 
 
 class Listener(Protocol):
-    """Who takes what a program prints."""
+    """Receives the output of a program."""
 
     def feed(self, stream: int, data: bytes) -> None:
         """Takes bytes of stream 1 or 2."""

@@ -53,7 +53,7 @@ _state = _State()
 
 
 def hand_over(descriptors: Sequence[int]) -> None:
-    """Send a call's descriptors; the supervisor is started where there is none, or none any more.
+    """Sends a call's descriptors to the server, which is started if it is not running.
 
     Raises:
         WorkspaceError: it cannot be started, or takes nothing.

@@ -17,7 +17,7 @@ _LAUNCHER = os.fsencode(launcher.__file__)
 
 
 def start(talk: socket.socket, request: Request, streams: Sequence[int]) -> int:
-    """The number of the program's process; 0 where it cannot be started, which is told."""
+    """Starts the program and returns its process id; 0 where it cannot be started, which is reported."""
     trouble, report = os.pipe()
     pid = os.fork()
     if not pid:

@@ -21,7 +21,7 @@ _POLL_S = 0.001
 
 
 def main(arguments: list[str]) -> None:
-    """Take calls until swarmgate lets go or is dead, and the last call is over."""
+    """Accepts calls until swarmgate closes the socket or is dead, and the last call is over."""
     requests, owner = socket.socket(fileno=int(arguments[0])), int(arguments[1])
     for each in (requests.fileno(), *([owner] if owner >= 0 else [])):
         os.set_inheritable(each, False)  # by the owner's, a program could end it

@@ -26,7 +26,7 @@ _POLL_S = 0.01
 
 
 def supervise(own: Sequence[int], owner: int, *, others: Iterable[int]) -> NoReturn:
-    """Be the supervisor of one call, and end.
+    """Supervises one call, and exits.
 
     Args:
         own: the call's descriptors: its socket, and the program's streams.

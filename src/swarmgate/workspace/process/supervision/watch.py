@@ -15,7 +15,7 @@ _MOST = 4096
 
 
 class Watch:
-    """What a wait ends for.
+    """The events that end a wait.
 
     Args:
         owner: a descriptor that can be read once swarmgate has ended (pidfd_open(2)), or -1.

@@ -29,7 +29,7 @@ _MOST = 1 << 20
 
 
 class Request(NamedTuple):
-    """What to start."""
+    """The program to start."""
 
     argv: list[bytes]
     cwd: bytes

@@ -73,7 +73,7 @@ class Session:
         return hashlib.blake2b(body.encode(), key=self.key, digest_size=16).hexdigest()
 
     def receive(self, signature: str, body: str) -> None:
-        """Takes a record, if it is one of this runner's."""
+        """Stores a record, if it is signed by this runner."""
         if not hmac.compare_digest(self.signed(body), signature):
             self.broken = "a record was not signed by the runner"
             return

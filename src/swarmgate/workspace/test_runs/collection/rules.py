@@ -48,13 +48,13 @@ class Uncollected:
     meant: bool = False
 
     def message(self, runner: str) -> str:
-        """In one sentence."""
+        """The reason in one sentence."""
         return f"{self.path} is not collected by {runner}: {self.why}"
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How a test command chooses its files.
+    """The rules by which a test command selects its files.
 
     Attributes:
         runner: the test runner, as `suite.runner_of` names it.

@@ -21,7 +21,7 @@ _TAIL = 600
 
 @dataclass(frozen=True)
 class ListingMethod:
-    """How a runner lists its tests: its line, what is read of what it prints, and variables.
+    """How a runner lists its tests: its command line, the parser of its output, and variables.
 
     The line is empty where the command cannot be asked like that.
     """
