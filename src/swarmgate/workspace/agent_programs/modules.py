@@ -37,7 +37,7 @@ def loaded_with(program: Path, root: Path) -> Iterator[Path]:
             continue
         seen |= {place}
         yield place
-        for folder in (*_installed(place), *_next_to(place)):
+        for folder in (*_installed(place), *_package_folders(place)):
             if not any(held.is_relative_to(folder) for held in (root, Path.home())):
                 yield folder
         waiting += [place.resolve(), *_started_by(place, root)]
@@ -50,7 +50,7 @@ def _installed(place: Path) -> Iterator[Path]:
     yield from (folder for folder in place.parents if _is_there(folder / _ENVIRONMENT))
 
 
-def _next_to(place: Path) -> Iterator[Path]:
+def _package_folders(place: Path) -> Iterator[Path]:
     """Where node looks for the packages of a script that lies in none: in the folders above it."""
     if place.suffix in _SCRIPTS and _PACKAGES not in place.parts:
         for folder in place.parents:

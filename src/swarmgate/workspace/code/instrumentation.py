@@ -59,7 +59,7 @@ setattr(builtins, name, probe)
 
 
 class Mode(IntEnum):
-    """The ways to rewrite a file."""
+    """What a replaced function body does: run as it is, raise, or return a constant."""
 
     PASS = 0
     RAISE = 1

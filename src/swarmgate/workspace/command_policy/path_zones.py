@@ -39,7 +39,7 @@ class Zone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """The paths that a command line is judged against: repository, home, temporary and protected folders.
+    """The paths that a command line is judged against: repository, scope of the task, and further writable folders.
 
     Attributes:
         root: the repository's top, absolute.

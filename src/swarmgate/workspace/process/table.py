@@ -29,7 +29,7 @@ class Process(NamedTuple):
 
 
 def adopt_orphans() -> None:
-    """Make this process a child subreaper (prctl(2)): who loses its parent below becomes its child. Linux only."""
+    """Makes this process a child subreaper (prctl(2)), which inherits orphaned descendants. Linux only."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -40,7 +40,7 @@ def is_visible() -> bool:
 
 
 def numbers() -> list[int]:
-    """Those of all processes; none where the system does not list them."""
+    """The numbers of all processes; none where the system does not list them."""
     return [int(name) for name in os.listdir("/proc") if name.isdigit()] if is_visible() else []  # noqa: PTH208 - quick
 
 
@@ -90,13 +90,13 @@ def processor_s(top: int) -> float | None:
 
 
 def starves(top: int) -> bool:
-    """Whether something below a process would go on, had it a processor, or waits for the disk that memory is on."""
+    """Whether a process below this one is runnable, or waits for the disk that memory is on."""
     pids = [pid for pid, _ in descendants(top)] if is_visible() else []
     return any(state in {b"R", b"D"} for pid in pids for state in _states(pid).values())
 
 
 def starves_itself() -> bool:
-    """Whether a thread of this process would go on, had it a processor; the asking one does not count."""
+    """Whether another thread of this process is runnable."""
     states = _states(os.getpid()) if is_visible() else {}
     return any(state == b"R" for thread, state in states.items() if thread != threading.get_native_id())
 
@@ -112,19 +112,19 @@ def _states(pid: int) -> dict[int, bytes]:
 
 
 def children() -> list[int]:
-    """Those of this process, unburied ones too."""
+    """The children of this process, zombies too."""
     return [pid for pid, process in _all() if process.parent == os.getpid()]
 
 
 def group_lives(group: int) -> bool:
-    """Whether a process of the group still runs. Zombies do not: where nobody reaps them, they stay for ever."""
+    """Whether a process of the group still runs. Zombies do not count: where nobody reaps them, they stay for ever."""
     if not is_visible():
         return signal_group(group, 0)
     return any(process.group == group and not process.dead for _, process in _all())
 
 
 def signal_group(group: int, number: int) -> bool:
-    """Whether the group was there to take the signal; macOS answers EPERM for a group of zombies."""
+    """Signals a process group; returns whether it existed. macOS answers EPERM for a group of zombies."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):
@@ -133,7 +133,7 @@ def signal_group(group: int, number: int) -> bool:
 
 
 def send(pid: int, start: int, number: int) -> None:
-    """Signal the process that began then, and no other: numbers are given away again."""
+    """Signals the process that began at that time, and no other: process numbers are reused."""
     with contextlib.suppress(OSError):
         if not hasattr(os, "pidfd_open"):
             os.kill(pid, number)

@@ -43,7 +43,7 @@ class StartUp:
 
 
 def survey(root: Path) -> StartUp:
-    """What is there before any agent is at work."""
+    """Records which such modules exist before any agent works."""
     places = [root, *map(Path, import_path.left())]
     places += [root / entry for entry in trusted.given().get("PYTHONPATH", "").split(os.pathsep)]
     inside = (Path(os.path.normpath(place)) for place in places)

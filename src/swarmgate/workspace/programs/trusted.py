@@ -45,7 +45,7 @@ _taken: dict[str, tuple[str, str]] = {}
 
 
 def find(name: str, folder: Path) -> str | None:
-    """A program to start with the user's rights for work in a folder, as an absolute file name; None without one."""
+    """Finds a program to start with the user's rights for work in a folder, as an absolute path; None without one."""
     return next((place for place in _all(name, search_path(folder)) if not import_path.is_agents(place)), None)
 
 
@@ -65,7 +65,7 @@ def named(word: str, folder: Path) -> str:
 
 
 def search_path(folder: Path) -> str:
-    """PATH less what is empty, relative, or lies where agents write."""
+    """PATH without entries that are empty, relative, or writable by agents."""
     import_path.enter(str(folder))
     return _cleaned("PATH", os.environ.get("PATH", os.defpath), import_path.known()) or os.defpath
 
@@ -90,7 +90,7 @@ def interpreter() -> str:
 
 
 def module(name: str, *arguments: str) -> list[str]:
-    """What runs a module of swarmgate in a Python of its own, which imports nothing of a work tree."""
+    """The command that runs a module of swarmgate in a new Python, which imports nothing of a work tree."""
     return [sys.executable, "-P", "-m", "swarmgate.workspace.programs.isolated_run", name, *arguments]
 
 
@@ -103,7 +103,7 @@ def environment(folder: Path, variables: Mapping[str, str] = os.environ) -> dict
 
 
 def keep_out(*folders: Path) -> None:
-    """Take what leads into work trees, those of these folders too, from where this process finds things.
+    """Removes entries that lead into work trees from PATH, the import path and other search variables.
 
     Most modules are imported late, and packages that it imports start programs by their names. What the variables were
     is kept for what runs confined (`given`).
@@ -131,13 +131,13 @@ def given() -> dict[str, str]:
 
 
 def recall(variables: Mapping[str, str]) -> None:
-    """Take over what another process of swarmgate was given: only what it hands over is kept, for `given`."""
+    """Takes over the variables that another process of swarmgate was given, for `given`."""
     for name, value in variables.items():
         _taken[name] = (os.environ.setdefault(name, ""), value)
 
 
 def located(name: str, root: Path, folder: str = "", *, further: str = "") -> str | None:
-    """A program to start confined: the project's own before the one on PATH as the user gave it.
+    """Finds a program to start confined: the project's own before the one on PATH as the user gave it.
 
     Args:
         name: its name, or its path from the root.

@@ -19,7 +19,7 @@ Kind = Literal["auto", "bubblewrap", "landlock", "sandbox-exec", "none"]
 
 
 class Unconfined:
-    """No sandbox, because the settings say so."""
+    """The sandbox of none, because the settings say so."""
 
     name = "none"
     relocates = False
@@ -40,7 +40,7 @@ class Unconfined:
 
 @cache
 def choose(kind: Kind = "auto") -> Sandbox:
-    """The sandbox of that kind; for `auto` the first that works of bubblewrap, Landlock and sandbox-exec.
+    """Chooses the sandbox of that kind; for `auto` the first that works of bubblewrap, Landlock and sandbox-exec.
 
     Raises:
         MissingRequirement: it does not work here; the message says why.
@@ -68,7 +68,7 @@ def choose(kind: Kind = "auto") -> Sandbox:
 
 
 def notice(sandbox: Sandbox) -> str:
-    """What the user is told of it at every start; empty where it holds back what it should, and nothing else."""
+    """The notice about a sandbox at every start; empty where it holds back what it should, and nothing else."""
     limits = "; ".join((*sandbox.weaknesses, *sandbox.hindrances))
     if sandbox.name == "none":
         return f'NO SANDBOX ([commands] sandbox = "none"): {limits}'

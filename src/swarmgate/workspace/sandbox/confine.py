@@ -49,7 +49,7 @@ def confine(
     network: bool = False,
     limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> Confinement:
-    """The bounds of commands in a work tree.
+    """Builds the confinement of commands in a work tree.
 
     Args:
         root: top level of the work tree.

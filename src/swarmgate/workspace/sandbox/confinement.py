@@ -41,7 +41,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """The bounds of commands; `surroundings.confine` makes them of what lies on the disk.
+    """The bounds of commands; `confine.confine` builds them from what lies on the disk.
 
     Attributes:
         root: the repository, writable but for what is guarded.

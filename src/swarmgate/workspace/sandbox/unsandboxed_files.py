@@ -129,7 +129,7 @@ def _swarmgate() -> Iterator[tuple[Path, str]]:
 
 
 def opened(root: Path, folder: Path, path: str) -> str:
-    """What would run with the user's rights from a folder outside of the work tree, were agents to write it.
+    """Lists what would run with the user's rights from a folder outside of the work tree, if agents wrote it.
 
     Args:
         root: the work tree.

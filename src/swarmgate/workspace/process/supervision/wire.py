@@ -37,7 +37,7 @@ class Request(NamedTuple):
 
 
 def encoded(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
-    """A request as it is sent.
+    """Encodes a request as it is sent.
 
     Raises:
         ValueError: there is a NUL in it, or a character that no file system knows.
@@ -56,7 +56,7 @@ def encoded(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
 
 
 def received(talk: socket.socket) -> Request | None:
-    """A request; None where swarmgate let go before it had said all."""
+    """Receives a request; None where swarmgate closed the socket before it was complete."""
     data = b""
     while b"\n" not in data:
         more = talk.recv(_MOST)
@@ -77,14 +77,14 @@ def received(talk: socket.socket) -> Request | None:
 
 
 def send(talk: socket.socket, word: str, *more: object) -> None:
-    """Tell swarmgate, which may not be there to hear it."""
+    """Sends a message to swarmgate, which may have ended."""
     line = " ".join((word, *map(str, more))).replace("\n", " ")
     with contextlib.suppress(OSError):
         talk.sendall(line.encode(errors="replace") + b"\n")
 
 
 def receive(talk: socket.socket) -> bytes:
-    """What swarmgate says; nothing when it let go."""
+    """Receives a message of swarmgate; empty when it closed the socket."""
     try:
         return talk.recv(1)
     except OSError:

@@ -59,7 +59,7 @@ def _plan(chance: random.Random) -> str:
 
 @dataclass
 class Session:
-    """What one runner said. `broken` is why its records are not all there, or not all its own."""
+    """The records of one runner. `broken` is why they are incomplete or not all its own."""
 
     key: bytes
     plan: str
@@ -89,7 +89,7 @@ class Session:
 
 @contextlib.contextmanager
 def opened() -> Iterator[Channel]:
-    """A channel that is read while this lasts, and is gone afterwards."""
+    """Opens a channel that is read for the length of a block, and closed afterwards."""
     with temporary.folder("tests") as folder:
         for each in ("inside", "outside", "outside/sessions"):
             (folder / each).mkdir()

@@ -44,7 +44,7 @@ class _Control:
 
 
 async def control(command: str, kind: str, runner: CommandRunner, *, timeout_s: float) -> tuple[Canary, str]:
-    """What came of a test that must fail, and why the runner was tampered with; empty where nothing says so.
+    """Runs the control test; returns its canary and why the runner was tampered with, empty where it was not.
 
     Args:
         command: the project's test command.

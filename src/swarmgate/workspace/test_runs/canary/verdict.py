@@ -61,7 +61,7 @@ def _worst(outcome: str) -> int:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of a run.
+    """The verdict on a test run: its counts, and whether the runner reported the truth.
 
     Attributes:
         counts: of the project's own tests, where its runners told of them.
@@ -116,7 +116,7 @@ class Verdict:
 
 
 def judge(channel: Channel, root: Path) -> Verdict:
-    """What the records of a command that has ended mean; those that no runner of ours writes speak against it."""
+    """Evaluates the records of a command that has ended; the absence of our own records counts against it."""
     try:
         return _judged(channel, root)
     except (LookupError, TypeError, ValueError):

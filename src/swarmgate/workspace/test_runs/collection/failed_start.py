@@ -28,7 +28,7 @@ _FILE = re.compile(
 
 
 def without_start(listing: Listing, exit_code: int | None, output: str) -> Listing | None:
-    """Why the command did not come to its tests; None where it did."""
+    """Explains why the command failed to start its tests; None where it started them."""
     if exit_code in (0, None):
         return None
     found = _PROGRAM.search(output)

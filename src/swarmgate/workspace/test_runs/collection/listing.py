@@ -26,7 +26,7 @@ _OUTPUT = 400_000
 
 
 async def ask(command: str, *, runner: CommandRunner, limit_s: float = LIMIT_S, count_pattern: str = "") -> Listing:
-    """What a test command would run.
+    """Asks a test command what it would run.
 
     Args:
         command: what the user would type.

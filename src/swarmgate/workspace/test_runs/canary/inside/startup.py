@@ -26,7 +26,7 @@ _ENVELOPE = 60
 
 
 class Line:
-    """One runner's way to the channel: says records in order, each signed with a key that stands nowhere on the disk.
+    """One runner's connection to the channel: sends signed records in order; the key is nowhere on the disk.
 
     What tests replace while they run (`os.write`, the whole of `os`) does not matter: it was taken before.
     """
@@ -86,7 +86,7 @@ def _opener(places: dict[str, Any]) -> Callable[[], int]:
 
 
 class Claims:
-    """Which runner of this process speaks: the outermost one. Runners that tests start are a matter of their own."""
+    """Decides which runner of this process reports: the outermost one, not those that tests start."""
 
     def __init__(self, places: dict[str, Any]) -> None:
         self._places = places
@@ -194,7 +194,7 @@ class _Witness:
 
 
 def hello(claims: Claims, word: str) -> None:
-    """Says, unsigned, that a Python is there that takes PYTHONPATH."""
+    """Reports, unsigned, that a Python is there that takes PYTHONPATH."""
     try:
         file = _opener(claims._places)()  # noqa: SLF001 - of this file
         os.write(file, f"{word}\n".encode())

@@ -174,7 +174,7 @@ class _Session:
 
 
 def install(runner: Any) -> None:
-    """Puts it around what runs the tests."""
+    """Wraps the runner of unittest with the witness."""
     own = runner.TextTestRunner.run
 
     def run(self: Any, test: Any) -> Any:
