@@ -54,7 +54,7 @@ class _Call:
 class _Shared:
     """What budgets share whose calls go on at the same time; `longest` and `dearest` by model, in tokens and USD."""
 
-    going_on: list[_Call] = field(default_factory=list)
+    concurrent_calls: list[_Call] = field(default_factory=list)
     waiting: list[asyncio.Future[None]] = field(default_factory=list)
     longest: dict[str, int] = field(default_factory=dict)
     dearest: dict[str, float] = field(default_factory=dict)
@@ -160,11 +160,11 @@ class Budget:
             shared.waiting.append(ended)
             await ended
             self.check()
-        shared.going_on.append(call)
+        shared.concurrent_calls.append(call)
         try:
             yield
         finally:
-            shared.going_on.remove(call)
+            shared.concurrent_calls.remove(call)
             for each in shared.waiting:
                 if not each.done():
                     each.set_result(None)
@@ -173,7 +173,7 @@ class Budget:
     def _fits(self, call: _Call) -> bool:
         """Whether a further call is expected to stay within every budget, beside those that go on in it."""
         for account in self._accounts():
-            concurrent = [each for each in self._shared.going_on if account.owner in each.accounts]
+            concurrent = [each for each in self._shared.concurrent_calls if account.owner in each.accounts]
             for measure in account.measures() if concurrent else ():
                 expected = sum(self._shared.expected(measure.key, each) for each in (*concurrent, call))
                 if measure.spent + expected > measure.limit:

@@ -17,7 +17,7 @@ from swarmgate.llm.endpoint.answer_length import longest_answer
 from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.events import OnEvent, ignore
 from swarmgate.llm.families import family, own_name
-from swarmgate.llm.limits.account import AccountLimits, Gated
+from swarmgate.llm.limits.account import AccountLimits, RateLimited
 from swarmgate.llm.model import Model
 from swarmgate.llm.prices import cost, unpriced
 from swarmgate.llm.programs.role_models import AgentRunner, Programs
@@ -63,7 +63,7 @@ def connect(
 
     def gated(model: Model) -> Model:
         traced = Traced(model, recorder, secrets=secrets, clock=clock) if recorder is not None else model
-        return Gated(traced, limits)
+        return RateLimited(traced, limits)
 
     programs = Programs(role_name, role, table, program, on_event)
 

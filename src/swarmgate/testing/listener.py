@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 from swarmgate.testing.exchange import Pause, Response, refused
 
 
-class Playing(Protocol):
+class Responder(Protocol):
     """Decides what is answered."""
 
     stopping: threading.Event
@@ -37,7 +37,7 @@ class Listener(ThreadingMixIn, TCPServer):
     block_on_close = False
     request_queue_size = 64
 
-    def __init__(self, address: tuple[str, int], plays: Playing) -> None:
+    def __init__(self, address: tuple[str, int], plays: Responder) -> None:
         self.plays = plays
         self._open: set[socket.socket] = set()
         super().__init__(address, _Handler)
@@ -95,7 +95,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Silent: the requests are kept by the server."""
 
     @property
-    def _plays(self) -> Playing:
+    def _plays(self) -> Responder:
         return cast("Listener", self.server).plays
 
     def _wait(self, seconds: float) -> None:

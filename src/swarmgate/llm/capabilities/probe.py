@@ -20,7 +20,7 @@ from swarmgate.domain.usage import Usage
 from swarmgate.llm.capabilities import windows
 from swarmgate.llm.endpoint import refusals
 from swarmgate.llm.endpoint.assembly import Assembly
-from swarmgate.llm.endpoint.failures import Failing
+from swarmgate.llm.endpoint.failures import FailureFactory
 from swarmgate.llm.endpoint.openai_model import OpenAIModel, complaint
 from swarmgate.llm.endpoint.wire import Dialect, characters, estimated_tokens, options
 from swarmgate.llm.model import CallFailed
@@ -81,7 +81,7 @@ async def probe(
         found["left_out"] = prober.left_out
         found["context_tokens"] = await windows.context_tokens(model.fetch, provider.base_url, prober.served)
     except (CallFailed, openai.APIStatusError) as error:
-        failed = error if isinstance(error, CallFailed) else _refused(Failing(name, provider, api_key), error)
+        failed = error if isinstance(error, CallFailed) else _refused(FailureFactory(name, provider, api_key), error)
         problem = f"{failed.message} -> {failed.hint}" if failed.hint else failed.message
         found = {key: found[key] for key in ("model", "base_url", "asked")} | {"error": problem}
     finally:
@@ -90,7 +90,7 @@ async def probe(
     return Capabilities(**found, usage=usage.model_copy(update={"usd": price(usage) if usage.calls else 0.0}))
 
 
-def _refused(failing: Failing, error: openai.APIStatusError) -> CallFailed:
+def _refused(failing: FailureFactory, error: openai.APIStatusError) -> CallFailed:
     return failing.refused(error.status_code, error.response.headers, error.response.text, complaint(error))
 
 

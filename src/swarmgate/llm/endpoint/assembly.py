@@ -11,7 +11,7 @@ from typing import Any
 
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.endpoint import refusals
-from swarmgate.llm.endpoint.opaque_fields import MESSAGE, Parts, extra_fields, of_call
+from swarmgate.llm.endpoint.opaque_fields import MESSAGE, OpaqueFields, extra_fields, of_call
 from swarmgate.llm.endpoint.repetition import Repetition
 from swarmgate.llm.endpoint.web_pages import is_page
 from swarmgate.llm.model import ToolCall
@@ -71,7 +71,7 @@ class _Slot:
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
-    opaque: Parts = field(default_factory=Parts)
+    opaque: OpaqueFields = field(default_factory=OpaqueFields)
     watch: Repetition = field(default_factory=lambda: Repetition(files=True))
 
 
@@ -86,7 +86,7 @@ class Assembly:
         self.usage: Usage | None = None
         self._text: list[str] = []
         self._declined: list[str] = []
-        self._opaque = Parts()
+        self._opaque = OpaqueFields()
         self._watches: dict[str, Repetition] = {}
         self._slots: list[_Slot] = []
         self._places: dict[int, _Slot] = {}

@@ -29,7 +29,7 @@ _CONTEXT = re.compile(
 
 
 @dataclass(frozen=True)
-class Failing:
+class FailureFactory:
     """Builds the failures of one model, `provider/model`; `key` is redacted from their messages."""
 
     name: str

@@ -22,7 +22,7 @@ class Store(Protocol):
         """Put the finding beside what is on record of the model at that address."""
 
 
-def nowhere(model: str, base_url: str, change: Change) -> None:
+def store_nothing(model: str, base_url: str, change: Change) -> None:
     """Stores nothing: for models that are used outside of a project."""
     del model, base_url, change
 
@@ -35,7 +35,7 @@ class ModelMemory:
         store: stores what is found out, for the runs to come.
     """
 
-    def __init__(self, known: Mapping[str, Capabilities] | None = None, *, store: Store = nowhere) -> None:
+    def __init__(self, known: Mapping[str, Capabilities] | None = None, *, store: Store = store_nothing) -> None:
         self._known = dict(known or {})
         self._store = store
         self._reported: set[tuple[str, str]] = set()
@@ -60,7 +60,7 @@ class ModelMemory:
         self._store(model, base_url, change)
         return True
 
-    def untold(self, model: str, what: str) -> bool:
+    def first_report(self, model: str, what: str) -> bool:
         """Whether something is to be said to the user: True once."""
         new = (model, what) not in self._reported
         self._reported.add((model, what))

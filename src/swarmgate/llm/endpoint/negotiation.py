@@ -48,7 +48,7 @@ class Negotiation:
     tries: int = 0
 
 
-class Adapting:
+class Adaptation:
     """The known limits of a model, and how calls adapt to new ones.
 
     Args:
@@ -111,7 +111,7 @@ class Adapting:
 
     def report(self, what: str, reason: str, complaint: str = "") -> None:
         """Reports an adaptation to the user, once a run."""
-        if self._memory.untold(self._name, what):
+        if self._memory.first_report(self._name, what):
             self._on_event(Adapted(model=self._name, reason=reason, said=redact(complaint, (self._key,))))
 
     def answered(self, body: dict[str, Any], call: Negotiation) -> None:

@@ -31,7 +31,7 @@ _SEALS = ("signature", "data", "encrypted", "encrypted_content")
 """What ends a block that has no index (Anthropic's, by LiteLLM): the next one of its type is another."""
 
 
-class Parts:
+class OpaqueFields:
     """Assembles opaque fields as they arrive: joins texts, and merges objects and list items by index."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ def of_call(call: Mapping[str, Any], function: Mapping[str, Any]) -> dict[str, A
 
 
 def loaded(text: str) -> dict[str, Any]:
-    """The fields that `Parts.text` spells; none where it was masked or spoilt."""
+    """The fields that `OpaqueFields.text` spells; none where it was masked or spoilt."""
     try:
         fields = json.loads(text or "{}")
     except (ValueError, RecursionError):

@@ -19,9 +19,9 @@ from swarmgate.llm.endpoint import refusals, wire
 from swarmgate.llm.endpoint.answer_length import where_cut
 from swarmgate.llm.endpoint.answer_timeouts import AnswerTimer, TimeLimits
 from swarmgate.llm.endpoint.assembly import Assembly, EventBody, JsonBody, Malformed, NoAnswer, Refused
-from swarmgate.llm.endpoint.failures import Failing
+from swarmgate.llm.endpoint.failures import FailureFactory
 from swarmgate.llm.endpoint.model_memory import ModelMemory
-from swarmgate.llm.endpoint.negotiation import Adapting, Negotiation
+from swarmgate.llm.endpoint.negotiation import Adaptation, Negotiation
 from swarmgate.llm.events import Answering, CutOff, OnEvent, ignore
 from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, ModelReply, ModelRequest
 from swarmgate.llm.parsing.merged_calls import Asked, answered
@@ -74,8 +74,8 @@ class OpenAIModel:
         self._window = role.context_tokens if role else None
         self._limits = limits or TimeLimits.of(provider, role, at_most=timeout_s)
         self._on_event = on_event
-        self._failing = Failing(name, provider, api_key)
-        self._adapting = Adapting(
+        self._failures = FailureFactory(name, provider, api_key)
+        self._adaptation = Adaptation(
             name,
             provider.base_url,
             written=_written(provider, role),
@@ -97,7 +97,7 @@ class OpenAIModel:
     @property
     def dialect(self) -> wire.Dialect:
         """The form in which calls are made now."""
-        return self._adapting.dialect()
+        return self._adaptation.dialect()
 
     def learn(self, feature: str, complaint: str = "") -> bool:
         """Goes on without a feature of the wire, for all roles, now and in later runs; the user is told once.
@@ -109,7 +109,7 @@ class OpenAIModel:
         Returns:
             False where the user's settings ask for the feature: nothing changes then.
         """
-        return self._adapting.learn(feature, complaint)
+        return self._adaptation.learn(feature, complaint)
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer the conversation; a feature that the endpoint refuses is left out from then on.
@@ -123,7 +123,7 @@ class OpenAIModel:
         while True:
             body = wire.body(
                 request,
-                self._adapting.dialect(call),
+                self._adaptation.dialect(call),
                 name=self.name,
                 temperature=self._temperature,
                 max_tokens=self._max_tokens,
@@ -132,18 +132,18 @@ class OpenAIModel:
             try:
                 await self._exchange(body, assembly)
             except openai.APIStatusError as error:
-                if not self._adapting.adapt(error.status_code, complaint(error), body, call):
+                if not self._adaptation.adapt(error.status_code, complaint(error), body, call):
                     details = error.response.headers, error.response.text, call.first or complaint(error)
-                    raise self._failing.refused(error.status_code, *details) from error
+                    raise self._failures.refused(error.status_code, *details) from error
             except Refused as error:
-                if assembly.size or not self._adapting.adapt(error.status, error.complaint, body, call):
-                    raise self._failing.reported(error) from error
+                if assembly.size or not self._adaptation.adapt(error.status, error.complaint, body, call):
+                    raise self._failures.reported(error) from error
             else:
-                self._adapting.answered(body, call)
+                self._adaptation.answered(body, call)
                 reply = self._answer(request, body, assembly, started)
                 if "tools" not in body or self._calls_tools:
                     return reply
-                self._calls_tools = bool(assembly.tool_calls) or self._adapting.known.tools is True
+                self._calls_tools = bool(assembly.tool_calls) or self._adaptation.known.tools is True
                 return reply if self._calls_tools else await self._in_text(request, reply)
 
     async def _in_text(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
@@ -156,10 +156,10 @@ class OpenAIModel:
             self.learn("tools", "it wrote a call into the text of its answer")
             return reply
         words = reply.text.strip() and not reply.doubt and reply.finish_reason not in (TOO_LONG, REPEATS, "length")
-        if self._tried_text or not (request.call_due and words) or not self._adapting.may_learn("tools"):
+        if self._tried_text or not (request.call_due and words) or not self._adaptation.may_learn("tools"):
             return reply
         self._tried_text = True
-        dialect = self._adapting.dialect().without("tools")
+        dialect = self._adaptation.dialect().without("tools")
         body = wire.body(request, dialect, name=self.name, temperature=self._temperature, max_tokens=self._max_tokens)
         assembly, started = Assembly(), self._clock()
         try:
@@ -177,13 +177,13 @@ class OpenAIModel:
     def _report_unsupported_settings(self, dialect: wire.Dialect) -> None:
         """What the user wrote and the endpoint does not take: that is told in each run, once."""
         if self._temperature is not None and not dialect.takes("temperature"):
-            self._adapting.report("temperature", f"it takes no temperature: {self._temperature:g} is left out")
+            self._adaptation.report("temperature", f"it takes no temperature: {self._temperature:g} is left out")
         most = self._written_max_tokens
         if most and not (dialect.takes("max_tokens") or dialect.takes("max_completion_tokens")):
-            self._adapting.report("max_completion_tokens", f"it takes no limit of an answer: {most:,} is left out")
+            self._adaptation.report("max_completion_tokens", f"it takes no limit of an answer: {most:,} is left out")
         elif most and dialect.longest and dialect.longest < most:
             reason = f"it gives no answers of {most:,} tokens: of at most {dialect.longest:,}"
-            self._adapting.report(f"longest {dialect.longest}", reason)
+            self._adaptation.report(f"longest {dialect.longest}", reason)
 
     async def send(self, body: dict[str, Any]) -> Assembly:
         """The answer to a body as it is: one try, nothing left out.
@@ -196,7 +196,7 @@ class OpenAIModel:
         try:
             await self._exchange(body, assembly)
         except Refused as error:
-            raise self._failing.reported(error) from error
+            raise self._failures.reported(error) from error
         return assembly
 
     async def fetch(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
@@ -223,11 +223,11 @@ class OpenAIModel:
                 await self._read(response, assembly, timer, limit)
         except TimeoutError:
             if not timer.done:
-                raise self._failing.out_of_time(timer.missed) from None
+                raise self._failures.out_of_time(timer.missed) from None
         except NoAnswer as error:
-            raise self._failing.no_answer(error) from error
+            raise self._failures.no_answer(error) from error
         except Malformed as error:
-            raise self._failing.failure(f"the endpoint's answer is unreadable: {error}", retriable=True) from error
+            raise self._failures.failure(f"the endpoint's answer is unreadable: {error}", retriable=True) from error
         except (openai.APIStatusError, Refused):
             self._answered = self._client
             raise
@@ -235,7 +235,7 @@ class OpenAIModel:
             if not is_transport(error):
                 raise
             if not (self._connection_was_reused and hung_up(error)):
-                raise self._failing.no_connection(error) from error
+                raise self._failures.no_connection(error) from error
             await self.aclose()  # the server closed it while nobody spoke: what was sent did not reach it
             await self._exchange(body, assembly)
 
@@ -326,16 +326,16 @@ class OpenAIModel:
     def _cut(self, usage: Usage) -> tuple[str, str]:
         """Where an answer was cut off that ended by its length, and what to set."""
         asked = min(filter(None, (self._max_tokens, self.dialect.longest)), default=None)
-        window = self._window or self._adapting.known.context_tokens
+        window = self._window or self._adaptation.known.context_tokens
         return where_cut(usage, asked=asked, written=self._written_max_tokens is not None, window=window)
 
     def _empty(self, reason: str, usage: Usage) -> CallFailed:
         if reason == "length":
             where, hint = self._cut(usage)
-            return self._failing.failure(
+            return self._failures.failure(
                 f"the answer was cut off {where} before it said anything", hint=hint, usage=usage
             )
-        return self._failing.failure(f"the answer is empty (finish_reason {reason})", retriable=True, usage=usage)
+        return self._failures.failure(f"the answer is empty (finish_reason {reason})", retriable=True, usage=usage)
 
 
 def _words(assembly: Assembly) -> ModelReply:

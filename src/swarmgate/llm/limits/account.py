@@ -183,7 +183,7 @@ class AccountLimits:
         if (known := self._known.pop(model, None)) and known.probe:
             known.probe.set()
 
-    def found_out(self, model: str) -> None:
+    def attempt_ended(self, model: str) -> None:
         """The call that was to find out has ended, one way or another."""
         if (known := self._known.get(model)) and known.probe:
             known.probe.set()
@@ -204,7 +204,7 @@ class AccountLimits:
         return _again(error, limit, error.usage)
 
 
-class Gated:
+class RateLimited:
     """A `Model` whose calls wait while its limit is known to be reached."""
 
     def __init__(self, inner: Model, limits: AccountLimits) -> None:
@@ -229,7 +229,7 @@ class Gated:
             raise noted from error
         finally:
             if first:
-                self._limits.found_out(self.name)
+                self._limits.attempt_ended(self.name)
         return reply
 
 

@@ -61,7 +61,7 @@ _NO_ANSWER = {
 """Reasons to stop that leave no answer, and what to do."""
 
 
-class Talking(Protocol):
+class ConversationProgram(Protocol):
     """Starts a program that speaks the protocol, confined as the settings say."""
 
     @property
@@ -105,7 +105,7 @@ class AcpModel:
     def __init__(
         self,
         name: str,
-        program: Talking,
+        program: ConversationProgram,
         *,
         on_event: Hearing = nobody,
         metering: Metering = unmetered,

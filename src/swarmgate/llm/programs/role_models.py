@@ -13,7 +13,7 @@ from swarmgate.errors import ConfigError
 from swarmgate.llm.budget import Metered
 from swarmgate.llm.events import OnEvent, Working
 from swarmgate.llm.model import Model
-from swarmgate.llm.programs.acp_model import AcpModel, Talking
+from swarmgate.llm.programs.acp_model import AcpModel, ConversationProgram
 from swarmgate.llm.programs.command_model import CommandModel, Program
 from swarmgate.llm.programs.events import Event
 
@@ -21,7 +21,7 @@ _REPORTED = 2_000
 """Most tool uses that are reported of one call, so that no program floods the screen."""
 
 
-class AgentRunner(Program, Talking, Protocol):
+class AgentRunner(Program, ConversationProgram, Protocol):
     """Starts the agent programs of a role, either kind."""
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from swarmgate.config import Config, Role, command_lines, command_of, is_program
 from swarmgate.config.command_lines import CommandLine
 from swarmgate.errors import ConfigError
-from swarmgate.workspace.agent_programs.modules import loaded_with
+from swarmgate.workspace.agent_programs.modules import required_files
 from swarmgate.workspace.programs import trusted
 
 INSTRUCTIONS = (
@@ -69,7 +69,7 @@ def survey(config: Config, root: Path, roles: Iterable[str], files: Callable[[],
         return AgentFiles(root)
     opened = {part for own in config.authority.values() for glob in own.allow for part in glob.split("/")}
     names = frozenset(name.lower() for name in INSTRUCTIONS if name not in opened)
-    belonging = dict.fromkeys(place for _, _, line in programs for place in pieces_of(line, root))
+    belonging = dict.fromkeys(place for _, _, line in programs for place in program_parts(line, root))
     there = [root / entry for entry in sorted(_instructing(root, names, ()))]
     guarded = {place for each in (*belonging, *there) if root in (place := each.resolve()).parents}
     closed = [place.relative_to(root).as_posix() for place in (*belonging, *sorted(guarded))]
@@ -93,7 +93,7 @@ def visible(command: str, root: Path) -> tuple[Path, ...]:
     found = [place for place in named(line, root) if not place.is_relative_to(root)]
     if program := trusted.find(line.program, root):
         found.append(Path(program))
-    needed = [each for place in found for each in (place, *loaded_with(place, root))]
+    needed = [each for place in found for each in (place, *required_files(place, root))]
     return tuple(dict.fromkeys(path for place in needed for path in (place, place.resolve())))
 
 
@@ -159,7 +159,7 @@ def is_path(line: CommandLine) -> bool:
     return line.is_file and not any(char in line.script for char in "${}*?")
 
 
-def pieces_of(line: CommandLine, root: Path) -> Iterator[Path]:
+def program_parts(line: CommandLine, root: Path) -> Iterator[Path]:
     """Lists the repository files that make up a command line's program: named files, and the folder of its script."""
     for place in named(line, root):
         if not place.is_relative_to(root):

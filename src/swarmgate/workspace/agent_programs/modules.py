@@ -22,7 +22,7 @@ _WRAPPED = re.compile(r"\$\{?basedir\}?/([^\s\"']+)")
 _SCRIPTS = {".js", ".mjs", ".cjs", ".ts", ".mts"}
 
 
-def loaded_with(program: Path, root: Path) -> Iterator[Path]:
+def required_files(program: Path, root: Path) -> Iterator[Path]:
     """Lists folders and files that a program needs besides itself; none that holds the repository or the home.
 
     Args:

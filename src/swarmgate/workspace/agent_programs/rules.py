@@ -16,7 +16,7 @@ from swarmgate.workspace.agent_programs.files import (
     is_path,
     located,
     module,
-    pieces_of,
+    program_parts,
     started,
     visible,
     within,
@@ -116,7 +116,7 @@ def _refuse_writers(config: Config, programs: list[tuple[str, Role, CommandLine]
     writers = {f"[roles.{name}]": (name, role.writable) for name, role, _ in programs}
     writers["[commands]"] = ("", config.commands.writable)
     for role, _, line in programs:
-        own = {*visible(line.text, root), *pieces_of(line, root)}
+        own = {*visible(line.text, root), *program_parts(line, root)}
         for table, (writer, texts) in writers.items():
             if writer == role:
                 continue

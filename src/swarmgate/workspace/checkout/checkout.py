@@ -43,7 +43,7 @@ _ROOTED = ("autoload.php", "composer", "bin")
 
 
 @dataclass(frozen=True, slots=True)
-class Mixed:
+class MixedTree:
     """A tree as before a change, with these paths as after it."""
 
     change: ChangeSet
@@ -212,7 +212,7 @@ class _Inside(CommandRunner):
 @contextlib.contextmanager
 def checked_out(
     root: Path,
-    tree: str | Mixed,
+    tree: str | MixedTree,
     *,
     items: Iterable[Item] | None = None,
     sandbox: Sandbox | None = None,
@@ -248,7 +248,7 @@ def checked_out(
         yield Checkout(place, root, in_place, tuple(shared), ignored_files.binaries(found), private, git)
 
 
-def _write(git: Driver, tree: str | Mixed, place: Path, index: Path) -> None:
+def _write(git: Driver, tree: str | MixedTree, place: Path, index: Path) -> None:
     """Writes the files of a tree; of submodules those of their commits, where they have them."""
     _read_tree(git, tree, index)
     git.run("checkout-index", "--all", "--force", "--index", index=index, work_tree=place)
@@ -263,7 +263,7 @@ def _write(git: Driver, tree: str | Mixed, place: Path, index: Path) -> None:
                 _write(Driver(inner), header.split()[1].decode(), target, own)
 
 
-def _read_tree(git: Driver, tree: str | Mixed, index: Path) -> None:
+def _read_tree(git: Driver, tree: str | MixedTree, index: Path) -> None:
     """Fills an index. Nothing is put over files that lie there: a link among them may lead anywhere."""
     if isinstance(tree, str):
         git.run("read-tree", tree, index=index)

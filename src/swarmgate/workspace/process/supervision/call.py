@@ -123,7 +123,7 @@ class Call:
         with theirs:
             ends = [self._stream(number) for number in (1, 2)]
             try:
-                connection.hand_over([theirs.fileno(), self.stdin, *ends])
+                connection.send_descriptors([theirs.fileno(), self.stdin, *ends])
             finally:
                 for end in ends:
                     os.close(end)

@@ -52,7 +52,7 @@ class _State:
 _state = _State()
 
 
-def hand_over(descriptors: Sequence[int]) -> None:
+def send_descriptors(descriptors: Sequence[int]) -> None:
     """Sends a call's descriptors to the server, which is started if it is not running.
 
     Raises:

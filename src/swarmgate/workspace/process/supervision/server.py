@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> None:
     serving = True
     while serving or calls:
         gone, message = watch.wait()
-        _bury(calls)
+        _reap(calls)
         if serving and (gone or (message and not _take(requests, calls, owner))):
             serving = False
             watch.only_children()  # the calls see the owner's end themselves
@@ -55,7 +55,7 @@ def _take(requests: socket.socket, calls: dict[int, int], owner: int) -> bool:
     return bool(data)
 
 
-def _bury(calls: dict[int, int]) -> None:
+def _reap(calls: dict[int, int]) -> None:
     """Take note of supervisors that ended, and tell swarmgate, which waits for their sockets to be closed."""
     over, killed = [], False
     with contextlib.suppress(ChildProcessError):

@@ -233,7 +233,7 @@ class _Witness:
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:
         if not self._distributes(config):  # xdist's workers are Pythons that need what we put into the environment
-            self._claims.leave_no_trace()
+            self._claims.remove_traces()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: Any) -> None:

@@ -119,7 +119,7 @@ class Claims:
         """The runner has come to its end."""
         self.busy = False
 
-    def leave_no_trace(self) -> None:
+    def remove_traces(self) -> None:
         """What tests start is as it would be without us."""
         own = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each and each != HERE]
         for name, value in {**self._places["variables"], "PYTHONPATH": os.pathsep.join(own) or None}.items():

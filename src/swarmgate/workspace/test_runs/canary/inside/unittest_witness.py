@@ -181,7 +181,7 @@ def install(runner: Any) -> None:
         line = claims.claim()
         if line is None:
             return own(self, test)
-        claims.leave_no_trace()
+        claims.remove_traces()
         try:
             return _Session(line, self).run(own, test)
         finally:
