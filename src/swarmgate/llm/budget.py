@@ -82,7 +82,7 @@ class Budget:
 
     Args:
         accounts: the budgets as they stand now, with what was used a moment ago.
-        on_event: who is told.
+        on_event: receives reports.
         sharing: another budget with concurrent calls that are bounded by an account of the same owner; what
             is learnt of models by either is known to both.
     """

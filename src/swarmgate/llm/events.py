@@ -11,7 +11,7 @@ from swarmgate.domain.usage import Usage
 from swarmgate.llm.time_parsing import rendered, utc
 
 _UNITS = ((86_400, "days"), (3_600, "h"), (60, "min"), (1, "s"))
-"""Seconds of the units in which a wait is told, of at least two."""
+"""Seconds of the units in which a wait is displayed, of at least two."""
 
 
 _NAME = 60
@@ -198,12 +198,12 @@ ModelEvent = (
 
 
 def cut_off(model: str) -> str:
-    """The name of a model as it is told: the command line of a program may be long."""
+    """The name of a model for display: the command line of a program may be long."""
     return model if len(model) <= _NAME else f"{model[:_NAME]}..."
 
 
 OnEvent = Callable[[ModelEvent], None]
-"""Who is told."""
+"""Receives the reports of a model."""
 
 
 def ignore(_event: ModelEvent) -> None:

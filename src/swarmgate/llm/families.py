@@ -123,6 +123,6 @@ def _models(config: Config, role: str) -> dict[str, str]:
 
 
 def _program(model: str) -> str:
-    """What a command line agent runs on: the model that it is told, else what tells the program from another."""
+    """The model of a command line agent: the one in its command line, else what tells the program from another."""
     line = command_lines.read(command_of(model))
     return own_name(line.model) if line.model else line.identity

@@ -136,7 +136,7 @@ def _id_of(entry: object) -> str:
 async def _answer(provider: Provider, key: str, limit: int = READ_BYTES) -> tuple[int, bytes]:
     """The status, and the beginning of the body of a good one, up to `limit` bytes.
 
-    As for calls (`OpenAIModel`): no trust store for plain http. A redirect is told, not followed.
+    As for calls (`OpenAIModel`): no trust store for plain http. A redirect is reported, not followed.
     """
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     headers |= {"Authorization": f"Bearer {key}"} if key else {}

@@ -56,7 +56,7 @@ class Adaptation:
         base_url: where it is.
         written: features that the user's settings speak of, and whether they are wanted.
         memory: what all models are known for.
-        on_event: hears of what is found out.
+        on_event: receives each finding.
         key: is never told.
     """
 
@@ -98,7 +98,7 @@ class Adaptation:
         return not self._written.get(feature)
 
     def learn(self, feature: str, complaint: str = "") -> bool:
-        """Goes on without a feature, for all roles, now and in later runs; the user is told once.
+        """Goes on without a feature, for all roles, now and in later runs; reported to the user once.
 
         Returns:
             False where the user's settings ask for the feature: nothing changes then.

@@ -41,7 +41,7 @@ class OpenAIModel:
         api_key: empty when the endpoint needs none: then no Authorization header is sent.
         price: the cost in US dollars of what a call used; None when unknown.
         memory: what is known of models, and takes in what calls find out; settings that the user wrote win over it.
-        on_event: hears of what is found out.
+        on_event: receives each finding.
         longest: the longest answer, in tokens, where the role does not say; None: as the endpoint has it.
         limits: the longest times of a call, of its beginning and of a silence; default as `role`, then `provider` say.
         timeout_s: bounds all of these.
@@ -100,7 +100,7 @@ class OpenAIModel:
         return self._adaptation.dialect()
 
     def learn(self, feature: str, complaint: str = "") -> bool:
-        """Goes on without a feature of the wire, for all roles, now and in later runs; the user is told once.
+        """Goes on without a feature of the wire, for all roles, now and in later runs; reported to the user once.
 
         Args:
             feature: its name (`llm.refusals`), such as `tools`.
@@ -300,7 +300,7 @@ class OpenAIModel:
         return ModelReply(**(dict(reply) | facts))
 
     def _marked(self, reply: ModelReply) -> ModelReply:
-        """The reply, and where it was cut off if it was; then the user is told, too."""
+        """The reply, and where it was cut off if it was, which is also reported to the user."""
         if reply.finish_reason != "length":
             return reply
         where, hint = self._cut(reply.usage)

@@ -58,7 +58,7 @@ class AccountLimits:
 
     Args:
         longest_s: how long one call may wait, in seconds; None: as long as it takes.
-        on_event: who is told that a wait begins and ends: once, however many wait.
+        on_event: gets reports that a wait begins and ends: once, however many wait.
         stop: whether the user wants the work to end; looked at while waiting.
         sleep: waits so many seconds.
         clock: the present, in UTC.

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 
 
 def _nobody() -> None:
-    """Nobody is told."""
+    """Does nothing."""
 
 
 class WorkTime:

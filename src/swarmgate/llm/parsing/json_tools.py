@@ -1,6 +1,6 @@
 """Offers tools to a model without tool support: the same schema, as JSON in text.
 
-The model is told the tools in the system message and answers `{"tool": name, "arguments": {...}}`, or a list of such
+Told of them in the system message, it answers `{"tool": name, "arguments": {...}}`, or a list of such
 objects; results come back as user messages, fenced. What it answers is read by `text_calls`.
 """
 

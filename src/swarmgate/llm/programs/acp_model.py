@@ -95,7 +95,7 @@ class AcpModel:
     Args:
         name: `acp:` and the command line.
         program: starts it.
-        on_event: hears of the tools that it uses.
+        on_event: receives each use of a tool.
         metering: the time of a call; gives what hears the use so far, and may raise.
         role: whose settings it has, for hints.
         timeout_s: of one call.
@@ -180,7 +180,7 @@ class AcpModel:
         return turn
 
     async def _prompted(self, going: _Open, text: str) -> Turn:
-        """The program's turn; one that is cut short is told so, and has a moment to end, before it is ended."""
+        """The program's turn; one that is cut short is asked to end, and has a moment for it, before it is killed."""
         prompt = asyncio.ensure_future(going.session.prompt(text))
         try:
             return await asyncio.shield(prompt)

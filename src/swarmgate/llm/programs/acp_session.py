@@ -67,7 +67,7 @@ class Session:
     Args:
         pipe: the program.
         permit: answers its questions.
-        on_event: hears of tools that it uses, and what it used in this prompt so far.
+        on_event: receives each use of a tool, and what it used in this prompt so far.
         initialize_s: longest time for its first answer.
 
     Attributes:

@@ -161,7 +161,7 @@ class CommandModel:
     Args:
         name: `command:` and the command line.
         run: starts the program.
-        on_event: hears of the tools that it uses, where it tells.
+        on_event: receives each use of a tool, where it tells.
         metering: the time of a call; gives what hears the use so far, and may raise.
         role: whose settings it has, for hints.
         timeout_s: the time limit that those set, for messages.

@@ -48,7 +48,7 @@ class Output:
 
     Args:
         command: the command line.
-        on_event: hears of tools that the program uses, and what it has used up so far.
+        on_event: receives each use of a tool, and what it has used up so far.
     """
 
     def __init__(self, command: str = "", on_event: Callable[[Event, Usage], None] | None = None) -> None:

@@ -34,7 +34,7 @@ class Programs:
         role: its settings.
         table: the table that those stand in.
         start: starts programs; None: nobody does here.
-        on_event: hears what they do.
+        on_event: receives what they do.
         meter: counts what they use; set as soon as it is made.
     """
 

@@ -76,7 +76,7 @@ class Replayed:
 
 
 def key_of(request: ModelRequest, settings: str) -> str:
-    """What makes a request the same as another: SHA-256 of everything that the model is told, durations aside."""
+    """What makes a request the same as another: SHA-256 of everything that the model receives, durations aside."""
     identity = {
         "settings": settings,
         "tools": [tool.model_dump(mode="json") for tool in request.tools],

@@ -41,7 +41,7 @@ class Retry:
     Args:
         inner: is called.
         retries: how often more.
-        on_event: is told of tries that come soon.
+        on_event: gets reports of tries that come soon.
         sleep: waits so many seconds.
         until: waits for the end of a limit, and tells of that; None: such a wait is told as any other.
         jitter: in [0, 1).

@@ -102,7 +102,7 @@ class Sandbox(Protocol):
 
     @property
     def name(self) -> str:
-        """What the user is told: `bubblewrap`, `landlock`, `sandbox-exec` or `none`."""
+        """The name for display: `bubblewrap`, `landlock`, `sandbox-exec` or `none`."""
         ...
 
     @property

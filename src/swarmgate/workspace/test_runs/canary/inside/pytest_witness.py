@@ -3,7 +3,7 @@
 Loaded with pytest's own plugins, before any plugin, setting or conftest.py of the project. What it says of a test it
 takes inside of `pytest_runtest_makereport`, within every wrapper of the project's. Canaries are items like others,
 below the folder of the item that comes next, with its hooks and its autouse fixtures; only what tells of results
-(terminal, reports, `--maxfail`) never hears of them.
+(terminal, reports, `--maxfail`) never sees them.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class _Watch:
 
 
 class _Runner:
-    """Loads a runner as its own loader does; then it is told of."""
+    """Loads a runner as its own loader does, and reports it."""
 
     def __init__(self, loader: Any, watch: _Watch) -> None:
         self._loader, self._watch = loader, watch

@@ -97,7 +97,7 @@ class _Canaries:
 
 
 def _listen(result: Any, report: Any, case: Any = None) -> Any:
-    """Has a result tell what it is told, before it keeps it. With `case`, that is run with it."""
+    """Makes a result report each outcome before it stores it. With `case`, that is run with it."""
     for name, outcome in _OUTCOMES.items():
         own = getattr(result, name, None)
         if own is not None:
