@@ -57,7 +57,7 @@ _LIMITED = re.compile(
     r"|\blimit\b.{0,20}\b(?:reached|exceeded|hit)",
     re.IGNORECASE,
 )
-"""What says that a limit was reached."""
+"""The words which mean that a limit was reached."""
 _OPENING = re.compile(
     r"\W*(?:(?:claude(?: ai)?|codex|gemini|error|warning)\W+)*"
     r"(?:(?:usage|rate|session|weekly|daily|monthly|5-hour|opus|sonnet)\s+(?:usage\s+)?limit\s+(?:reached|exceeded|hit)"
@@ -112,7 +112,7 @@ class Limit(Frozen):
 
     @property
     def kind(self) -> str:
-        """What it is called."""
+        """The name of the limit."""
         return "usage limit" if self.quota else "rate limit"
 
 

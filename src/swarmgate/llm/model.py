@@ -17,7 +17,7 @@ TOO_LONG = "too_long"
 """`ModelReply.finish_reason` of an answer that was cut off because no usable one is that long."""
 
 REPEATS = "repeats"
-"""The same of one that was cut off because it said the same over and over."""
+"""The finish reason of one that was cut off because it repeated itself."""
 
 
 class ToolCall(Frozen):
@@ -97,7 +97,7 @@ class ModelRequest(Frozen):
 
 
 class ModelReply(Frozen):
-    """What came back.
+    """The reply of a model.
 
     `model` is the `provider/model` that answered. `finish_reason` is the endpoint's word (stop, tool_calls, length)
     or `TOO_LONG` or `REPEATS`: then `text` holds only the beginning and `tool_calls` is empty. `cut` says where an

@@ -29,7 +29,7 @@ TIMEOUT_S = 60.0
 """Longest time of one request; a server at home may have to load the model first."""
 
 _LONGEST_ANSWER = 1024
-"""Tokens; a model that thinks needs some before it says a word."""
+"""Tokens; a model that thinks needs some before it writes a word."""
 
 _WORD = "PLUM"
 _OBEY = f"Whatever you are asked, answer with the single word {_WORD}."

@@ -175,7 +175,7 @@ class OpenAIModel:
         return again.model_copy(update={"usage": usage})
 
     def _report_unsupported_settings(self, dialect: wire.Dialect) -> None:
-        """What the user wrote and the endpoint does not take: that is told in each run, once."""
+        """Reports settings that the endpoint does not support, once a run."""
         if self._temperature is not None and not dialect.takes("temperature"):
             self._adaptation.report("temperature", f"it takes no temperature: {self._temperature:g} is left out")
         most = self._written_max_tokens
@@ -280,7 +280,7 @@ class OpenAIModel:
         return {name: openai.Omit() for name in names if name not in self._provider.headers}
 
     def _answer(self, request: ModelRequest, body: dict[str, Any], assembly: Assembly, started: float) -> ModelReply:
-        """What came back for a request, and where it was cut off if it was."""
+        """The reply to a request, and where it was cut off if it was."""
         seconds = self._clock() - started
         if assembly.repeats:
             return self._repeating(body, assembly, seconds)
@@ -308,7 +308,7 @@ class OpenAIModel:
         return reply.model_copy(update={"cut": where})
 
     def _repeating(self, body: dict[str, Any], assembly: Assembly, seconds: float) -> ModelReply:
-        """What is left of an answer that said the same over and over."""
+        """The reply of an answer that repeated itself."""
         usage = self._usage(body, assembly, seconds)
         reason = f"it said the same over and over; stopped after about {wire.estimated_tokens(assembly.size):,} tokens"
         self._on_event(CutOff(model=self.name, reason=reason))
@@ -316,7 +316,7 @@ class OpenAIModel:
         return _words(assembly).model_copy(update=found)
 
     def _usage(self, body: dict[str, Any], assembly: Assembly, seconds: float) -> Usage:
-        """What the call used: as the endpoint says, else estimated."""
+        """The usage of the call: as the endpoint reports it, else estimated."""
         usage = assembly.usage or Usage(
             prompt_tokens=wire.estimated_tokens(wire.characters(body["messages"]) + len(str(body.get("tools", "")))),
             completion_tokens=wire.estimated_tokens(assembly.size),
@@ -339,7 +339,7 @@ class OpenAIModel:
 
 
 def _words(assembly: Assembly) -> ModelReply:
-    """What an answer says of which no call is read, without its thinking."""
+    """The reply of an answer without tool calls and reasoning."""
     words = read_plain(assembly.text)
     return ModelReply(text=words.text, thought=words.thought)
 
@@ -352,7 +352,7 @@ def _written(provider: Provider, role: Role | None) -> dict[str, bool]:
 
 
 def complaint(error: openai.APIStatusError) -> refusals.Complaint:
-    """What the endpoint said of a refused call."""
+    """The endpoint's error about a refused call."""
     return refusals.read(error.body, error.message)
 
 

@@ -153,7 +153,7 @@ def _plain(text: str) -> str:
 
 
 class _Scanned:
-    """How far a text was looked at, and what was seen of it."""
+    """How far a text was scanned, and what was found in it."""
 
     def __init__(self, text: str) -> None:
         self.at = 0

@@ -181,7 +181,7 @@ class _Scan:
         self._emit_until(len(self._text))
 
     def reading(self, prefix: str) -> Reading:
-        """What came of it."""
+        """The result of the scan."""
         calls = [each for each in self.found if isinstance(each, _Call)]
         numbered = enumerate(calls)
         made = tuple(ToolCall(id=f"{prefix}_{n}", name=each.name, arguments=each.arguments) for n, each in numbered)

@@ -29,7 +29,7 @@ _PATHS = ("file_path", "filePath", "filepath", "path", "absolute_path", "source"
 """Arguments of the tools of programs that name a file."""
 _TITLE = 120
 _CALLS = 500
-"""Tools that are in use at a time which are kept in mind."""
+"""Most tools in use at a time that are remembered."""
 
 
 class Asked(Frozen):

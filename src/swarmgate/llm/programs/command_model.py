@@ -34,7 +34,7 @@ _COMPLAINT = 500
 
 
 class Cause(StrEnum):
-    """What the failure of a program most likely comes from."""
+    """The most likely cause of a program's failure."""
 
     TIME = "timed-out"
     READ_ONLY = "read-only"
@@ -108,7 +108,7 @@ def hint_of(cause: Cause, table: str) -> str:
 
 
 Hearing = Callable[[Event, Usage], None]
-"""Hears what a program does, and what it says that this call used so far."""
+"""Receives a program's events, and the usage of this call so far."""
 
 Metering = Callable[[], AbstractContextManager[Callable[[Usage], None]]]
 """The time of a call; gives what hears the use so far, and may raise."""
@@ -128,7 +128,7 @@ def unmetered() -> AbstractContextManager[Callable[[Usage], None]]:
 
 
 class Ran(Frozen):
-    """What came of a program. `exit_code` is None when it was ended at its time limit."""
+    """The result of a program. `exit_code` is None when it was ended at its time limit."""
 
     exit_code: int | None
     stdout: str

@@ -60,14 +60,14 @@ class Event(Frozen):
 
 
 class LastWords:
-    """What a program says that comes in pieces; of a flood, the end is kept."""
+    """The text of a program that arrives in pieces; of very much, the end is stored."""
 
     def __init__(self, most: int = 1_000_000) -> None:
         self._most = most
         self.clear()
 
     def clear(self) -> None:
-        """Forgets what was said."""
+        """Forgets the text so far."""
         self._pieces: list[str] = []
         self._size = 0
 
@@ -81,7 +81,7 @@ class LastWords:
 
     @property
     def text(self) -> str:
-        """All that is kept."""
+        """All stored text."""
         return "".join(self._pieces)
 
 

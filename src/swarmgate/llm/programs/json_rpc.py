@@ -97,7 +97,7 @@ class Peer:
         await self._send({"method": method, "params": params})
 
     async def listen(self) -> None:
-        """Take what the other side says, until it is over; what is no message is passed over."""
+        """Receives messages until the other side ends; lines that are no message are ignored."""
         try:
             while True:
                 message = _message(await self._pipe.receive())

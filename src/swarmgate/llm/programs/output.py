@@ -20,11 +20,11 @@ from swarmgate.llm.programs import events as program_events
 from swarmgate.llm.programs.events import Event, LastWords
 
 _DENIED = 20
-"""Tools that were denied which are kept."""
+"""Most denied tools that are stored."""
 _ASKS_FOR_EVENTS = re.compile(r"(?:^|\s)(?:--json|--(?:output-)?format[ =](?:stream-)?json)(?:\s|$)")
 _TAIL = re.compile(r"[\s`]*")
 _CANDIDATES = 500
-"""How many `{` of an answer are tried, from its end: it is the last thing that is said."""
+"""How many `{` of an answer are tried, from its end: it is the last thing in it."""
 
 
 class FinalAnswer(Frozen):
@@ -65,7 +65,7 @@ class Output:
 
     @property
     def usage(self) -> Usage | None:
-        """What it says that it used up to now; None where it says nothing."""
+        """The usage that the program reported so far; None where it reported none."""
         if self._whole is not None:
             return self._whole
         return self._before + self._now if self._counted else None
@@ -85,7 +85,7 @@ class Output:
             self._on_event(event, self.usage or Usage())
 
     def final_answer(self, stdout: str) -> FinalAnswer:
-        """The final answer; `stdout` is what was kept of all that was printed."""
+        """The final answer; `stdout` is the stored part of the output."""
         if not self._answered and not self._error and (value := _loaded(stdout)) is not None:
             self._take(program_events.read(value))  # one JSON object over many lines
         text = self._words.text if self._answered else "" if self._error else stdout

@@ -48,7 +48,7 @@ class Programs:
     _reported: int = 0
 
     def model(self, name: str, *, on_event: Callable[[Event], None] = lambda _event: None) -> Model:
-        """The model of that name; `on_event` gets all that it says it does.
+        """The model of that name; `on_event` receives its events.
 
         Raises:
             ConfigError: nobody starts agent programs here.

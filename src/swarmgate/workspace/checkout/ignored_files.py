@@ -201,7 +201,7 @@ class IncludedFiles:
                     _place(self._root, path).unlink()
 
     def items(self) -> tuple[Item, ...]:
-        """What comes along in a run now: as it was before the agents, without what they made."""
+        """The items that a run includes now: as it was before the agents, without what they made."""
         found: dict[str, Item] = {}
         for name, known in self._known.items():
             path = name.rstrip("/")

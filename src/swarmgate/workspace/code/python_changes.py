@@ -124,7 +124,7 @@ class _Marking:
 
     @property
     def _imported(self) -> str:
-        """The probe that says that the file ran at all."""
+        """The probe that reports that the file ran at all."""
         return f"{self._number}.0"
 
     def _outside(self, body: list[ast.stmt]) -> None:

@@ -197,7 +197,7 @@ def _pipes(folder: Path) -> Iterator[Path]:
 
 
 def locked(stderr: str) -> str:
-    """The lock that stood in the way of a git command, by what it said; empty where none did."""
+    """The lock that blocked a git command, by its output; empty where none did."""
     found = _LOCK.search(stderr)
     return (found["lock"] or f"{found['config']}.lock") if found else ""
 

@@ -36,7 +36,7 @@ _OPTIONS = (
 
 
 class Piece(NamedTuple):
-    """One commit of the chain: its id, what it says, its parents, its bytes (None: it holds no such file)."""
+    """One commit of the chain: its id, its message, its parents, its bytes (None: it holds no such file)."""
 
     commit: str
     message: str

@@ -38,11 +38,11 @@ _LINK_MODE = "120000"
 _NAMES = 200
 """Up to how many paths git looks up one by one; beyond, the whole tree is listed."""
 _CACHED_BYTES = 8_000_000
-"""Of a tree, so much of what was read is kept, and of a patch."""
+"""Most bytes that are cached of one tree, and of one patch."""
 _REMEMBERED = 4
-"""So many trees and differences are kept: an attempt asks for the same ones again and again."""
+"""Trees and differences that are cached: an attempt asks for the same ones again and again."""
 _SIZES = 10_000
-"""So many sizes of contents are kept."""
+"""Sizes of contents that are cached."""
 _REPOSITORY = b"\0\0\xe0\0"
 """How an entry of the index says that it is a commit of another repository: mode 160000 (gitformat-index(5))."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PATTERN = r"\d{1,10}-\d{1,20}-[0-9a-f]{8}"
-"""How a name looks, as a regular expression without groups."""
+"""The pattern of a name, as a regular expression without groups."""
 
 _NAME = re.compile(r"(\d{1,10})-(\d{1,20})-([0-9a-f]{8})")
 

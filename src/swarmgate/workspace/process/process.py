@@ -229,7 +229,7 @@ class Bounded:
             self._dropped += gone
 
     def text(self) -> str:
-        """What was kept."""
+        """The stored characters, with a note of what was left out."""
         self.feed(b"", final=True)
         tail = "".join(self._tail)
         surplus = max(0, len(tail) - self._tail_room)

@@ -79,7 +79,7 @@ class Bubblewrap:
         return ["/bin/sh", "-c", _FILTERED, "sh", str(place), self._program, "--seccomp", "9", *options, *inside]
 
     def refused(self, done: Completed) -> str:
-        """What `bwrap` said before it ended with its own exit code, 1."""
+        """The output of `bwrap` before it ended with its own exit code, 1."""
         return done.stderr.strip() if done.exit_code == 1 and done.stderr.startswith("bwrap: ") else ""
 
 

@@ -26,7 +26,7 @@ _OF_LOADER = ("LD_", "DYLD_", "GCONV_PATH")
 
 _IN_HOME = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup", "PYTHONUSERBASE": ".local", "NVM_DIR": ".nvm",
             "PYENV_ROOT": ".pyenv", "GOPATH": "go"}  # fmt: skip
-"""Where toolchains look below the home: told to commands whose home is another folder."""
+"""Where toolchains read below the home: passed to commands whose home is another folder."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ class Landlock:
         return [trusted.interpreter(), "-I", "-S", launcher, refused, *map(str, numbers), *read, *write, *command]
 
     def refused(self, done: Completed) -> str:
-        """What the launcher said when it gave up."""
+        """The output of the launcher when it failed."""
         return done.stderr.strip() if done.exit_code == _GAVE_UP and done.stderr.startswith(_REFUSAL) else ""
 
 

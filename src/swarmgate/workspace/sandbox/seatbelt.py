@@ -43,7 +43,7 @@ class Seatbelt:
         return [_PROGRAM, "-p", rules, "/bin/sh", "-c", _BOUNDED, "sh", *limits, *command]
 
     def refused(self, done: Completed) -> str:
-        """What `sandbox-exec` said of itself."""
+        """The output of `sandbox-exec` about itself."""
         return done.stderr.strip() if done.exit_code and done.stderr.startswith("sandbox-exec: ") else ""
 
 

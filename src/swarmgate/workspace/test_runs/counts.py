@@ -27,7 +27,7 @@ _PRINTED = re.compile(r"\b\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|d
 
 
 class Counts(Frozen):
-    """What a test run's output says; names of failed tests in the order in which they appear.
+    """The counts in a test run's output; names of failed tests in the order in which they appear.
 
     `names` are all tests that ran and `skips` those that were skipped, where a report names each; else both are empty.
     """

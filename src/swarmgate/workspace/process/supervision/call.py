@@ -164,7 +164,7 @@ class Call:
         del self._streams[reading]
 
     def _receive(self) -> None:
-        """What the supervisor says, a line each; when it hangs up, all is over."""
+        """Receives the supervisor's messages, a line each; when it closes the socket, all is over."""
         if self._talk is None:
             return
         try:

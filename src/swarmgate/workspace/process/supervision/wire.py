@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DESCRIPTORS = 4
 """Those of a call."""
 GENTLY, AT_ONCE = b"e", b"k"
-"""What swarmgate says to have a call ended: with a moment for its processes to clean up, or without."""
+"""The messages of swarmgate that end a call: with a moment for its processes to clean up, or without."""
 STARTED, REFUSED, ENDED, LEFT, OVER = "started", "refused", "ended", "left", "over"
 
 _MOST = 1 << 20

@@ -43,7 +43,7 @@ _PAIRS = tuple("".join(order) for other in "AUpau" for order in permutations(f"P
 _CHUNK = 1 << 16
 _OWN_PATH = re.compile(r"\bPYTHONPATH=(?=\S)")
 _MOST = 512 << 20
-"""Bytes read of one run; a suite of a million tests says about 150 MB."""
+"""Bytes read of one run; a suite of a million tests reports about 150 MB."""
 UNREADABLE = "a record of the runner cannot be read"
 _INSIDE = ("startup.py", "pytest_witness.py", "pytest_cases.py", "unittest_witness.py")
 
@@ -131,7 +131,7 @@ class Channel:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """Takes what is said."""
+        """Reads the records that are reported."""
         place = self.folder / "pipe"
         os.mkfifo(place, 0o600)
         self._pipe = os.open(place, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)  # a writer of our own: it never ends

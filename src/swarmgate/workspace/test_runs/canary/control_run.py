@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
 _FILES = 20_000
-"""Entries of a tree that are looked at for a test to stand beside."""
+"""Entries of a tree that are scanned for a test to place the file next to."""
 _BYTES = 200_000
 _LEFT_OUT = frozenset({"node_modules", "target", "vendor", "dist", "build", "fixtures", "testdata", "coverage"})
 _SCRIPT = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/[^/]+\.[cm]?[jt]sx?$|[._-](?:test|spec)\.[cm]?[jt]sx?$")

@@ -24,7 +24,7 @@ _LISTED = 3
 
 @dataclass
 class _Test:
-    """One test: what came of its phases, by the runner and as it was shown."""
+    """One test: the outcomes of its phases, by the runner and as displayed."""
 
     name: str
     phases: dict[str, str] = field(default_factory=dict)

@@ -59,7 +59,7 @@ def _variables(own: Mapping[str, str]) -> dict[str, str]:
 
 
 def _of_run(command: str, ran: TestRun) -> Listing:
-    """What a whole run says."""
+    """The listing from the output of a whole run."""
     listing = Listing(
         standing=Standing.STARTS,
         command=command,

@@ -38,7 +38,7 @@ def _found(listing: Listing, number: int, failures: tuple[str, ...] = ()) -> Lis
 
 
 def _odd(listing: Listing, done: Completed) -> Listing:
-    """It ended badly, and says nothing that is known here."""
+    """The listing of a command that failed without a known output."""
     problem = f"exit code {done.exit_code}: {done.output.strip()[-_TAIL:]}"
     return listing.model_copy(update={"standing": Standing.RED, "problem": problem})
 
