@@ -289,7 +289,7 @@ async def test_what_one_budget_learnt_the_one_beside_it_knows_and_own_limits_cou
     first: Budget | None = None
     for number in range(8):
         own = Account(Owner("session", f"step {number}"), Allowance(tokens=6_000), Usage())
-        budget = Budget(lambda own=own: (own, all_of_it()), beside=first)  # type: ignore[misc]  # a default of a lambda
+        budget = Budget(lambda own=own: (own, all_of_it()), sharing=first)  # type: ignore[misc]  # a default of a lambda
         first = first or budget
         models.append(Metered(inner, budget))
     await asyncio.gather(*(each.complete(ASK) for each in models), return_exceptions=True)
@@ -302,7 +302,7 @@ async def test_calls_that_other_budgets_bound_do_not_hold_back_those_of_one() ->
     inner = Slow(Usage(calls=1, prompt_tokens=50))
     accounts = [Account(Owner("session", f"step {number}"), Allowance(tokens=9_000), Usage()) for number in range(2)]
     first = Budget(lambda: accounts[:1])
-    budgets = [first, Budget(lambda: accounts[1:], beside=first)]
+    budgets = [first, Budget(lambda: accounts[1:], sharing=first)]
     await asyncio.gather(*(Metered(inner, each).complete(ASK) for each in budgets))
     assert inner.most == 2
 

@@ -21,7 +21,7 @@ from swarmgate.domain.guard import Effect
 from swarmgate.domain.review.evidence import TestRun
 from swarmgate.errors import BreakerTripped
 from swarmgate.llm.model import ModelReply, ToolCall
-from swarmgate.llm.parsing.spelled import read
+from swarmgate.llm.parsing.text_calls import read
 from swarmgate.workspace.test_runs.suite import run_tests
 
 ONE_TRY = {"max_rejections": 1}

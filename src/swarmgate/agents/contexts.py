@@ -47,7 +47,7 @@ PARTICIPANT, PARENT = "participant", "architect"
 
 def memory_of(project: Project) -> ModelMemory:
     """What is known of the models of a project; it takes in what calls find out."""
-    return ModelMemory(current(project.config, project.probed()), keep=project.remember)
+    return ModelMemory(current(project.config, project.probed()), store=project.remember)
 
 
 @dataclass

@@ -151,7 +151,7 @@ class _Judged:
         if not holding:
             return SuiteLook(f"{command}: {what}; the project has no tests yet", command=command)
         excluded = [each for path in holding if (each := self.rules.excluded(path))]
-        reasons = [each.told(self.rules.runner) for each in excluded[:_SHOWN]]
+        reasons = [each.message(self.rules.runner) for each in excluded[:_SHOWN]]
         meant = len(excluded) == len(holding) and all(each.meant for each in excluded)
         told = "; ".join(reasons) or f"tests are in {', '.join(holding[:_SHOWN])}"
         return SuiteLook(
@@ -181,4 +181,4 @@ class _Judged:
         excluded: list[Uncollected] = [each for path in self._candidates() if (each := self.rules.excluded(path))]
         by_chance = {each.path: each for each in excluded if not each.meant}
         held = self._with_tests([*by_chance][:_MOST_READ])
-        return tuple(by_chance[path].told(self.rules.runner) for path in held)
+        return tuple(by_chance[path].message(self.rules.runner) for path in held)

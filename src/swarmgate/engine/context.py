@@ -42,7 +42,7 @@ from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.budget import Metered
 from swarmgate.llm.limits.worktime import WorkTime
 from swarmgate.workspace.agent_programs.files import AgentFiles
-from swarmgate.workspace.checkout.checkout import Checkout, Mixed, checked_out
+from swarmgate.workspace.checkout.checkout import Checkout, MixedTree, checked_out
 from swarmgate.workspace.detect import Detection, detect, is_test_path
 from swarmgate.workspace.git import history
 from swarmgate.workspace.git.repository import Repository
@@ -159,7 +159,7 @@ class Context:
         return detect(self.repository.root, self.repository.list_tree(self.repository.snapshot()))
 
     @contextmanager
-    def checkout(self, tree: str | Mixed) -> Iterator[Checkout]:
+    def checkout(self, tree: str | MixedTree) -> Iterator[Checkout]:
         """A clean checkout of a tree: where tests run that decide something.
 
         Raises:
@@ -204,7 +204,7 @@ class Context:
         if not self.is_test_path(path):
             return ""
         rules = self.collecting()
-        return next((each.told(rules.runner) for each in rules.uncollected([path])), "")
+        return next((each.message(rules.runner) for each in rules.uncollected([path])), "")
 
     def test_command(self) -> str:
         """The configured test command, else the one that the tree calls for now; empty when there is none."""

@@ -11,7 +11,7 @@ from swarmgate.domain.state.state import State
 from swarmgate.errors import CommitLost, WorkspaceError
 from swarmgate.workspace.git import history
 from swarmgate.workspace.git.driver import call
-from swarmgate.workspace.git.history import Made
+from swarmgate.workspace.git.history import TreeCommit
 from swarmgate.workspace.git.repository import Repository
 
 _NAMED = 3
@@ -81,7 +81,7 @@ def standing_at(state: State, repository: Repository, tip: str) -> tuple[CommitM
     gone = history.missing(repository, tip, [each.commit for each in done])
     if not gone:
         return ()
-    looked_for = [Made(each.commit, each.tree) for each in done if each.commit in gone]
+    looked_for = [TreeCommit(each.commit, each.tree) for each in done if each.commit in gone]
     found = history.rewritten(repository, looked_for, since=state.base, tip=tip)
     if lost := ancestry.lost(state, gone, found):
         raise _lost(state, repository, lost, tip)

@@ -13,12 +13,12 @@ from pathlib import Path, PurePosixPath
 
 from swarmgate.gates.source.behaviour import is_code
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.workspace.checkout.brought import Brought, Item, Touched
-from swarmgate.workspace.checkout.keepsakes import Keepsakes, Left
+from swarmgate.workspace.checkout.backups import Backups, Skipped
+from swarmgate.workspace.checkout.ignored_files import IncludedFiles, Item, Touched
 from swarmgate.workspace.files import paths
 from swarmgate.workspace.files.folders import make
 from swarmgate.workspace.git.driver import Driver
-from swarmgate.workspace.git.hidden import hidden, ignored, rule_against
+from swarmgate.workspace.git.hidden_files import hidden, ignored, rule_against
 from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.test_runs.runner_files import may_steer
 
@@ -32,14 +32,14 @@ class IgnoredFiles:
         self._repository = repository
         self._folder = folder
         self._git = Driver(repository.root)
-        self._copies = Keepsakes(repository.root, folder.runtime / "ignored")
-        self._brought = Brought(repository.root, self._copies, folder.runtime / "ignored.json")
+        self._copies = Backups(repository.root, folder.runtime / "ignored")
+        self._included = IncludedFiles(repository.root, self._copies, folder.runtime / "ignored.json")
         self._at_work = folder.runtime / "at-work"
         self._died_at_ns: int | None = None
         self._since = 0
         self._hidden: frozenset[str] | None = None
 
-    def begin(self, tree: Callable[[], str]) -> Left | None:
+    def begin(self, tree: Callable[[], str]) -> Skipped | None:
         """Before a step: at the first of a run, copies are made; gives what is too much for that, else None.
 
         Args:
@@ -50,7 +50,7 @@ class IgnoredFiles:
             self._since = time.time_ns()
             found = ignored(self._git)
             self._hidden = hidden(self._repository, tree(), matters, git=self._git, found=found)
-            left = self._copies.take(found, but=self._brought.begin(found, died_at_ns=self._died_at_ns))
+            left = self._copies.take(found, but=self._included.begin(found, died_at_ns=self._died_at_ns))
         self._at_work.touch()
         return left
 
@@ -74,11 +74,11 @@ class IgnoredFiles:
 
     def touched(self) -> Touched:
         """What agents did to what the tests may need; nothing where no step of this run was watched."""
-        return self._brought.look(ignored(self._git)) if self._hidden is not None else Touched()
+        return self._included.scan(ignored(self._git)) if self._hidden is not None else Touched()
 
     def items(self) -> tuple[Item, ...] | None:
         """What comes along in a checkout; None where nobody took note of what was there before."""
-        return self._brought.items() if self._hidden is not None else None
+        return self._included.items() if self._hidden is not None else None
 
     def rule_against(self, path: str) -> str:
         """The rule by which git ignores a path; empty where it does not."""

@@ -35,9 +35,9 @@ from swarmgate.ledger.describe import describe
 from swarmgate.ledger.files.traces import TraceStore
 from swarmgate.ledger.recovery.interruption import ended as interrupted
 from swarmgate.ledger.recovery.interruption import head_moved
-from swarmgate.llm.moments import shown, utc
+from swarmgate.llm.time_parsing import rendered, utc
 from swarmgate.workspace.git.folder import git_folder, place
-from swarmgate.workspace.sandbox import own_rights
+from swarmgate.workspace.sandbox import unsandboxed_files
 from swarmgate.workspace.sandbox.choice import notice
 
 _OVER_THE_FILES = frozenset({Step.GATES, Step.RUN_TESTS})
@@ -95,7 +95,7 @@ def _begin(ctx: Context) -> State:
     ctx.stop.clear()
     if told := notice(ctx.commands.sandbox):
         ctx.tell("notice", told)
-    if told := own_rights.told(ctx.repository.root, ctx.commands.confinement.guarded):
+    if told := unsandboxed_files.notice(ctx.repository.root, ctx.commands.confinement.guarded):
         ctx.tell("notice", told)
     if not ctx.house_rules(()) and (lying := house_rules.lying(ctx.repository.root)):
         ctx.tell("notice", f"{lying[0].path} is not committed: agents are told what is committed")
@@ -135,7 +135,7 @@ def _before_its_end(state: State) -> str:
     now = datetime.now(UTC)
     if end is None or end <= now:
         return ""
-    return f"the limit that paused the last run was to end {shown(end, now)}; trying once: limits get raised"
+    return f"the limit that paused the last run was to end {rendered(end, now)}; trying once: limits get raised"
 
 
 def _record(ctx: Context, events: list[Event]) -> State:

@@ -50,7 +50,7 @@ class EnginePorts:
         """
         from swarmgate.automation.doctor import endpoints
         from swarmgate.ledger.check import Check
-        from swarmgate.llm.capabilities.reach import reach
+        from swarmgate.llm.capabilities.reachability import reach
 
         providers = config.providers
         addresses = {name: endpoints.address_of(each.base_url) for name, each in providers.items()}
@@ -73,7 +73,7 @@ class EnginePorts:
 
     async def reach(self, models: Sequence[str], config: Config, environ: Mapping[str, str]) -> Sequence[Reach]:
         """Which models can be reached."""
-        from swarmgate.llm.capabilities.reach import reach
+        from swarmgate.llm.capabilities.reachability import reach
 
         return await reach(models, config, environ)
 

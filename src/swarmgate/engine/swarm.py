@@ -431,7 +431,7 @@ class Swarm:
         repository = self.project.repository()
         config = self.config
         with self.project.writing() as ledger:
-            repository.locks.tell = self.notice
+            repository.locks.notify = self.notice
             repository.locks.recover()
             removed = repository.locks.drain()
             self._told(ledger, [LocksRemoved(locks=each.locks, command=each.command) for each in removed])

@@ -29,8 +29,8 @@ from swarmgate.llm.events import ModelEvent, Working
 from swarmgate.llm.model import CallFailed, Message, ModelRequest
 from swarmgate.llm.programs.command_model import Cause, ProgramFailed
 from swarmgate.llm.programs.events import Event
-from swarmgate.llm.programs.of_role import Programs
 from swarmgate.llm.programs.recipes import RECIPES, Recipe, recipe
+from swarmgate.llm.programs.role_models import Programs
 from swarmgate.workspace.agent_programs.files import expanded
 from swarmgate.workspace.file_tools.files import FileTree
 from swarmgate.workspace.git.driver import call as git
@@ -314,7 +314,7 @@ class _Running:
             ),
         )
         programs = Programs("coder", role, "coder", lambda _role: start, on_event=self._heard)
-        model = programs.model(name, heard=self._denied)
+        model = programs.model(name, on_event=self._denied)
         agent = AgentContext(
             model=model, files=FileTree(place), prompts=Prompts(), commands=commands, on_guard=self._noted
         )
@@ -339,7 +339,9 @@ class _Running:
             self.refused.append(note.detail)
 
     def _failed(self, error: CallFailed, place: Path) -> Trial:
-        cause, said = (error.cause, error.said) if isinstance(error, ProgramFailed) else (Cause.OTHER, error.message)
+        cause, said = (
+            (error.cause, error.complaint) if isinstance(error, ProgramFailed) else (Cause.OTHER, error.message)
+        )
         asks = cause in {Cause.TIME, Cause.OTHER} and (self.refused or _ASKS.search(said))
         problem = ASKED if asks and not (place / _READY).exists() else str(cause)
         if cause is Cause.TIME:  # the limit is that of the trial, not one of the settings

@@ -1,1 +1,1 @@
-"""One append-only, hash-chained log of typed events, over files or SQLite: the ledger, and each council's record."""
+"""An append-only, hash-chained log of typed events, in files or SQLite: for the ledger and the records of councils."""

@@ -1,4 +1,4 @@
-r"""The lines of a journal: one entry a line, each hash-chained to the line before.
+r"""Encodes and verifies the lines of a journal: one entry a line, each hash-chained to the line before.
 
     {"seq":7,"time":"2026-11-21T13:00:00.123Z","actor":"user","event":{...},"prev":"<64 hex>","hash":"<64 hex>"}
 
@@ -29,7 +29,7 @@ _HINT = "Bring the file back from a backup or from git: the line was altered, re
 
 
 def encode(entry: Entry[Any], prev: str) -> tuple[bytes, str]:
-    """The line of an entry, with its line feed, and its hash."""
+    """Encodes an entry as a line with its line feed, and returns it with its hash."""
     body = entry.model_dump_json().encode()[:-1] + _PREV + prev.encode() + b'"'
     digest = hashlib.sha256(body).hexdigest()
     return body + _HASH + digest.encode() + _END + b"\n", digest
@@ -41,7 +41,7 @@ def hash_of(data: bytes) -> str:
 
 
 def walk(data: bytes, *, name: str, prev: str = GENESIS, seq: int = 0) -> Iterator[tuple[bytes, str]]:
-    """The entries of whole lines, as JSON, with their hashes, each checked against the line before.
+    """Yields the entries of whole lines, as JSON, with their hashes, each checked against the line before.
 
     Args:
         data: lines that each end in a line feed.
@@ -66,7 +66,7 @@ def walk(data: bytes, *, name: str, prev: str = GENESIS, seq: int = 0) -> Iterat
 
 
 class Line(NamedTuple):
-    """A line by itself: its number, its time and its hash, which is that of its bytes."""
+    """A line by itself: its number, its time and its own hash."""
 
     seq: int
     time: str
@@ -79,14 +79,14 @@ def line_of(data: bytes) -> Line | None:
     if not data.endswith(_END + b"\n") or hashlib.sha256(body).hexdigest() != digest:
         return None
     try:
-        said = from_json(body + b"}")
-        return Line(int(said["seq"]), str(said["time"]), digest)
+        fields = from_json(body + b"}")
+        return Line(int(fields["seq"]), str(fields["time"]), digest)
     except (KeyError, TypeError, ValueError):
         return None
 
 
 def entry_of(data: bytes, seq: int, *, kinds: Mapping[str, type[Frozen]], name: str) -> Entry[Any]:
-    """The entry of a line's JSON. Only the event of its kind is built: trying all of a union takes twice the time.
+    """Decodes the entry of a line's JSON. Only the event of its kind is built: trying all takes twice the time.
 
     Args:
         data: of one line, as `walk` gives it.

@@ -1,4 +1,4 @@
-"""What a disk refuses, as an error that names the file and says what to do."""
+"""Turns disk errors (full, read-only, no permission) into errors that name the file and say what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records as files: a folder each under `.swarm/discussions/`, a file for each named text.
+"""Stores council records as files: a folder each under `.swarm/discussions/`, a file for each named text.
 
     .swarm/discussions/20261122-101500-3f2a/rounds/001.json     the text `rounds/001.json`
 
@@ -34,7 +34,7 @@ def check_name(name: str) -> None:
 
 
 class FileDocuments:
-    """The texts of all records of one project.
+    """Stores the texts of all records of one project in files.
 
     Args:
         swarm: the project's `.swarm/`.
@@ -45,7 +45,7 @@ class FileDocuments:
         self._all = swarm / "discussions"
 
     def put(self, record: str, name: str, text: str, *, durable: bool = True) -> None:
-        """Keeps a text in the place of what has this name.
+        """Stores a text under a name, replacing the one before.
 
         Args:
             record: whose text it is.
@@ -111,7 +111,7 @@ class FileDocuments:
             source.replace(target)
 
     def drop(self, record: str, name: str) -> None:
-        """Forgets a text, if it is there.
+        """Deletes a text, if it exists.
 
         Raises:
             LedgerError: as `put`.
@@ -135,13 +135,13 @@ class FileDocuments:
 
     def place(self, record: str, name: str) -> str:
         """Where that text is, as messages name it."""
-        return f"{self._shown(self._all)}/{record}/{name}"
+        return f"{self._display_path(self._all)}/{record}/{name}"
 
     def lines(self, record: str) -> LinesFile:
         """The journal of a record."""
         return LinesFile(self._path(record, JOURNAL), name=self.place(record, JOURNAL), own_folder=True)
 
-    def _shown(self, path: Path) -> str:
+    def _display_path(self, path: Path) -> str:
         return path.relative_to(self._swarm.parent).as_posix()
 
     def _path(self, record: str, name: str) -> Path:
@@ -160,7 +160,7 @@ class FileDocuments:
             path = path / part
             if path.is_symlink():
                 raise LedgerError(
-                    f"{self._shown(path)} is a symbolic link; records lie in the project itself.",
+                    f"{self._display_path(path)} is a symbolic link; records lie in the project itself.",
                     hint="Replace the link by what it names.",
                 )
         return path

@@ -1,4 +1,4 @@
-"""One append-only, hash-chained log of typed events, and its fold. Whoever remembers anything keeps a journal.
+"""The journal: an append-only, hash-chained log of typed events, with the state that is folded from it.
 
     journal = Journal(LinesFile(path), EVENTS, fold, State())
     state = journal.append([event], expect=journal.seq)
@@ -29,12 +29,12 @@ _WRITTEN_BY_OTHERS = "swarmgate writes no such line. Bring the file back from a 
 
 
 def utc_now() -> datetime:
-    """The clock of journals."""
+    """The current time in UTC, the clock of journals."""
     return datetime.now(UTC)
 
 
 class Journal(Generic[S]):
-    """One journal, read from its beginning when it is made.
+    """One journal, which is read from its beginning when it is created.
 
     Args:
         lines: where it is kept.

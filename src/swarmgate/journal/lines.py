@@ -1,4 +1,4 @@
-"""The bytes of a journal: whole lines in, all or nothing out, and whether what was read still stands there."""
+"""Reads and atomically appends the lines of a journal file, and detects that it was changed meanwhile."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from swarmgate.journal.disk_errors import writing
 
 
 class Lines(Protocol):
-    """Where the lines of one journal are kept, as far as somebody has read them; files and SQLite have them.
+    """The lines of one journal, up to the point that was read; implemented by files and by SQLite.
 
     `name` is how messages call it, `torn` what stands behind the last whole line: a crash cut it short.
     """
@@ -34,7 +34,7 @@ class Lines(Protocol):
         """The whole lines behind what was read so far; `head` is the hash that the last line read ends in."""
 
     def took(self, data: bytes) -> None:
-        """What `read_on` gave was taken in: the next one begins behind it."""
+        """Confirms that what `read_on` gave was processed: the next one begins behind it."""
 
     def grew(self) -> bool:
         """Whether somebody else has written since."""
@@ -43,7 +43,7 @@ class Lines(Protocol):
         """Appends all or nothing; `durable`: that outlives a power cut, and not only a kill."""
 
     def cut(self) -> None:
-        """Cuts off what is torn."""
+        """Cuts off an incomplete last line."""
 
 
 class LinesFile:

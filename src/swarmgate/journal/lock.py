@@ -1,4 +1,4 @@
-"""One writer: a lock file that names its owner and is held by the kernel.
+"""The writer lock of a journal: a lock file that names its owner and is held by the kernel.
 
 The kernel's lock (flock) ends with its process however that dies, so a dead owner's lock is simply there to take. The
 owner's pid and host stand in the file for people, and for file systems that several hosts share without locks.
@@ -25,7 +25,7 @@ _BRIEF_S = 3.0
 
 
 class WriterLock:
-    """The right to append. `taken_over` names the dead owner whose lock was found, if there was one.
+    """The exclusive right to append. `taken_over` names the dead owner whose lock was found, if there was one.
 
     Args:
         path: the lock file.
@@ -35,7 +35,7 @@ class WriterLock:
 
     def __init__(self, path: Path, *, brief: bool = False, place: str = "") -> None:
         self._path = path
-        self._says = {**({"brief": True} if brief else {}), **({"place": place} if place else {})}
+        self._details = {**({"brief": True} if brief else {}), **({"place": place} if place else {})}
         self._descriptor = -1
         self.taken_over = ""
 
@@ -76,7 +76,7 @@ class WriterLock:
                 hint=f"If that process is dead, remove {self._path} and try again.",
             )
         self.taken_over = describe(owner) if owner else ""
-        mine = json.dumps({"pid": os.getpid(), "host": os.uname().nodename, **self._says})
+        mine = json.dumps({"pid": os.getpid(), "host": os.uname().nodename, **self._details})
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, mine.encode(), 0)
 
@@ -150,7 +150,7 @@ def live_owner(path: Path) -> dict[str, object]:
 
 
 def at_work(path: Path) -> dict[str, object]:
-    """As `live_owner`, but for one that has the lock briefly: a pass of plan sync is no work that anybody waits for."""
+    """The owner of the lock, as `live_owner`, but empty for one that holds it briefly, such as a pass of plan sync."""
     owner = live_owner(path)
     return {} if owner.get("brief") else owner
 

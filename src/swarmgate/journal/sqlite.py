@@ -1,4 +1,4 @@
-"""Records in one SQLite file, `.swarm/discussions.sqlite3`: a row for each named text.
+"""Stores council records in one SQLite file, `.swarm/discussions.sqlite3`: a row for each named text.
 
 A store opens the file on first use and keeps it open: opening takes ten times as long as reading. It has a rollback
 journal, and each call is one transaction: nothing but the file itself is there between two calls, and a process that is
@@ -67,7 +67,7 @@ class _Opened(NamedTuple):
 
 
 class SqliteDocuments:
-    """The texts of all records of one project; as `FileDocuments`.
+    """Stores the texts of all records of one project in SQLite; like `FileDocuments`.
 
     It may be used from several threads. The file is closed with the object, or at the end of the process.
 
@@ -84,7 +84,7 @@ class SqliteDocuments:
         self._opened: _Opened | None = None
 
     def put(self, record: str, name: str, text: str, *, durable: bool = True) -> None:
-        """Keeps a text in the place of what has this name; `durable`: it outlives a power cut."""
+        """Stores a text under a name, replacing the one before; `durable`: it outlives a power cut."""
         check_name(record)
         check_name(name)
         with self._writing(durable=durable) as database:
@@ -119,7 +119,7 @@ class SqliteDocuments:
                 raise LedgerError(f"{self.place(record, old)} is not there.")
 
     def drop(self, record: str, name: str) -> None:
-        """Forgets a text, if it is there."""
+        """Deletes a text, if it exists."""
         if self._path.exists():
             with self._writing() as database:
                 database.execute("DELETE FROM documents WHERE record = ? AND name = ?", (record, name))
@@ -220,7 +220,7 @@ class SqliteDocuments:
             yield there.database
         except sqlite3.DatabaseError as error:
             self._let_go()
-            raise self._told(error) from error
+            raise self._translated(error) from error
         else:
             self._opened = there._replace(stamp=_stamp(path))
 
@@ -251,7 +251,7 @@ class SqliteDocuments:
                 database.execute(table)
             database.execute(f"PRAGMA user_version = {_VERSION}")
 
-    def _told(self, error: sqlite3.DatabaseError) -> LedgerError:
+    def _translated(self, error: sqlite3.DatabaseError) -> LedgerError:
         """The error as a user reads it."""
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if code in BUSY:
@@ -295,7 +295,7 @@ class LinesTable:
         return found[0].removesuffix(b"\n") if found else b""
 
     def whole_lines(self) -> bytes:
-        """The same; what was read so far stays where it is."""
+        """All whole lines; what was read so far stays where it is."""
         return b"".join(self._documents.read_lines(self._record))
 
     def read_on(self, head: str) -> bytes:
@@ -324,7 +324,7 @@ class LinesTable:
         self._read += len(lines)
 
     def cut(self) -> None:
-        """Nothing is ever torn."""
+        """Does nothing: SQLite leaves no incomplete line."""
 
 
 def _version(database: sqlite3.Connection) -> int:

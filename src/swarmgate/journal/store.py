@@ -1,4 +1,4 @@
-"""Where the records of a project lie: over files, or over SQLite."""
+"""Opens the store for the council records of a project: files or SQLite."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from swarmgate.journal.sqlite import SqliteDocuments
 
 
 def opened(swarm: Path, kind: Literal["files", "sqlite"]) -> FileDocuments | SqliteDocuments:
-    """The store of a project's records, as `[council] store` names it; `swarm` is its `.swarm/`."""
+    """Opens the store of a project's records, as `[council] store` names it; `swarm` is its `.swarm/`."""
     return FileDocuments(swarm) if kind == "files" else SqliteDocuments(swarm)
 
 
 def stores(swarm: Path) -> Iterator[FileDocuments | SqliteDocuments]:
-    """Every store that is there."""
+    """Opens every store that exists."""
     yield FileDocuments(swarm)
     if (swarm / "discussions.sqlite3").exists():
         yield SqliteDocuments(swarm)

@@ -1,4 +1,4 @@
-"""The room that talks to models: the `Model` protocol, its adapters and what wraps them.
+"""Talks to models: the `Model` protocol, its adapters, and the wrappers around them.
 
 `connect.connect` composes the layers of one role, from the wire outwards:
 

@@ -1,4 +1,4 @@
-"""Budgets: checked before each call, told once when a price is unknown; and what a role's calls used.
+"""Budget accounts: checks budgets before each model call, and sums up what the calls of a role used.
 
 Calls that go on at the same time cannot all begin on the same remainder: each is expected to use its prompt, at a token
 per 4 characters, and an answer as long as the longest of its model so far; in US dollars, what the model's price makes
@@ -54,7 +54,7 @@ class _Call:
 class _Shared:
     """What budgets share whose calls go on at the same time; `longest` and `dearest` by model, in tokens and USD."""
 
-    going_on: list[_Call] = field(default_factory=list)
+    concurrent_calls: list[_Call] = field(default_factory=list)
     waiting: list[asyncio.Future[None]] = field(default_factory=list)
     longest: dict[str, int] = field(default_factory=dict)
     dearest: dict[str, float] = field(default_factory=dict)
@@ -82,8 +82,8 @@ class Budget:
 
     Args:
         accounts: the budgets as they stand now, with what was used a moment ago.
-        on_event: who is told.
-        beside: another budget whose calls go on at the same time, and are bounded by an account of the same owner; what
+        on_event: receives reports.
+        sharing: another budget with concurrent calls that are bounded by an account of the same owner; what
             is learnt of models by either is known to both.
     """
 
@@ -92,15 +92,15 @@ class Budget:
         accounts: Callable[[], Iterable[Account]] = tuple,
         *,
         on_event: OnEvent = ignore,
-        beside: Budget | None = None,
+        sharing: Budget | None = None,
     ) -> None:
         self._accounts = accounts
         self._warned = False
         self._on_event = on_event
-        self._shared: _Shared = beside._shared if beside else _Shared()  # noqa: SLF001 - of its own kind
+        self._shared: _Shared = sharing._shared if sharing else _Shared()  # noqa: SLF001 - of its own kind
 
     def require_room(self, tokens: int, what: str) -> None:
-        """Whether `what` can be begun, which takes so many tokens at least.
+        """Requires room for `what`, which takes at least so many tokens.
 
         Raises:
             BudgetExhausted: no; nobody was asked anything.
@@ -109,7 +109,7 @@ class Budget:
         require_room(self._accounts(), tokens, what)
 
     def admit(self, model: str) -> None:
-        """Whether a model may be asked whose price is unknown.
+        """Admits a model whose price is unknown, or refuses it.
 
         Raises:
             ConfigError: only US dollars are limited, and these would never be used up.
@@ -117,7 +117,7 @@ class Budget:
         require_end(self._accounts(), (model,))
 
     def check(self) -> None:
-        """Whether another call may be made.
+        """Checks that another call may be made.
 
         Raises:
             BudgetExhausted: no; the message says which budget, and what was spent of which limit.
@@ -160,11 +160,11 @@ class Budget:
             shared.waiting.append(ended)
             await ended
             self.check()
-        shared.going_on.append(call)
+        shared.concurrent_calls.append(call)
         try:
             yield
         finally:
-            shared.going_on.remove(call)
+            shared.concurrent_calls.remove(call)
             for each in shared.waiting:
                 if not each.done():
                     each.set_result(None)
@@ -173,21 +173,21 @@ class Budget:
     def _fits(self, call: _Call) -> bool:
         """Whether a further call is expected to stay within every budget, beside those that go on in it."""
         for account in self._accounts():
-            beside = [each for each in self._shared.going_on if account.owner in each.accounts]
-            for measure in account.measures() if beside else ():
-                expected = sum(self._shared.expected(measure.key, each) for each in (*beside, call))
+            concurrent = [each for each in self._shared.concurrent_calls if account.owner in each.accounts]
+            for measure in account.measures() if concurrent else ():
+                expected = sum(self._shared.expected(measure.key, each) for each in (*concurrent, call))
                 if measure.spent + expected > measure.limit:
                     return False
         return True
 
     def learn(self, usage: Usage, model: str, prompt: int) -> None:
-        """Take in what a call of `model` used whose prompt was taken for so many tokens."""
+        """Records what a call of `model` used whose prompt was estimated at so many tokens."""
         shared, answer = self._shared, max(usage.completion_tokens, usage.tokens - prompt)
         shared.longest[model] = max(shared.longest.get(model, 0), answer)
         shared.dearest[model] = max(shared.dearest.get(model, 0.0), usage.least_usd)
 
     def note(self, usage: Usage, model: str) -> None:
-        """Tell of a call of `model` whose price is unknown, where that matters."""
+        """Reports a call of `model` whose price is unknown, where that matters."""
         if usage.usd is not None or self._warned:
             return
         if any(measure.key == "usd" for account in self._accounts() for measure in account.measures()):
@@ -264,18 +264,18 @@ class Metered:
 
     @contextmanager
     def metering(self, model: str) -> Iterator[Callable[[Usage], None]]:
-        """A call of an agent program, which may say what it uses while it goes on; gives what hears that.
+        """Meters a call of an agent program; yields a function that takes its usage so far.
 
         That raises BudgetExhausted where a budget is used up: the call ends then, and what it used is counted.
         """
         call = object()
 
-        def tell(usage: Usage) -> None:
+        def report(usage: Usage) -> None:
             self._running[call] = usage
             self._budget.check()
 
         try:
-            yield tell
+            yield report
         except CallFailed:  # it says itself what it used
             raise
         except BaseException:
@@ -307,7 +307,7 @@ class Metered:
 
 
 def require_end(accounts: Iterable[Account], unknown: Sequence[str]) -> None:
-    """Whether the budgets end the work though the prices of these models are unknown.
+    """Requires that budgets can end the work though the prices of these models are unknown.
 
     Raises:
         ConfigError: they do not.
@@ -331,7 +331,7 @@ def _measured(accounts: Iterable[Account]) -> frozenset[str]:
 
 
 def require_room(accounts: Iterable[Account], tokens: int, what: str) -> None:
-    """Whether `what` can be begun, which takes so many tokens at least.
+    """Requires room for `what`, which takes at least so many tokens.
 
     Raises:
         BudgetExhausted: no; nobody was asked anything.

@@ -1,4 +1,4 @@
-"""From the configuration to the model of a role, all layers on; the one place that knows their order."""
+"""Builds the model of a role from the configuration, with all wrappers in their order."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from swarmgate.llm.endpoint.answer_length import longest_answer
 from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.events import OnEvent, ignore
 from swarmgate.llm.families import family, own_name
-from swarmgate.llm.limits.account import AccountLimits, Gated
+from swarmgate.llm.limits.account import AccountLimits, RateLimited
 from swarmgate.llm.model import Model
 from swarmgate.llm.prices import cost, unpriced
-from swarmgate.llm.programs.of_role import AgentRunner, Programs
+from swarmgate.llm.programs.role_models import AgentRunner, Programs
 from swarmgate.llm.wrappers.fallback import Fallback
 from swarmgate.llm.wrappers.retry import Retry
 from swarmgate.llm.wrappers.trace import Recorder, Traced
@@ -63,7 +63,7 @@ def connect(
 
     def gated(model: Model) -> Model:
         traced = Traced(model, recorder, secrets=secrets, clock=clock) if recorder is not None else model
-        return Gated(traced, limits)
+        return RateLimited(traced, limits)
 
     programs = Programs(role_name, role, table, program, on_event)
 
@@ -114,7 +114,7 @@ def connect(
 
 
 def check_keys(config: Config, environ: Mapping[str, str], *, roles: Iterable[str]) -> None:
-    """Whether these roles can be connected, before any work begins.
+    """Checks that these roles can be connected, before any work begins.
 
     Raises:
         ConfigError: a role has no model.

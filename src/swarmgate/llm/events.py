@@ -1,4 +1,4 @@
-"""What a model reports while it works, for a progress display."""
+"""Events that a model reports while it works, for a progress display."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import ClassVar
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
-from swarmgate.llm.moments import shown, utc
+from swarmgate.llm.time_parsing import rendered, utc
 
 _UNITS = ((86_400, "days"), (3_600, "h"), (60, "min"), (1, "s"))
-"""Seconds of the units in which a wait is told, of at least two."""
+"""Seconds of the units in which a wait is displayed, of at least two."""
 
 
 _NAME = 60
 """Characters of a model's name."""
 
 
-class Told(Frozen):
-    """Something for a progress display; `kind` is that of `domain.progress`."""
+class ModelReport(Frozen):
+    """A report for a progress display; `kind` is that of `domain.progress`."""
 
     kind: ClassVar[str] = "model"
 
@@ -29,7 +29,7 @@ class Told(Frozen):
         return ""
 
 
-class Retrying(Told):
+class Retrying(ModelReport):
     """The call failed and is made again in `seconds`, for the time `attempt` of at most `attempts`; the first was 1."""
 
     model: str
@@ -44,7 +44,7 @@ class Retrying(Told):
         return f"{self.reason}; try {self.attempt} of {self.attempts} in {self.seconds:.0f} s"
 
 
-class FellBack(Told):
+class FellBack(ModelReport):
     """`model` failed for good, or reached its `limit`, which has a name then; `to` is asked instead."""
 
     model: str
@@ -59,7 +59,7 @@ class FellBack(Told):
         return f"{self.model} {what} ({self.reason}); asking {self.to}"
 
 
-class CostUnknown(Told):
+class CostUnknown(ModelReport):
     """The price of `model` is unknown: from here on only known costs count against limits in US dollars."""
 
     model: str
@@ -73,7 +73,7 @@ class CostUnknown(Told):
         )
 
 
-class WaitingForLimit(Told):
+class WaitingForLimit(ModelReport):
     """No model of a role is free: from `now` on the work waits until `limit` of `model` ends."""
 
     kind: ClassVar[str] = "waiting"
@@ -94,10 +94,10 @@ class WaitingForLimit(Told):
         seconds = (self.until - self.now).total_seconds()
         span = next(f"{seconds / unit:.0f} {name}" for unit, name in _UNITS if seconds >= 2 * unit or unit == 1)
         name = cut_off(self.model)
-        return f"{self.limit} of {name}: waiting until {shown(self.until, self.now)[3:]}, {span}, Ctrl-C pauses"
+        return f"{self.limit} of {name}: waiting until {rendered(self.until, self.now)[3:]}, {span}, Ctrl-C pauses"
 
 
-class LimitOver(Told):
+class LimitOver(ModelReport):
     """The wait for `limit` of `model` lasted until its end."""
 
     model: str
@@ -109,7 +109,7 @@ class LimitOver(Told):
         return f"the wait for the {self.limit} of {cut_off(self.model)} is over"
 
 
-class WaitBrokenOff(Told):
+class WaitBrokenOff(ModelReport):
     """Nobody waits any more for `limit` of `model`, which has not ended: what waited was ended."""
 
     model: str
@@ -121,8 +121,8 @@ class WaitBrokenOff(Told):
         return f"the {self.limit} of {cut_off(self.model)} is not waited for any more"
 
 
-class Adapted(Told):
-    """Something was found out about `model`, and calls are made otherwise from here on; told once.
+class Adapted(ModelReport):
+    """A limit of `model` was found, and calls are adapted to it from here on; reported once.
 
     `reason` says what is otherwise now, `said` what the endpoint or the model said that showed it; it may be empty.
     """
@@ -137,7 +137,7 @@ class Adapted(Told):
         return f"{self.model}: {self.reason}{f' ({self.said})' if self.said else ''}"
 
 
-class Answering(Told):
+class Answering(ModelReport):
     """An answer arrives: `tokens` of it, by an estimate, so far. For a live display, and worth no line."""
 
     kind: ClassVar[str] = "answer"
@@ -151,7 +151,7 @@ class Answering(Told):
         return f"{self.model}: {self.tokens:,} tokens of the answer"
 
 
-class CutOff(Told):
+class CutOff(ModelReport):
     """An answer was cut off before its end; `reason` says where and what to set."""
 
     model: str
@@ -163,7 +163,7 @@ class CutOff(Told):
         return f"{self.model}: the answer was cut off: {self.reason}"
 
 
-class Working(Told):
+class Working(ModelReport):
     """An agent program uses a tool of its own; `usage` is what it says that this call used so far."""
 
     kind: ClassVar[str] = "tool"
@@ -198,13 +198,13 @@ ModelEvent = (
 
 
 def cut_off(model: str) -> str:
-    """The name of a model as it is told: the command line of a program may be long."""
+    """The name of a model for display: the command line of a program may be long."""
     return model if len(model) <= _NAME else f"{model[:_NAME]}..."
 
 
 OnEvent = Callable[[ModelEvent], None]
-"""Who is told."""
+"""Receives the reports of a model."""
 
 
 def ignore(_event: ModelEvent) -> None:
-    """Tell nobody."""
+    """Ignores a report."""

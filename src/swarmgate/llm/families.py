@@ -1,4 +1,4 @@
-"""Which models are the same, and which are kin: from the names that endpoints give them. Names only, no network.
+"""Compares models by the names that endpoints give them: which are the same, which are of one family. No network.
 
 One model has many names: `anthropic/claude-sonnet-4-5-20250929` and `openrouter/anthropic/claude-sonnet-4.5` are the
 same weights, so are `ollama/qwen3-coder:30b` and `vllm/Qwen/Qwen3-Coder-30B-A3B-Instruct`. Where names do not say, two
@@ -71,8 +71,8 @@ def own_name(model: str) -> str:
         return _program(model)
     served = _REVISION.sub("", _CLOUD.sub("", model.rpartition("/")[2].lower()))
     first, *words = _DATE.sub("", served.replace(":", "-")).split("-")
-    kept = "-".join([first, *(word for word in words if not _PACKING.fullmatch(word))])
-    return "-".join(re.findall(r"[a-z]+|\d[a-z\d]*", kept)) or model.lower()
+    family = "-".join([first, *(word for word in words if not _PACKING.fullmatch(word))])
+    return "-".join(re.findall(r"[a-z]+|\d[a-z\d]*", family)) or model.lower()
 
 
 def family(model: str) -> str:
@@ -100,14 +100,14 @@ def require_distinct(config: Config) -> None:
     found = sorted(shared(config, config.models.require_distinct), key=lambda each: (each.roles, each.models))
     if not found:
         return
-    told = "; ".join(_told(each) for each in found)
+    pairs = "; ".join(_described(each) for each in found)
     raise ConfigError(
-        f"[models] require_distinct asks for different models, and these roles share one: {told}",
+        f"[models] require_distinct asks for different models, and these roles share one: {pairs}",
         hint=f"give one of them another model (or another fallback) in [roles] of {PROJECT_FILE}; see: swarm status",
     )
 
 
-def _told(each: Shared) -> str:
+def _described(each: Shared) -> str:
     first, second = each.models
     which = first if first == second else f"{first}, the same model as {second}"
     return f"`{each.roles[0]}` and `{each.roles[1]}` ({which})"
@@ -123,6 +123,6 @@ def _models(config: Config, role: str) -> dict[str, str]:
 
 
 def _program(model: str) -> str:
-    """What a command line agent runs on: the model that it is told, else what tells the program from another."""
+    """The model of a command line agent: the one in its command line, else what tells the program from another."""
     line = command_lines.read(command_of(model))
     return own_name(line.model) if line.model else line.identity

@@ -1,4 +1,4 @@
-"""What a model is to the rest of swarmgate: something with a name that completes a conversation."""
+"""The `Model` protocol: something with a name that completes a conversation, with its request and reply types."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.text.unicode import REPLACEMENT, whole, whole_json
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import EndpointFailed
-from swarmgate.llm.limit_ends import Limit
+from swarmgate.llm.limit_resets import Limit
 
 TOO_LONG = "too_long"
 """`ModelReply.finish_reason` of an answer that was cut off because no usable one is that long."""
 
 REPEATS = "repeats"
-"""The same of one that was cut off because it said the same over and over."""
+"""The finish reason of one that was cut off because it repeated itself."""
 
 
 class ToolCall(Frozen):
     """A tool that the model wants run; `arguments` is its raw JSON, not validated yet.
 
     `replaced` counts the halves of characters in it, which no file and no wire takes: U+FFFD stands for each. `opaque`
-    is a JSON object of what the endpoint said beside it (`llm.opaque`): nobody reads it, and it goes back as it came.
+    is a JSON object of provider-specific fields (`endpoint.opaque_fields`), which are sent back unchanged, never read.
     """
 
     id: str
@@ -97,7 +97,7 @@ class ModelRequest(Frozen):
 
 
 class ModelReply(Frozen):
-    """What came back.
+    """The reply of a model.
 
     `model` is the `provider/model` that answered. `finish_reason` is the endpoint's word (stop, tool_calls, length)
     or `TOO_LONG` or `REPEATS`: then `text` holds only the beginning and `tool_calls` is empty. `cut` says where an

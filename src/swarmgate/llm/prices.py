@@ -1,4 +1,4 @@
-"""What a call costs: the user's `[prices]` first, then the list prices of a few well-known models.
+"""Computes what a call costs: from the user's `[prices]`, else from list prices of well-known models.
 
 An unknown price is None and reads "unknown"; it is never counted as 0. A server on this machine costs something too
 (or is a gateway to one that does), so its models have no price unless the user states one.

@@ -1,4 +1,4 @@
-"""A model without an endpoint, for the tests of programs that use swarmgate as a library."""
+"""A scripted model without an endpoint, for tests of programs that use swarmgate as a library."""
 
 from __future__ import annotations
 

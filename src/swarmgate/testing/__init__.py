@@ -1,4 +1,4 @@
-"""Public fakes: a scripted model behind a real HTTP endpoint, and one in the process.
+"""Public fakes for tests: a scripted model behind a real HTTP endpoint, and one in the process.
 
     with ScriptedServer([{"match": {"role": "coder"}, "replies": [{"text": "hello"}]}]) as server:
         ...  # any OpenAI-compatible client at server.base_url; server.requests holds what it sent

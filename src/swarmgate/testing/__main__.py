@@ -1,4 +1,4 @@
-"""`python -m swarmgate.testing SCRIPT`: serve a script file; the first line on stdout is the base URL."""
+"""`python -m swarmgate.testing SCRIPT` serves a scripted model; the first line on stdout is the base URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scripted endpoint can and cannot do: the features that it refuses, and its answers to swarmgate's probes."""
+"""Limits the capabilities of a scripted endpoint: features that it refuses, and its answers to probes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LACKING = ("tools", "parallel_tools", "stream", "json_schema", "system")
 
 
 def checked(lacks: Collection[str]) -> frozenset[str]:
-    """The names, if all are known.
+    """Checks that all names are known, and returns them.
 
     Raises:
         UsageError: one is not.
@@ -61,5 +61,5 @@ def probe_reply(headers: Mapping[str, str | list[str]]) -> Reply | None:
         return None
     if headers.get("STEP") == "tools":
         return Reply(tool_calls=tuple(Call(name="report_number", arguments={"number": n}) for n in (1, 2)))
-    said = {"system": "PLUM", "json_schema": '{"plum_count": 3, "plum_colour": "blue"}'}
-    return Reply(text=said.get(str(headers.get("STEP")), "?"))
+    answers = {"system": "PLUM", "json_schema": '{"plum_count": 3, "plum_colour": "blue"}'}
+    return Reply(text=answers.get(str(headers.get("STEP")), "?"))

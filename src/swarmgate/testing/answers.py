@@ -1,4 +1,4 @@
-"""A scripted reply as a chat completion: one JSON object, the chunks of a stream, server-sent events. Pure."""
+"""Renders a scripted reply as a chat completion: one JSON object, or server-sent events of a stream. Pure."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def answer(reply: Reply, request: Mapping[str, Any], headers: Mapping[str, str |
         (call.id or f"call_{turn}_{number}", call.name, _arguments(call, headers))
         for number, call in enumerate(reply.tool_calls)
     )
-    said = len(text) + sum(len(name) + len(arguments) for _, name, arguments in calls)
+    answer_size = len(text) + sum(len(name) + len(arguments) for _, name, arguments in calls)
     if calls and not request.get("tools"):
         text, calls = f"{text}\n{_spoken(calls)}".strip(), ()
     return Answer(
         model=str(request.get("model", "")),
         text=text,
         calls=calls,
-        usage=_usage(reply, request, said),
+        usage=_usage(reply, request, answer_size),
         id=f"chatcmpl-{turn}",
     )
 
@@ -128,7 +128,7 @@ def _spoken(calls: tuple[tuple[str, str, str], ...]) -> str:
     return objects[0] if len(objects) == 1 else f"[{', '.join(objects)}]"
 
 
-def _usage(reply: Reply, request: Mapping[str, Any], said: int) -> dict[str, Any]:
+def _usage(reply: Reply, request: Mapping[str, Any], answer_size: int) -> dict[str, Any]:
     if reply.usage:
         prompt, completion, cached = (
             reply.usage.prompt_tokens,
@@ -136,8 +136,8 @@ def _usage(reply: Reply, request: Mapping[str, Any], said: int) -> dict[str, Any
             reply.usage.cached_tokens,
         )
     else:
-        heard = len(json.dumps([request.get("messages"), request.get("tools")]))
-        prompt, completion, cached = -(-heard // 4), -(-said // 4), 0
+        request_size = len(json.dumps([request.get("messages"), request.get("tools")]))
+        prompt, completion, cached = -(-request_size // 4), -(-answer_size // 4), 0
     return {
         "prompt_tokens": prompt,
         "completion_tokens": completion,

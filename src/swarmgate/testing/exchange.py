@@ -1,4 +1,4 @@
-"""A request as a scripted endpoint sees it, and its response as it goes over the socket. Pure."""
+"""The HTTP request and response of a scripted endpoint, as data classes. Pure."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """So many seconds in which nothing is sent."""
+    """A pause of so many seconds in which nothing is sent."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What is sent: bytes, and pauses between them.
+    """The response to send: bytes, and pauses between them.
 
     `streamed` bytes go out in chunks (HTTP/1.1), others with their length. `held_s`: so long, in seconds, nothing at
     all is sent, no status either. `cut`: the connection ends before the body does. `closes`: nothing is announced, and
@@ -74,8 +74,8 @@ class Response:
 
 def refused(status: int, message: str, *, headers: Mapping[str, str] | None = None, **error: Any) -> Response:
     """A refusal in OpenAI's form; `error` are further keys of the object."""
-    told = {"message": message, "type": "invalid_request_error", "param": None, "code": None, **error}
-    return answered({"error": told}, status=status, headers=headers)
+    fields = {"message": message, "type": "invalid_request_error", "param": None, "code": None, **error}
+    return answered({"error": fields}, status=status, headers=headers)
 
 
 def answered(value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

@@ -1,4 +1,4 @@
-"""The HTTP side of a scripted server: sockets, threads, and a response sent as it is described."""
+"""The HTTP listener of a scripted server: sockets, threads, and sending of responses."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Any, Protocol, cast
 from swarmgate.testing.exchange import Pause, Response, refused
 
 
-class Playing(Protocol):
-    """Who decides what is answered."""
+class Responder(Protocol):
+    """Decides what is answered."""
 
     stopping: threading.Event
     latency_s: float
@@ -37,7 +37,7 @@ class Listener(ThreadingMixIn, TCPServer):
     block_on_close = False
     request_queue_size = 64
 
-    def __init__(self, address: tuple[str, int], plays: Playing) -> None:
+    def __init__(self, address: tuple[str, int], plays: Responder) -> None:
         self.plays = plays
         self._open: set[socket.socket] = set()
         super().__init__(address, _Handler)
@@ -95,7 +95,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Silent: the requests are kept by the server."""
 
     @property
-    def _plays(self) -> Playing:
+    def _plays(self) -> Responder:
         return cast("Listener", self.server).plays
 
     def _wait(self, seconds: float) -> None:

@@ -1,4 +1,4 @@
-r"""The script of a scripted model: rules that say who gets which replies. Pure; files are YAML, JSON or TOML.
+r"""Parses the script of a scripted model: rules for which request gets which replies. Pure; YAML, JSON or TOML.
 
     rules:
       - match: {role: coder, task: "1.1", attempt: "1"}
@@ -44,7 +44,7 @@ Wanted = Annotated[tuple[str, ...], BeforeValidator(_strings)]
 
 
 class Match(Frozen):
-    """What a request must be; keys that are left out match anything.
+    """The conditions on a request; keys that are left out match anything.
 
     `contains` is looked for in the first user message, `model` is the request's, the rest are headers of the brief.
     """
@@ -90,7 +90,7 @@ class Counts(Frozen):
 
 
 class Fault(Frozen):
-    """What goes wrong: an HTTP error, silence, a broken or unusable answer.
+    """A simulated failure: an HTTP error, silence, a broken or unusable answer.
 
     `retry_after` is sent as the header of that name (seconds, or a date as text), `headers` are further ones, `body` is
     the whole answer, all of an HTTP error; `size` is the length of a huge
@@ -131,7 +131,7 @@ class Reply(Frozen):
     then: Reply | None = None
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
+    def _has_content(self) -> Self:
         if self.fault and (self.text or self.tool_calls):
             raise ValueError("a fault has no text and no tool_calls; put the reply that follows into `then`")
         if self.then and not self.fault:
@@ -142,7 +142,7 @@ class Reply(Frozen):
 
 
 class Rule(Frozen):
-    """Who is meant and what is answered, turn by turn."""
+    """One rule: which requests it matches, and the replies turn by turn."""
 
     match: Match = Match()
     replies: tuple[Reply, ...] = Field(min_length=1)

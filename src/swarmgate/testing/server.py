@@ -74,7 +74,7 @@ class ScriptedServer:
         self.context_tokens = context_tokens
         self.stopping = threading.Event()
         self._turns = tuple(rule.turns for rule in self.script.rules)
-        self._keep = keep_requests
+        self._record = keep_requests
         self._asked_for: set[str] = set()
         self._fired: Counter[tuple[int, int, int]] = Counter()
         self._lock = threading.Lock()
@@ -159,10 +159,10 @@ class ScriptedServer:
             return Response(parts=(data[: len(data) // 2] if cut else data,), cut=cut)
         options = exchange.body.get("stream_options") or {}
         found = chunked(self.habits, chunks(whole, include_usage=bool(options.get("include_usage"))), exchange)
-        told = events(found)
+        parts = events(found)
         if kind == "invalid_json":
-            told = [told[0], b'data: {"choices": [{"delta": \n\n', told[-1]]
-        return Response(headers=EVENTS, parts=tuple(told[: len(told) // 2] if cut else told), streamed=True, cut=cut)
+            parts = [parts[0], b'data: {"choices": [{"delta": \n\n', parts[-1]]
+        return Response(headers=EVENTS, parts=tuple(parts[: len(parts) // 2] if cut else parts), streamed=True, cut=cut)
 
     def play(self, body: Mapping[str, Any], http_headers: Mapping[str, str]) -> tuple[Fault | None, Answer] | str:
         """What is due for a request: an answer and the fault that spoils it, or why there is none."""
@@ -174,7 +174,7 @@ class ScriptedServer:
         number = self.script.choose(headers, brief, model)
         with self._lock:
             self._asked_for.add(model)
-            if self._keep:
+            if self._record:
                 self.requests.append(ReceivedRequest(headers, messages, tools, model, http_headers, body))
             if number is None:
                 probed = probe_reply(headers)

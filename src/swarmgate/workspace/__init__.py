@@ -1,1 +1,1 @@
-"""The user's tree: the only place for processes, git, diffs and files."""
+"""Gives access to the user's repository: the only place that starts processes, runs git and touches project files."""

@@ -1,4 +1,4 @@
-"""What a repository is made of: its languages, how its tests are run, and which paths are tests."""
+"""Detects the languages of a repository, the command that runs its tests, and which paths are tests."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _CONFIG_BYTES = 1_000_000
 
 
 class Detection(Frozen):
-    """What was found. `languages` most files first; `test_command` and `test_runner` empty when none was recognised."""
+    """The detected properties: `languages` by number of files; `test_command`, `test_runner` empty when unknown."""
 
     languages: tuple[str, ...] = ()
     package_managers: tuple[str, ...] = ()

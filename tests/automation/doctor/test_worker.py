@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.llm.capabilities.test_reach import answering
+from tests.llm.capabilities.test_reachability import answering
 from tests.project import Project
 
 from swarmgate.automation.bus.worker import Seen

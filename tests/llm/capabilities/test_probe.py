@@ -14,8 +14,8 @@ from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.capabilities.probe import probe
 from swarmgate.llm.capabilities.settings import compact_roles, current, steered
-from swarmgate.llm.capabilities.windows import context_tokens, in_lm_studio, in_models, in_props, in_running, in_shown
-from swarmgate.llm.endpoint import pages
+from swarmgate.llm.capabilities.windows import context_tokens, in_lm_studio, in_models, in_props, in_running, in_show
+from swarmgate.llm.endpoint import web_pages
 from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.endpoint.openai_model import OpenAIModel
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolSpec
@@ -135,7 +135,7 @@ async def test_a_base_url_without_a_version_is_told_with_the_model(serving: Call
     ],
 )  # fmt: skip
 def test_what_lacks_a_version(url: str, lacks: bool) -> None:  # noqa: FBT001 - a parameter of a test
-    assert pages.lacks_version(url) is lacks
+    assert web_pages.lacks_version(url) is lacks
 
 
 # --- the window ---
@@ -147,7 +147,7 @@ def test_windows_as_servers_state_them() -> None:
     assert in_models({"data": [{"id": "a/m", "context_length": 200_000}]}, "a/m") == 200_000
     assert in_models({"data": [{"id": "m", "max_model_len": True}, {"id": "m", "context_window": 8192}]}, "m") == 8192
     assert in_running({"models": [{"name": "qwen3:latest", "context_length": 4096}]}, "qwen3") == 4096
-    assert in_shown({"parameters": 'stop "x"\nnum_ctx                        16384\n'}) == 16_384
+    assert in_show({"parameters": 'stop "x"\nnum_ctx                        16384\n'}) == 16_384
     v1 = {"models": [{"key": "m", "max_context_length": 9, "loaded_instances": [{"config": {"context_length": 8}}]}]}
     assert in_lm_studio(v1, "m") == 8
     assert in_lm_studio({"data": [{"id": "m", "max_context_length": 9, "loaded_context_length": 7}]}, "m") == 7
@@ -159,8 +159,8 @@ def test_windows_as_servers_state_them() -> None:
     "data", [None, [], "x", {"data": 3}, {"data": [None, {"id": "m"}]}, {"models": [{"key": "m"}]}]
 )
 def test_what_states_no_window_is_none(data: Any) -> None:
-    looks = (in_models(data, "m"), in_running(data, "m"), in_shown(data), in_lm_studio(data, "m"), in_props(data))
-    assert looks == (None,) * 5
+    sizes = (in_models(data, "m"), in_running(data, "m"), in_show(data), in_lm_studio(data, "m"), in_props(data))
+    assert sizes == (None,) * 5
 
 
 async def test_ollama_is_asked_for_what_it_allocated_not_for_what_the_model_was_trained_for() -> None:

@@ -42,7 +42,7 @@ async def speaking(base_url: str, memory: ModelMemory, told: list[ModelEvent], *
 
 async def test_what_one_role_finds_out_is_told_once_and_known_to_all_and_to_the_next_run() -> None:
     told, kept = list[ModelEvent](), Kept()
-    memory = ModelMemory(keep=kept)
+    memory = ModelMemory(store=kept)
     with ScriptedServer(SAYS, lacks=["tools", "system"]) as server:
         async with (
             speaking(server.base_url, memory, told) as coder,
@@ -74,7 +74,7 @@ async def test_the_users_word_wins_over_what_is_known(settings: Mapping[str, Any
     told, kept = list[ModelEvent](), Kept()
     with ScriptedServer(SAYS) as server:
         known = {"local/m": Capabilities(model="local/m", base_url=server.base_url, asked="", tools=False)}
-        async with speaking(server.base_url, ModelMemory(known, keep=kept), told, **settings) as model:
+        async with speaking(server.base_url, ModelMemory(known, store=kept), told, **settings) as model:
             await model.complete(ASK)
             assert model.learn("tools", "it answered in text") is False
             await model.complete(ASK)
@@ -85,7 +85,7 @@ async def test_the_users_word_wins_over_what_is_known(settings: Mapping[str, Any
 async def test_what_is_written_and_refused_is_left_out_for_now_and_told() -> None:
     told, kept = list[ModelEvent](), Kept()
     with ScriptedServer(SAYS, lacks=["tools"]) as server:
-        async with speaking(server.base_url, ModelMemory(keep=kept), told, tools=True) as model:
+        async with speaking(server.base_url, ModelMemory(store=kept), told, tools=True) as model:
             await model.complete(ASK)
     (event,) = told
     assert event.text.startswith("local/m: it does not call tools: they are described in text from here on")
@@ -96,7 +96,7 @@ async def test_what_is_written_and_refused_is_left_out_for_now_and_told() -> Non
 async def test_a_finding_that_is_no_refusal_changes_the_next_call() -> None:
     told, kept = list[ModelEvent](), Kept()
     with ScriptedServer(SAYS) as server:
-        async with speaking(server.base_url, ModelMemory(keep=kept), told) as model:
+        async with speaking(server.base_url, ModelMemory(store=kept), told) as model:
             await model.complete(ASK)
             assert model.learn("tools", "its first reply spells a call in text") is True
             assert model.learn("tools", "again") is True

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from swarmgate.config import Provider, Role
-from swarmgate.llm.endpoint.assembly import KEPT
+from swarmgate.llm.endpoint.answer_timeouts import TimeLimits
+from swarmgate.llm.endpoint.assembly import STORED_CHARACTERS
 from swarmgate.llm.endpoint.openai_model import OpenAIModel
-from swarmgate.llm.endpoint.pace import TimeLimits
 from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, Message, ModelRequest, ToolCall, ToolSpec
 from swarmgate.testing import ScriptedServer
 
@@ -170,7 +170,7 @@ async def test_a_huge_answer_is_cut_off_and_marked(stream: bool) -> None:  # noq
             async with opened(server.base_url, stream=stream) as model:
                 reply = await model.complete(ASK)
         assert reply.finish_reason in (TOO_LONG, REPEATS)
-        assert len(reply.text) <= KEPT
+        assert len(reply.text) <= STORED_CHARACTERS
         assert reply.usage.completion_tokens > 5_000
 
 

@@ -53,7 +53,7 @@ async def test_a_call_in_the_text_of_the_first_answer_is_taken_and_text_is_asked
         Kept(),
     )
     with serving(endpoint) as url:
-        memory = ModelMemory(keep=kept)
+        memory = ModelMemory(store=kept)
         async with speaking(url, memory, told) as coder, speaking(url, memory, told) as reviewer:
             first = await coder.complete(ASK)
             await reviewer.complete(ASK)
@@ -75,7 +75,7 @@ async def test_an_endpoint_that_drops_the_tools_is_asked_in_text_before_a_failur
 
     endpoint, told, kept = Endpoint(says), list[ModelEvent](), Kept()
     with serving(endpoint) as url:
-        async with speaking(url, ModelMemory(keep=kept), told) as model:
+        async with speaking(url, ModelMemory(store=kept), told) as model:
             reply = await model.complete(ASK)
             await model.complete(ASK)
     assert [call.name for call in reply.tool_calls] == ["finish"]
@@ -88,7 +88,7 @@ async def test_an_endpoint_that_drops_the_tools_is_asked_in_text_before_a_failur
 async def test_a_model_that_only_talks_is_asked_in_text_once_and_nothing_is_remembered(serving: Any) -> None:
     endpoint, told, kept = Endpoint(lambda _body: {"content": "I like it."}), list[ModelEvent](), Kept()
     with serving(endpoint) as url:
-        async with speaking(url, ModelMemory(keep=kept), told) as model:
+        async with speaking(url, ModelMemory(store=kept), told) as model:
             for _ in range(3):
                 assert (await model.complete(ASK)).text == "I like it."
     assert endpoint.natively == [True, False, True, True]

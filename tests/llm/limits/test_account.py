@@ -15,8 +15,8 @@ from swarmgate.config import Provider
 from swarmgate.errors import LimitReached, Stopped
 from swarmgate.llm.endpoint.openai_model import OpenAIModel
 from swarmgate.llm.events import LimitOver, ModelEvent, WaitBrokenOff, WaitingForLimit
-from swarmgate.llm.limit_ends import Limit
-from swarmgate.llm.limits.account import AccountLimits, Gated
+from swarmgate.llm.limit_resets import Limit
+from swarmgate.llm.limits.account import AccountLimits, RateLimited
 from swarmgate.llm.limits.worktime import WorkTime, standing_still
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest
 from swarmgate.llm.scripted import ScriptedModel
@@ -58,7 +58,7 @@ def made(
 
 
 async def outlast(limits: AccountLimits, *answers: Any) -> ModelReply:
-    model = Gated(ScriptedModel(list(answers)), limits)
+    model = RateLimited(ScriptedModel(list(answers)), limits)
     return await limits.outlast(lambda: model.complete(ASK))
 
 
@@ -138,7 +138,7 @@ async def test_the_first_to_end_of_several_models_is_waited_for_and_a_free_one_i
     limits = made(clock, told)
     one = ScriptedModel([limited(600), limited(600), HELLO], name="local/one")
     two = ScriptedModel([limited(60), HELLO, HELLO], name="local/two")
-    both = Fallback([Gated(one, limits), Gated(two, limits)], limited=limits.reached)
+    both = Fallback([RateLimited(one, limits), RateLimited(two, limits)], limited=limits.reached)
     await limits.outlast(lambda: both.complete(ASK))
     assert 60 <= clock.slept < 63
     (waiting, *_) = told
@@ -177,7 +177,7 @@ async def test_voices_at_one_limit_wait_once_and_one_of_them_asks_first(retries:
     fault = {"kind": "429", "times": 6, "headers": {"retry-after-ms": "300"}}
     with Busy([{"replies": [{"fault": fault}, {"text": "x"}]}]) as server:
         model = OpenAIModel("local/m", Provider(base_url=server.base_url))
-        voices = [Retry(Gated(model, limits), retries, sleep=limits.pause, clock=limits.clock) for _ in range(5)]
+        voices = [Retry(RateLimited(model, limits), retries, sleep=limits.pause, clock=limits.clock) for _ in range(5)]
         replies = await asyncio.gather(*(limits.outlast(lambda v=voice: v.complete(ASK)) for voice in voices))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
         await model.aclose()
     assert {reply.text for reply in replies} == {"x"}
@@ -191,7 +191,7 @@ async def test_one_that_finds_out_and_fails_otherwise_holds_nobody_up() -> None:
     clock = Clock()
     limits = made(clock, [])
     model = ScriptedModel([limited(5), CallFailed("broken"), HELLO])
-    gated = Gated(model, limits)
+    gated = RateLimited(model, limits)
     with pytest.raises(CallFailed, match="broken"):
         await limits.outlast(lambda: gated.complete(ASK))
     assert (await limits.outlast(lambda: gated.complete(ASK))).text == "hello"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from swarmgate.llm.model import Message, ToolCall
 from swarmgate.llm.parsing.json_tools import as_text
-from swarmgate.llm.parsing.spelled import read
+from swarmgate.llm.parsing.text_calls import read
 
 json_objects = st.dictionaries(st.text(), st.none() | st.integers() | st.text() | st.lists(st.text()))
 

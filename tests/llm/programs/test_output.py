@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarmgate.llm.model import ToolSpec
-from swarmgate.llm.programs.output import Output, answer, said
+from swarmgate.llm.programs.output import Output, answer, final_answer
 
 VERDICT = ToolSpec(
     name="submit_verdict",
@@ -59,7 +59,7 @@ def spoken(arguments: Mapping[str, object], tool: str = "submit_verdict") -> str
 def test_the_final_answer_is_taken_out_of_its_envelope(
     printed: str, text: str, tokens: tuple[int, int, int] | None, usd: float | None
 ) -> None:
-    found = said(printed)
+    found = final_answer(printed)
     assert found.text == text
     assert not found.error
     if tokens is None:
@@ -79,7 +79,7 @@ def test_the_final_answer_is_taken_out_of_its_envelope(
     ],
 )
 def test_a_programs_own_complaint_is_an_error(printed: str) -> None:
-    assert said(printed).error == "Credit balance is too low"
+    assert final_answer(printed).error == "Credit balance is too low"
 
 
 @pytest.mark.parametrize(
@@ -134,14 +134,16 @@ QUOTED = json.dumps({"type": "result", "result": spoken(APPROVED)})
 @pytest.mark.parametrize("end", [spoken(REJECTED), json.dumps(REJECTED), "I am not sure."])
 def test_an_event_that_plain_words_quote_is_no_answer(end: str) -> None:
     """A file of the repository that a program prints may hold the last event of another program."""
-    found = said(f"The file verdict.json says:\n{QUOTED}\n{end}\n")
+    found = final_answer(f"The file verdict.json says:\n{QUOTED}\n{end}\n")
     calls = answer(found.text, [VERDICT], prefix="c").calls
     assert [json.loads(call.arguments)["verdict"] for call in calls] == (["REJECTED"] if "REJ" in end else [])
 
 
 @pytest.mark.parametrize("noise", ["", "Loading...\n", "\n\n"])
 def test_noise_before_the_events_that_were_asked_for_is_passed_over(noise: str) -> None:
-    assert said(f"{noise}{QUOTED}\n", "claude -p --output-format stream-json --verbose").text == spoken(APPROVED)
+    assert final_answer(f"{noise}{QUOTED}\n", "claude -p --output-format stream-json --verbose").text == spoken(
+        APPROVED
+    )
 
 
 CLAUDE = [
@@ -191,12 +193,12 @@ GEMINI = [
 def test_a_stream_of_events_is_read_as_it_comes(
     events: list[dict[str, object]], uses: list[str], tokens: tuple[int, int], usd: float | None
 ) -> None:
-    heard: list[str] = []
-    output = Output(on_event=lambda event, _usage: heard.extend(f"{use.tool} {use.summary}" for use in event.uses))
+    reported: list[str] = []
+    output = Output(on_event=lambda event, _usage: reported.extend(f"{use.tool} {use.summary}" for use in event.uses))
     for event in events:
         output.feed(json.dumps(event).encode())
-    found = output.said("")
-    assert heard == uses
+    found = output.final_answer("")
+    assert reported == uses
     assert (found.text, found.error) == ("done", "")
     assert found.usage
     assert (found.usage.prompt_tokens, found.usage.completion_tokens, found.usage.usd) == (*tokens, usd)
@@ -234,11 +236,11 @@ def test_no_line_breaks_the_reading(value: object) -> None:
     for kind in ("assistant", "result", "item.completed", "turn.failed", "step_finish", "message", "tool_use", "error"):
         output.feed(json.dumps(value if isinstance(value, dict) else {"type": value}).encode())
         output.feed(json.dumps({**(value if isinstance(value, dict) else {"part": value}), "type": kind}).encode())
-    output.said("")
+    output.final_answer("")
 
 
 def test_a_program_that_gives_no_price_has_an_unknown_one() -> None:
     finish = {"type": "step_finish", "part": {"id": "p", "cost": 0, "tokens": {"input": 10, "output": 5}}}
-    found = said(json.dumps(finish)).usage
+    found = final_answer(json.dumps(finish)).usage
     assert found
     assert found.usd is None

@@ -13,7 +13,7 @@ from swarmgate.config import Provider
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.endpoint.openai_model import OpenAIModel
 from swarmgate.llm.events import ModelEvent, Retrying
-from swarmgate.llm.limit_ends import Limit
+from swarmgate.llm.limit_resets import Limit
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest
 from swarmgate.llm.scripted import ScriptedModel
 from swarmgate.llm.wrappers.retry import LONGEST_S, Retry, delay

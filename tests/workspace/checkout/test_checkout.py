@@ -14,8 +14,8 @@ import pytest
 from tests.confined import runner
 
 from swarmgate.errors import MissingRequirement
-from swarmgate.workspace.checkout.brought import Item
-from swarmgate.workspace.checkout.checkout import Checkout, Mixed, checked_out
+from swarmgate.workspace.checkout.checkout import Checkout, MixedTree, checked_out
+from swarmgate.workspace.checkout.ignored_files import Item
 from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.process import process
 from swarmgate.workspace.sandbox.choice import choose
@@ -68,7 +68,7 @@ async def test_of_a_change_only_some_paths_are_taken(project: Path, git: Git) ->
     (project / "README.md").unlink()
     git(project, "mv", ".gitignore", "rules")
     change = repository.changes(before(project), repository.snapshot())
-    some = Mixed(change, frozenset({"src/pkg/more.py", "README.md", ".gitignore", "src/never-there.py"}))
+    some = MixedTree(change, frozenset({"src/pkg/more.py", "README.md", ".gitignore", "src/never-there.py"}))
     with checked_out(project, some) as copy:
         assert (copy.root / "src/pkg/more.py").read_text() == "X = 1\n"
         assert not (copy.root / "README.md").exists()
@@ -79,7 +79,7 @@ async def test_of_a_change_only_some_paths_are_taken(project: Path, git: Git) ->
         (copy.root / "src/pkg/more.py").write_text("X = 2\n")
         (copy.root / "src/pkg/__init__.py").touch()
         assert copy.rewritten() == ("src/pkg/more.py",)
-    with checked_out(project, Mixed(change, frozenset(change.paths))) as copy:
+    with checked_out(project, MixedTree(change, frozenset(change.paths))) as copy:
         assert (copy.root / "src/pkg/__init__.py").read_text() == NEW
         assert (copy.root / "rules").exists()
 
@@ -103,7 +103,7 @@ async def test_nothing_is_written_or_removed_where_a_committed_link_leads(
     else:
         (project / "tests").write_text("the change's\n")
     change = repository.changes(base, repository.snapshot())
-    with checked_out(project, Mixed(change, frozenset({"tests/test_a.py", "src/pkg/__init__.py"}))) as copy:
+    with checked_out(project, MixedTree(change, frozenset({"tests/test_a.py", "src/pkg/__init__.py"}))) as copy:
         if then == "folder":
             assert (copy.root / "tests/test_a.py").read_text() == "the change's\n"
     assert [(each.name, each.read_text()) for each in users.iterdir()] == [("test_a.py", "the user's\n")]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.workspace.command_policy.records import HOME, ROOT, dangerous, ordinary
 
-from swarmgate.workspace.command_policy.policy import LONGEST, judge, shown
+from swarmgate.workspace.command_policy.policy import LONGEST, judge, rendered
 from swarmgate.workspace.command_policy.verdict import Judgement
 
 
@@ -163,7 +163,7 @@ def test_git_in_a_temporary_folder_is_free_but_for_pushing() -> None:
 
 def test_the_reading_shows_what_is_inside_of_what() -> None:
     found = verdict("env A=1 sh -c 'cd src && ls | xargs -n1 wc -l'")
-    assert shown(found.commands) == ["env:", "  sh -c:", "    cd src", "    ls", "    xargs:", "      wc -l ?"]
+    assert rendered(found.commands) == ["env:", "  sh -c:", "    cd src", "    ls", "    xargs:", "      wc -l ?"]
 
 
 def test_judging_is_quick() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from swarmgate.workspace.git import history
-from swarmgate.workspace.git.history import Made, Position
+from swarmgate.workspace.git.history import Position, TreeCommit
 from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     Git = Callable[..., str]
 
 
-def commit(repo: Path, git: Git, path: str, text: str, message: str = "Message") -> Made:
+def commit(repo: Path, git: Git, path: str, text: str, message: str = "Message") -> TreeCommit:
     (repo / path).write_text(text)
     git(repo, "add", path)
     git(repo, "commit", "--quiet", f"--message={message}")
-    return Made(git(repo, "rev-parse", "HEAD"), git(repo, "rev-parse", "HEAD^{tree}"))
+    return TreeCommit(git(repo, "rev-parse", "HEAD"), git(repo, "rev-parse", "HEAD^{tree}"))
 
 
 def test_the_position_is_what_git_says_of_loose_packed_and_detached_heads(repo: Path, git: Git) -> None:
@@ -118,8 +118,8 @@ def test_a_patch_that_differs_in_white_space_is_another_one(repo: Path, git: Git
 def test_an_original_that_is_gone_for_good_is_found_by_its_tree_alone(repo: Path, git: Git) -> None:
     since = git(repo, "rev-parse", "HEAD")
     made = commit(repo, git, "a", "a\n")
-    lost = Made("0" * 40, made.tree)
+    lost = TreeCommit("0" * 40, made.tree)
     repository = Repository.discover(repo)
     assert history.rewritten(repository, [lost], since=since, tip="HEAD") == {lost.commit: made.commit}
-    other = Made("0" * 40, "1" * 40)
+    other = TreeCommit("0" * 40, "1" * 40)
     assert history.rewritten(repository, [other], since="2" * 40, tip="HEAD") == {}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from swarmgate.errors import MissingRequirement
-from swarmgate.workspace.process import leftovers
+from swarmgate.workspace.process import orphans
 from swarmgate.workspace.process.process import run
 from swarmgate.workspace.process.supervision import connection
 from swarmgate.workspace.sandbox.choice import Kind, choose
@@ -164,7 +164,7 @@ def _descriptors() -> int:
 
 
 def _supervisors() -> list[int]:
-    server = connection._state.beside
+    server = connection._state.server
     assert server
     return [*map(int, Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split())]
 
@@ -203,7 +203,7 @@ async def test_a_supervisor_that_is_killed_takes_its_call_with_it(project: Path)
 async def test_a_server_that_is_killed_is_replaced_and_its_calls_go_on(project: Path) -> None:
     call = asyncio.create_task(run("touch src/begun; sleep 0.3; exit 5", cwd=project, timeout_s=60))
     await _until(project / "src/begun")
-    server = connection._state.beside
+    server = connection._state.server
     assert server
     server.process.kill()
     server.process.wait()
@@ -213,7 +213,7 @@ async def test_a_server_that_is_killed_is_replaced_and_its_calls_go_on(project: 
 
 async def test_a_call_that_is_begun_again_loses_nothing_of_its_output(project: Path) -> None:
     await run("true", cwd=project, timeout_s=60)
-    server = connection._state.beside
+    server = connection._state.server
     assert server
     server.process.send_signal(signal.SIGSTOP)  # it has the call's descriptors, and never answers
     call = asyncio.create_task(
@@ -285,7 +285,7 @@ def late_lines(root: Path) -> list[str]:
 def test_nothing_is_written_after_swarmgate_was_killed(project: Path, kind: Kind) -> None:
     runner(project, kind)
     killed(project, kind, late_lines(project), 0.1, begun=project / "src/begun")
-    assert leftovers.end(git=True) == ()
+    assert orphans.end(git=True) == ()
     (project / "src/late").unlink(missing_ok=True)
     assert not _working_in(project)
     time.sleep(0.6)
@@ -299,7 +299,7 @@ def test_nothing_is_written_after_a_kill_at_any_moment(project: Path, kind: Kind
     chance = random.Random(13)  # noqa: S311 - moments, not keys
     for _ in range(40):
         killed(project, kind, late_lines(project), chance.choice((chance.uniform(0, 0.06), chance.uniform(0, 1))))
-        assert leftovers.end(git=True) == ()
+        assert orphans.end(git=True) == ()
         (project / "src/late").unlink(missing_ok=True)
         assert not _working_in(project)
         time.sleep(0.6)
@@ -317,14 +317,14 @@ def test_what_lost_its_supervisor_is_found_by_the_name_of_its_run(project: Path)
         "    call = asyncio.create_task(run('setsid sh -c \"touch src/begun; sleep 30; :\" & wait',\n"
         "                                   cwd=pathlib.Path('.'), timeout_s=60))\n"
         "    while not os.path.exists('src/begun'): await asyncio.sleep(0.01)\n"
-        "    server = connection._state.beside.process.pid\n"
+        "    server = connection._state.server.process.pid\n"
         "    supervisors = open(f'/proc/{server}/task/{server}/children').read().split()\n"
         "    for pid in (server, *map(int, supervisors), os.getpid()): os.kill(pid, signal.SIGKILL)\n"
         "asyncio.run(main())\n"
     )
     subprocess.run([sys.executable, "-c", script], cwd=project, check=False)
     assert _working_in(project)
-    assert leftovers.end() == ()
+    assert orphans.end() == ()
     assert not _working_in(project)
 
 
@@ -336,12 +336,12 @@ def bystanders(project: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
         check=True, capture_output=True, text=True,
     ).stdout.strip()  # fmt: skip
     pid, start, world = dead.split("-")
-    marks = (None, leftovers.mark(), f"{pid}-{start}-{world[::-1]}x;", f"{dead};{leftovers.mark()}", "nonsense;")
+    marks = (None, orphans.mark(), f"{pid}-{start}-{world[::-1]}x;", f"{dead};{orphans.mark()}", "nonsense;")
     started = []
     for mark in marks:
-        more = {leftovers.VARIABLE: mark} if mark else {}
+        more = {orphans.VARIABLE: mark} if mark else {}
         started.append(subprocess.Popen(["sleep", "30"], env={**os.environ, **more}, start_new_session=True))
-    daemon = {leftovers.GIT: f"{dead};{os.getsid(0)}"}  # of a hook's, with a session of its own
+    daemon = {orphans.GIT: f"{dead};{os.getsid(0)}"}  # of a hook's, with a session of its own
     started.append(subprocess.Popen(["sleep", "30"], env={**os.environ, **daemon}, start_new_session=True))
     yield started
     for process in started:
@@ -350,7 +350,7 @@ def bystanders(project: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
 
 
 def test_what_is_not_a_dead_run_s_is_left_alone(bystanders: list[subprocess.Popen[bytes]]) -> None:
-    assert leftovers.end(git=True) == ()
+    assert orphans.end(git=True) == ()
     assert [process.poll() for process in bystanders] == [None] * len(bystanders)
 
 
@@ -366,7 +366,7 @@ def test_git_and_its_hooks_end_with_a_run_that_was_killed(repo: Path) -> None:
         while not (repo / "begun").exists():
             time.sleep(0.005)
         process.kill()
-    assert leftovers.end(git=True) == ()
+    assert orphans.end(git=True) == ()
     assert not _working_in(repo)
     assert not (repo / "late").exists()
 

@@ -129,7 +129,7 @@ def test_what_belongs_to_a_living_process_or_to_nobody_known_stays(place: Path) 
 def test_a_process_that_is_killed_leaves_nothing_once_another_one_works(place: Path) -> None:
     script = (
         "import sys\nfrom pathlib import Path\nfrom swarmgate.workspace.process import temporary\n"
-        "made = temporary.made('copy')\n(made / 'f').write_text('x')\nprint(made, flush=True)\nsys.stdin.read()"
+        "made = temporary.created('copy')\n(made / 'f').write_text('x')\nprint(made, flush=True)\nsys.stdin.read()"
     )
     environ = {**os.environ, "TMPDIR": str(place)}
     with subprocess.Popen(
@@ -223,7 +223,7 @@ def test_a_disk_that_refuses_is_told(place: Path, monkeypatch: pytest.MonkeyPatc
     (place / "file").touch()
     monkeypatch.setattr(tempfile, "tempdir", str(place / "file"))
     with pytest.raises(WorkspaceError, match="no temporary folder can be made") as caught:
-        temporary.made("x")
+        temporary.created("x")
     assert "TMPDIR" in caught.value.hint
     with pytest.raises(WorkspaceError, match="no temporary file can be written"), temporary.holding(b"x"):
         pass

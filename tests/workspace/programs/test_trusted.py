@@ -72,7 +72,7 @@ def test_a_link_from_outside_into_the_tree_is_passed_over(
 def test_modules_are_no_longer_imported_from_the_tree(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """But for those of the environment that swarmgate runs from, which agents cannot write (`own_rights`)."""
+    """But for those of the environment that swarmgate runs from, which agents cannot write (`unsandboxed_files`)."""
     kept = [str(tmp_path), str(repo / ".venv/lib")]
     monkeypatch.setattr(sys, "path", ["", "src", str(repo), str(repo / "src"), str(repo / "other/lib"), *kept])
     monkeypatch.setattr(sys, "prefix", str(repo / ".venv"))

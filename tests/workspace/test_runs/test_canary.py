@@ -17,7 +17,7 @@ from swarmgate.domain.review.evidence import TestRun
 from swarmgate.workspace.checkout.checkout import checked_out
 from swarmgate.workspace.process.process import run
 from swarmgate.workspace.test_runs.canary.channel import opened
-from swarmgate.workspace.test_runs.canary.control import control
+from swarmgate.workspace.test_runs.canary.control_run import control
 from swarmgate.workspace.test_runs.canary.verdict import judge
 from swarmgate.workspace.test_runs.lost_tests import lost
 from swarmgate.workspace.test_runs.suite import run_tests
@@ -352,10 +352,10 @@ async def test_whoever_reads_from_the_channel_is_noticed() -> None:
         name, session = next(iter(channel.sessions.items()))
         for count in (0, 2):
             body = f'[1,{count},{{"kind":"start","runner":"pytest","distributes":false}}]'
-            channel.hear(f"{name} {session.signed(body)} {body}")
+            channel.receive(f"{name} {session.signed(body)} {body}")
         assert judge(channel, Path()).tampered == "records of the runner are missing"
         body = body.replace("pytest", "another")
-        channel.hear(f"{name} {session.signed('x')} {body}")
+        channel.receive(f"{name} {session.signed('x')} {body}")
         assert judge(channel, Path()).tampered == "a record was not signed by the runner"
 
 
@@ -368,7 +368,7 @@ async def test_who_has_the_key_of_a_runner_and_writes_nonsense_is_noticed(record
         name, session = next(iter(channel.sessions.items()))
         start = '[2,0,{"kind":"start","runner":"pytest","distributes":false}]'
         for body in (start, record):
-            channel.hear(f"{name} {session.signed(body)} {body}")
+            channel.receive(f"{name} {session.signed(body)} {body}")
         assert judge(channel, Path()).tampered == "a record of the runner cannot be read"
 
 

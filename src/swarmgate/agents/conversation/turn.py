@@ -141,7 +141,7 @@ async def _in_time(
 ) -> Ending[T]:
     """The turn under its wall time, which also ends a model call or a tool that hangs; no wait for a limit counts."""
     try:
-        async with worked.limited(agent.limits.bounds.wall_time_s, tell=hands.tell_counts):
+        async with worked.limited(agent.limits.bounds.wall_time_s, on_change=hands.tell_counts):
             return await _until_its_end(agent, brief, hands, hands.watch, talk, told)
     except TimeoutError:
         if worked.expired:

@@ -36,7 +36,7 @@ def command(
     with boundary(json) as terminal:
         from swarmgate.engine.demo.stage import GOAL, stage
 
-        place = (folder or temporary.kept("swarm-demo")).resolve()
+        place = (folder or temporary.persistent("swarm-demo")).resolve()
         terminal.note(f"The demo's project: {place}")
         if debate:
             _debate(terminal, place, live=live)

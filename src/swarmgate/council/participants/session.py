@@ -96,7 +96,7 @@ async def opened(
                     *(together.accounts if together else ()),
                 ),
                 on_event=tell,
-                beside=together.budget if together else None,
+                sharing=together.budget if together else None,
             )
             if together and not together.budget:
                 together.budget = budget

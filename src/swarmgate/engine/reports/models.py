@@ -185,7 +185,7 @@ async def _unlisted(models: Sequence[str], config: Config, environ: Mapping[str,
 
     from rapidfuzz import fuzz, process
 
-    from swarmgate.llm.capabilities.reach import listed
+    from swarmgate.llm.capabilities.reachability import listed
 
     names = list(dict.fromkeys(model.partition("/")[0] for model in models))
     known_ones = [(config.provider(f"{name}/any")[0], name) for name in names if name in config.providers]

@@ -14,7 +14,7 @@ from swarmgate.ledger.recovery import unrecorded
 from swarmgate.ledger.recovery.interruption import redefined
 from swarmgate.workspace.files import atomic
 from swarmgate.workspace.git.repository import Repository
-from swarmgate.workspace.process import leftovers, temporary
+from swarmgate.workspace.process import orphans, temporary
 
 if TYPE_CHECKING:
     from swarmgate.ledger.files.folder import SwarmFolder
@@ -90,7 +90,7 @@ def _cleared_up(folder: SwarmFolder, *, crashed: bool) -> Iterator[str]:
     Raises:
         WorkspaceError: a process of a dead run cannot be ended.
     """
-    if stubborn := leftovers.end(git=crashed):
+    if stubborn := orphans.end(git=crashed):
         raise WorkspaceError(
             f"a run that died left processes which cannot be ended: {', '.join(map(str, stubborn))}",
             hint="End them by hand, then try again: what they write would count as the work of the next run",

@@ -1,1 +1,1 @@
-"""What a model can: asked by probes, stated by its endpoint, turned into settings where the user leaves them open."""
+"""Determines the capabilities of models by probes and endpoint data, and derives settings from them."""

@@ -1,4 +1,4 @@
-"""Asks a model what it can: a few tiny requests, each with its own time limit. What cannot be told stays unknown.
+"""Probes the capabilities of a model with a few tiny requests, each with its own time limit.
 
 Four requests where all goes well: one streamed answer that obeys its system message, one reply with two tool calls, one
 answer held to a schema, and the list of models for the size of the window. Import this module late: `openai` takes long
@@ -20,7 +20,7 @@ from swarmgate.domain.usage import Usage
 from swarmgate.llm.capabilities import windows
 from swarmgate.llm.endpoint import refusals
 from swarmgate.llm.endpoint.assembly import Assembly
-from swarmgate.llm.endpoint.failures import Failing
+from swarmgate.llm.endpoint.failures import FailureFactory
 from swarmgate.llm.endpoint.openai_model import OpenAIModel, complaint
 from swarmgate.llm.endpoint.wire import Dialect, characters, estimated_tokens, options
 from swarmgate.llm.model import CallFailed
@@ -29,7 +29,7 @@ TIMEOUT_S = 60.0
 """Longest time of one request; a server at home may have to load the model first."""
 
 _LONGEST_ANSWER = 1024
-"""Tokens; a model that thinks needs some before it says a word."""
+"""Tokens; a model that thinks needs some before it writes a word."""
 
 _WORD = "PLUM"
 _OBEY = f"Whatever you are asked, answer with the single word {_WORD}."
@@ -70,7 +70,7 @@ async def probe(
     now: datetime,
     timeout_s: float = TIMEOUT_S,
 ) -> Capabilities:
-    """What the model `provider/model` can. Never raises for what the endpoint does: `error` says it."""
+    """Probes the capabilities of `provider/model`. Never raises for an endpoint's failure: `error` says it."""
     model = OpenAIModel(name, provider, api_key=api_key, timeout_s=timeout_s)
     prober = _Prober(model, name.partition("/")[2])
     found: dict[str, Any] = {"model": name, "base_url": provider.base_url, "asked": now.isoformat(timespec="seconds")}
@@ -79,18 +79,18 @@ async def probe(
         found |= await prober.tools()
         found["json_schema"] = await prober.schema()
         found["left_out"] = prober.left_out
-        found["context_tokens"] = await windows.context_tokens(model.look, provider.base_url, prober.served)
+        found["context_tokens"] = await windows.context_tokens(model.fetch, provider.base_url, prober.served)
     except (CallFailed, openai.APIStatusError) as error:
-        failed = error if isinstance(error, CallFailed) else _refused(Failing(name, provider, api_key), error)
-        told = f"{failed.message} -> {failed.hint}" if failed.hint else failed.message
-        found = {key: found[key] for key in ("model", "base_url", "asked")} | {"error": told}
+        failed = error if isinstance(error, CallFailed) else _refused(FailureFactory(name, provider, api_key), error)
+        problem = f"{failed.message} -> {failed.hint}" if failed.hint else failed.message
+        found = {key: found[key] for key in ("model", "base_url", "asked")} | {"error": problem}
     finally:
         await model.aclose()
     usage = prober.usage
     return Capabilities(**found, usage=usage.model_copy(update={"usd": price(usage) if usage.calls else 0.0}))
 
 
-def _refused(failing: Failing, error: openai.APIStatusError) -> CallFailed:
+def _refused(failing: FailureFactory, error: openai.APIStatusError) -> CallFailed:
     return failing.refused(error.status_code, error.response.headers, error.response.text, complaint(error))
 
 
@@ -117,7 +117,7 @@ class _Prober:
         for dialect in _FORMS:
             self._dialect = dialect
             try:
-                answer = await self._say("system", "Which colour has the sky?", system=_OBEY)
+                answer = await self._ask_text("system", "Which colour has the sky?", system=_OBEY)
                 break
             except openai.APIStatusError as error:
                 if error.status_code not in _REFUSING - {404} or dialect is _FORMS[-1]:
@@ -159,13 +159,13 @@ class _Prober:
     async def _tried(self, step: str, text: str, **more: Any) -> Assembly | bool | None:
         """The answer; False when the endpoint refuses what is more in the request, None when it failed otherwise."""
         try:
-            return await self._say(step, text, system=_PLAIN, **more)
+            return await self._ask_text(step, text, system=_PLAIN, **more)
         except openai.APIStatusError as error:
             return False if error.status_code in _REFUSING else None
         except CallFailed:
             return None
 
-    async def _say(self, step: str, text: str, *, system: str, **more: Any) -> Assembly:
+    async def _ask_text(self, step: str, text: str, *, system: str, **more: Any) -> Assembly:
         """One answer; a limit or an option that the endpoint knows by another name is sent by that."""
         while True:
             body = self._body(f"ROLE: probe\nSTEP: {step}\n\n{text}", system, **more)
@@ -181,17 +181,17 @@ class _Prober:
                 return answer
 
     def _body(self, user: str, system: str, **more: Any) -> dict[str, Any]:
-        told = [{"role": "system", "content": system}] if self._dialect.takes("system") else []
-        user = user if told else f"{user}\n\n{system}"
-        fields = {"model": self.served, "messages": [*told, {"role": "user", "content": user}], **more}
+        system_messages = [{"role": "system", "content": system}] if self._dialect.takes("system") else []
+        user = user if system_messages else f"{user}\n\n{system}"
+        fields = {"model": self.served, "messages": [*system_messages, {"role": "user", "content": user}], **more}
         return fields | options(self._dialect, temperature=None, max_tokens=_LONGEST_ANSWER)
 
     def _count(self, answer: Assembly, body: dict[str, Any]) -> None:
-        said = answer.usage or Usage(
+        usage = answer.usage or Usage(
             prompt_tokens=estimated_tokens(characters(body["messages"])),
             completion_tokens=estimated_tokens(answer.size),
         )
-        self.usage += said.model_copy(update={"calls": 1})
+        self.usage += usage.model_copy(update={"calls": 1})
 
 
 _RENAMED = frozenset({"max_tokens", "max_completion_tokens", "stream_options"})

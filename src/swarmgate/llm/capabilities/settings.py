@@ -1,4 +1,4 @@
-"""What probes found, turned into settings where the user's own leave it open. Settings always win over findings."""
+"""Turns probe results into model settings, where the user has set none."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ SMALL_WINDOW = 16_384
 
 
 def current(config: Config, probed: Mapping[str, Capabilities]) -> dict[str, Capabilities]:
-    """The findings that still hold: of providers that are where they were when they were asked."""
+    """Selects the findings that still hold: of providers whose address is unchanged."""
     homes = {name: provider.base_url for name, provider in config.providers.items()}
     return {name: found for name, found in probed.items() if homes.get(name.partition("/")[0]) == found.base_url}
 
 
 def steered(config: Config, probed: Mapping[str, Capabilities]) -> Config:
-    """The settings with each role's window and prompts filled in where they are left open.
+    """Fills in each role's window and prompts where the settings leave them open.
 
     The window is the smallest that was found for the role's models; prompts become `full` or `compact`.
     """

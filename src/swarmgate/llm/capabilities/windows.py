@@ -1,4 +1,4 @@
-"""How large a model's window is, as its endpoint states it: nobody is asked by trial and error.
+"""Reads the size of a model's context window from what its endpoint states.
 
 What counts is the window that is served now, not the one that the model was trained for: Ollama and LM Studio cut a
 conversation at the former without a word. Sources: vLLM `/v1/models` `max_model_len`; OpenRouter `context_length`; Groq
@@ -15,27 +15,27 @@ from typing import Any, Protocol
 _KEYS = ("max_model_len", "context_length", "context_window", "loaded_context_length", "max_context_length")
 
 
-class Look(Protocol):
+class Fetch(Protocol):
     """Gets JSON from an endpoint, None when there is none."""
 
     async def __call__(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
         """GET, or POST of a body."""
 
 
-async def context_tokens(look: Look, base_url: str, served: str) -> int | None:
+async def context_tokens(fetch: Fetch, base_url: str, served: str) -> int | None:
     """The window of the model `served` in tokens; None when the endpoint does not state it."""
-    if size := in_models(await look("/models"), served):
+    if size := in_models(await fetch("/models"), served):
         return size
     if not base_url.endswith("/v1"):
         return None
     root = base_url.removesuffix("/v1")
-    running = await look(f"{root}/api/ps")
+    running = await fetch(f"{root}/api/ps")
     if isinstance(running, dict) and "models" in running:  # Ollama; nothing below is served there
-        return in_running(running, served) or in_shown(await look(f"{root}/api/show", body={"model": served}))
+        return in_running(running, served) or in_show(await fetch(f"{root}/api/show", body={"model": served}))
     for path in ("/api/v1/models", "/api/v0/models"):
-        if size := in_lm_studio(await look(root + path), served):
+        if size := in_lm_studio(await fetch(root + path), served):
             return size
-    return in_props(await look(f"{root}/props"))
+    return in_props(await fetch(f"{root}/props"))
 
 
 def in_models(data: Any, served: str) -> int | None:
@@ -50,7 +50,7 @@ def in_running(data: Any, served: str) -> int | None:
     return next((size for entry in _entries(data, "models", served) if (size := _size(entry, "context_length"))), None)
 
 
-def in_shown(data: Any) -> int | None:
+def in_show(data: Any) -> int | None:
     """Ollama's parameters of a model: `num_ctx` where its Modelfile sets it."""
     parameters = data.get("parameters") if isinstance(data, dict) else None
     match = re.search(r"^num_ctx\s+(\d{1,9})\s*$", parameters, re.MULTILINE) if isinstance(parameters, str) else None

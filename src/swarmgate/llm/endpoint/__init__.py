@@ -1,1 +1,1 @@
-"""One OpenAI-compatible endpoint: the form of a request, the answer as it arrives, what is refused and learnt."""
+"""The client of one OpenAI-compatible endpoint: requests, streamed answers, refusals and adaptation to them."""

@@ -1,4 +1,4 @@
-"""How long an answer may be where the user does not say, and where one was cut off. Pure."""
+"""Computes the maximum length of an answer where the user sets none, or after one was cut off. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FILES, _WORDS = 32_768, 16_384
 _SHARE = 5
 """The part of the window that a conversation leaves to the answer (`agents.conversation`): a fifth."""
 _LEAST = 1_024
-"""Tokens; a model that thinks needs some before it says a word."""
+"""Tokens; a model that thinks needs some before it writes a word."""
 _NEARLY = 0.95
 """The part of a limit at which it counts as reached: endpoints stop a little before it."""
 WINDOW = 128_000

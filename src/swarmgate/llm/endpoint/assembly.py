@@ -1,4 +1,4 @@
-"""From the bytes of an answer, streamed or not, to its text, tool calls and usage; bounded in memory."""
+"""Assembles the bytes of an answer, streamed or not, into text, tool calls and usage, in bounded memory."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.endpoint import refusals
-from swarmgate.llm.endpoint.opaque import MESSAGE, Parts, beside, of_call
-from swarmgate.llm.endpoint.pages import is_page
+from swarmgate.llm.endpoint.opaque_fields import MESSAGE, OpaqueFields, extra_fields, of_call
 from swarmgate.llm.endpoint.repetition import Repetition
+from swarmgate.llm.endpoint.web_pages import is_page
 from swarmgate.llm.model import ToolCall
 
 MAX_REPLY = 1_000_000
@@ -34,7 +34,7 @@ _FAILED = re.compile(r"error|abort|cancel|fail|interrupt|time_?out|insufficient"
 _NONE = re.compile(r"\A\s*(null)?\s*\Z")
 """How servers spell no arguments at all."""
 
-KEPT = 4_000
+STORED_CHARACTERS = 4_000
 """Characters of text that stay of an answer that was too long: enough to see what the model was at."""
 
 
@@ -43,11 +43,11 @@ _WORDS = ("text", "output_text", None)
 
 
 class Malformed(ValueError):
-    """The bytes are not a chat completion."""
+    """Raised when the bytes are not a chat completion."""
 
 
 class NoAnswer(Malformed):
-    """They are something else altogether: `head` is how they begin."""
+    """Raised when the bytes are something else altogether: `head` is how they begin."""
 
     def __init__(self, head: bytes) -> None:
         super().__init__("no chat completion")
@@ -71,7 +71,7 @@ class _Slot:
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
-    opaque: Parts = field(default_factory=Parts)
+    opaque: OpaqueFields = field(default_factory=OpaqueFields)
     watch: Repetition = field(default_factory=lambda: Repetition(files=True))
 
 
@@ -86,7 +86,7 @@ class Assembly:
         self.usage: Usage | None = None
         self._text: list[str] = []
         self._declined: list[str] = []
-        self._opaque = Parts()
+        self._opaque = OpaqueFields()
         self._watches: dict[str, Repetition] = {}
         self._slots: list[_Slot] = []
         self._places: dict[int, _Slot] = {}
@@ -130,7 +130,7 @@ class Assembly:
         text = "".join(self._text) or "".join(self._declined)
         if self.repeats and (watch := self._watches.get("content")):
             text = text[: watch.found]
-        return text[:KEPT] if self.enough else text
+        return text[:STORED_CHARACTERS] if self.enough else text
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
@@ -149,7 +149,7 @@ class Assembly:
 
     @property
     def opaque(self) -> str:
-        """What was said beside the words, as JSON (`llm.opaque`); nothing of an answer that was too long."""
+        """Provider-specific fields of the answer, as JSON (`opaque_fields`); empty for an answer that was too long."""
         return "" if self.enough else self._opaque.text
 
     def _add_message(self, message: Any, *, whole: bool) -> None:
@@ -159,11 +159,11 @@ class Assembly:
         if whole and text and self._text and text.startswith(before := "".join(self._text)):
             text = text[len(before) :]  # the last chunk of some streams is the whole message once more
         self._text.append(text)
-        more = beside(message, MESSAGE)
+        more = extra_fields(message, MESSAGE)
         self.size += len(text) + self._opaque.add(more)
-        for name, said in {**more, "content": text}.items():
-            if isinstance(said, str) and said:
-                self.repeats |= self._watches.setdefault(name, Repetition()).feed(said)
+        for name, value in {**more, "content": text}.items():
+            if isinstance(value, str) and value:
+                self.repeats |= self._watches.setdefault(name, Repetition()).feed(value)
         self._declined.append(_content(message.get("refusal")))
         for number, delta in enumerate(_calls_of(message)):
             if not isinstance(delta, dict):
@@ -330,26 +330,26 @@ def _error(chunk: dict[str, Any], *, streamed: bool = True) -> Any:
     base = chunk.get("base_resp")
     if isinstance(base, dict) and base.get("status_code"):
         return {"message": base.get("status_msg") or str(base), "code": base["status_code"]}
-    told = ("detail", "message", "msg") if streamed else ()
-    return chunk.get("errors") or next((chunk for each in told if isinstance(chunk.get(each), str)), None)
+    keys = ("detail", "message", "msg") if streamed else ()
+    return chunk.get("errors") or next((chunk for each in keys if isinstance(chunk.get(each), str)), None)
 
 
-def _reason(said: Any) -> str:
+def _reason(value: Any) -> str:
     """Why an answer ended, in the protocol's word where it is too long.
 
     Raises:
         Refused: something went wrong on the endpoint's side, and the answer is not whole.
     """
-    reason = str(said or "")
+    reason = str(value or "")
     if _FAILED.search(reason):
         raise Refused({"message": f"the answer broke off (finish_reason {reason[:40]})"})
     return "length" if _CUT_OFF.search(reason) else reason
 
 
-def _index(said: Any) -> int | None:
+def _index(value: Any) -> int | None:
     """The place of a call in the reply; some endpoints say it as text, or as 0.0."""
     try:
-        return int(said) if isinstance(said, int | float | str) else None
+        return int(value) if isinstance(value, int | float | str) else None
     except (ValueError, OverflowError):
         return None
 
@@ -378,12 +378,12 @@ def _arguments(pieces: list[str]) -> str:
     Some endpoints send all that there is in each chunk, or all of it once more in the last.
     """
     text = "".join(pieces)
-    said = [piece for piece in pieces if piece.strip()]
-    if len(said) < 2 or _is_object(text) or not _is_object(said[-1]):  # noqa: PLR2004 - two pieces
+    filled = [piece for piece in pieces if piece.strip()]
+    if len(filled) < 2 or _is_object(text) or not _is_object(filled[-1]):  # noqa: PLR2004 - two pieces
         return text
-    before = "".join(said[:-1])
-    again = before in (said[-1], "{}") or all(later.startswith(piece) for piece, later in pairwise(said))
-    return said[-1] if again else text
+    before = "".join(filled[:-1])
+    again = before in (filled[-1], "{}") or all(later.startswith(piece) for piece, later in pairwise(filled))
+    return filled[-1] if again else text
 
 
 def _is_object(text: str) -> bool:

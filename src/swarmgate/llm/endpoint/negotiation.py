@@ -1,4 +1,4 @@
-"""How calls are made to one model: what was found out so far, and what a refusal adds to it."""
+"""Adapts requests to one model: removes or changes what its endpoint refuses, and remembers it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LEAST_ANSWER = 256
 
 @dataclass
 class Negotiation:
-    """What was tried for one answer; it is learnt when there is one, so that nothing wrong is remembered.
+    """The attempts for one answer; their findings are stored only when there is an answer.
 
     `dropped` are features that the endpoint complained about, with its words; `given` those that it asked for after
     all. `on_trial` is left out for once, and the first of `suspects` next; `first` is the complaint that named nothing.
@@ -48,15 +48,15 @@ class Negotiation:
     tries: int = 0
 
 
-class Adapting:
-    """What is known of a model, and how it becomes more.
+class Adaptation:
+    """The known limits of a model, and how calls adapt to new ones.
 
     Args:
         name: `provider/model`.
         base_url: where it is.
         written: features that the user's settings speak of, and whether they are wanted.
         memory: what all models are known for.
-        on_event: hears of what is found out.
+        on_event: receives each finding.
         key: is never told.
     """
 
@@ -81,7 +81,7 @@ class Adapting:
 
     @property
     def known(self) -> Capabilities:
-        """What was found out so far."""
+        """The findings so far."""
         return self._memory.of(self._name, self._base_url)
 
     def dialect(self, call: Negotiation | None = None) -> Dialect:
@@ -97,8 +97,8 @@ class Adapting:
         """Whether the user's settings leave a feature open."""
         return not self._written.get(feature)
 
-    def learn(self, feature: str, said: str = "") -> bool:
-        """Goes on without a feature, for all roles, now and in later runs; the user is told once.
+    def learn(self, feature: str, complaint: str = "") -> bool:
+        """Goes on without a feature, for all roles, now and in later runs; reported to the user once.
 
         Returns:
             False where the user's settings ask for the feature: nothing changes then.
@@ -106,33 +106,33 @@ class Adapting:
         if self._written.get(feature):
             return False
         self._change(lambda known: known.without(feature))
-        self.tell(feature, refusals.otherwise(feature), said)
+        self.report(feature, refusals.otherwise(feature), complaint)
         return True
 
-    def tell(self, what: str, reason: str, said: str = "") -> None:
-        """Tells the user, once a run."""
-        if self._memory.untold(self._name, what):
-            self._on_event(Adapted(model=self._name, reason=reason, said=redact(said, (self._key,))))
+    def report(self, what: str, reason: str, complaint: str = "") -> None:
+        """Reports an adaptation to the user, once a run."""
+        if self._memory.first_report(self._name, what):
+            self._on_event(Adapted(model=self._name, reason=reason, said=redact(complaint, (self._key,))))
 
     def answered(self, body: dict[str, Any], call: Negotiation) -> None:
         """A request was answered: what is in it is taken, and what was left out is what it was about."""
         self._accepted |= refusals.sent(body)
         if call.on_trial and call.first:
-            call.dropped[call.on_trial] = f"it said: {call.first.shown}" if call.first.shown else "it did not say why"
+            call.dropped[call.on_trial] = f"it said: {text}" if (text := call.first.summary) else "it did not say why"
         for feature in call.given:
             self._refused.discard(feature)
             self._change(lambda known, feature=feature: known.with_(feature))  # type: ignore[misc]  # bound now
-        for feature, said in call.dropped.items():
-            self._drop(feature, said)
+        for feature, complaint in call.dropped.items():
+            self._drop(feature, complaint)
         if call.longest:
             self._change(lambda known: known.model_copy(update={"longest_answer": call.longest}))
             reason = f"it gives no longer answers than {call.longest:,} tokens: of at most as many from here on"
-            self.tell(f"longest {call.longest}", reason, call.shortened)
+            self.report(f"longest {call.longest}", reason, call.shortened)
         if call.window and self.known.context_tokens is None:
             self._change(lambda known: known.model_copy(update={"context_tokens": call.window}))
 
     def adapt(self, status: int | None, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
-        """Whether another form of the request is worth a try; the next `dialect` is that one.
+        """Decides whether another form of the request is worth a try; the next `dialect` is that one.
 
         Args:
             status: by which the endpoint refused; None: it was inside of an answer of status 200.
@@ -141,7 +141,7 @@ class Adapting:
             call: what was tried for this answer.
         """
         call.tries += 1
-        if refusals.said_wrongly(complaint) or call.tries >= _TRIES:
+        if refusals.is_misleading(complaint) or call.tries >= _TRIES:
             return False
         if status == _UNPAID:
             return self._affordable(complaint, body, call)
@@ -185,7 +185,7 @@ class Adapting:
         most = asked and refusals.most_tokens(complaint, asked)
         if not most or most < _LEAST_ANSWER:
             return False
-        call.longest, call.room, call.shortened = most, None, complaint.shown
+        call.longest, call.room, call.shortened = most, None, complaint.summary
         return True
 
     def _given_back(self, complaint: refusals.Complaint, call: Negotiation) -> bool:
@@ -197,7 +197,7 @@ class Adapting:
     def _named(self, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
         feature = refusals.named(complaint, refusals.sent(body) - call.dropped.keys(), self._accepted)
         if feature:
-            call.dropped[feature] = complaint.shown
+            call.dropped[feature] = complaint.summary
         return bool(feature)
 
     def _tried(self, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
@@ -209,11 +209,11 @@ class Adapting:
         call.on_trial = call.suspects.pop(0) if call.suspects else ""
         return bool(call.on_trial)
 
-    def _drop(self, feature: str, said: str) -> None:
+    def _drop(self, feature: str, complaint: str) -> None:
         """Leaves out what the endpoint refused: it has to be, whatever is written."""
-        if not self.learn(feature, said):
+        if not self.learn(feature, complaint):
             self._refused.add(feature)
-            self.tell(feature, refusals.otherwise(feature), said)
+            self.report(feature, refusals.otherwise(feature), complaint)
 
     def _change(self, change: Change) -> None:
         self._memory.learn(self._name, self._base_url, change)

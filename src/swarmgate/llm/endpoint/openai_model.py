@@ -1,4 +1,4 @@
-"""One call to one OpenAI-compatible endpoint, through the `openai` package.
+"""Calls one OpenAI-compatible endpoint, through the `openai` package.
 
 Import this module late: `openai` takes long to load.
 """
@@ -17,18 +17,18 @@ from swarmgate.config import Provider, Role
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.endpoint import refusals, wire
 from swarmgate.llm.endpoint.answer_length import where_cut
+from swarmgate.llm.endpoint.answer_timeouts import AnswerTimer, TimeLimits
 from swarmgate.llm.endpoint.assembly import Assembly, EventBody, JsonBody, Malformed, NoAnswer, Refused
-from swarmgate.llm.endpoint.failures import Failing
+from swarmgate.llm.endpoint.failures import FailureFactory
 from swarmgate.llm.endpoint.model_memory import ModelMemory
-from swarmgate.llm.endpoint.negotiation import Adapting, Negotiation
-from swarmgate.llm.endpoint.pace import Pace, TimeLimits
+from swarmgate.llm.endpoint.negotiation import Adaptation, Negotiation
 from swarmgate.llm.events import Answering, CutOff, OnEvent, ignore
 from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, ModelReply, ModelRequest
-from swarmgate.llm.parsing.answered import Asked, answered
-from swarmgate.llm.parsing.spelled import said
+from swarmgate.llm.parsing.merged_calls import Asked, answered
+from swarmgate.llm.parsing.text_calls import read_plain
 
-_LOOK_S = 10.0
-"""Longest time of a look at what an endpoint states about itself."""
+_FETCH_S = 10.0
+"""Time limit in seconds of a request for what an endpoint states about itself."""
 
 
 class OpenAIModel:
@@ -41,7 +41,7 @@ class OpenAIModel:
         api_key: empty when the endpoint needs none: then no Authorization header is sent.
         price: the cost in US dollars of what a call used; None when unknown.
         memory: what is known of models, and takes in what calls find out; settings that the user wrote win over it.
-        on_event: hears of what is found out.
+        on_event: receives each finding.
         longest: the longest answer, in tokens, where the role does not say; None: as the endpoint has it.
         limits: the longest times of a call, of its beginning and of a silence; default as `role`, then `provider` say.
         timeout_s: bounds all of these.
@@ -74,8 +74,8 @@ class OpenAIModel:
         self._window = role.context_tokens if role else None
         self._limits = limits or TimeLimits.of(provider, role, at_most=timeout_s)
         self._on_event = on_event
-        self._failing = Failing(name, provider, api_key)
-        self._adapting = Adapting(
+        self._failures = FailureFactory(name, provider, api_key)
+        self._adaptation = Adaptation(
             name,
             provider.base_url,
             written=_written(provider, role),
@@ -97,19 +97,19 @@ class OpenAIModel:
     @property
     def dialect(self) -> wire.Dialect:
         """The form in which calls are made now."""
-        return self._adapting.dialect()
+        return self._adaptation.dialect()
 
-    def learn(self, feature: str, said: str = "") -> bool:
-        """Goes on without a feature of the wire, for all roles, now and in later runs; the user is told once.
+    def learn(self, feature: str, complaint: str = "") -> bool:
+        """Goes on without a feature of the wire, for all roles, now and in later runs; reported to the user once.
 
         Args:
             feature: its name (`llm.refusals`), such as `tools`.
-            said: what the endpoint or the model said that showed it.
+            complaint: the text of the endpoint or the model that revealed it.
 
         Returns:
             False where the user's settings ask for the feature: nothing changes then.
         """
-        return self._adapting.learn(feature, said)
+        return self._adaptation.learn(feature, complaint)
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer the conversation; a feature that the endpoint refuses is left out from then on.
@@ -119,11 +119,11 @@ class OpenAIModel:
         """
         started = self._clock()
         call = Negotiation()
-        self._say_what_is_unheeded(self.dialect)
+        self._report_unsupported_settings(self.dialect)
         while True:
             body = wire.body(
                 request,
-                self._adapting.dialect(call),
+                self._adaptation.dialect(call),
                 name=self.name,
                 temperature=self._temperature,
                 max_tokens=self._max_tokens,
@@ -132,18 +132,18 @@ class OpenAIModel:
             try:
                 await self._exchange(body, assembly)
             except openai.APIStatusError as error:
-                if not self._adapting.adapt(error.status_code, complaint(error), body, call):
-                    told = error.response.headers, error.response.text, call.first or complaint(error)
-                    raise self._failing.refused(error.status_code, *told) from error
+                if not self._adaptation.adapt(error.status_code, complaint(error), body, call):
+                    details = error.response.headers, error.response.text, call.first or complaint(error)
+                    raise self._failures.refused(error.status_code, *details) from error
             except Refused as error:
-                if assembly.size or not self._adapting.adapt(error.status, error.complaint, body, call):
-                    raise self._failing.reported(error) from error
+                if assembly.size or not self._adaptation.adapt(error.status, error.complaint, body, call):
+                    raise self._failures.reported(error) from error
             else:
-                self._adapting.answered(body, call)
+                self._adaptation.answered(body, call)
                 reply = self._answer(request, body, assembly, started)
                 if "tools" not in body or self._calls_tools:
                     return reply
-                self._calls_tools = bool(assembly.tool_calls) or self._adapting.known.tools is True
+                self._calls_tools = bool(assembly.tool_calls) or self._adaptation.known.tools is True
                 return reply if self._calls_tools else await self._in_text(request, reply)
 
     async def _in_text(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
@@ -156,10 +156,10 @@ class OpenAIModel:
             self.learn("tools", "it wrote a call into the text of its answer")
             return reply
         words = reply.text.strip() and not reply.doubt and reply.finish_reason not in (TOO_LONG, REPEATS, "length")
-        if self._tried_text or not (request.call_due and words) or not self._adapting.may_learn("tools"):
+        if self._tried_text or not (request.call_due and words) or not self._adaptation.may_learn("tools"):
             return reply
         self._tried_text = True
-        dialect = self._adapting.dialect().without("tools")
+        dialect = self._adaptation.dialect().without("tools")
         body = wire.body(request, dialect, name=self.name, temperature=self._temperature, max_tokens=self._max_tokens)
         assembly, started = Assembly(), self._clock()
         try:
@@ -174,16 +174,16 @@ class OpenAIModel:
         self.learn("tools", "it answered in words where a tool was to be called, and calls in text")
         return again.model_copy(update={"usage": usage})
 
-    def _say_what_is_unheeded(self, dialect: wire.Dialect) -> None:
-        """What the user wrote and the endpoint does not take: that is told in each run, once."""
+    def _report_unsupported_settings(self, dialect: wire.Dialect) -> None:
+        """Reports settings that the endpoint does not support, once a run."""
         if self._temperature is not None and not dialect.takes("temperature"):
-            self._adapting.tell("temperature", f"it takes no temperature: {self._temperature:g} is left out")
+            self._adaptation.report("temperature", f"it takes no temperature: {self._temperature:g} is left out")
         most = self._written_max_tokens
         if most and not (dialect.takes("max_tokens") or dialect.takes("max_completion_tokens")):
-            self._adapting.tell("max_completion_tokens", f"it takes no limit of an answer: {most:,} is left out")
+            self._adaptation.report("max_completion_tokens", f"it takes no limit of an answer: {most:,} is left out")
         elif most and dialect.longest and dialect.longest < most:
-            told = f"it gives no answers of {most:,} tokens: of at most {dialect.longest:,}"
-            self._adapting.tell(f"longest {dialect.longest}", told)
+            reason = f"it gives no answers of {most:,} tokens: of at most {dialect.longest:,}"
+            self._adaptation.report(f"longest {dialect.longest}", reason)
 
     async def send(self, body: dict[str, Any]) -> Assembly:
         """The answer to a body as it is: one try, nothing left out.
@@ -196,12 +196,12 @@ class OpenAIModel:
         try:
             await self._exchange(body, assembly)
         except Refused as error:
-            raise self._failing.reported(error) from error
+            raise self._failures.reported(error) from error
         return assembly
 
-    async def look(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
+    async def fetch(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
         """The JSON that a GET (or a POST of `body`) gives, None when there is none; `url` may be relative to `/v1`."""
-        options: Any = {"headers": self._left_out(), "max_retries": 0, "timeout": min(_LOOK_S, self._limits.whole_s)}
+        options: Any = {"headers": self._left_out(), "max_retries": 0, "timeout": min(_FETCH_S, self._limits.whole_s)}
         try:
             if body is None:
                 return await self._open().get(url, cast_to=object, options=options)
@@ -212,39 +212,39 @@ class OpenAIModel:
     async def _exchange(self, body: dict[str, Any], assembly: Assembly) -> None:
         """Send `body` and read the answer into `assembly`, within the time limits."""
         limits = self._limits if body.get("stream") else self._limits.whole
-        pace = Pace(limits, asyncio.get_running_loop().time)
+        timer = AnswerTimer(limits, asyncio.get_running_loop().time)
         # The body is JSON already, see `wire`: as `extra_body` openai does not walk through it for 2 ms a call.
         # The overloads of create() cannot be matched by a dict.
         create: Any = self._open().chat.completions.with_streaming_response.create
         named = {key: body[key] for key in ("model", "stream") if key in body}
         try:
             sent = create(**named, messages=(), extra_body=body, extra_headers=self._left_out())
-            async with asyncio.timeout_at(pace.until) as limit, sent as response:
-                await self._read(response, assembly, pace, limit)
+            async with asyncio.timeout_at(timer.until) as limit, sent as response:
+                await self._read(response, assembly, timer, limit)
         except TimeoutError:
-            if not pace.done:
-                raise self._failing.out_of_time(pace.missed) from None
+            if not timer.done:
+                raise self._failures.out_of_time(timer.missed) from None
         except NoAnswer as error:
-            raise self._failing.no_answer(error) from error
+            raise self._failures.no_answer(error) from error
         except Malformed as error:
-            raise self._failing.failure(f"the endpoint's answer is unreadable: {error}", retriable=True) from error
+            raise self._failures.failure(f"the endpoint's answer is unreadable: {error}", retriable=True) from error
         except (openai.APIStatusError, Refused):
             self._answered = self._client
             raise
         except Exception as error:
             if not is_transport(error):
                 raise
-            if not (self._kept_open and hung_up(error)):
-                raise self._failing.no_connection(error) from error
+            if not (self._connection_was_reused and hung_up(error)):
+                raise self._failures.no_connection(error) from error
             await self.aclose()  # the server closed it while nobody spoke: what was sent did not reach it
             await self._exchange(body, assembly)
 
     @property
-    def _kept_open(self) -> bool:
+    def _connection_was_reused(self) -> bool:
         """Whether the connection was used before, and not opened for this request."""
         return self._answered is not None and self._answered is self._client
 
-    async def _read(self, response: Any, assembly: Assembly, pace: Pace, limit: asyncio.Timeout) -> None:
+    async def _read(self, response: Any, assembly: Assembly, timer: AnswerTimer, limit: asyncio.Timeout) -> None:
         """Read the body of an answer; each sign of life sets the limit anew."""
         is_json = "json" in response.headers.get("content-type", "")
         reader = JsonBody(assembly) if is_json else EventBody(assembly)
@@ -253,8 +253,8 @@ class OpenAIModel:
                 if not reader.feed(data):
                     break
                 ended = bool(assembly.finish_reason)
-                limit.reschedule(pace.heard(begun=assembly.begun, done=reader.done, ended=ended))
-                if pace.worth_showing(assembly.size):
+                limit.reschedule(timer.received(begun=assembly.begun, done=reader.done, ended=ended))
+                if timer.worth_showing(assembly.size):
                     self._on_event(Answering(model=self.name, tokens=wire.estimated_tokens(assembly.size)))
         reader.finish()
         self._answered = self._client
@@ -280,7 +280,7 @@ class OpenAIModel:
         return {name: openai.Omit() for name in names if name not in self._provider.headers}
 
     def _answer(self, request: ModelRequest, body: dict[str, Any], assembly: Assembly, started: float) -> ModelReply:
-        """What came back for a request, and where it was cut off if it was."""
+        """The reply to a request, and where it was cut off if it was."""
         seconds = self._clock() - started
         if assembly.repeats:
             return self._repeating(body, assembly, seconds)
@@ -296,11 +296,11 @@ class OpenAIModel:
         reason = TOO_LONG if assembly.too_long else assembly.finish_reason or "stop"
         if not assembly.text.strip() and not reply.tool_calls and reason != TOO_LONG:
             raise self._empty(reason, usage)
-        told = {"usage": usage, "model": self.name, "finish_reason": reason, "opaque": assembly.opaque}
-        return ModelReply(**(dict(reply) | told))
+        facts = {"usage": usage, "model": self.name, "finish_reason": reason, "opaque": assembly.opaque}
+        return ModelReply(**(dict(reply) | facts))
 
     def _marked(self, reply: ModelReply) -> ModelReply:
-        """The reply, and where it was cut off if it was; then the user is told, too."""
+        """The reply, and where it was cut off if it was, which is also reported to the user."""
         if reply.finish_reason != "length":
             return reply
         where, hint = self._cut(reply.usage)
@@ -308,15 +308,15 @@ class OpenAIModel:
         return reply.model_copy(update={"cut": where})
 
     def _repeating(self, body: dict[str, Any], assembly: Assembly, seconds: float) -> ModelReply:
-        """What is left of an answer that said the same over and over."""
+        """The reply of an answer that repeated itself."""
         usage = self._usage(body, assembly, seconds)
-        told = f"it said the same over and over; stopped after about {wire.estimated_tokens(assembly.size):,} tokens"
-        self._on_event(CutOff(model=self.name, reason=told))
-        found = {"usage": usage, "model": self.name, "finish_reason": REPEATS, "cut": told}
+        reason = f"it said the same over and over; stopped after about {wire.estimated_tokens(assembly.size):,} tokens"
+        self._on_event(CutOff(model=self.name, reason=reason))
+        found = {"usage": usage, "model": self.name, "finish_reason": REPEATS, "cut": reason}
         return _words(assembly).model_copy(update=found)
 
     def _usage(self, body: dict[str, Any], assembly: Assembly, seconds: float) -> Usage:
-        """What the call used: as the endpoint says, else estimated."""
+        """The usage of the call: as the endpoint reports it, else estimated."""
         usage = assembly.usage or Usage(
             prompt_tokens=wire.estimated_tokens(wire.characters(body["messages"]) + len(str(body.get("tools", "")))),
             completion_tokens=wire.estimated_tokens(assembly.size),
@@ -326,21 +326,21 @@ class OpenAIModel:
     def _cut(self, usage: Usage) -> tuple[str, str]:
         """Where an answer was cut off that ended by its length, and what to set."""
         asked = min(filter(None, (self._max_tokens, self.dialect.longest)), default=None)
-        window = self._window or self._adapting.known.context_tokens
+        window = self._window or self._adaptation.known.context_tokens
         return where_cut(usage, asked=asked, written=self._written_max_tokens is not None, window=window)
 
     def _empty(self, reason: str, usage: Usage) -> CallFailed:
         if reason == "length":
             where, hint = self._cut(usage)
-            return self._failing.failure(
+            return self._failures.failure(
                 f"the answer was cut off {where} before it said anything", hint=hint, usage=usage
             )
-        return self._failing.failure(f"the answer is empty (finish_reason {reason})", retriable=True, usage=usage)
+        return self._failures.failure(f"the answer is empty (finish_reason {reason})", retriable=True, usage=usage)
 
 
 def _words(assembly: Assembly) -> ModelReply:
-    """What an answer says of which no call is read, without its thinking."""
-    words = said(assembly.text)
+    """The reply of an answer without tool calls and reasoning."""
+    words = read_plain(assembly.text)
     return ModelReply(text=words.text, thought=words.thought)
 
 
@@ -352,7 +352,7 @@ def _written(provider: Provider, role: Role | None) -> dict[str, bool]:
 
 
 def complaint(error: openai.APIStatusError) -> refusals.Complaint:
-    """What the endpoint said of a refused call."""
+    """The endpoint's error about a refused call."""
     return refusals.read(error.body, error.message)
 
 

@@ -1,4 +1,4 @@
-"""What an endpoint refuses of a request, read from its complaint: first from its fields, then from its words. Pure.
+"""Parses an endpoint's error response: which part of the request it refuses. Pure.
 
 A feature is something of a request that it can do without. What a complaint does not name is looked for among the
 features that no answer was given to so far, one after the other.
@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Any
 
 from swarmgate.domain.base import Frozen
-from swarmgate.llm.endpoint import opaque
-from swarmgate.llm.endpoint.pages import loaded
+from swarmgate.llm.endpoint import opaque_fields
 from swarmgate.llm.endpoint.schema_keywords import beyond
+from swarmgate.llm.endpoint.web_pages import loaded
 
 _FLAGS = re.IGNORECASE | re.DOTALL
 _NOT = (
@@ -32,7 +32,7 @@ _FINAL = re.compile(
 )
 """What no other form of a request would mend; a page is no word of the endpoint's, but of what stands before it."""
 
-_SAID_WRONGLY = re.compile(
+_MISLEADING = re.compile(
     r"tool_use_failed|failed_generation|output_parse_failed|failed to (call a function|generate|parse)|"
     r"(model|generated).{0,40}(malformed|could not be parsed|invalid json)",
     _FLAGS,
@@ -40,7 +40,7 @@ _SAID_WRONGLY = re.compile(
 """What refuses the answer of the model, and not the request."""
 
 
-def _beside(words: str) -> re.Pattern[str]:
+def _near_refusal(words: str) -> re.Pattern[str]:
     """A pattern that finds these words near to a word of refusal."""
     return re.compile(rf"({words}).{{0,200}}?{_NOT}|{_NOT}.{{0,200}}?({words})", _FLAGS)
 
@@ -89,19 +89,19 @@ _FIELDS: dict[str, re.Pattern[str]] = {
     "stream_options": re.compile(r"stream_options|include_usage", _FLAGS),
     "temperature": re.compile(r"\btemperature\b", _FLAGS),
     "max_tokens": re.compile(rf"\bmax_completion_tokens\b|\bmax_tokens\b.*{_NOT}|{_NOT}.*\bmax_tokens\b", _FLAGS),
-    "max_completion_tokens": _beside(r"max_completion_tokens|max_tokens"),
+    "max_completion_tokens": _near_refusal(r"max_completion_tokens|max_tokens"),
     "response_format": re.compile(r"response_format|json_schema|structured|grammar", _FLAGS),
 }
 """Fields of a request, and what the words of a complaint say that means one of them."""
 _FORMS: dict[str, re.Pattern[str]] = {
     # gemma: "System role not supported", "Developer instruction is not enabled for models/gemma-3-27b-it"
-    "system": _beside(
+    "system": _near_refusal(
         r"\b(system|developer)[ _'\"`]*(role|message|prompt|instruction)|role[^.]{0,30}\b(system|developer)"
     ),
     # ollama: "does not support tools"; OpenRouter: "No endpoints found that support tool use"; vLLM: '"auto" tool
     # choice requires --enable-auto-tool-choice'; llama.cpp: "tools param requires --jinja flag"
-    "tools": _beside(r"\b(tools?|functions?|function[ _-]call\w*|tool_choice)\b"),
-    "stream": _beside(r"\bstream(ing|ed)?\b"),
+    "tools": _near_refusal(r"\b(tools?|functions?|function[ _-]call\w*|tool_choice)\b"),
+    "stream": _near_refusal(r"\bstream(ing|ed)?\b"),
 }
 """The same of what is more than a field. What was taken once is not given up for a few words."""
 
@@ -129,7 +129,7 @@ _SUSPECTS = (
 
 
 def otherwise(feature: str) -> str:
-    """What becomes otherwise without a feature, for people."""
+    """Describes what changes without a feature, for people."""
     place, _, name = feature.partition(".")
     return _OTHERWISE.get(feature) or f"it does not take its own {name} back ({place}): left out from here on"
 
@@ -139,15 +139,15 @@ _TURNS = ("user", "assistant")
 
 
 class Complaint(Frozen):
-    """What an endpoint says of a refused call; `param` and `code` are empty where it has no such fields."""
+    """The error of an endpoint about a refused call; `param` and `code` are empty where it has none."""
 
     text: str
     param: str = ""
     code: str = ""
 
     @property
-    def shown(self) -> str:
-        """For people: on one line, at most 300 characters."""
+    def summary(self) -> str:
+        """The error on one line, at most 300 characters."""
         return re.sub(r"\s+", " ", self.text)[:300]
 
 
@@ -167,14 +167,14 @@ def read(body: Any, message: str) -> Complaint:
     place = ".".join(str(each) for each in first.get("loc", ()) if each != "body") if first else ""
     if isinstance(body.get("errors"), list | dict) and body["errors"] and not body.get("message"):
         return read(body["errors"], message)
-    said = body.get("message") or body.get("error") or body.get("msg") or body.get("error_msg") or detail or body
-    if isinstance(said, str) and said.lstrip().startswith("{") and isinstance(inner := loaded(said.encode()), dict):
+    text = body.get("message") or body.get("error") or body.get("msg") or body.get("error_msg") or detail or body
+    if isinstance(text, str) and text.lstrip().startswith("{") and isinstance(inner := loaded(text.encode()), dict):
         return read(inner, message)  # a gateway quotes the complaint of who stands behind it
-    beside = body.get("metadata")
-    if isinstance(beside, dict) and isinstance(raw := beside.get("raw"), str) and raw.strip():
+    metadata = body.get("metadata")
+    if isinstance(metadata, dict) and isinstance(raw := metadata.get("raw"), str) and raw.strip():
         behind = read(loaded(raw.encode()) or raw, message)  # OpenRouter says "Provider returned error", and no more
-        return behind.model_copy(update={"text": f"{said}: {behind.text}"[:4000]})
-    return Complaint(text=str(said)[:4000], param=str(body.get("param") or place), code=str(body.get("code") or ""))
+        return behind.model_copy(update={"text": f"{text}: {behind.text}"[:4000]})
+    return Complaint(text=str(text)[:4000], param=str(body.get("param") or place), code=str(body.get("code") or ""))
 
 
 def sent(body: dict[str, Any]) -> set[str]:
@@ -193,7 +193,7 @@ def sent(body: dict[str, Any]) -> set[str]:
     found = {each for each in (*_FIELDS, *_FORMS) if each in body} | {
         each for each, is_there in there.items() if is_there
     }
-    return found | {f"{place}.{name}" for place, name in opaque.names(messages)}
+    return found | {f"{place}.{name}" for place, name in opaque_fields.names(messages)}
 
 
 def named(complaint: Complaint, there: Collection[str], accepted: Collection[str]) -> str:
@@ -212,7 +212,7 @@ def wanted(complaint: Complaint, left_out: frozenset[str]) -> str:
     if not _WANTED.search(complaint.text):
         return ""
     fields = (each for each in sorted(left_out) if "." in each or each in _FIELDS)
-    return next((each for each in fields if _says(complaint.text, each.rpartition(".")[2])), "")
+    return next((each for each in fields if _names(complaint.text, each.rpartition(".")[2])), "")
 
 
 def most_tokens(complaint: Complaint, asked: int) -> int | None:
@@ -241,14 +241,14 @@ def window(complaint: Complaint, prompt: int) -> tuple[int, int] | None:
     return (size, size - (given or prompt)) if size else None
 
 
-def said_wrongly(complaint: Complaint) -> bool:
+def is_misleading(complaint: Complaint) -> bool:
     """Whether an endpoint refuses what the model answered: another answer to the same request may do."""
-    return _SAID_WRONGLY.search(f"{complaint.code} {complaint.text}") is not None
+    return _MISLEADING.search(f"{complaint.code} {complaint.text}") is not None
 
 
 def suspects(complaint: Complaint, there: set[str], accepted: set[str]) -> list[str]:
     """What to leave out for once, in this order, of a request that was refused without a word of why."""
-    if _FINAL.search(f"{complaint.code} {complaint.text}") or said_wrongly(complaint):
+    if _FINAL.search(f"{complaint.code} {complaint.text}") or is_misleading(complaint):
         return []
     new = there - accepted
     return [*sorted(each for each in new if "." in each), *(each for each in _SUSPECTS if each in new)]
@@ -262,7 +262,7 @@ def _meant(complaint: Complaint, there: Collection[str], accepted: Collection[st
         return (each for each, words in patterns.items() if words.search(text))
 
     if not _WANTED.search(complaint.text):
-        yield from (each for each in sorted(there) if "." in each and _says(text, each.rpartition(".")[2]))
+        yield from (each for each in sorted(there) if "." in each and _names(text, each.rpartition(".")[2]))
     yield complaint.param
     yield from fitting({"call_ids": _IDS})
     yield from fitting(_FIELDS)
@@ -276,7 +276,7 @@ def _meant(complaint: Complaint, there: Collection[str], accepted: Collection[st
         yield from ("system", "tools")
 
 
-def _says(text: str, name: str) -> bool:
+def _names(text: str, name: str) -> bool:
     """Whether a name stands in a text, and not only as a part of another one."""
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 

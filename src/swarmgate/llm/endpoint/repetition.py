@@ -1,4 +1,4 @@
-"""Sees an answer that says the same over and over while it still streams. Pure, incremental, and bounded in memory.
+"""Detects an answer that repeats itself while it still streams. Pure, incremental, and bounded in memory.
 
 A model that loops repeats one block exactly, to the end of its window. So does honest data: zeros in base64, equal rows
 of a table, a ruler of dashes. What tells them apart is how much there is of it, and whether it has words.
@@ -21,7 +21,7 @@ _EVERY = 512
 """Characters between two looks."""
 _LONGEST = 4_000
 """Characters of the longest block that is looked for."""
-_KEPT = max(DATA, BLOCKS * _LONGEST) + _EVERY
+_STORED = max(DATA, BLOCKS * _LONGEST) + _EVERY
 _PROBE = 32
 """Characters at the end that are looked for further up."""
 _CANDIDATES = 40
@@ -61,13 +61,13 @@ class Repetition:
             self._seen += len(piece)
             self._new += len(piece)
             if self._new >= _EVERY:
-                self._look()
+                self._check()
         return self.found is not None
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         self._new = 0
         self._files = self._files or _FILES.search(self._tail, max(0, len(self._tail) - _EVERY - 20)) is not None
-        self._tail = self._tail[-_KEPT:]
+        self._tail = self._tail[-_STORED:]
         if period := self._period():
             self.found = self._seen - self._span(period) + period
 

@@ -1,4 +1,4 @@
-"""JSON schemas for endpoints that know few keywords; arguments are checked by us in any case."""
+"""Simplifies JSON schemas for endpoints that support few keywords; swarmgate validates the arguments anyway."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _PLAIN = frozenset({"type", "properties", "required", "items", "description", "e
 
 def plain(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema with the plain keywords alone."""
-    kept = {key: value for key, value in schema.items() if key in _PLAIN}
-    if isinstance(kept.get("properties"), dict):
-        kept["properties"] = {name: plain(each) for name, each in kept["properties"].items()}
-    if isinstance(kept.get("items"), dict):
-        kept["items"] = plain(kept["items"])
-    return kept
+    simplified = {key: value for key, value in schema.items() if key in _PLAIN}
+    if isinstance(simplified.get("properties"), dict):
+        simplified["properties"] = {name: plain(each) for name, each in simplified["properties"].items()}
+    if isinstance(simplified.get("items"), dict):
+        simplified["items"] = plain(simplified["items"])
+    return simplified
 
 
 def beyond(tools: Iterable[dict[str, Any]]) -> bool:

@@ -1,4 +1,4 @@
-"""A request as the `chat/completions` endpoint takes it, and what of it an endpoint may turn out not to take."""
+"""Converts a request to the `chat/completions` format, in the dialect that an endpoint accepts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, Self
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.text.json_text import loaded
-from swarmgate.llm.endpoint.opaque import MESSAGE, beside, of_call
-from swarmgate.llm.endpoint.opaque import loaded as loaded_opaque
+from swarmgate.llm.endpoint.opaque_fields import MESSAGE, extra_fields, of_call
+from swarmgate.llm.endpoint.opaque_fields import loaded as loaded_opaque
 from swarmgate.llm.endpoint.schema_keywords import plain
 from swarmgate.llm.model import Message, ModelRequest, ToolCall, ToolSpec
-from swarmgate.llm.parsing import strict
+from swarmgate.llm.parsing import json_schema_tools
 from swarmgate.llm.parsing.json_tools import as_text
 
 _HEADERS = re.compile(r"(?:[A-Z_]+: .*\n)+\n")
@@ -80,8 +80,8 @@ def body(
         "messages": [_message(each, dialect, name) for each in messages],
     }
     if dialect.held and dialect.takes("response_format") and not native and request.tools:
-        fields["messages"][0]["content"] += strict.HOW
-        fields["response_format"] = strict.response_format(request.tools)
+        fields["messages"][0]["content"] += json_schema_tools.HOW
+        fields["response_format"] = json_schema_tools.response_format(request.tools)
     if not dialect.takes("system"):
         fields["messages"] = _without_system(fields["messages"])
     if not dialect.takes("neighbours"):
@@ -117,11 +117,11 @@ def characters(messages: Iterable[dict[str, Any]]) -> int:
 
 
 def _characters(message: dict[str, Any]) -> int:
-    said = len(message.get("content") or "") + _length(beside(message, MESSAGE))
+    characters = len(message.get("content") or "") + _length(extra_fields(message, MESSAGE))
     for call in message.get("tool_calls") or ():
         function = call["function"]
-        said += len(function["name"] + function["arguments"]) + _length(of_call(call, function))
-    return said
+        characters += len(function["name"] + function["arguments"]) + _length(of_call(call, function))
+    return characters
 
 
 def _length(fields: dict[str, Any]) -> int:
@@ -135,8 +135,8 @@ def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [{**system, "role": "user"}]
     text = str(rest[0]["content"])
     headers = found[0] if (found := _HEADERS.match(text)) else ""
-    told = (headers.strip(), system["content"], text[len(headers) :])
-    return [{**rest[0], "content": "\n\n".join(filter(None, told))}, *rest[1:]]
+    parts = (headers.strip(), system["content"], text[len(headers) :])
+    return [{**rest[0], "content": "\n\n".join(filter(None, parts))}, *rest[1:]]
 
 
 def _taking_turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -182,8 +182,8 @@ def _content(message: Message, dialect: Dialect) -> str | None:
 def _call(call: ToolCall, dialect: Dialect, *, own: bool) -> dict[str, Any]:
     fields = _opaque(call.opaque, dialect, "call") if own else {}
     inner = fields.pop("function", None)
-    beside_it = _taken(inner, dialect, "function") if isinstance(inner, dict) else {}
-    function = {**beside_it, "name": call.name, "arguments": _object(call.arguments)}
+    extra = _taken(inner, dialect, "function") if isinstance(inner, dict) else {}
+    function = {**extra, "name": call.name, "arguments": _object(call.arguments)}
     return {**fields, "id": _id(call.id, dialect), "type": "function", "function": function}
 
 

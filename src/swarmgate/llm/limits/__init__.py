@@ -1,1 +1,1 @@
-"""Rate limits and quotas: when they end, by headers and words, and who waits for that."""
+"""Rate limits and quotas: when they reset, and which calls wait for that."""

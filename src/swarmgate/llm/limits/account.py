@@ -1,4 +1,4 @@
-"""Limits that were reached: who waits for their end, how long, and who asks first when they are over.
+"""Tracks exceeded rate limits: which calls wait for the reset, how long, and which call is tried first.
 
 One object serves all models of a run, or of a council's sitting. A model whose limit is known is not asked before its
 end: everybody who wants it waits for the same moment, and then one call finds out whether the limit is over, before
@@ -21,16 +21,16 @@ from typing import TypeVar
 
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import LimitReached, Stopped
-from swarmgate.llm import moments
+from swarmgate.llm import time_parsing
 from swarmgate.llm.events import LimitOver, OnEvent, WaitBrokenOff, WaitingForLimit, cut_off, ignore
-from swarmgate.llm.limit_ends import Limit
+from swarmgate.llm.limit_resets import Limit
 from swarmgate.llm.limits.worktime import standing_still
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 
 T = TypeVar("T")
 
-_LOOK_S = 0.25
-"""Seconds between two looks whether the user wants the wait to end."""
+_CHECK_S = 0.25
+"""Seconds between two checks whether the user wants the wait to end."""
 _MARGIN_S = 1.0
 """Seconds after the named end at which a call is made, at most twice that: endpoints count in whole seconds."""
 _LONGEST_STEP_S = 60.0
@@ -54,11 +54,11 @@ class _Known:
 
 
 class AccountLimits:
-    """What is known of limits, and the waits for their ends.
+    """The known rate limits of models, and the calls that wait for them.
 
     Args:
         longest_s: how long one call may wait, in seconds; None: as long as it takes.
-        on_event: who is told that a wait begins and ends: once, however many wait.
+        on_event: gets reports that a wait begins and ends: once, however many wait.
         stop: whether the user wants the work to end; looked at while waiting.
         sleep: waits so many seconds.
         clock: the present, in UTC.
@@ -89,7 +89,7 @@ class AccountLimits:
         return (known := self._known.get(model)) is not None and self.clock() < known.resume
 
     async def outlast(self, call: Callable[[], Awaitable[T]]) -> T:
-        """What a call comes to; where a limit that names its end is in its way, after that end.
+        """Makes a call; where a limit with a known end is in its way, after that end.
 
         Raises:
             LimitReached: the end is too far away.
@@ -111,7 +111,7 @@ class AccountLimits:
                 await self.until(error.limit, end)
 
     async def pause(self, seconds: float) -> None:
-        """Waits, with all clocks of work standing still.
+        """Waits while all clocks of work stand still.
 
         Raises:
             Stopped: the user ended the wait.
@@ -121,7 +121,7 @@ class AccountLimits:
             while (left := (end - self.clock()).total_seconds()) > 0 and slept < seconds + _JUMP_S:
                 if self._stop():
                     raise Stopped("Stopped while waiting for a model, as asked.", hint="Go on with: swarm run")
-                step = min(left, _LOOK_S)
+                step = min(left, _CHECK_S)
                 await self._sleep(step)
                 slept += step
 
@@ -129,36 +129,36 @@ class AccountLimits:
         if self._longest_s is None or end <= began + timedelta(seconds=self._longest_s + 2 * _MARGIN_S):
             return
         kind = error.limit.kind if error.limit else "limit"
-        message = f"the {kind} ends {moments.shown(end, self.clock())}: {error.message}"
-        raise LimitReached(message, until=moments.rounded(end), hint=_WAYS_ON)
+        message = f"the {kind} ends {time_parsing.rendered(end, self.clock())}: {error.message}"
+        raise LimitReached(message, until=time_parsing.rounded(end), hint=_WAYS_ON)
 
     async def until(self, limit: Limit, end: datetime) -> None:
-        """Waits for the end of a model's limit; told once, however many wait.
+        """Waits for the end of a model's limit; reported once, however many wait.
 
         Raises:
             Stopped: the user ended the wait; it says when the limit ends.
         """
         name = limit.model
-        told: LimitOver | WaitBrokenOff | None = WaitBrokenOff(model=name, limit=limit.kind)
+        ended: LimitOver | WaitBrokenOff | None = WaitBrokenOff(model=name, limit=limit.kind)
         self._waiting[name] += 1
         if self._waiting[name] == 1:
             self._on_event(WaitingForLimit(model=name, limit=limit.kind, until=end, now=self.clock()))
         try:
             await self.pause((end - self.clock()).total_seconds())
-            told = LimitOver(model=name, limit=limit.kind)
+            ended = LimitOver(model=name, limit=limit.kind)
         except Stopped as error:
-            told = None  # the run ends here, and says so itself
+            ended = None  # the run ends here, and says so itself
             raise self._stopped(limit, end) from error
         finally:
             self._waiting[name] -= 1
-            if told is not None and not self._waiting[name]:
-                self._on_event(told)
+            if ended is not None and not self._waiting[name]:
+                self._on_event(ended)
 
     def _stopped(self, limit: Limit, end: datetime) -> Stopped:
         what = f"{limit.kind} of {cut_off(limit.model)}"
-        ends = moments.shown(end, self.clock())
+        ends = time_parsing.rendered(end, self.clock())
         hint = "`swarm run --wait` waits for that end and goes on, `swarm run` tries at once"
-        return Stopped(f"Stopped, as asked: the {what} ends {ends}.", until=moments.rounded(end), hint=hint)
+        return Stopped(f"Stopped, as asked: the {what} ends {ends}.", until=time_parsing.rounded(end), hint=hint)
 
     # --- one model ---
 
@@ -179,18 +179,18 @@ class AccountLimits:
         return False
 
     def over(self, model: str) -> None:
-        """The limit of a model is over: it answered."""
+        """Notes that the limit of a model is over: it answered."""
         if (known := self._known.pop(model, None)) and known.probe:
             known.probe.set()
 
-    def found_out(self, model: str) -> None:
+    def attempt_ended(self, model: str) -> None:
         """The call that was to find out has ended, one way or another."""
         if (known := self._known.get(model)) and known.probe:
             known.probe.set()
             known.probe = None
 
     def note(self, model: str, error: CallFailed) -> CallFailed:
-        """A model has reached its limit; the failure with the moment from which on it may be asked again."""
+        """Notes that a model has reached its limit; returns the failure with the time when it may be asked again."""
         now, limit = self.clock(), error.limit
         if limit is None or limit.ends is None:
             return error
@@ -204,8 +204,8 @@ class AccountLimits:
         return _again(error, limit, error.usage)
 
 
-class Gated:
-    """A `Model` that is not asked while its limit is known to be reached."""
+class RateLimited:
+    """A `Model` whose calls wait while its limit is known to be reached."""
 
     def __init__(self, inner: Model, limits: AccountLimits) -> None:
         self.name = inner.name
@@ -229,7 +229,7 @@ class Gated:
             raise noted from error
         finally:
             if first:
-                self._limits.found_out(self.name)
+                self._limits.attempt_ended(self.name)
         return reply
 
 

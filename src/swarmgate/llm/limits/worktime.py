@@ -1,4 +1,4 @@
-"""Time worked: clocks and time limits that stand still while a wait for the end of a limit goes on.
+"""Measures working time: clocks and time limits that pause while a call waits for a rate limit.
 
 A clock that runs in a task sees the waits of everything that was begun inside of it, also of tasks that go on at the
 same time: it stands still as long as one of them waits.
@@ -14,7 +14,7 @@ from contextvars import ContextVar
 
 
 def _nobody() -> None:
-    """Nobody is told."""
+    """Does nothing."""
 
 
 class WorkTime:
@@ -34,7 +34,7 @@ class WorkTime:
         self._away = 0.0
         self._limit: asyncio.Timeout | None = None
         self._left = 0.0
-        self._tell: Callable[[], None] = _nobody
+        self._on_change: Callable[[], None] = _nobody
         self.expired = False
 
     def __call__(self) -> float:
@@ -55,7 +55,7 @@ class WorkTime:
         if self._limit is not None and not self._limit.expired() and (when := self._limit.when()) is not None:
             self._left = when - asyncio.get_running_loop().time()
             self._limit.reschedule(None)
-        self._tell()
+        self._on_change()
 
     def go_on(self) -> None:
         """A wait is over."""
@@ -65,7 +65,7 @@ class WorkTime:
         self._away += self._now() - self._since
         if self._limit is not None and not self._limit.expired():
             self._limit.reschedule(asyncio.get_running_loop().time() + self._left)
-        self._tell()
+        self._on_change()
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -77,12 +77,12 @@ class WorkTime:
             _RUNNING.reset(token)
 
     @asynccontextmanager
-    async def limited(self, seconds: float, *, tell: Callable[[], None] | None = None) -> AsyncIterator[None]:
+    async def limited(self, seconds: float, *, on_change: Callable[[], None] | None = None) -> AsyncIterator[None]:
         """A limit on the time worked from here on; `expired` says whether that was what ended it.
 
         Args:
             seconds: the limit.
-            tell: is told each time when the clock stops and goes on, as long as the limit holds.
+            on_change: is called each time the clock stops and goes on, as long as the limit holds.
 
         Raises:
             TimeoutError: it is over.
@@ -90,11 +90,11 @@ class WorkTime:
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
-                self._limit, self._tell = limit, tell or _nobody
+                self._limit, self._on_change = limit, on_change or _nobody
                 with self.running():
                     yield
         finally:
-            self._limit, self._tell, self.expired = None, _nobody, limit.expired()
+            self._limit, self._on_change, self.expired = None, _nobody, limit.expired()
 
 
 _RUNNING: ContextVar[tuple[WorkTime, ...]] = ContextVar("_RUNNING", default=())

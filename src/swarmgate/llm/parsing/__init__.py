@@ -1,1 +1,1 @@
-"""From the text of an answer to what it says, what it calls, and what of it was thinking; and tools told as text."""
+"""Parses the text of a model's answer: words, tool calls and reasoning; and offers tools as text."""

@@ -1,4 +1,4 @@
-"""What tool calls look like once their text is decoded: the keys that models use, and the forms of arguments. Pure."""
+"""Recognizes tool calls in decoded JSON: the keys that models use, and the forms of arguments. Pure."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def _entries(value: dict[str, Any], tools: Tools) -> tuple[Entry, ...]:
         wrapped = isinstance(inner, dict) and key in _WRAPPED_BY and bool({*inner} & {*_NAMED_BY})
         listed = isinstance(inner, list) and key in _LISTED_BY
         if (wrapped or listed) and (entries := _entries_of(inner, tools)):
-            told = f"under `{key}`"
-            held.append(tuple(each._replace(repairs=(told, *each.repairs)) for each in entries))
+            repair = f"under `{key}`"
+            held.append(tuple(each._replace(repairs=(repair, *each.repairs)) for each in entries))
     own = _entry(value, tools)
     sources = [*held, *([(own,)] if own else [])]
     return tuple(each._replace(unclear=each.unclear or len(sources) > 1) for entries in sources for each in entries)
@@ -93,8 +93,8 @@ def _entry(value: dict[str, Any], tools: Tools) -> Entry | None:
         return None
     ours = key == "tool" and given[0] == "arguments" and name == value[key]
     repairs = () if ours else (f"`{key}` and `{given[0]}`",)
-    beside = {*_properties(tools.get(name))} & value.keys() - {*names} - {given[0]}
-    unclear = bool(beside) or len(given) > 1 or len({own_name(value[each]) for each in names}) > 1
+    overlapping = {*_properties(tools.get(name))} & value.keys() - {*names} - {given[0]}
+    unclear = bool(overlapping) or len(given) > 1 or len({own_name(value[each]) for each in names}) > 1
     return Entry(name, value[given[0]], repairs, unclear)
 
 
@@ -115,10 +115,10 @@ def _flat(value: dict[str, Any], key: str, name: str, tools: Tools) -> Entry | N
     rest = {each: value[each] for each in value if each != key}
     if spec is None:
         return Entry(name, {}) if key == "tool" and not rest else None
-    kept = {each: rest[each] for each in rest if each not in _ASIDE or each in _properties(spec)}
-    if not kept and (key == "tool" or not spec.parameters.get("required")):
+    arguments = {each: rest[each] for each in rest if each not in _ASIDE or each in _properties(spec)}
+    if not arguments and (key == "tool" or not spec.parameters.get("required")):
         return Entry(name, {})
-    return Entry(name, kept, ("arguments beside the name",)) if _takes(spec, kept) else None
+    return Entry(name, arguments, ("arguments beside the name",)) if _takes(spec, arguments) else None
 
 
 def _properties(spec: ToolSpec | None) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""An answer taken apart: its lines, which of them are fenced, and the JSON objects in it. Linear in its length."""
+"""Finds JSON objects, lines and fenced code in the text of an answer, in linear time."""
 
 from __future__ import annotations
 
@@ -143,8 +143,8 @@ def visible_lines(text: str) -> list[Line]:
 def answer_lines(text: str) -> list[Line]:
     """The visible lines; an answer that is fenced as a whole is read as if it were not."""
     lines = visible_lines(text)
-    said = [each for each in lines if each.text.strip()]
-    whole = bool(said) and len({each.block for each in said}) == 1 and not said[0].text.lstrip().startswith(("`", "~"))
+    full = [each for each in lines if each.text.strip()]
+    whole = bool(full) and len({each.block for each in full}) == 1 and not full[0].text.lstrip().startswith(("`", "~"))
     return [Line(each.text) for each in lines] if whole else lines
 
 
@@ -153,13 +153,13 @@ def _plain(text: str) -> str:
 
 
 class _Scanned:
-    """How far a text was looked at, and what was seen of it."""
+    """How far a text was scanned, and what was found in it."""
 
     def __init__(self, text: str) -> None:
         self.at = 0
         self._text = text
         self._lines: list[Line] = []
-        self._shown: list[str] = []  # of the text outside of fences since the last one
+        self._visible: list[str] = []  # of the text outside of fences since the last one
         self._blank = True  # whether the line so far is
         self._blocks = 0
         self._unended: set[str] = set()
@@ -169,7 +169,7 @@ class _Scanned:
         self._show(self._text[self.at : token.start()])
         self.at = token.end()
         if token["ended"]:
-            self._lines, self._shown, self._blank = [], [], True
+            self._lines, self._visible, self._blank = [], [], True
         elif token["hidden"]:
             self._hide(token[0])
         elif "`" in token["info"] and token["fence"][0] == "`":
@@ -186,7 +186,7 @@ class _Scanned:
     def _show(self, piece: str) -> None:
         _, broken, last = piece.rpartition("\n")
         self._blank = (bool(broken) or self._blank) and not last.strip()
-        self._shown.append(piece)
+        self._visible.append(piece)
 
     def _hide(self, opening: str) -> None:
         closing = "-->" if opening == "<!--" else f"</{opening[1:].lower()}"
@@ -195,7 +195,7 @@ class _Scanned:
         if end:
             after = _BLANKS.match(self._text, end.end()) if self._blank else None
             self.at = after.end() if after else end.end()
-            self._shown.append("\n" if self._blank else " ")
+            self._visible.append("\n" if self._blank else " ")
         elif self._blank:
             self.at = len(self._text)
         else:
@@ -219,8 +219,8 @@ class _Scanned:
         self._add([*head, *body.split("\n")], self._blocks)
 
     def _end_plain(self) -> None:
-        self._add("".join(self._shown).split("\n"), 0)
-        self._shown, self._blank = [], True
+        self._add("".join(self._visible).split("\n"), 0)
+        self._visible, self._blank = [], True
 
     def _add(self, lines: Iterable[str], block: int) -> None:
         self._lines += [Line(each, block) for each in lines]

@@ -1,7 +1,7 @@
-"""Tools for a model that cannot call any: the same schema, spoken as JSON in text.
+"""Offers tools to a model without tool support: the same schema, as JSON in text.
 
-The model is told the tools in the system message and answers `{"tool": name, "arguments": {...}}`, or a list of such
-objects; results come back as user messages, fenced. What it answers is read by `llm.spelled`.
+Told of them in the system message, it answers `{"tool": name, "arguments": {...}}`, or a list of such
+objects; results come back as user messages, fenced. What it answers is read by `text_calls`.
 """
 
 from __future__ import annotations

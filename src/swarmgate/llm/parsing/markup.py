@@ -1,4 +1,4 @@
-"""Calls that models write in the marks of their chat templates: a name before JSON, or a tag for each argument. Pure.
+"""Parses tool calls in the markup of chat templates: a name before JSON, or a tag for each argument. Pure.
 
 The forms are those of the templates and of the parsers that vLLM, SGLang and llama.cpp have for them.
 """
@@ -54,17 +54,17 @@ class _Form:
     In `value_end`, KEY stands for the argument's name.
     """
 
-    told: str
+    notation: str
     head: re.Pattern[str]
     key: re.Pattern[str]
     value_end: str
     end: re.Pattern[str]
 
 
-def _form(told: str, head: str, key: str, closing: str, end: str) -> _Form:
+def _form(notation: str, head: str, key: str, closing: str, end: str) -> _Form:
     """A form of these patterns. What closes an argument stands before another one or before the end of the call."""
     value_end = rf"(?:{closing})(?=\s*(?:{key}|{end}))"
-    return _Form(told, re.compile(head), re.compile(rf"\s*{key}"), value_end, re.compile(rf"\s*(?:{end})"))
+    return _Form(notation, re.compile(head), re.compile(rf"\s*{key}"), value_end, re.compile(rf"\s*(?:{end})"))
 
 
 _FORMS = (
@@ -178,8 +178,8 @@ def _before_json(text: str, head: re.Match[str]) -> Marked | None:
     while after := closing.match(text, end):
         end = after.end()
     name = own_name(head["name"])
-    told = "marks of its template" if text[head.start()] in "<[" else "its name before JSON"
-    entry = Entry(name, found.value, (f"written with {told}", *found.repairs), found.doubled)
+    notation = "marks of its template" if text[head.start()] in "<[" else "its name before JSON"
+    entry = Entry(name, found.value, (f"written with {notation}", *found.repairs), found.doubled)
     return Marked(entry, end, text[head.end() : found.end])
 
 
@@ -205,7 +205,7 @@ def _tagged(text: str, head: re.Match[str], form: _Form, tools: Tools, lost: set
         return None
     arguments = dict(pairs)
     doubled = len(arguments) != len(pairs)
-    entry = Entry(name, arguments, (f"written as {form.told}",), doubled)
+    entry = Entry(name, arguments, (f"written as {form.notation}",), doubled)
     return Marked(entry, end.end(), _spelt(pairs))
 
 

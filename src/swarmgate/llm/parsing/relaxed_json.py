@@ -1,6 +1,6 @@
-"""JSON as models write it: with trailing commas, single quotes, Python's words, bare keys, line breaks. Pure.
+"""Parses malformed JSON of models: trailing commas, single quotes, Python literals, bare keys, line breaks. Pure.
 
-Each liberty that was taken is told. Nothing is guessed: what has no one reading by this grammar is no value.
+Each repair is reported. Nothing is guessed: what has no one reading by this grammar is no value.
 """
 
 from __future__ import annotations

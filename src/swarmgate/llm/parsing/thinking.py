@@ -1,4 +1,4 @@
-"""Where a model thinks in its answer, by the marks that models and their chat templates put around it. Pure.
+"""Separates a model's reasoning from its answer, by the markers of models and chat templates. Pure.
 
 Thinking is no answer: nothing is read from it, however much it looks like one. In doubt a mark is taken for one: what
 is cut too much is asked again, what is cut too little is carried out. Marks that are named and not used are left alone:

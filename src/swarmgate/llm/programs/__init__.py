@@ -1,1 +1,1 @@
-"""Agent programs of the command line as models: plain, by their events, and by the Agent Client Protocol."""
+"""Adapters that use command-line agent programs as models: plain output, events, or the Agent Client Protocol."""

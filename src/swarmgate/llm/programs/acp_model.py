@@ -1,4 +1,4 @@
-"""An agent program that speaks the Agent Client Protocol as a model.
+"""Uses an agent program that supports the Agent Client Protocol as a model.
 
     [roles.coder]
     model = "acp:opencode acp"
@@ -21,7 +21,7 @@ from typing import Protocol
 
 from swarmgate.config import command_of
 from swarmgate.domain.usage import Usage
-from swarmgate.llm.limit_ends import of_program
+from swarmgate.llm.limit_resets import of_program
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest
 from swarmgate.llm.programs.acp_session import INITIALIZE_S, Permit, Session, Silent, Turn
 from swarmgate.llm.programs.command_model import (
@@ -61,7 +61,7 @@ _NO_ANSWER = {
 """Reasons to stop that leave no answer, and what to do."""
 
 
-class Talking(Protocol):
+class ConversationProgram(Protocol):
     """Starts a program that speaks the protocol, confined as the settings say."""
 
     @property
@@ -95,7 +95,7 @@ class AcpModel:
     Args:
         name: `acp:` and the command line.
         program: starts it.
-        on_event: hears of the tools that it uses.
+        on_event: receives each use of a tool.
         metering: the time of a call; gives what hears the use so far, and may raise.
         role: whose settings it has, for hints.
         timeout_s: of one call.
@@ -105,7 +105,7 @@ class AcpModel:
     def __init__(
         self,
         name: str,
-        program: Talking,
+        program: ConversationProgram,
         *,
         on_event: Hearing = nobody,
         metering: Metering = unmetered,
@@ -118,7 +118,7 @@ class AcpModel:
         self._command = command_of(name)
         self._on_event = on_event
         self._metering = metering
-        self._tell: Callable[[Usage], None] = ignored
+        self._report: Callable[[Usage], None] = ignored
         self._table, self._timeout_s = f"[roles.{role}]", timeout_s
         self._initialize_s = initialize_s
         self._open: _Open | None = None
@@ -134,15 +134,15 @@ class AcpModel:
         """
         async with self._one_at_a_time:
             started = time.monotonic()
-            with self._metering() as tell:
-                self._tell = tell
+            with self._metering() as report:
+                self._report = report
                 try:
                     turn = await self._answer(request)
                 except BaseException:
                     await self._close()
                     raise
                 finally:
-                    self._tell = ignored
+                    self._report = ignored
             usage = (turn.usage or Usage()).model_copy(update={"calls": 1, "seconds": time.monotonic() - started})
             return self._reply(request, turn, usage)
 
@@ -180,7 +180,7 @@ class AcpModel:
         return turn
 
     async def _prompted(self, going: _Open, text: str) -> Turn:
-        """The program's turn; one that is cut short is told so, and has a moment to end, before it is ended."""
+        """The program's turn; one that is cut short is asked to end, and has a moment for it, before it is killed."""
         prompt = asyncio.ensure_future(going.session.prompt(text))
         try:
             return await asyncio.shield(prompt)
@@ -208,7 +208,7 @@ class AcpModel:
         try:
             pipe = await stack.enter_async_context(self._program.talk(self._command, writes=writes))
             permit, limit = self._program.permit(writes=writes), self._initialize_s
-            session = Session(pipe, permit=permit, on_event=self._heard, initialize_s=limit)
+            session = Session(pipe, permit=permit, on_event=self._received, initialize_s=limit)
             listening = asyncio.ensure_future(session.peer.listen())
             stack.callback(listening.cancel)
             self._open = _Open(session, pipe, (), writes, stack)
@@ -219,9 +219,9 @@ class AcpModel:
             raise
         return self._open
 
-    def _heard(self, event: Event, usage: Usage) -> None:
+    def _received(self, event: Event, usage: Usage) -> None:
         self._on_event(event, usage)
-        self._tell(usage)
+        self._report(usage)
 
     def _reply(self, request: ModelRequest, turn: Turn, usage: Usage) -> ModelReply:
         if turn.stop not in _ANSWERED:
@@ -233,31 +233,33 @@ class AcpModel:
         return ModelReply(**ending(request, turn.text), usage=usage, model=self.name)
 
     def _refused(self, refusal: Refusal) -> CallFailed:
-        said = refusal.message[:_COMPLAINT]
+        complaint = refusal.message[:_COMPLAINT]
         if refusal.code != AUTHENTICATION_REQUIRED:
             hint = "" if self._open and self._open.session.spoke else _NO_ACP
-            return self._failed(f"answers with an error: {said}", cause=cause_of(said), complaint=said, hint=hint)
+            return self._failed(
+                f"answers with an error: {complaint}", cause=cause_of(complaint), complaint=complaint, hint=hint
+            )
         ways = ", ".join(self._open.session.logins if self._open else ())[:200]
         hint = f"log in by hand{f' ({ways})' if ways else ''}, or {hint_of(Cause.LOGIN, self._table)}"
-        return self._failed(f"is not logged in ({said})", cause=Cause.LOGIN, hint=hint)
+        return self._failed(f"is not logged in ({complaint})", cause=Cause.LOGIN, hint=hint)
 
     def _silent(self) -> CallFailed:
         limit = min(self._initialize_s, self._timeout_s or _DAY_S)
-        said = f"; it said: {self._said}" if self._said else ""
-        return self._failed(f"never spoke the Agent Client Protocol, within {limit:g} s{said}", hint=_NO_ACP)
+        output = f"; it said: {self._printed}" if self._printed else ""
+        return self._failed(f"never spoke the Agent Client Protocol, within {limit:g} s{output}", hint=_NO_ACP)
 
     @property
-    def _said(self) -> str:
+    def _printed(self) -> str:
         """What the program complained of so far, in one line."""
         return " ".join((self._open.pipe.stderr if self._open else "").strip()[-_COMPLAINT:].split())
 
     def _gone(self) -> CallFailed:
-        pipe, said = self._open.pipe if self._open else None, self._said
+        pipe, output = self._open.pipe if self._open else None, self._printed
         code = pipe.exit_code if pipe else None
         how = f"ended with exit code {code}" if code is not None else "hung up"
-        hint = "" if said else f"does it speak the Agent Client Protocol? If not: `command:` in {self._table}"
-        told = f"{how} before it had answered{': ' + said if said else ''}"
-        return self._failed(told, cause=cause_of(said), complaint=said, hint=hint)
+        hint = "" if output else f"does it speak the Agent Client Protocol? If not: `command:` in {self._table}"
+        problem = f"{how} before it had answered{': ' + output if output else ''}"
+        return self._failed(problem, cause=cause_of(output), complaint=output, hint=hint)
 
     def _failed(
         self,
@@ -269,8 +271,8 @@ class AcpModel:
         usage: Usage | None = None,
     ) -> CallFailed:
         used = usage or (self._open.session.running if self._open else Usage()).model_copy(update={"calls": 1})
-        told = f"the agent `{self._command[:100]}` {how}"
+        problem = f"the agent `{self._command[:100]}` {how}"
         now = datetime.now(UTC)
         if limit := of_program(complaint, now=now, zone=now.astimezone().tzinfo or UTC):
-            return limited(told, limit, self._table, used)
-        return ProgramFailed(told, cause=cause, said=how, hint=hint or hint_of(cause, self._table), usage=used)
+            return limited(problem, limit, self._table, used)
+        return ProgramFailed(problem, cause=cause, complaint=how, hint=hint or hint_of(cause, self._table), usage=used)

@@ -1,4 +1,4 @@
-"""One conversation with an agent program by the Agent Client Protocol, version 1 (agentclientprotocol.com).
+"""A session with an agent program by the Agent Client Protocol, version 1 (agentclientprotocol.com).
 
 swarmgate is the client. It offers neither its file system nor a terminal: the program reads, writes and runs by itself,
 in the sandbox. Where it asks whether it may, the guards answer.
@@ -29,7 +29,7 @@ _PATHS = ("file_path", "filePath", "filepath", "path", "absolute_path", "source"
 """Arguments of the tools of programs that name a file."""
 _TITLE = 120
 _CALLS = 500
-"""Tools that are in use at a time which are kept in mind."""
+"""Most tools in use at a time that are remembered."""
 
 
 class Asked(Frozen):
@@ -67,7 +67,7 @@ class Session:
     Args:
         pipe: the program.
         permit: answers its questions.
-        on_event: hears of tools that it uses, and what it used in this prompt so far.
+        on_event: receives each use of a tool, and what it used in this prompt so far.
         initialize_s: longest time for its first answer.
 
     Attributes:
@@ -82,7 +82,7 @@ class Session:
         on_event: Callable[[Event, Usage], None],
         initialize_s: float = INITIALIZE_S,
     ) -> None:
-        self.peer = Peer(pipe, answer=self._answer, hear=self._hear)
+        self.peer = Peer(pipe, answer=self._answer, on_notification=self._notified)
         self.spoke = False
         self._initialize_s = initialize_s
         self.agent = ""
@@ -91,14 +91,14 @@ class Session:
         self._on_event = on_event
         self._id = ""
         self._calls: dict[str, dict[str, Any]] = {}
-        self._shown: set[str] = set()
+        self._reported: set[str] = set()
         self._begin()
         self._usd_before = self._usd = 0.0
 
     def _begin(self) -> None:
         self._words = LastWords()
         self._message: Any = None
-        self._heard = 0
+        self._characters = 0
         self._context = 0
 
     async def open(self, folder: str) -> None:
@@ -109,8 +109,8 @@ class Session:
             Silent: it does not answer.
             Hung: it has ended.
         """
-        said = await self._initialized()
-        found = said if isinstance(said, dict) else {}
+        answer = await self._initialized()
+        found = answer if isinstance(answer, dict) else {}
         if found.get("protocolVersion") != VERSION:
             raise Refusal(0, f"it speaks version {found.get('protocolVersion')!r} of the protocol, swarmgate {VERSION}")
         about = found.get("agentInfo")
@@ -125,7 +125,7 @@ class Session:
     async def _initialized(self) -> Any:
         try:
             async with asyncio.timeout(self._initialize_s):
-                said = await self.peer.request(
+                answer = await self.peer.request(
                     "initialize",
                     {
                         "protocolVersion": VERSION,
@@ -139,7 +139,7 @@ class Session:
         except TimeoutError:
             raise Silent from None
         self.spoke = True
-        return said
+        return answer
 
     async def prompt(self, text: str) -> Turn:
         """Say something, and wait for the end of the program's turn.
@@ -149,10 +149,10 @@ class Session:
             Hung: it has ended.
         """
         self._begin()
-        said = await self.peer.request(
+        answer = await self.peer.request(
             "session/prompt", {"sessionId": self._id, "prompt": [{"type": "text", "text": text}]}
         )
-        found = said if isinstance(said, dict) else {}
+        found = answer if isinstance(answer, dict) else {}
         usage = self._usage(found.get("usage"), len(text))
         self._usd_before = self._usd
         return Turn(text=self._words.text, stop=str(found.get("stopReason")), usage=usage)
@@ -180,16 +180,16 @@ class Session:
                 completion_tokens=_number(counts, "outputTokens") + _number(counts, "thoughtTokens"),
                 usd=self._spent,
             )
-        words = self._heard // 4
+        words = self._characters // 4
         return Usage(prompt_tokens=max(self._context - words, asked // 4), completion_tokens=words, usd=self._spent)
 
-    def _hear(self, method: str, params: dict[str, Any]) -> None:
+    def _notified(self, method: str, params: dict[str, Any]) -> None:
         update = params.get("update")
         if method != "session/update" or not isinstance(update, dict):
             return
         kind = str(update.get("sessionUpdate"))
         if kind in {"agent_message_chunk", "agent_thought_chunk"}:
-            self._said(update, spoken=kind == "agent_message_chunk")
+            self._take_content(update, spoken=kind == "agent_message_chunk")
         elif kind in {"tool_call", "tool_call_update"}:
             if kind == "tool_call":
                 self._words.clear()  # what was said before a tool is not the last word
@@ -202,12 +202,12 @@ class Session:
         elif kind == "usage_update":
             self._counted(update)
 
-    def _said(self, update: dict[str, Any], *, spoken: bool) -> None:
+    def _take_content(self, update: dict[str, Any], *, spoken: bool) -> None:
         content = update.get("content")
         text = content.get("text") if isinstance(content, dict) else None
         if not isinstance(text, str):
             return
-        self._heard += len(text)
+        self._characters += len(text)
         if not spoken:
             return
         message = update.get("messageId")
@@ -218,11 +218,11 @@ class Session:
 
     def _used(self, update: dict[str, Any]) -> None:
         """Shows a tool once: as soon as its arguments are known, at its end at the latest."""
-        self._heard += len(json.dumps(update["content"])) if update.get("content") else 0
+        self._characters += len(json.dumps(update["content"])) if update.get("content") else 0
         call, name = self._merged(update), str(update.get("toolCallId"))
         found = use(str(call.get("kind") or "tool"), call.get("rawInput"))
-        if name not in self._shown and (found.summary or str(call.get("status")) in _OVER):
-            self._shown = {*self._shown, name} if len(self._shown) < _CALLS else {name}
+        if name not in self._reported and (found.summary or str(call.get("status")) in _OVER):
+            self._reported = {*self._reported, name} if len(self._reported) < _CALLS else {name}
             named = {} if found.summary else {"summary": _line(str(call.get("title") or ""))}
             self._on_event(Event(uses=(found.model_copy(update=named),)), self.running)
 

@@ -1,4 +1,4 @@
-"""A coding agent of the command line as a model: the brief goes in, its output is the answer, its work is in the tree.
+"""Uses a command-line coding agent as a model: brief in, its output as the answer, its changes in the work tree.
 
     [roles.coder]
     model = "command:claude -p --output-format json"
@@ -23,10 +23,10 @@ from typing import Any, Protocol
 from swarmgate.config import PROJECT_FILE, command_of
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
-from swarmgate.llm.limit_ends import Limit, of_program, of_whole_answer
+from swarmgate.llm.limit_resets import Limit, of_program, of_whole_answer
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolCall, ToolSpec
 from swarmgate.llm.programs.events import Event
-from swarmgate.llm.programs.output import Output, Said, answer
+from swarmgate.llm.programs.output import FinalAnswer, Output, answer
 
 _CHARACTERS_PER_TOKEN = 4
 _SUMMARY = 1_000
@@ -34,7 +34,7 @@ _COMPLAINT = 500
 
 
 class Cause(StrEnum):
-    """What the failure of a program most likely comes from."""
+    """The most likely cause of a program's failure."""
 
     TIME = "timed-out"
     READ_ONLY = "read-only"
@@ -80,13 +80,13 @@ class ProgramFailed(CallFailed):
 
     Args:
         cause: what it most likely comes from.
-        said: what the program complained of.
+        complaint: the text of its error.
     """
 
-    def __init__(self, message: str, *, cause: Cause, said: str, hint: str, usage: Usage | None = None) -> None:
+    def __init__(self, message: str, *, cause: Cause, complaint: str, hint: str, usage: Usage | None = None) -> None:
         super().__init__(message, hint=hint, usage=usage)
         self.cause = cause
-        self.said = said
+        self.complaint = complaint
 
 
 def limited(message: str, limit: Limit, table: str, usage: Usage) -> CallFailed:
@@ -94,9 +94,9 @@ def limited(message: str, limit: Limit, table: str, usage: Usage) -> CallFailed:
     return CallFailed(message, hint=f"{_LIMITED} of {table} in {PROJECT_FILE}", limit=limit, usage=usage)
 
 
-def cause_of(said: str) -> Cause:
+def cause_of(text: str) -> Cause:
     """What the complaint of a program most likely means."""
-    found = (cause for cause, words in _CAUSES.items() if re.search(words, said, re.IGNORECASE))
+    found = (cause for cause, words in _CAUSES.items() if re.search(words, text, re.IGNORECASE))
     return next(found, Cause.OTHER)
 
 
@@ -108,7 +108,7 @@ def hint_of(cause: Cause, table: str) -> str:
 
 
 Hearing = Callable[[Event, Usage], None]
-"""Hears what a program does, and what it says that this call used so far."""
+"""Receives a program's events, and the usage of this call so far."""
 
 Metering = Callable[[], AbstractContextManager[Callable[[Usage], None]]]
 """The time of a call; gives what hears the use so far, and may raise."""
@@ -128,7 +128,7 @@ def unmetered() -> AbstractContextManager[Callable[[Usage], None]]:
 
 
 class Ran(Frozen):
-    """What came of a program. `exit_code` is None when it was ended at its time limit."""
+    """The result of a program. `exit_code` is None when it was ended at its time limit."""
 
     exit_code: int | None
     stdout: str
@@ -161,7 +161,7 @@ class CommandModel:
     Args:
         name: `command:` and the command line.
         run: starts the program.
-        on_event: hears of the tools that it uses, where it tells.
+        on_event: receives each use of a tool, where it tells.
         metering: the time of a call; gives what hears the use so far, and may raise.
         role: whose settings it has, for hints.
         timeout_s: the time limit that those set, for messages.
@@ -196,32 +196,32 @@ class CommandModel:
         writes = any(tool.name == "write_file" for tool in request.tools)
         brief = conversation(request.messages, tools, request.instructions)
         started = time.monotonic()
-        with self._metering() as tell:
+        with self._metering() as report:
 
-            def heard(event: Event, usage: Usage) -> None:
+            def received(event: Event, usage: Usage) -> None:
                 self._on_event(event, usage)
-                tell(usage)
+                report(usage)
 
-            output = Output(self._command, heard)
+            output = Output(self._command, received)
             ran = await self._run(self._command, brief=brief, writes=writes, on_line=output.feed)
-        final = output.said(ran.stdout)
+        final = output.final_answer(ran.stdout)
         usage = _usage(final, brief, ran.stdout, time.monotonic() - started)
         if limit := _limit(ran, final):
             raise limited(self._failure(ran, final), limit, self._table, usage)
         if ran.exit_code != 0 or final.error:
-            told = _told(ran, final)
-            cause = Cause.TIME if ran.exit_code is None else cause_of(told)
+            complaint = _complaint(ran, final)
+            cause = Cause.TIME if ran.exit_code is None else cause_of(complaint)
             hint = hint_of(cause, self._table)
-            raise ProgramFailed(self._failure(ran, final), cause=cause, said=told, hint=hint, usage=usage)
+            raise ProgramFailed(self._failure(ran, final), cause=cause, complaint=complaint, hint=hint, usage=usage)
         return ModelReply(**ending(request, final.text), usage=usage, model=self.name)
 
-    def _failure(self, ran: Ran, final: Said) -> str:
+    def _failure(self, ran: Ran, final: FinalAnswer) -> str:
         how = f"ended with exit code {ran.exit_code}"
         if ran.exit_code is None:
             limit = f" of {self._timeout_s:g} s, {self._table} timeout_s" if self._timeout_s else ""
             how = f"was ended at its time limit{limit}"
-        told = _told(ran, final)
-        return f"the agent `{self._command[:100]}` {how}{': ' + told if told else ''}"
+        complaint = _complaint(ran, final)
+        return f"the agent `{self._command[:100]}` {how}{': ' + complaint if complaint else ''}"
 
 
 def ending(request: ModelRequest, text: str) -> dict[str, Any]:
@@ -238,16 +238,16 @@ def ending(request: ModelRequest, text: str) -> dict[str, Any]:
 def conversation(messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], instructions: str = "") -> str:
     """A conversation as one text: who it is, how to answer, the brief, then what was said since."""
     system, *rest = messages
-    told = f"{instructions or system.content}\n\n# How you answer\n{_how(tools)}"
-    return "\n\n".join([told, *_said(rest, own=True)]) + "\n"
+    opening = f"{instructions or system.content}\n\n# How you answer\n{_how(tools)}"
+    return "\n\n".join([opening, *_rendered(rest, own=True)]) + "\n"
 
 
 def since(messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]) -> str:
     """What is new to a program that remembers the conversation and its own words."""
-    return "\n\n".join([*_said(messages, own=False), _how(tools)])
+    return "\n\n".join([*_rendered(messages, own=False), _how(tools)])
 
 
-def _said(messages: Sequence[Message], *, own: bool) -> Iterator[str]:
+def _rendered(messages: Sequence[Message], *, own: bool) -> Iterator[str]:
     for message in messages:
         if message.role == "assistant" and not own:
             continue
@@ -277,7 +277,7 @@ def _finish(tools: tuple[ToolSpec, ...], text: str) -> ToolCall | None:
     )
 
 
-def _usage(final: Said, brief: str, stdout: str, seconds: float) -> Usage:
+def _usage(final: FinalAnswer, brief: str, stdout: str, seconds: float) -> Usage:
     """What the program reports, else an estimate; a program that names no price has an unknown one."""
     estimate = Usage(
         prompt_tokens=len(brief) // _CHARACTERS_PER_TOKEN,
@@ -287,7 +287,7 @@ def _usage(final: Said, brief: str, stdout: str, seconds: float) -> Usage:
     return (final.usage or estimate).model_copy(update={"calls": 1, "seconds": seconds})
 
 
-def _limit(ran: Ran, final: Said) -> Limit | None:
+def _limit(ran: Ran, final: FinalAnswer) -> Limit | None:
     """The limit of its account that ended the program; one that was ended for taking too long reached none."""
     now = datetime.now(UTC)
     zone = now.astimezone().tzinfo or UTC
@@ -298,5 +298,5 @@ def _limit(ran: Ran, final: Said) -> Limit | None:
     return of_program(final.error, ran.stderr, ran.stdout, now=now, zone=zone)
 
 
-def _told(ran: Ran, final: Said) -> str:
+def _complaint(ran: Ran, final: FinalAnswer) -> str:
     return " ".join((final.error or ran.stderr.strip() or ran.stdout.strip())[-_COMPLAINT:].split())

@@ -1,4 +1,4 @@
-"""What one event in the output of a command line agent says, as the programs print them. Pure.
+"""Parses the events that command-line agents print. Pure.
 
     codex exec --json                                  thread.started, item.started, item.completed, turn.completed
     claude -p --output-format stream-json --verbose    system, assistant, user, result
@@ -60,14 +60,14 @@ class Event(Frozen):
 
 
 class LastWords:
-    """What a program says that comes in pieces; of a flood, the end is kept."""
+    """The text of a program that arrives in pieces; of very much, the end is stored."""
 
     def __init__(self, most: int = 1_000_000) -> None:
         self._most = most
         self.clear()
 
     def clear(self) -> None:
-        """Forgets what was said."""
+        """Forgets the text so far."""
         self._pieces: list[str] = []
         self._size = 0
 
@@ -81,7 +81,7 @@ class LastWords:
 
     @property
     def text(self) -> str:
-        """All that is kept."""
+        """All stored text."""
         return "".join(self._pieces)
 
 
@@ -100,8 +100,8 @@ def read(value: dict[str, Any]) -> Event:
 def use(tool: str, arguments: Any) -> Use:
     """A tool and the most telling of its arguments, on one line."""
     found = arguments if isinstance(arguments, dict) else {}
-    told = next((found[name] for name in _TELLING if isinstance(found.get(name), str | list)), "")
-    words = " ".join(map(str, told)) if isinstance(told, list) else told
+    value = next((found[name] for name in _TELLING if isinstance(found.get(name), str | list)), "")
+    words = " ".join(map(str, value)) if isinstance(value, list) else value
     return Use(tool=" ".join(tool.split())[:40], summary=" ".join(words.split())[:_SUMMARY])
 
 
@@ -183,8 +183,8 @@ def _of_opencode(value: dict[str, Any], kind: str) -> Event:
 
 def _of_gemini(value: dict[str, Any], kind: str) -> Event:
     if kind == "message":
-        said = value.get("content") if value.get("role") == "assistant" else None
-        return Event(text=said, joins=True) if isinstance(said, str) else Event(begins=True)
+        content = value.get("content") if value.get("role") == "assistant" else None
+        return Event(text=content, joins=True) if isinstance(content, str) else Event(begins=True)
     if kind == "tool_use":
         return Event(uses=(use(str(value.get("tool_name", "?")), value.get("parameters")),), begins=True)
     if "stats" not in value:

@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 over lines, as the Agent Client Protocol speaks it: requests and notifications in both directions."""
+"""A JSON-RPC 2.0 connection over lines, as the Agent Client Protocol uses it: requests and notifications both ways."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Peer:
     Args:
         pipe: the other side.
         answer: what a request of the other side comes to; may raise `Refusal`.
-        hear: takes its notifications, in their order, before whatever comes after them. What it raises ends the
+        on_notification: gets its notifications, in their order, before all that follows. What it raises ends the
             conversation, and is raised by the requests that wait.
     """
 
@@ -65,11 +65,11 @@ class Peer:
         pipe: Pipe,
         *,
         answer: Callable[[str, dict[str, Any]], dict[str, Any]],
-        hear: Callable[[str, dict[str, Any]], None],
+        on_notification: Callable[[str, dict[str, Any]], None],
     ) -> None:
         self._pipe = pipe
         self._answer = answer
-        self._hear = hear
+        self._on_notification = on_notification
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._over: BaseException | None = None
         self._asked = 0
@@ -97,7 +97,7 @@ class Peer:
         await self._send({"method": method, "params": params})
 
     async def listen(self) -> None:
-        """Take what the other side says, until it is over; what is no message is passed over."""
+        """Receives messages until the other side ends; lines that are no message are ignored."""
         try:
             while True:
                 message = _message(await self._pipe.receive())
@@ -115,13 +115,13 @@ class Peer:
         if not isinstance(method, str):
             self._answered(message)
         elif number is None:
-            self._hear(method, given)
+            self._on_notification(method, given)
         else:
             try:
-                said: dict[str, Any] = {"result": self._answer(method, given)}
+                response: dict[str, Any] = {"result": self._answer(method, given)}
             except Refusal as refusal:
-                said = {"error": {"code": refusal.code, "message": refusal.message}}
-            await self._send({"id": number, **said})
+                response = {"error": {"code": refusal.code, "message": refusal.message}}
+            await self._send({"id": number, **response})
 
     def _answered(self, message: dict[str, Any]) -> None:
         number = message.get("id")
@@ -131,7 +131,7 @@ class Peer:
         error = message.get("error")
         if isinstance(error, dict):
             code = error.get("code")
-            waiting.set_exception(Refusal(code if type(code) is int else 0, _told(error)))
+            waiting.set_exception(Refusal(code if type(code) is int else 0, _described(error)))
         else:
             waiting.set_result(message.get("result"))
 
@@ -156,7 +156,7 @@ def _message(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _told(error: dict[str, Any]) -> str:
+def _described(error: dict[str, Any]) -> str:
     """The message of an error, with what its data adds."""
     data = error.get("data")
     more = data.get("details") or data.get("message") if isinstance(data, dict) else data

@@ -1,4 +1,4 @@
-"""What a command line agent printed: its last words, what it used, and the call that its answer is meant as. Pure.
+"""Parses the output of a command-line agent: its last message, its usage, and the tool call that it means. Pure.
 
 Where a program prints events (`program_events`), the answer is the text of its last message. Anything else is the
 answer as it stands.
@@ -15,19 +15,19 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.text.json_text import loaded, loaded_at
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.model import ToolCall, ToolSpec
-from swarmgate.llm.parsing.spelled import Reading, read
+from swarmgate.llm.parsing.text_calls import Reading, read
 from swarmgate.llm.programs import events as program_events
 from swarmgate.llm.programs.events import Event, LastWords
 
 _DENIED = 20
-"""Tools that were denied which are kept."""
+"""Most denied tools that are stored."""
 _ASKS_FOR_EVENTS = re.compile(r"(?:^|\s)(?:--json|--(?:output-)?format[ =](?:stream-)?json)(?:\s|$)")
 _TAIL = re.compile(r"[\s`]*")
 _CANDIDATES = 500
-"""How many `{` of an answer are tried, from its end: it is the last thing that is said."""
+"""How many `{` of an answer are tried, from its end: it is the last thing in it."""
 
 
-class Said(Frozen):
+class FinalAnswer(Frozen):
     """The final answer of a program.
 
     `usage` is None where the program reports none; `error` is its own complaint, `denied` the tools that it was not
@@ -41,14 +41,14 @@ class Said(Frozen):
 
 
 class Output:
-    """Reads what a program prints, as it prints it.
+    """Parses the output of a program while it prints.
 
     Its events count only where the output is made of them: where its first line is one, or the command line asks for
     them. Plain words that quote such a line, out of a file of the repository perhaps, stay words.
 
     Args:
         command: the command line.
-        on_event: hears of tools that the program uses, and what it has used up so far.
+        on_event: receives each use of a tool, and what it has used up so far.
     """
 
     def __init__(self, command: str = "", on_event: Callable[[Event, Usage], None] | None = None) -> None:
@@ -65,7 +65,7 @@ class Output:
 
     @property
     def usage(self) -> Usage | None:
-        """What it says that it used up to now; None where it says nothing."""
+        """The usage that the program reported so far; None where it reported none."""
         if self._whole is not None:
             return self._whole
         return self._before + self._now if self._counted else None
@@ -84,12 +84,12 @@ class Output:
         if self._on_event and (event.uses or event.denied or event.usage is not None):
             self._on_event(event, self.usage or Usage())
 
-    def said(self, stdout: str) -> Said:
-        """The final answer; `stdout` is what was kept of all that was printed."""
+    def final_answer(self, stdout: str) -> FinalAnswer:
+        """The final answer; `stdout` is the stored part of the output."""
         if not self._answered and not self._error and (value := _loaded(stdout)) is not None:
             self._take(program_events.read(value))  # one JSON object over many lines
         text = self._words.text if self._answered else "" if self._error else stdout
-        return Said(text=text, usage=self.usage, error=self._error, denied=self._denied)
+        return FinalAnswer(text=text, usage=self.usage, error=self._error, denied=self._denied)
 
     def _take(self, event: Event) -> None:
         self._fresh = self._fresh or event.begins
@@ -110,12 +110,12 @@ class Output:
             self._now, self._counted = event.usage, True
 
 
-def said(stdout: str, command: str = "") -> Said:
-    """The final answer in what a program printed."""
+def final_answer(stdout: str, command: str = "") -> FinalAnswer:
+    """Parses the final answer out of a program's output."""
     output = Output(command)
     for line in stdout.encode(errors="replace").splitlines():
         output.feed(line)
-    return output.said(stdout)
+    return output.final_answer(stdout)
 
 
 def answer(text: str, tools: Sequence[ToolSpec], *, prefix: str) -> Reading:

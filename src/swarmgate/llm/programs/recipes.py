@@ -1,4 +1,4 @@
-"""Agent programs that are known: how each is started as a role, what it needs, and which version was tried."""
+"""A table of known agent programs: how each is started for a role, what it needs, and which version was tested."""
 
 from __future__ import annotations
 

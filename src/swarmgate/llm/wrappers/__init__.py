@@ -1,1 +1,1 @@
-"""What wraps a model: retries, fallback, traces, answers from the record."""
+"""Wrappers around a model: retries, fallback, traces, replayed answers."""

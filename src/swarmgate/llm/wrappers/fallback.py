@@ -1,4 +1,4 @@
-"""The next model when one has failed for good."""
+"""Falls back to the next model when one has failed for good."""
 
 from __future__ import annotations
 

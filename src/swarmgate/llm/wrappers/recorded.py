@@ -1,4 +1,4 @@
-"""Recorded exchanges played again: to look for a fault offline, without an endpoint and without cost."""
+"""Replays recorded model exchanges, to debug a run offline and at no cost."""
 
 from __future__ import annotations
 

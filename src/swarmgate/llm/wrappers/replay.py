@@ -1,4 +1,4 @@
-"""Calls that a turn made before it was cut short, answered from the record: nothing is paid for twice.
+"""Answers the repeated calls of a resumed turn from its trace, so that nothing is paid for twice.
 
 A turn that is begun again asks what it asked before as long as everything that its model was told is the same: the
 prompt, the brief with the files, the results of the tools, which are carried out anew. Such a request gets the answer
@@ -76,15 +76,15 @@ class Replayed:
 
 
 def key_of(request: ModelRequest, settings: str) -> str:
-    """What makes a request the same as another: SHA-256 of everything that the model is told, durations aside."""
-    told = {
+    """What makes a request the same as another: SHA-256 of everything that the model receives, durations aside."""
+    identity = {
         "settings": settings,
         "tools": [tool.model_dump(mode="json") for tool in request.tools],
-        "messages": [_told(message) for message in request.messages],
+        "messages": [_identity_of(message) for message in request.messages],
     }
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
-def _told(message: Message) -> dict[str, Any]:
-    told = message.model_dump(mode="json")
-    return {**told, "content": _PASSING.sub("T", message.content)} if message.role == "tool" else told
+def _identity_of(message: Message) -> dict[str, Any]:
+    fields = message.model_dump(mode="json")
+    return {**fields, "content": _PASSING.sub("T", message.content)} if message.role == "tool" else fields

@@ -1,4 +1,4 @@
-"""The same call again, later: exponential back-off with jitter, or as long as the endpoint asks for."""
+"""Retries a failed call: after exponential back-off with jitter, or after the delay that the endpoint asks for."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.events import OnEvent, Retrying, ignore
-from swarmgate.llm.limit_ends import Limit
+from swarmgate.llm.limit_resets import Limit
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 
 LONGEST_S = 65.0
 """No wait within a call is longer: a minute, and what may be added to it. A later end is waited for by `llm.limits`."""
 
-TOLD_S = 10.0
+REPORT_S = 10.0
 """Seconds; the wait for an end that is named and no nearer is told with that end: by then somebody looks up."""
 
 SOON_S = 1.0
@@ -41,7 +41,7 @@ class Retry:
     Args:
         inner: is called.
         retries: how often more.
-        on_event: is told of tries that come soon.
+        on_event: gets reports of tries that come soon.
         sleep: waits so many seconds.
         until: waits for the end of a limit, and tells of that; None: such a wait is told as any other.
         jitter: in [0, 1).
@@ -93,7 +93,7 @@ class Retry:
 
     async def _wait(self, error: CallFailed, attempt: int, asked: float | None) -> None:
         """Waits before the try of this number; an end that the endpoint named is told where it is not near."""
-        if self._until and error.limit and error.limit.ends and (asked or 0.0) >= TOLD_S:
+        if self._until and error.limit and error.limit.ends and (asked or 0.0) >= REPORT_S:
             await self._until(error.limit, error.limit.ends)
             return
         seconds = delay(attempt - error.asked, asked, self._jitter())

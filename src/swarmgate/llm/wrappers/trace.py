@@ -1,4 +1,4 @@
-"""Every exchange with a model is recorded, failed ones too, with secrets redacted before it leaves this room."""
+"""Traces every exchange with a model, failed ones too, with secrets redacted."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ class Traced:
                 name: self._redact(getattr(reply, name)) for name in ("text", "thought", "after", "doubt", "opaque")
             }
             clean = {"tool_calls": self._calls(reply.tool_calls), "repaired": tuple(map(self._redact, reply.repaired))}
-            kept = reply.model_copy(update=texts | clean)
-            key, reply = request.key if kept == reply else "", kept
+            redacted = reply.model_copy(update=texts | clean)
+            key, reply = request.key if redacted == reply else "", redacted
         self._recorder.record(
             Exchange(
                 model=self.name,

@@ -1,4 +1,4 @@
-"""Habits of real OpenAI-compatible endpoints, each playable by its name.
+"""Simulated quirks of real OpenAI-compatible endpoints ("habits"), each selectable by its name.
 
     with ScriptedServer(rules, habits=["deepseek-reasoning-must-return"]) as server:
         ...
@@ -18,8 +18,8 @@ from swarmgate.testing.habits import (
     limits,
     reasoning,
     refusals,
-    spelled,
     streaming,
+    text_calls,
     tool_calls,
     transport,
     usage,
@@ -30,7 +30,7 @@ HABITS: tuple[Habit, ...] = (
     *answers.HABITS,
     *reasoning.HABITS,
     *tool_calls.HABITS,
-    *spelled.HABITS,
+    *text_calls.HABITS,
     *streaming.HABITS,
     *usage.HABITS,
     *refusals.HABITS,

@@ -1,4 +1,4 @@
-"""Answers that are shaped otherwise: parts, filters, nothing at all, more and more of the same."""
+"""Endpoint quirks: answers in unusual forms, such as content parts, filtered, empty or endlessly repeated ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Failures, and the forms in which they are told."""
+"""Endpoint quirks: failures, and the unusual forms of their error responses."""
 
 from __future__ import annotations
 

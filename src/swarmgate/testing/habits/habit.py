@@ -1,4 +1,4 @@
-"""What a habit of an endpoint is: a name, where it was seen, and what it changes of an exchange."""
+"""Defines a habit, a simulated endpoint quirk: its name, its source, and how it changes an exchange."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rate limits and quotas, and how they name their end. All but the last fall on the first request alone."""
+"""Endpoint quirks: rate limits and quotas, and how they state their reset time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def _limited(
     def first(exchange: Exchange) -> Response | None:
         if exchange.number > 1:
             return None
-        told = message() if message else "Rate limit reached for model `m`."
-        return refused(429, told, headers=headers(), type="tokens", code="rate_limit_exceeded")
+        text = message() if message else "Rate limit reached for model `m`."
+        return refused(429, text, headers=headers(), type="tokens", code="rate_limit_exceeded")
 
     return first
 

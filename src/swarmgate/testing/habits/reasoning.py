@@ -1,4 +1,4 @@
-"""Reasoning: inside of the text, in fields beside it, and what of it has to come back.
+"""Endpoint quirks: reasoning in the text or in extra fields, and what of it must be sent back.
 
 What is thought always spells a call that must not be carried out: whoever reads calls out of thinking is found out.
 """
@@ -44,8 +44,8 @@ def _in_field(name: str) -> Callable[[dict[str, Any], Exchange], dict[str, Any]]
 def _in_parts(whole: dict[str, Any], _exchange: Exchange) -> dict[str, Any]:
     message = message_of(whole)
     thinking = {"type": "thinking", "thinking": [{"type": "text", "text": THOUGHT}]}
-    said = [{"type": "text", "text": message["content"]}] if message.get("content") else []
-    return with_message(whole, {**message, "content": [thinking, *said]})
+    parts = [{"type": "text", "text": message["content"]}] if message.get("content") else []
+    return with_message(whole, {**message, "content": [thinking, *parts]})
 
 
 def _must_return(exchange: Exchange) -> Response | None:
@@ -63,8 +63,8 @@ def _must_not_return(exchange: Exchange) -> Response | None:
     for number, each in enumerate(exchange.messages):
         if "reasoning_content" in each:
             name = f"messages.{number}.assistant.reasoning_content"
-            told = {"message": f"{name}: property '{name}' is unsupported", "type": "invalid_request_error"}
-            return answered({**told, "param": "validation_error", "code": "wrong_api_format"}, status=400)
+            error = {"message": f"{name}: property '{name}' is unsupported", "type": "invalid_request_error"}
+            return answered({**error, "param": "validation_error", "code": "wrong_api_format"}, status=400)
     return None
 
 
@@ -106,12 +106,12 @@ def _must_be_signed(exchange: Exchange) -> Response | None:
             extra = call.get("extra_content") or {}
             if (extra.get("google") or {}).get("thought_signature") != _signature(turn, 0):
                 name = call.get("function", {}).get("name")
-                told = (
+                text = (
                     "Function call is missing a thought_signature in functionCall parts. This is required for tools to "
                     "work correctly, and missing thought_signature may lead to degraded model performance. Additional "
                     f"data, function call `default_api:{name}`, position {turn + 2}."
                 )
-                return answered([{"error": {"code": 400, "message": told, "status": "INVALID_ARGUMENT"}}], status=400)
+                return answered([{"error": {"code": 400, "message": text, "status": "INVALID_ARGUMENT"}}], status=400)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Requests that are refused for a field, a role or a form that OpenAI's own endpoint takes."""
+"""Endpoint quirks: refused requests, for a field, role or form that OpenAI's own endpoint accepts."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def _has(field: str) -> Asked:
 
 def _flat(message: str, *, status: int = 400) -> Response:
     """VLLM's form of an error before 0.10, without the key `error`."""
-    told = {"object": "error", "message": message, "type": "BadRequestError", "param": None, "code": status}
-    return answered(told, status=status)
+    error = {"object": "error", "message": message, "type": "BadRequestError", "param": None, "code": status}
+    return answered(error, status=status)
 
 
 def _listed(message: str) -> Response:

@@ -1,4 +1,4 @@
-"""Streams that are framed otherwise, that wait, and that end otherwise."""
+"""Endpoint quirks: streams with unusual framing, delays and endings."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def _join(message: dict[str, Any], delta: dict[str, Any]) -> None:
 def _as_events(response: Response, _exchange: Exchange) -> Response:
     if response.streamed or response.status != 200:  # noqa: PLR2004 - OK
         return response
-    told = events(chunks(json.loads(response.data), include_usage=True))
-    return Response(headers=EVENTS, parts=tuple(told), streamed=True)
+    parts = events(chunks(json.loads(response.data), include_usage=True))
+    return Response(headers=EVENTS, parts=tuple(parts), streamed=True)
 
 
 def _buffered(response: Response, _exchange: Exchange) -> Response:
@@ -151,11 +151,11 @@ def _ended_once(response: Response, exchange: Exchange) -> Response:
     return replace(_cut_once(response, exchange), cut=False)
 
 
-def _error_once(told: bytes) -> Callable[[Response, Exchange], Response]:
+def _error_once(error: bytes) -> Callable[[Response, Exchange], Response]:
     def changed(response: Response, exchange: Exchange) -> Response:
         if exchange.number > 1 or not response.streamed:
             return response
-        return replace(response, parts=(response.parts[0], told, b"data: [DONE]\n\n"))
+        return replace(response, parts=(response.parts[0], error, b"data: [DONE]\n\n"))
 
     return changed
 

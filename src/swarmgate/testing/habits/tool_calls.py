@@ -1,4 +1,4 @@
-"""Tool calls whose ids, indexes, names and arguments come otherwise than OpenAI's."""
+"""Endpoint quirks: tool calls with unusual ids, indexes, names and arguments."""
 
 from __future__ import annotations
 
@@ -115,9 +115,9 @@ def _at_once(found: Chunks, _exchange: Exchange) -> Chunks:
         if not calls:
             rest.append(chunk)
         for call in calls:
-            kept = whole.setdefault(call["index"], {**call, "function": {**call["function"]}})
-            if kept["id"] != call.get("id"):
-                kept["function"]["arguments"] += call["function"]["arguments"]
+            first = whole.setdefault(call["index"], {**call, "function": {**call["function"]}})
+            if first["id"] != call.get("id"):
+                first["function"]["arguments"] += call["function"]["arguments"]
     if not whole:
         return found
     end = next(at for at, chunk in enumerate(rest) if chunk["choices"] and chunk["choices"][0]["finish_reason"])
@@ -136,8 +136,8 @@ def _only_nine(exchange: Exchange) -> Response | None:
         ids += [message["tool_call_id"]] if "tool_call_id" in message else []
         for each in ids:
             if not re.fullmatch(rf"[a-zA-Z0-9]{{{_NINE}}}", str(each)):
-                told = f"Tool call id was {each} but must be a-z, A-Z, 0-9, with a length of {_NINE}."
-                return refused(400, told, type="invalid_function_call", code="3280")
+                text = f"Tool call id was {each} but must be a-z, A-Z, 0-9, with a length of {_NINE}."
+                return refused(400, text, type="invalid_function_call", code="3280")
     return None
 
 
@@ -161,12 +161,12 @@ def _all_answered(exchange: Exchange) -> Response | None:
         ids = [call.get("id") for call in message.get("tool_calls") or ()]
         after = [each.get("tool_call_id") for each in messages[at + 1 : at + 1 + len(ids)] if each["role"] == "tool"]
         if sorted(map(str, ids)) != sorted(map(str, after)):
-            told = (
+            text = (
                 "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
                 "'tool_call_id'. The following tool_call_ids did not have response messages: "
                 f"{', '.join(map(str, ids))}"
             )
-            return refused(400, told)
+            return refused(400, text)
     return None
 
 
@@ -174,8 +174,8 @@ def _json_needed(exchange: Exchange) -> Response | None:
     for message in exchange.spoken:
         for call in message.get("tool_calls") or ():
             if not isinstance(_loaded(str(call["function"]["arguments"])), dict):
-                told = 'The "function.arguments" parameter of the code model must be in JSON format.'
-                return refused(400, f"<400> InternalError.Algo.InvalidParameter: {told}")
+                text = 'The "function.arguments" parameter of the code model must be in JSON format.'
+                return refused(400, f"<400> InternalError.Algo.InvalidParameter: {text}")
     return None
 
 

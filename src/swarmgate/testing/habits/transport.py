@@ -1,4 +1,4 @@
-"""What proxies and sockets do to bytes."""
+"""Endpoint quirks: compressed, split or delayed bytes, as proxies and sockets cause them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts of tokens: in every chunk, with the last words, somewhere else, or nowhere."""
+"""Endpoint quirks: token counts in every chunk, in the last one, elsewhere, or missing."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def _not_in_json(whole: dict[str, Any], exchange: Exchange) -> dict[str, Any]:
 
 def _elsewhere(found: Chunks, _exchange: Exchange) -> Chunks:
     counts = next((chunk["usage"] for chunk in found if chunk.get("usage")), None)
-    kept = _nowhere(found, _exchange)
-    return [*kept[:-1], {**kept[-1], "x_groq": {"id": "req_1", "usage": counts}}]
+    chunks = _nowhere(found, _exchange)
+    return [*chunks[:-1], {**chunks[-1], "x_groq": {"id": "req_1", "usage": counts}}]
 
 
 def _null(found: Chunks, _exchange: Exchange) -> Chunks:

@@ -1,1 +1,1 @@
-"""Programs of agents in the user's tree: the files that they are, what instructs them, and who could write those."""
+"""Guards command-line coding agents in the repository: their files, instructions, and who could write those."""

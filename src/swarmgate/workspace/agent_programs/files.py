@@ -1,4 +1,4 @@
-"""The files that agent programs are, or are instructed by: what the command lines of the roles name.
+"""Lists the repository files that a role's agent program consists of or takes instructions from.
 
 Who can write the program of a role that judges, or the file that tells it how to judge, writes the verdict. So what a
 command line names in the repository is nobody's to write, and neither are the files by which coding agents are
@@ -17,7 +17,7 @@ from pathlib import Path
 from swarmgate.config import Config, Role, command_lines, command_of, is_program
 from swarmgate.config.command_lines import CommandLine
 from swarmgate.errors import ConfigError
-from swarmgate.workspace.agent_programs.modules import loaded_with
+from swarmgate.workspace.agent_programs.modules import required_files
 from swarmgate.workspace.programs import trusted
 
 INSTRUCTIONS = (
@@ -34,7 +34,7 @@ _PACKAGES = "node_modules"
 
 @dataclass(frozen=True, slots=True)
 class AgentFiles:
-    """What belongs to the agent programs of a run.
+    """The files that belong to the agent programs of a run.
 
     Attributes:
         root: the repository.
@@ -56,7 +56,7 @@ class AgentFiles:
 
 
 def survey(config: Config, root: Path, roles: Iterable[str], files: Callable[[], Iterable[str]]) -> AgentFiles:
-    """What belongs to the agent programs of these roles.
+    """Collects the files that belong to the agent programs of these roles.
 
     Args:
         config: the settings.
@@ -69,7 +69,7 @@ def survey(config: Config, root: Path, roles: Iterable[str], files: Callable[[],
         return AgentFiles(root)
     opened = {part for own in config.authority.values() for glob in own.allow for part in glob.split("/")}
     names = frozenset(name.lower() for name in INSTRUCTIONS if name not in opened)
-    belonging = dict.fromkeys(place for _, _, line in programs for place in pieces_of(line, root))
+    belonging = dict.fromkeys(place for _, _, line in programs for place in program_parts(line, root))
     there = [root / entry for entry in sorted(_instructing(root, names, ()))]
     guarded = {place for each in (*belonging, *there) if root in (place := each.resolve()).parents}
     closed = [place.relative_to(root).as_posix() for place in (*belonging, *sorted(guarded))]
@@ -93,12 +93,12 @@ def visible(command: str, root: Path) -> tuple[Path, ...]:
     found = [place for place in named(line, root) if not place.is_relative_to(root)]
     if program := trusted.find(line.program, root):
         found.append(Path(program))
-    needed = [each for place in found for each in (place, *loaded_with(place, root))]
+    needed = [each for place in found for each in (place, *required_files(place, root))]
     return tuple(dict.fromkeys(path for place in needed for path in (place, place.resolve())))
 
 
 def expanded(paths: Iterable[str]) -> tuple[Path, ...]:
-    """Absolute paths; a relative one is meant from the home, as in `[commands]`."""
+    """Resolves paths to absolute ones; a relative one is taken from the home, as in `[commands]`."""
     return tuple(Path(os.path.normpath(Path.home() / path.removeprefix("~/").removeprefix("~"))) for path in paths)
 
 
@@ -115,7 +115,7 @@ def agents_of(config: Config, roles: Iterable[str]) -> Iterator[tuple[str, Role,
 
 
 def located(word: str, root: Path) -> Path:
-    """Where a word of a command line leads, which is run in the repository."""
+    """Resolves a word of a command line to the path that it names when it is run in the repository."""
     home = str(Path.home())
     for short in ("~/", "$HOME/", "${HOME}/"):
         if word.startswith(short):
@@ -140,7 +140,7 @@ def named(line: CommandLine, root: Path) -> Iterator[Path]:
 
 
 def started(line: CommandLine) -> frozenset[str]:
-    """Words that say what runs: scripts, modules as files, and programs by their path."""
+    """Lists the words that are executed: scripts, modules as files, and programs by their path."""
     found: set[str] = set()
     for each in command_lines.commands(line):
         found |= {each.script, each.program if "/" in each.program else "", *module(each)}
@@ -159,8 +159,8 @@ def is_path(line: CommandLine) -> bool:
     return line.is_file and not any(char in line.script for char in "${}*?")
 
 
-def pieces_of(line: CommandLine, root: Path) -> Iterator[Path]:
-    """What of the repository a command line's program is made of: named files, and the folder of its script."""
+def program_parts(line: CommandLine, root: Path) -> Iterator[Path]:
+    """Lists the repository files that make up a command line's program: named files, and the folder of its script."""
     for place in named(line, root):
         if not place.is_relative_to(root):
             continue

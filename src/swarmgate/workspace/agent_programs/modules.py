@@ -1,4 +1,4 @@
-"""What a program outside of the repository is loaded with: its packages and its interpreter, for a sandbox to show.
+"""Finds the package and interpreter folders of an agent program that is installed outside of the repository.
 
 An npm program is a link into `lib/node_modules`, or a wrapper of pnpm's that names a file there; a Python program
 lies in the `bin` of an environment. Where such folders stand below the home or the system, they can be read anyway.
@@ -22,8 +22,8 @@ _WRAPPED = re.compile(r"\$\{?basedir\}?/([^\s\"']+)")
 _SCRIPTS = {".js", ".mjs", ".cjs", ".ts", ".mts"}
 
 
-def loaded_with(program: Path, root: Path) -> Iterator[Path]:
-    """Folders and files that a program needs besides itself; none that holds the repository or the home.
+def required_files(program: Path, root: Path) -> Iterator[Path]:
+    """Lists folders and files that a program needs besides itself; none that holds the repository or the home.
 
     Args:
         program: an existing file outside of the repository.
@@ -37,7 +37,7 @@ def loaded_with(program: Path, root: Path) -> Iterator[Path]:
             continue
         seen |= {place}
         yield place
-        for folder in (*_installed(place), *_beside(place)):
+        for folder in (*_installed(place), *_package_folders(place)):
             if not any(held.is_relative_to(folder) for held in (root, Path.home())):
                 yield folder
         waiting += [place.resolve(), *_started_by(place, root)]
@@ -50,7 +50,7 @@ def _installed(place: Path) -> Iterator[Path]:
     yield from (folder for folder in place.parents if _is_there(folder / _ENVIRONMENT))
 
 
-def _beside(place: Path) -> Iterator[Path]:
+def _package_folders(place: Path) -> Iterator[Path]:
     """Where node looks for the packages of a script that lies in none: in the folders above it."""
     if place.suffix in _SCRIPTS and _PACKAGES not in place.parts:
         for folder in place.parents:

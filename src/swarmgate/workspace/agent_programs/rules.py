@@ -1,4 +1,4 @@
-"""What is refused, or warned about, before agent programs start: missing files, and who could write whose program."""
+"""Checks agent programs before they start: refuses missing ones and ones that another role could overwrite."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from swarmgate.workspace.agent_programs.files import (
     is_path,
     located,
     module,
-    pieces_of,
+    program_parts,
     started,
     visible,
     within,
 )
 from swarmgate.workspace.programs import trusted
-from swarmgate.workspace.sandbox import own_rights
+from swarmgate.workspace.sandbox import unsandboxed_files
 
 JUDGING = frozenset({"critic", "reviewer", "test_engineer"})
 """Roles that give verdicts."""
 
 
 def problems(config: Config, root: Path, role: str) -> Iterator[SwarmError]:
-    """What is missing for the agent programs of one role: not installed, or a file that is not there."""
+    """Lists what is missing for the agent programs of one role: a program or a file that does not exist."""
     for _, _, line in agents_of(config, (role,)):
         yield from missing_program(line, root, role)
         if not line.compound and is_path(line) and not located(line.script, root).exists():
@@ -37,7 +37,7 @@ def problems(config: Config, root: Path, role: str) -> Iterator[SwarmError]:
 
 
 def missing_program(line: CommandLine, root: Path, role: str) -> Iterator[SwarmError]:
-    """What is wrong with the program that a command line starts: it is not there."""
+    """Reports a command line whose program does not exist."""
     if "/" in line.program:
         if not os.access(located(line.program, root), os.X_OK):
             yield _missing(role, f"the agent program `{line.program}`", "is not there, or not executable")
@@ -50,7 +50,7 @@ def missing_program(line: CommandLine, root: Path, role: str) -> Iterator[SwarmE
 
 
 def require(config: Config, root: Path, roles: Iterable[str]) -> tuple[str, ...]:
-    """Whether agent programs are there and no other role's to write; returns warnings.
+    """Requires that agent programs exist and that no other role can write them; returns warnings.
 
     Raises:
         ConfigError: a role may write what another one's command line names, a judge's program stands where nothing
@@ -105,7 +105,7 @@ def _refuse_whole(role: Role, name: str, root: Path) -> None:
 def _refuse_programs(role: Role, name: str, root: Path) -> None:
     """A program that writes what runs with the user's rights would be out of its sandbox."""
     for text, place in zip(role.writable, expanded(role.writable), strict=True):
-        if what := own_rights.opened(root.resolve(), place.resolve(), trusted.given().get("PATH", "")):
+        if what := unsandboxed_files.opened(root.resolve(), place.resolve(), trusted.given().get("PATH", "")):
             raise ConfigError(
                 f"[roles.{name}] writable has `{text}`, and the program could write {what}: that runs with your rights",
                 hint="name the files and folders of the program itself, such as ~/.claude",
@@ -116,7 +116,7 @@ def _refuse_writers(config: Config, programs: list[tuple[str, Role, CommandLine]
     writers = {f"[roles.{name}]": (name, role.writable) for name, role, _ in programs}
     writers["[commands]"] = ("", config.commands.writable)
     for role, _, line in programs:
-        own = {*visible(line.text, root), *pieces_of(line, root)}
+        own = {*visible(line.text, root), *program_parts(line, root)}
         for table, (writer, texts) in writers.items():
             if writer == role:
                 continue
@@ -134,14 +134,14 @@ def _shared(config: Config, programs: list[tuple[str, Role, CommandLine]]) -> It
     """A warning for each folder that a judge shares with another role, both writing."""
     own = {name: dict(zip(role.writable, expanded(role.writable), strict=True)) for name, role, _ in programs}
     own["any role's commands"] = dict(zip(config.commands.writable, expanded(config.commands.writable), strict=True))
-    told: set[frozenset[str]] = set()
+    warned: set[frozenset[str]] = set()
     for first, second in permutations(own, 2):
         pair = frozenset((first, second))
-        if first not in JUDGING or pair in told:
+        if first not in JUDGING or pair in warned:
             continue
         both = [t for t, a in own[first].items() for b in own[second].values() if within(a, b) or within(b, a)]
         if both:
-            told.add(pair)
+            warned.add(pair)
             yield (
                 f"{first} and {second} may both write {', '.join(dict.fromkeys(both))}: settings that one leaves there "
                 f"may steer the verdict of the other; list there under `readable` what is only read ({PROJECT_FILE})"

@@ -1,1 +1,1 @@
-"""A clean checkout of a tree, where tests run that decide, with what they need of ignored files."""
+"""Creates clean checkouts of a git tree to run tests in, with the ignored files that the tests need."""

@@ -1,9 +1,9 @@
-"""A clean checkout of a tree in a temporary folder: where tests run that decide, and those that prove the tests.
+"""Creates a clean checkout of a git tree in a temporary folder, for test runs that agents cannot influence.
 
 It holds what a fresh clone would: what git has of the tree, written with its attributes, and nothing else but what git
-ignores and was there before agents were at work (`brought`). Where the sandbox can, it stands in the project's place,
+ignores and was there before agents worked (`ignored_files`). Where the sandbox can, it stands in the project's place,
 which is then out of sight: no path tells the two apart, and whatever names a path in the project finds the checkout.
-Where it cannot, the checkout is a folder of its own, and what names the project is led into it (`redirect`).
+Where it cannot, the checkout is a folder of its own, and what names the project is led into it (`import_redirect`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import WorkspaceError
-from swarmgate.workspace.checkout import brought, redirect
+from swarmgate.workspace.checkout import ignored_files, import_redirect
 from swarmgate.workspace.files import paths, regular
-from swarmgate.workspace.git import hidden
+from swarmgate.workspace.git import hidden_files
 from swarmgate.workspace.git.diffs import SUBMODULE, enter, entries
 from swarmgate.workspace.git.driver import Driver
 from swarmgate.workspace.process import temporary
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from swarmgate.domain.review.change import ChangeSet
-    from swarmgate.workspace.checkout.brought import Item
+    from swarmgate.workspace.checkout.ignored_files import Item
     from swarmgate.workspace.process.process import Completed
     from swarmgate.workspace.sandbox.confinement import Sandbox
 
@@ -43,8 +43,8 @@ _ROOTED = ("autoload.php", "composer", "bin")
 
 
 @dataclass(frozen=True, slots=True)
-class Mixed:
-    """The tree before a change, but these paths, which are as after it."""
+class MixedTree:
+    """A tree as before a change, with these paths as after it."""
 
     change: ChangeSet
     paths: frozenset[str] = frozenset()
@@ -52,7 +52,7 @@ class Mixed:
 
 @dataclass(frozen=True)
 class Checkout:
-    """A checked out tree.
+    """A checked-out tree.
 
     Attributes:
         root: where its files lie.
@@ -119,10 +119,10 @@ class Checkout:
             folder=None,
         )
         if self.in_place:
-            shown = tuple(
+            visible = tuple(
                 (place, _ASIDE / place.relative_to(self.real)) for place in self.shared if self._is_own(place)
             )
-            bounds = replace(bounds, place=self.real, shown=shown)
+            bounds = replace(bounds, place=self.real, visible=visible)
         else:
             opened = real.confinement.readable
             known = (place for place in self.shared if self._is_own(place) or _is_below(place, opened))
@@ -212,7 +212,7 @@ class _Inside(CommandRunner):
 @contextlib.contextmanager
 def checked_out(
     root: Path,
-    tree: str | Mixed,
+    tree: str | MixedTree,
     *,
     items: Iterable[Item] | None = None,
     sandbox: Sandbox | None = None,
@@ -229,7 +229,7 @@ def checked_out(
         WorkspaceError: git failed.
     """
     git = Driver(root)
-    found = brought.present(root, hidden.ignored(git)) if items is None else tuple(items)
+    found = ignored_files.present(root, hidden_files.ignored(git)) if items is None else tuple(items)
     in_place = sandbox is not None and sandbox.relocates
     with (
         temporary.folder("checkout") as outer,
@@ -245,10 +245,10 @@ def checked_out(
         ]
         if not in_place:
             _redirects(outer, place, root, shared)
-        yield Checkout(place, root, in_place, tuple(shared), brought.binaries(found), private, git)
+        yield Checkout(place, root, in_place, tuple(shared), ignored_files.binaries(found), private, git)
 
 
-def _write(git: Driver, tree: str | Mixed, place: Path, index: Path) -> None:
+def _write(git: Driver, tree: str | MixedTree, place: Path, index: Path) -> None:
     """Writes the files of a tree; of submodules those of their commits, where they have them."""
     _read_tree(git, tree, index)
     git.run("checkout-index", "--all", "--force", "--index", index=index, work_tree=place)
@@ -263,7 +263,7 @@ def _write(git: Driver, tree: str | Mixed, place: Path, index: Path) -> None:
                 _write(Driver(inner), header.split()[1].decode(), target, own)
 
 
-def _read_tree(git: Driver, tree: str | Mixed, index: Path) -> None:
+def _read_tree(git: Driver, tree: str | MixedTree, index: Path) -> None:
     """Fills an index. Nothing is put over files that lie there: a link among them may lead anywhere."""
     if isinstance(tree, str):
         git.run("read-tree", tree, index=index)
@@ -287,9 +287,9 @@ def _history(root: Path, place: Path, *, aside: Path) -> Iterator[Path]:
 
 def _redirects(outer: Path, place: Path, real: Path, shared: Iterable[Path]) -> None:
     """What leads every Python into the checkout, its places in a file beside it: the environment names none of them."""
-    shutil.copyfile(redirect.__file__, outer / "python" / "sitecustomize.py")
+    shutil.copyfile(import_redirect.__file__, outer / "python" / "sitecustomize.py")
     named = map(os.fsencode, (real, place, outer / "seen", *shared))
-    (outer / "python" / redirect.PLACES).write_bytes(b"\0".join(named))
+    (outer / "python" / import_redirect.PLACES).write_bytes(b"\0".join(named))
 
 
 # --- what comes along ---
@@ -363,7 +363,7 @@ class _Links:
             inside = leads_to.is_relative_to(self.real)
             if entry.is_symlink() and inside and "node_modules" not in leads_to.relative_to(self.real).parts:
                 (target / entry.name).symlink_to(self._in_checkout(leads_to))
-            elif entry.name not in brought.CACHES:
+            elif entry.name not in ignored_files.CACHES:
                 self._link(entry, target / entry.name)
 
     def _composer(self, source: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""What no change of a file leaves as it was: the number, size and times of every file of a folder, told apart later.
+"""Fingerprints the files of a folder by number, size and times, to detect later changes.
 
 Nobody but the kernel sets the time of an inode's last change (stat(2), st_ctime), so that neither a program that puts
 the old size and time of modification back, nor one that moves another file into the place, goes unnoticed.

@@ -1,1 +1,1 @@
-"""Source code by its syntax: what it defines, which lines run, and small faults put into it."""
+"""Analyzes and rewrites source code by its syntax: definitions, executed lines, mutants."""

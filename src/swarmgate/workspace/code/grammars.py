@@ -1,4 +1,4 @@
-"""Syntax trees of many languages by tree-sitter: which grammar reads a file, and a parse that always ends.
+"""Parses source files of many languages with tree-sitter, in bounded time.
 
 The grammars come in the wheel of tree-sitter-language-pack 0.13.0; later releases download them at run time, and code
 never leaves the machine here. Only the grammars named below are used: one of the pack (cobol) never returns.
@@ -38,7 +38,7 @@ _WHILE_PARSING, _FOR_TEXT = 65536, 256
 
 
 class TooSlow(Exception):
-    """A grammar did not end within the time limit."""
+    """Raised when a grammar exceeds the time limit."""
 
 
 def grammar_of(path: str, language: str) -> str:

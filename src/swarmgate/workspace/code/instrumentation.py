@@ -1,4 +1,4 @@
-"""Instrumentation of Python code: which changed lines run, and the same text with the bodies of functions replaced.
+"""Instruments Python code: records which changed lines run, and replaces function bodies.
 
 A changed file is written anew, at the same places in each mode: it only says which lines ran (`PASS`), or each new or
 changed function raises at once (`RAISE`), or returns a wrong constant (`CONSTANT`). The text of the three differs in
@@ -59,7 +59,7 @@ setattr(builtins, name, probe)
 
 
 class Mode(IntEnum):
-    """What a rewritten file does."""
+    """What a replaced function body does: run as it is, raise, or return a constant."""
 
     PASS = 0
     RAISE = 1

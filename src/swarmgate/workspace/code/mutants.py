@@ -1,4 +1,4 @@
-"""Mutants of Python code: the operators of cosmic-ray, on chosen lines only.
+"""Creates mutants of Python code on chosen lines, with the operators of cosmic-ray.
 
 Where a test can see no difference whatever it does, there is no mutant: in annotations, and in what only a script runs.
 """

@@ -1,4 +1,4 @@
-"""What a source file defines, with the lines where: Python by its own parser, other languages by tree-sitter."""
+"""Lists the definitions of a source file with their lines: Python by its own parser, other languages by tree-sitter."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DEFINES = re.compile(
 """Kinds of nodes that may define something; those of Ruby have bare names."""
 
 _FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "function", "class", "generator_function"})
-_SHOWN = 140
+_LISTED = 140
 _DEEPEST = 3
 _LIMIT_S = 0.5
 
@@ -118,4 +118,4 @@ def _first(lines: list[str], row: int, column: int) -> str:
 
 def _cut(text: str) -> str:
     flat = " ".join(text.split())
-    return flat if len(flat) <= _SHOWN else flat[:_SHOWN] + "..."
+    return flat if len(flat) <= _LISTED else flat[:_LISTED] + "..."

@@ -1,4 +1,4 @@
-"""Which functions and lines of a Python file are new or changed, and where its probes go (`instrumentation`)."""
+"""Finds the new and changed functions and lines of a Python file, and where to insert coverage probes."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class _Marking:
 
     @property
     def _imported(self) -> str:
-        """The probe that says that the file ran at all."""
+        """The probe that reports that the file ran at all."""
         return f"{self._number}.0"
 
     def _outside(self, body: list[ast.stmt]) -> None:
@@ -258,7 +258,7 @@ def functions_of(texts: Iterable[bytes]) -> set[tuple[str, str]]:
 
 
 def unchanged(path: str, before: bytes | None, after: bytes | None) -> Callable[[str], bool]:
-    """Says of a test's name, as a runner reports it, whether that test stood in the file before, the very same.
+    """Builds a test of whether a test, by its reported name, is unchanged in the new file.
 
     Args:
         path: of the test file.

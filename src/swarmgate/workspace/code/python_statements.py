@@ -1,4 +1,4 @@
-"""What the statements and functions of a Python file are: which have to run, which do nothing, what they give."""
+"""Classifies Python statements and functions: which are executable, which have no effect, what they return."""
 
 from __future__ import annotations
 
@@ -154,13 +154,13 @@ def wrong_result(node: Function) -> str:
     values = [each for each in values if not (isinstance(each, ast.Constant) and each.value is None)]
     if not values:
         return ""
-    says = node.returns is not None and ast.unparse(node.returns).strip("'\"") == "bool"
-    boolean = says or node.name in _BOOLEAN_METHODS or all(map(is_boolean, values))
+    declared = node.returns is not None and ast.unparse(node.returns).strip("'\"") == "bool"
+    boolean = declared or node.name in _BOOLEAN_METHODS or all(map(is_boolean, values))
     return f"{PROBE}.{'untrue' if boolean else 'wrong'}"
 
 
 def is_boolean(value: ast.expr) -> bool:
-    """Whether an expression says yes or no, as far as its form tells."""
+    """Whether an expression is boolean, as far as its form tells."""
     if isinstance(value, ast.Compare) or (isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)):
         return True
     if isinstance(value, ast.BoolOp):

@@ -1,4 +1,4 @@
-"""Replaced bodies of functions in JavaScript, TypeScript and Go, by tree-sitter, as `instrumentation` does for Python.
+"""Replaces the bodies of functions in JavaScript, TypeScript and Go, to test whether tests notice it.
 
 Each new or changed function gets a condition before what it does, whose text differs in one digit between the modes.
 Which lines run is not measured there. A project whose tools take the added text for an error fails with it in each
@@ -48,10 +48,10 @@ class Replaceable:
         parts, read = [], 0
         digits = {_RAISES: str(2 if mode is Mode.RAISE else 0), _WRONG: str(2 if mode is Mode.CONSTANT else 0)}
         for offset, text in self._insertions:
-            shown = text
+            masked = text
             for sign, digit in digits.items():
-                shown = shown.replace(sign, digit)
-            parts += [self._source[read:offset], shown.encode()]
+                masked = masked.replace(sign, digit)
+            parts += [self._source[read:offset], masked.encode()]
             read = offset
         return b"".join([*parts, self._source[read:]])
 

@@ -1,13 +1,13 @@
-"""What commands change in the shell itself: folder, variables, arguments, and the files that later commands may run."""
+"""Simulates shell builtins: how `cd`, `export`, `set` and others change folder, variables, arguments and files."""
 
 from __future__ import annotations
 
 import posixpath
 from typing import TYPE_CHECKING
 
-from swarmgate.workspace.command_policy import marks
+from swarmgate.workspace.command_policy import quoting
 from swarmgate.workspace.command_policy.model import UNKNOWN, Feed
-from swarmgate.workspace.command_policy.printing import formatted
+from swarmgate.workspace.command_policy.predicted_output import formatted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -30,7 +30,7 @@ def joined(cwd: str, path: str) -> str:
 
 
 def apply(name: str, words: Sequence[Word], state: State, feed: Feed) -> None:
-    """Does to the state what a builtin would."""
+    """Applies a builtin to the state."""
     texts = [word.text for word in words]
     match name:
         case "cd" | "pushd" | "chdir":
@@ -67,14 +67,14 @@ def _read(name: str, texts: Sequence[str], state: State, feed: Feed) -> None:
     for index, each in enumerate(names):
         value = values[index].strip() if index < len(values) else UNKNOWN
         if feed.names and name == "read" and each is names[-1]:
-            value = marks.any_of([pattern.text for pattern in feed.names])
+            value = quoting.any_of([pattern.text for pattern in feed.names])
         if name in {"mapfile", "readarray"} or "-a" in texts:
             state.assign_all(each, [UNKNOWN])
         else:
             state.assign(each, value)
 
 
-def keep_files(name: str, words: Sequence[Word], state: State, out: Feed, *, network: Collection[str]) -> None:
+def record_files(name: str, words: Sequence[Word], state: State, out: Feed, *, network: Collection[str]) -> None:
     """Remembers which files hold what: a download, what `tee` got, a copy of one of them."""
     texts = [word.text for word in words]
     paths: list[str] = []

@@ -1,11 +1,11 @@
-"""A word of the tree becomes the words that the program gets, as far as the line tells."""
+"""Expands shell words (variables, substitutions, wildcards) without running the command line."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.workspace.command_policy import heredocs, marks
+from swarmgate.workspace.command_policy import heredocs, quoting
 from swarmgate.workspace.command_policy.model import UNKNOWN, Word
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _IN_STRING = re.compile(r'\\([$`"\\\n])')
 
 
 class Expansion:
-    """The words of one text.
+    """Expands the words of one text.
 
     Args:
         content: the text, UTF-8.
@@ -62,14 +62,14 @@ class Expansion:
 
     def words(self, group: Sequence[Node], state: State) -> list[Word]:
         """The words that one word of the source becomes: none, one or many."""
-        return marks.fields(self._begun(group) + self.text(group, state), home=state.home, cwd=state.cwd)
+        return quoting.fields(self._begun(group) + self.text(group, state), home=state.home, cwd=state.cwd)
 
     def one(self, group: Sequence[Node], state: State) -> str:
         """The text of a word that is not split, such as the value of a variable."""
         text = self._begun(group) + self.text(group, state)
         if text.startswith("~"):
             text = state.home + text[1:] if text[1:2] in {"", "/"} else text
-        return marks.plain(text)
+        return quoting.plain(text)
 
     def text(self, group: Sequence[Node], state: State) -> str:
         """The marked text of a word."""
@@ -83,18 +83,18 @@ class Expansion:
         """The escaped blanks that a word begins with: the grammar takes them for white space between words."""
         start = group[0].start_byte if group else 0
         found = _ESCAPED_BLANKS.search(self._content, max(0, start - _FAR), start)
-        return marks.quoted(found[1].decode()[1::2]) if found else ""
+        return quoting.quoted(found[1].decode()[1::2]) if found else ""
 
     def _piece(self, node: Node, state: State, *, inside: bool) -> str:  # noqa: C901 - one line a kind of node
         match node.type:
             case "raw_string":
-                return marks.quoted(self._raw(self.source(node)[1:-1]))
+                return quoting.quoted(self._raw(self.source(node)[1:-1]))
             case "ansi_c_string":
-                return marks.quoted(marks.unescaped(self.source(node)[2:-1]))
+                return quoting.quoted(quoting.unescaped(self.source(node)[2:-1]))
             case "string":
                 return self._string(node, state)
             case "string_content" | "heredoc_content":
-                return marks.quoted(_unescaped_in_string(self.source(node)))
+                return quoting.quoted(_unescaped_in_string(self.source(node)))
             case "concatenation" | "command_name" | "translated_string":
                 return self.text(node.children, state)
             case "simple_expansion":
@@ -103,9 +103,9 @@ class Expansion:
                 return self._expanded(node, state, inside=inside)
             case "command_substitution":
                 printed = self._substituted(node, state)
-                return marks.quoted(printed) if inside else printed
+                return quoting.quoted(printed) if inside else printed
             case "process_substitution":
-                return marks.quoted(self._process(node, state))
+                return quoting.quoted(self._process(node, state))
             case "arithmetic_expansion":
                 self._descend(node, state)
                 return "0"
@@ -113,7 +113,7 @@ class Expansion:
                 return self.source(node)
             case _:
                 self._descend(node, state)
-                return _BACKSLASH.sub(lambda found: marks.quoted(found[1].strip("\n")), self.source(node))
+                return _BACKSLASH.sub(lambda found: quoting.quoted(found[1].strip("\n")), self.source(node))
 
     def _raw(self, inner: str) -> str:
         found = re.fullmatch(f"{heredocs.MARK}(\\d+){heredocs.MARK}", inner)
@@ -121,19 +121,19 @@ class Expansion:
 
     def _string(self, node: Node, state: State) -> str:
         """A `"..."`: what stands between its parts belongs to it, though the tree leaves blanks out."""
-        parts, at = [marks.QUOTED], node.start_byte + 1
+        parts, at = [quoting.QUOTED], node.start_byte + 1
         for child in node.children[1:-1]:
             gap = self._content[at : child.start_byte].decode("utf-8", "replace")
-            parts += [marks.quoted(_unescaped_in_string(gap)), self._piece(child, state, inside=True)]
+            parts += [quoting.quoted(_unescaped_in_string(gap)), self._piece(child, state, inside=True)]
             at = child.end_byte
         gap = self._content[at : node.end_byte - 1].decode("utf-8", "replace")
-        return "".join([*parts, marks.quoted(_unescaped_in_string(gap))])
+        return "".join([*parts, quoting.quoted(_unescaped_in_string(gap))])
 
     def _valued(self, name: str, state: State, *, inside: bool) -> str:
         if name == "@" and inside:
-            return "\n".join(marks.quoted(each) for each in state.arguments)
+            return "\n".join(quoting.quoted(each) for each in state.arguments)
         value = state.value(name)
-        return marks.quoted(value) if inside else self._split(value, state)
+        return quoting.quoted(value) if inside else self._split(value, state)
 
     @staticmethod
     def _split(value: str, state: State) -> str:
@@ -152,16 +152,16 @@ class Expansion:
         if not rest:
             return self._valued(name, state, inside=inside)
         value = self._altered(node, name, state)
-        return marks.quoted(value) if inside else value
+        return quoting.quoted(value) if inside else value
 
     def _element(self, name: str, index: str, state: State, *, inside: bool) -> str:
         elements = list(state.arrays.get(name, ()))
         if not elements:
             return UNKNOWN
         if index in {"[@]", "[*]"}:
-            return "\n".join(marks.quoted(each) if inside else each for each in elements)
-        value = marks.any_of(elements)
-        return marks.quoted(value) if inside else value
+            return "\n".join(quoting.quoted(each) if inside else each for each in elements)
+        value = quoting.any_of(elements)
+        return quoting.quoted(value) if inside else value
 
     def _altered(self, node: Node, name: str, state: State) -> str:
         rest = self.source(node)[2 + len(name) : -1]
@@ -173,13 +173,13 @@ class Expansion:
             if child.start_byte >= node.start_byte + 2 + len((name + operator).encode())
         ]
         if operator in _DEFAULTS:
-            default = marks.plain(self.text(after[:-1], state))
+            default = quoting.plain(self.text(after[:-1], state))
             if "=" in operator and UNKNOWN in value:
                 state.assign(name, default)
             return default if UNKNOWN in value or not value else value
         if operator in _OTHERS:
-            other = marks.plain(self.text(after[:-1], state))
-            return marks.any_of([other, ""]) if UNKNOWN in value else other if value else ""
+            other = quoting.plain(self.text(after[:-1], state))
+            return quoting.any_of([other, ""]) if UNKNOWN in value else other if value else ""
         self._descend(node, state)
         if operator in {":?", "?"}:
             return value

@@ -1,4 +1,4 @@
-"""How a command line is read, what the policy says of it, and what would confine it: `swarm guard explain`."""
+"""Explains how a command line is parsed and judged, and which sandbox would confine it: `swarm guard explain`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.errors import MissingRequirement
-from swarmgate.workspace.command_policy.policy import judge, shown
+from swarmgate.workspace.command_policy.policy import judge, rendered
 from swarmgate.workspace.sandbox.choice import choose
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What would happen to a command line.
+    """The explanation of a command line: how it is read, judged and confined.
 
     Attributes:
         command: the line.
@@ -71,7 +71,7 @@ class Explained:
 
     def lines(self) -> list[str]:
         """For people."""
-        lines = ["Read as:", *(f"  {line}" for line in shown(self.judgement.commands) or ["(nothing)"])]
+        lines = ["Read as:", *(f"  {line}" for line in rendered(self.judgement.commands) or ["(nothing)"])]
         for reason in self.judgement.reasons:
             head = f"Refused by {reason.rule}: {reason.command}"
             lines += ["", head, f"  why:     {reason.why}", f"  instead: {reason.instead}"]
@@ -84,7 +84,7 @@ class Explained:
 
 
 def explain(command: str, *, root: Path, allow: Sequence[str], writable: Sequence[str], sandbox: str) -> Explained:
-    """What would happen to a command line of an agent.
+    """Explains what would happen to a command line of an agent.
 
     Args:
         command: the line.

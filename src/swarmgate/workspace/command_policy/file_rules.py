@@ -1,4 +1,4 @@
-"""Rules about files: what is deleted, and where is written."""
+"""Policy rules about files: which deletions and writes of a command are refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.workspace.command_policy.model import UNKNOWN, Simple, Word
-from swarmgate.workspace.command_policy.places import Grounds, Zone, folded, paths
+from swarmgate.workspace.command_policy.path_zones import Grounds, Zone, folded, paths
 from swarmgate.workspace.command_policy.verdict import Reason
 from swarmgate.workspace.command_policy.wrappers import EMPTY
 
@@ -46,7 +46,7 @@ GUARDED_WRITE = "guarded-write"
 
 
 def reasons(simple: Simple, grounds: Grounds) -> Iterator[Reason]:
-    """What speaks against a command because of the files that it deletes or writes."""
+    """Yields the reasons to refuse a command because of the files that it deletes or writes."""
     yield from _deleting(simple, grounds)
     for word in (*_written(simple), *(each.target for each in simple.redirects if each.writes)):
         yield from _write(simple, word, grounds)

@@ -1,11 +1,11 @@
-"""Rules about git: reading is free, history, index, branches and settings belong to swarmgate and the user."""
+"""Policy rules about git: reading is allowed; changing history, index, branches or settings is refused."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from swarmgate.workspace.command_policy.model import UNKNOWN, Simple, Word
-from swarmgate.workspace.command_policy.places import Grounds, Zone
+from swarmgate.workspace.command_policy.path_zones import Grounds, Zone
 from swarmgate.workspace.command_policy.verdict import Reason
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _VALUED = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path",
 
 
 def reasons(simple: Simple, grounds: Grounds) -> Iterator[Reason]:
-    """What speaks against a git command."""
+    """Yields the reasons to refuse a git command."""
     if simple.program not in {"git", "hub", "jj", "sl"} and not simple.program.startswith("git-"):
         return
     verb, rest, cwd, elsewhere = _parsed(simple)

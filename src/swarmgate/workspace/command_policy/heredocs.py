@@ -1,4 +1,4 @@
-r"""Here-documents and continued lines out of a text before it is parsed.
+r"""Removes here-documents and joins continued lines of a shell text before it is parsed.
 
 The grammar fails on whatever follows `<<EOF` in its line, and takes `r\` and `m` on the next line for two words.
 
@@ -20,7 +20,7 @@ _QUOTES = re.compile(r"['\"\\]")
 
 
 def lift(source: str) -> tuple[str, tuple[str, ...]]:
-    """The line without here-documents, and the bodies that were put aside, by number."""
+    """Splits a line into the text without here-documents, and their bodies by number."""
     if "<<" not in source and "\\\n" not in source:
         return source, ()
     return _Lifter(source).lifted()

@@ -1,4 +1,4 @@
-"""The words that reading and judging of a command line share."""
+"""Data classes that the parser and the rules of the command policy share: words, redirects, simple commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _VERSION = re.compile(r"(?<=[a-z])[0-9][0-9.]*$")
 
 
 class Unreadable(Exception):
-    """The line cannot be read; the message says where and why."""
+    """Raised when a line cannot be parsed; the message says where and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +82,14 @@ class Simple:
 
     def __str__(self) -> str:
         parts = [f"{name}={value}" for name, value in self.assigned]
-        parts += [_shown(str(word)) for word in self.words]
+        parts += [_rendered(str(word)) for word in self.words]
         parts += [f"{each.operator} {each.target}" for each in self.redirects]
         return " ".join(parts).replace(UNKNOWN, "?")
 
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """What stands at a command's input, and at the output of one.
+    """The content of a command's input or output.
 
     Attributes:
         text: all of it; None where only running tells.
@@ -113,5 +113,5 @@ def program_of(word: Word) -> str:
     return plain if plain in {"python", "pip", "perl", "ruby", "php", "pypy", "lua", "node"} else name
 
 
-def _shown(text: str) -> str:
+def _rendered(text: str) -> str:
     return f"'{text}'" if not text or any(char.isspace() for char in text) else text

@@ -1,4 +1,4 @@
-"""The policy: may a command line run, and if not, why and what instead. A pure function of the line and the rules."""
+"""Decides whether a command line may run, and if not, why and what to do instead. A pure function."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.workspace.command_policy import file_rules, git_rules, system_rules
 from swarmgate.workspace.command_policy.model import Unreadable
-from swarmgate.workspace.command_policy.places import Grounds
+from swarmgate.workspace.command_policy.path_zones import Grounds
 from swarmgate.workspace.command_policy.reader import Reader
 from swarmgate.workspace.command_policy.verdict import Judgement, Reason
 
@@ -68,7 +68,7 @@ def _once(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
     return tuple(dict.fromkeys(reasons))
 
 
-def shown(commands: Sequence[Simple]) -> list[str]:
+def rendered(commands: Sequence[Simple]) -> list[str]:
     """How a line was read: one command a line, below what starts it."""
     lines: list[str] = []
     above: tuple[str, ...] = ()

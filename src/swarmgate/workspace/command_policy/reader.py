@@ -1,4 +1,4 @@
-"""Reads a command line: which programs it would start, with which words, in which folder.
+"""Parses a command line into the programs that it would start, with their arguments and working folders.
 
 A shell that starts nothing: it follows variables, `cd`, functions and pipes as far as they stand in the line, goes into
 whatever runs further commands (`sh -c`, `env`, `xargs`, `find -exec`, `python -c`, ...) and writes down each program.
@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swarmgate.workspace.code import grammars
-from swarmgate.workspace.command_policy import builtins, heredocs, marks, programs, wrappers
+from swarmgate.workspace.command_policy import builtins, heredocs, inline_code, quoting, wrappers
 from swarmgate.workspace.command_policy.model import UNKNOWN, Feed, Redirect, Simple, Unreadable, Word, program_of
-from swarmgate.workspace.command_policy.printing import printed
+from swarmgate.workspace.command_policy.predicted_output import printed
 from swarmgate.workspace.command_policy.state import State
 from swarmgate.workspace.command_policy.walk import Text
 
@@ -34,7 +34,7 @@ _CODE_VARIABLES = frozenset({
 
 
 class Reader:
-    """One reading of a line.
+    """Parses one command line.
 
     Args:
         root: the repository's top, absolute; the line starts there.
@@ -53,7 +53,7 @@ class Reader:
         Raises:
             Unreadable: it is no valid shell code, or too much of it.
         """
-        if marks.has_private(text) or "\0" in text:
+        if quoting.has_private(text) or "\0" in text:
             raise Unreadable("it has characters that no command needs (NUL, or of Unicode's private range)")
         try:
             self.read(text, State(cwd=self._root, home=self._home), Feed(""))
@@ -100,12 +100,12 @@ class Reader:
             self._at_exit += [(inner.text, state) for inner in inners if inner.text]
             inners = ()
         unread = self._code(words, state, feed) or self._executed(words, state)
-        if not inners or unread or redirects or any(inner.kept for inner in inners):
+        if not inners or unread or redirects or any(inner.counted for inner in inners):
             self.record(Simple(tuple(words), tuple(redirects), state.cwd, state.via, tuple(assigned), unread))
         out = printed(words, feed, cwd=state.cwd, root=self._root)
         for inner in inners:
             out = self._inside(inner, state, feed, assigned) or out
-        builtins.keep_files(name, words[1:], state, out, network=NETWORK)
+        builtins.record_files(name, words[1:], state, out, network=NETWORK)
         return self._output(redirects, state, out)
 
     # --- inside of wrappers ---
@@ -173,7 +173,7 @@ class Reader:
                 if first.startswith("#!") and first[2:].split()
                 else "sh"
             )
-            if language in programs.LANGUAGES:
+            if language in inline_code.LANGUAGES:
                 return self._effects(language, written.text, below)
             self.read(written.text, below, Feed(""))
             return ""
@@ -197,9 +197,9 @@ class Reader:
     def _code(self, words: Sequence[Word], state: State, feed: Feed) -> str:
         """Goes through the code that an interpreter gets; returns why it cannot."""
         name = program_of(words[0])
-        if name not in programs.LANGUAGES:
+        if name not in inline_code.LANGUAGES:
             return ""
-        code, from_input = programs.code_of(words)
+        code, from_input = inline_code.code_of(words)
         if from_input and (feed.programs or feed.text):
             if feed.text is None:
                 return "" if feed.file and not NETWORK & set(feed.programs) else _piped(feed)
@@ -218,7 +218,7 @@ class Reader:
 
     def _effects(self, language: str, code: str, state: State) -> str:
         unread = ""
-        for effect in programs.effects(language, code):
+        for effect in inline_code.effects(language, code):
             match effect.kind:
                 case "shell":
                     self.read(effect.text, state, Feed(""))

@@ -1,11 +1,11 @@
-"""What a shell knows at one point of a line: its folder, variables, functions and arguments."""
+"""The simulated state of a shell within a command line: folder, variables, functions and arguments."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.workspace.command_policy import marks
+from swarmgate.workspace.command_policy import quoting
 from swarmgate.workspace.command_policy.model import UNKNOWN, Feed
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _NUMBERS = frozenset({"?", "$", "#", "RANDOM", "SECONDS", "LINENO", "UID", "EUID
 
 @dataclass
 class State:
-    """One shell; `copy` is what a subshell starts with.
+    """The state of one shell; `copy` is what a subshell starts with.
 
     Attributes:
         cwd: absolute; empty where it is not known.
@@ -58,7 +58,7 @@ class State:
         """Sets a variable; where that may be skipped, the old value stays possible."""
         old = self.variables.get(name)
         if self.doubtful and old is not None and old != value:
-            value = marks.any_of([old, value])
+            value = quoting.any_of([old, value])
         self.variables[name] = value
         self.arrays.pop(name, None)
 

@@ -1,4 +1,4 @@
-"""Rules about the machine and the network: disks, power, privileges, persistence, other hosts, publishing, bombs."""
+"""Policy rules about the machine and the network: disks, power, privileges, other hosts, publishing, fork bombs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from swarmgate.workspace.command_policy.verdict import Reason
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from swarmgate.workspace.command_policy.places import Grounds
+    from swarmgate.workspace.command_policy.path_zones import Grounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ _GH_READING = frozenset({"view", "list", "status", "diff", "checks", "search", "
 
 
 def reasons(simple: Simple, grounds: Grounds) -> Iterator[Reason]:
-    """What speaks against a command because of what it does to the machine or over the network."""
+    """Yields the reasons to refuse a command because of its effect on the machine or the network."""
     del grounds
     yield from _code(simple)
     if not simple.words or simple.program == UNKNOWN:

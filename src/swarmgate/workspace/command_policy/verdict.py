@@ -1,4 +1,4 @@
-"""What the policy says of a command line."""
+"""The verdict of the command policy on a command line, as a data class."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Goes through the tree of one text, statement by statement, as a shell would."""
+"""Walks the syntax tree of a shell text statement by statement, as a shell would execute it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
 from swarmgate.workspace.code import grammars
-from swarmgate.workspace.command_policy import builtins, heredocs, marks
+from swarmgate.workspace.command_policy import builtins, heredocs, quoting
 from swarmgate.workspace.command_policy.expansion import Expansion
 from swarmgate.workspace.command_policy.model import UNKNOWN, Feed, Redirect, Simple, Unreadable, Word
 
@@ -22,7 +22,7 @@ _WAITS = frozenset({"wait", "sleep", "break", "read", "exit", "return"})
 
 
 class Commands(Protocol):
-    """Who gets the commands of a text, in the order of a shell."""
+    """Receives the commands of a text, in the order of a shell."""
 
     def record(self, simple: Simple) -> None:
         """Takes a command that starts nothing itself: redirections alone, or what goes on for ever."""
@@ -35,7 +35,7 @@ class Commands(Protocol):
 
 
 class Text:
-    """One text of shell code.
+    """Walks one text of shell code.
 
     Args:
         commands: gets each command.
@@ -87,7 +87,7 @@ class Text:
                 state.doubtful = doubtful or index > 0
                 printed.append(self.walk(part, state, feed, behind))
         state.doubtful = doubtful
-        return feed if node.type == "pipeline" else _together(printed)
+        return feed if node.type == "pipeline" else _merged(printed)
 
     def _redirected(self, body: Sequence[Node], state: State, feed: Feed, behind: Sequence[Node]) -> Feed:
         if len(body) == 1 and body[0].type in {
@@ -107,7 +107,7 @@ class Text:
             if each.operator == "<":
                 known = state.files.get(builtins.joined(state.cwd, each.target.text))
                 feed = known or Feed(None, ("<",), file=each.target.text)
-        out = _together([self.walk(part, state, feed) for part in body])
+        out = _merged([self.walk(part, state, feed) for part in body])
         return Feed("") if any(each.writes for each in redirects) else out
 
     def _block(self, node: Node, state: State, feed: Feed) -> Feed:
@@ -122,7 +122,7 @@ class Text:
         state.doubtful = doubtful or node.type in _DOUBTFUL
         printed = [self._within(child, state, feed) for child in node.named_children]
         state.doubtful = doubtful
-        return _together([each for each in printed if each is not None])
+        return _merged([each for each in printed if each is not None])
 
     def _within(self, node: Node, state: State, feed: Feed) -> Feed | None:
         """A child that may be a statement, or a word with commands in it."""
@@ -142,7 +142,7 @@ class Text:
         if not items and not any(child.type == "in" for child in node.children):
             values = list(state.arguments)
         if name is not None:
-            state.variables[self._words.source(name)] = marks.any_of(values) if values else UNKNOWN
+            state.variables[self._words.source(name)] = quoting.any_of(values) if values else UNKNOWN
 
     # --- bombs ---
 
@@ -260,14 +260,14 @@ class Text:
     def _opened(operator: str, descriptor: str, targets: Sequence[Word]) -> list[Redirect]:
         if operator in {">&", "<&"} and all(word.text.rstrip("-").isdecimal() or word.text == "-" for word in targets):
             return []
-        shown = f"{descriptor}{operator}" if descriptor not in {"", "1", "0"} else operator
-        return [Redirect(shown, target) for target in targets]
+        symbol = f"{descriptor}{operator}" if descriptor not in {"", "1", "0"} else operator
+        return [Redirect(symbol, target) for target in targets]
 
     # --- commands in words ---
 
     def _substituted(self, node: Node, state: State) -> str:
         below = state.copy("$()")
-        out = _together([self._substatement(child, below) for child in node.named_children])
+        out = _merged([self._substatement(child, below) for child in node.named_children])
         return UNKNOWN if out.text is None else out.text.rstrip("\n")
 
     def _substatement(self, node: Node, state: State) -> Feed:
@@ -280,7 +280,7 @@ class Text:
         return self._within(node, state, Feed("")) or Feed("")
 
     def _process(self, node: Node, state: State) -> str:
-        out = _together([self._within(child, state.copy("<()"), Feed("")) or Feed("") for child in node.named_children])
+        out = _merged([self._within(child, state.copy("<()"), Feed("")) or Feed("") for child in node.named_children])
         path = f"/dev/fd/{63 + len(state.files)}"
         state.files[path] = out
         return path
@@ -307,7 +307,7 @@ def _below(node: Node) -> list[Node]:
     return list(grammars.walk(node))
 
 
-def _together(feeds: Sequence[Feed]) -> Feed:
+def _merged(feeds: Sequence[Feed]) -> Feed:
     """What several commands print one after the other."""
     if len(feeds) == 1:
         return feeds[0]

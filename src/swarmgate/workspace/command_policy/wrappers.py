@@ -1,4 +1,4 @@
-"""Programs that run other programs: what stands inside of `env`, `sh -c`, `xargs`, `find -exec`, `npx`, ..."""
+"""Unwraps programs that run other programs: `env`, `sh -c`, `xargs`, `find -exec`, `npx`, ..."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Inner:
     cwd: Word | None = None
     assigned: tuple[tuple[str, str], ...] = ()
     arguments: tuple[str, ...] = ()
-    kept: bool = False
+    counted: bool = False
     """Whether the wrapper itself is judged too."""
 
 
@@ -57,7 +57,7 @@ _AFTER_ONE = {
     "timeout": ("-s", "-k", "--signal", "--kill-after"), "taskset": (), "chrt": (), "chroot": (), "gtimeout": ("-s",
     "-k"),
 }  # fmt: skip
-"""As above, with one word in front of the command."""
+"""Wrappers whose command follows their options and one more word."""
 
 _RUNNERS = {
     ("uv", "run"): ("--with", "-p", "--python", "--extra", "--group", "--project", "--directory", "--env-file"),
@@ -73,16 +73,16 @@ _PARALLEL = ("-j", "--jobs", "-a", "-I", "-N", "--colsep", "--timeout", "--delay
 
 
 def unwrap(words: Sequence[Word]) -> tuple[Inner, ...]:
-    """What the command runs besides itself; nothing for a command that is no wrapper."""
+    """Lists what a wrapper command runs; nothing for a command that is no wrapper."""
     name = program_of(words[0])
     rest = tuple(words[1:])
     if name in SHELLS:
         return _shell(name, rest)
     if name in _SKIPPED:
         inner = _after(rest, _SKIPPED[name])
-        return (Inner(name, inner, kept=name in _PRIVILEGED),) if inner else ()
+        return (Inner(name, inner, counted=name in _PRIVILEGED),) if inner else ()
     if name in _AFTER_ONE:
-        return (Inner(name, _after(rest, _AFTER_ONE[name])[1:], kept=name in _PRIVILEGED),)
+        return (Inner(name, _after(rest, _AFTER_ONE[name])[1:], counted=name in _PRIVILEGED),)
     if name in _SPECIAL:
         return _SPECIAL[name](name, rest)
     pair = (name, rest[0].text) if rest else ("", "")
@@ -185,24 +185,24 @@ def _alias(name: str, words: Sequence[Word]) -> tuple[Inner, ...]:
 
 
 def _su(name: str, words: Sequence[Word]) -> tuple[Inner, ...]:
-    return (_option_text(name, words, ("-c", "--command")) or Inner(name, text="", kept=True),)
+    return (_option_text(name, words, ("-c", "--command")) or Inner(name, text="", counted=True),)
 
 
 def _script(name: str, words: Sequence[Word]) -> tuple[Inner, ...]:
-    found = _option_text(name, words, ("-c", "--command"), kept=False)
+    found = _option_text(name, words, ("-c", "--command"), counted=False)
     return (found,) if found else ()
 
 
-def _option_text(name: str, words: Sequence[Word], options: Sequence[str], *, kept: bool = True) -> Inner | None:
+def _option_text(name: str, words: Sequence[Word], options: Sequence[str], *, counted: bool = True) -> Inner | None:
     for index, word in enumerate(words):
         head, equals, value = word.text.partition("=")
         if head in options and (equals or index + 1 < len(words)):
-            return Inner(name, text=value if equals else words[index + 1].text, kept=kept)
+            return Inner(name, text=value if equals else words[index + 1].text, counted=counted)
     return None
 
 
 def _flock(name: str, words: Sequence[Word]) -> tuple[Inner, ...]:
-    if found := _option_text(name, words, ("-c", "--command"), kept=False):
+    if found := _option_text(name, words, ("-c", "--command"), counted=False):
         return (found,)
     inner = _after(words, ("-w", "--timeout", "-E"))[1:]
     return (Inner(name, inner),) if inner else ()
@@ -214,7 +214,7 @@ def _watch(name: str, words: Sequence[Word]) -> tuple[Inner, ...]:
 
 
 def _npx(name: str, words: Sequence[Word]) -> tuple[Inner, ...]:
-    if found := _option_text(name, words, ("-c", "--call"), kept=False):
+    if found := _option_text(name, words, ("-c", "--call"), counted=False):
         return (found,)
     inner = _after(words, ("-p", "--package"))
     return (Inner(name, inner),) if inner else ()
@@ -265,7 +265,7 @@ def placed(words: Sequence[Word], names: Sequence[Word], place: str) -> tuple[Wo
 
 def _find(_name: str, words: Sequence[Word]) -> tuple[Inner, ...]:
     """The commands of `-exec` and its kin, each on the files that are found."""
-    found, index = [Inner("find", kept=True)], 0
+    found, index = [Inner("find", counted=True)], 0
     while index < len(words):
         if words[index].text in {"-exec", "-execdir", "-ok", "-okdir"}:
             ends = [n for n in range(index + 1, len(words)) if words[n].text in {";", "+"}]
@@ -317,7 +317,7 @@ def _fd(name: str, words: Sequence[Word]) -> tuple[Inner, ...]:
 
 
 def _tar(name: str, words: Sequence[Word]) -> tuple[Inner, ...]:
-    found = [Inner(name, kept=True)]
+    found = [Inner(name, counted=True)]
     for index, word in enumerate(words):
         head, _, value = word.text.partition("=")
         if head == "--checkpoint-action" and value.startswith("exec="):
@@ -338,7 +338,7 @@ _GIT_CODE = re.compile(
 
 def _git(name: str, words: Sequence[Word]) -> tuple[Inner, ...]:
     """Git itself, and the commands that its settings on the line would make it run."""
-    found = [Inner(name, kept=True)]
+    found = [Inner(name, counted=True)]
     for index, word in enumerate(words):
         before = words[index - 1].text if index else ""
         value = word.text if before in {"-c", "--config"} else word.text.removeprefix("-c").removeprefix("--config=")
@@ -355,7 +355,7 @@ def _module(name: str, words: Sequence[Word]) -> tuple[Inner, ...]:
     """`python -m PROGRAM`."""
     for index, word in enumerate(words[:-1]):
         if word.text == "-m":
-            return (Inner(name, kept=True), Inner(f"{name} -m", tuple(words[index + 1 :])))
+            return (Inner(name, counted=True), Inner(f"{name} -m", tuple(words[index + 1 :])))
         if not word.text.startswith("-") or word.text in {"-c", "-"}:
             break
     return ()
@@ -364,7 +364,7 @@ def _module(name: str, words: Sequence[Word]) -> tuple[Inner, ...]:
 def _editor(name: str, words: Sequence[Word]) -> tuple[Inner, ...]:
     """`vim -c '!command'`."""
     codes = [word.text for word in words if re.match(r"(-c|\+)?:?!", word.text)]
-    return (Inner(name, kept=True), *(Inner(name, text=code.partition("!")[2]) for code in codes))
+    return (Inner(name, counted=True), *(Inner(name, text=code.partition("!")[2]) for code in codes))
 
 
 _SPECIAL: dict[str, Callable[[str, Sequence[Word]], tuple[Inner, ...]]] = {
@@ -373,5 +373,5 @@ _SPECIAL: dict[str, Callable[[str, Sequence[Word]], tuple[Inner, ...]]] = {
     "gxargs": _xargs, "git": _git, "python": _module, "pypy": _module, "parallel": _parallel, "find": _find,
     "gfind": _find, "fd": _fd, "fdfind": _fd, "tar": _tar, "vim": _editor,
     "vi": _editor, "nvim": _editor, "ex": _editor, "view": _editor, "nix-shell": lambda name, words: tuple(
-        filter(None, [_option_text(name, words, ("--run", "--command"), kept=False)])),
+        filter(None, [_option_text(name, words, ("--run", "--command"), counted=False)])),
 }  # fmt: skip

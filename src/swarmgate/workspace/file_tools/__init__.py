@@ -1,1 +1,1 @@
-"""The work tree as the agents' file tools see it: guarded, bounded, searched."""
+"""The file tools of agents: guarded reading, editing and searching of the work tree."""

@@ -1,4 +1,4 @@
-"""The work tree as the agents' file tools see it: guarded paths, bounded answers, atomic writes."""
+"""Reads, lists, searches and writes files of the work tree for agents, with guarded paths and bounded results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program of its own: search files for a regular expression. Run as a process, since only that can be ended in time.
+"""Searches files for a regular expression, as a separate process so that it can be stopped in time.
 
 Reads JSON {root, pattern, files, matches} from stdin; prints JSON {lines, skipped, more}. Standard library only.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 _FILE_BYTES = 2_000_000
 _LINE_CHARS = 2000
-_SHOWN_CHARS = 300
+_OUTPUT_CHARS = 300
 _PROBE_BYTES = 8000
 
 
@@ -33,7 +33,7 @@ def search(root: Path, pattern: str, files: list[str], matches: int) -> dict[str
             if expression.search(line[:_LINE_CHARS]):
                 if len(lines) == matches:
                     return {"lines": lines, "skipped": skipped, "more": True}
-                lines.append(f"{name}:{number}: {line[:_SHOWN_CHARS]}")
+                lines.append(f"{name}:{number}: {line[:_OUTPUT_CHARS]}")
     return {"lines": lines, "skipped": skipped, "more": False}
 
 

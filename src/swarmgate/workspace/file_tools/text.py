@@ -1,4 +1,4 @@
-"""Text files as models read and edit them: windows of lines, exact replacement, line ends kept."""
+"""Text operations of the file tools: windows of lines, exact replacement, preserved line endings."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def window(path: str, text: str, *, start: int | None, end: int | None, limit: i
         used += len(lines[stop]) + 1
         stop += 1
     if stop < first:  # one line alone is too long
-        kept = lines[stop][:limit]
+        head = lines[stop][:limit]
         note = f"[line {first} of {len(lines)}: its first {limit} of {len(lines[stop])} characters"
-        return f"{kept}\n{note}{_read_on(first + 1, len(lines))}]"
+        return f"{head}\n{note}{_read_on(first + 1, len(lines))}]"
     body = "".join(f"{line}\n" for line in lines[first - 1 : stop])
     return body if stop == last else f"{body}[lines {first}-{stop} of {len(lines)}{_read_on(stop + 1, len(lines))}]"
 
@@ -105,5 +105,5 @@ def _closest(text: str, old: str) -> str:
         return " No line resembles it; read the file again"
     at = stripped.index(close[0])
     height = min(old.count("\n") + 1, 10)
-    shown = "\n".join(line[:_COMPARED_WIDTH] for line in lines[at : at + height])
-    return f" The closest, from line {at + 1}:\n{shown}"
+    excerpt = "\n".join(line[:_COMPARED_WIDTH] for line in lines[at : at + height])
+    return f" The closest, from line {at + 1}:\n{excerpt}"

@@ -1,1 +1,1 @@
-"""Files by their paths: what may be opened, regular ones alone, replaced in one step."""
+"""Low-level file access: path checks, path patterns, safe reading and atomic replacement."""

@@ -1,4 +1,4 @@
-"""Replace a file in one step: a reader sees the old bytes or the new ones, also after a crash."""
+"""Replaces a file atomically: a reader sees the old bytes or the new ones, also after a crash."""
 
 from __future__ import annotations
 

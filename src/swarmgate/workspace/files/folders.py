@@ -1,4 +1,4 @@
-"""Makes folders below `.swarm/`, and never `.swarm/` itself: what the user took away is not made anew beside it."""
+"""Creates folders below `.swarm/`, but never `.swarm/` itself, so that a deleted one stays deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Path patterns: `*` within a folder, `**` across folders, `?`, `[a-z]`, `{a,b}`; without a slash at any depth."""
+"""Matches path patterns: `*` within a folder, `**` across folders, `?`, `[a-z]`, `{a,b}`; no slash: any depth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guarded door: which path, as a model writes it, may be opened at all."""
+"""Checks a path that a model wrote: which files may be opened at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command left in the work tree that nobody can read, and git cannot add: pipes, sockets, devices.
+"""Finds pipes, sockets and devices that a command created in the work tree, which git cannot add.
 
 A pipe that is named `.gitattributes` makes every git command wait; one in the place of a tracked file makes `git add`
 fail, and so does a file that its owner may not read.
@@ -15,11 +15,11 @@ from pathlib import Path
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.files.folders import make
 
-_KEPT_OUT = frozenset({".git", ".swarm"})
+_EXCLUDED = frozenset({".git", ".swarm"})
 
 
 def put_away(root: Path, quarantine: Path, *, since: float) -> tuple[str, ...]:
-    """Moves what is neither file, folder nor link below `quarantine`, and makes readable what its owner may not read.
+    """Moves irregular files below `quarantine`, and makes readable what its owner may not read.
 
     What was there before stays: a server of the user's may listen on it.
 
@@ -84,5 +84,5 @@ def _entries(root: Path) -> Iterator[os.DirEntry[str]]:
             continue
         for entry in entries:
             yield entry
-            if entry.is_dir(follow_symlinks=False) and entry.name not in _KEPT_OUT:
+            if entry.is_dir(follow_symlinks=False) and entry.name not in _EXCLUDED:
                 folders.append(entry.path)

@@ -1,4 +1,4 @@
-"""Repository paths as text: git's bytes to a `str` that JSON can hold, and back without loss.
+"""Converts repository paths between git's bytes and a `str` that JSON can hold, without loss.
 
 A path that is valid UTF-8 is itself. Any other (and one that starts with a double quote, which would be ambiguous) is
 written as git prints it by default: in double quotes, bytes beyond printable ASCII as three octal digits.

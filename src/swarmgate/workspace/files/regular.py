@@ -1,4 +1,4 @@
-"""Reads files that anybody may have put there: regular ones only, so that no pipe or device makes a reader wait.
+"""Reads regular files only, so that no pipe or device blocks the reader.
 
 What the user names on the command line may be a pipe as well (`--from <(command)`, `/dev/stdin`): `given` reads that,
 bounded in size and in waiting.

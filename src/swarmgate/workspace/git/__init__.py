@@ -1,1 +1,1 @@
-"""Git as swarmgate uses it: one driver, and what is read from and written to repositories with it."""
+"""Reads and writes git repositories through one driver of the `git` command."""

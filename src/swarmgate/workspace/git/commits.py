@@ -1,4 +1,4 @@
-"""Commits of exactly one change set, setting them aside, and finding them again by their trailers."""
+"""Creates commits of exactly one change set, sets commits aside, and finds task commits by their trailers."""
 
 from __future__ import annotations
 
@@ -100,11 +100,11 @@ def _made(git: Driver, locks: Locks, head: Commit, trailers: Mapping[str, str]) 
     if found.parent == head.id:
         return found
     if found.id == made.id:
-        left = f"the task's own, made at the same moment, is kept as {set_aside(git, locks, found, found.parent)}"
+        advice = f"the task's own, made at the same moment, is kept as {set_aside(git, locks, found, found.parent)}"
     else:
-        way = f"git rebase --onto {found.parent[:12]} {found.id[:12]}"
-        left = f"the task's own, {found.id[:12]}, takes back what {found.parent[:12]} did: {way} takes it out"
-    raise HeadMoved(f"{found.parent[:12]} was committed while the commit of the task was made", left=left)
+        command = f"git rebase --onto {found.parent[:12]} {found.id[:12]}"
+        advice = f"the task's own, {found.id[:12]}, takes back what {found.parent[:12]} did: {command} takes it out"
+    raise HeadMoved(f"{found.parent[:12]} was committed while the commit of the task was made", left=advice)
 
 
 def set_aside(git: Driver, locks: Locks, head: Commit, to: str) -> str:

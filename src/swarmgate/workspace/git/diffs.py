@@ -1,4 +1,4 @@
-"""The difference of two trees, read from git: what became of each file, and which lines are new."""
+"""Compares two git trees: the status of each file, and which lines are new."""
 
 from __future__ import annotations
 

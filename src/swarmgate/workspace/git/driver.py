@@ -1,4 +1,4 @@
-"""Git as a tool: one command in, bytes out, whatever the user's git configuration says."""
+"""Runs git commands and returns their output, independent of the user's git configuration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.errors import GitKilled, GitLocked, HeadMoved, MissingRequirement, WorkspaceError
 from swarmgate.workspace.files import regular
-from swarmgate.workspace.process import leftovers, temporary
+from swarmgate.workspace.process import orphans, temporary
 from swarmgate.workspace.programs import trusted
 
 if TYPE_CHECKING:
@@ -110,8 +110,8 @@ def call(
     """
     # Messages are read by `failure`, so they must not follow the user's language.
     own = {"LANGUAGE": "C", "LC_ALL": "C"}
-    around = {**trusted.environment(folder), **_store_beside(folder)}
-    settings = {**around, **own, **_TRUE_OBJECTS, **leftovers.of_git(), **(env or {})}
+    around = {**trusted.environment(folder), **_separate_store(folder)}
+    settings = {**around, **own, **_TRUE_OBJECTS, **orphans.of_git(), **(env or {})}
     program = trusted.find("git", folder)
     if program is None:
         raise MissingRequirement(
@@ -125,7 +125,7 @@ def call(
     except FileNotFoundError as error:
         raise WorkspaceError(f"git cannot run in {folder}: there is no such folder") from error
     with process:
-        out, err = _said(process, folder)
+        out, err = _output(process, folder)
     if number := _signal(process.returncode):
         command = next((each for each in args if not each.startswith("-") and "=" not in each), "")
         raise GitKilled(f"`git {command}` was ended by signal {number}", hint="Run the command again.")
@@ -133,7 +133,7 @@ def call(
 
 
 @functools.cache
-def _store_beside(folder: Path) -> dict[str, str]:
+def _separate_store(folder: Path) -> dict[str, str]:
     """Where new objects go in a repository that can only be read, as in our own sandbox; nothing for any other.
 
     Nothing can refer to them there: references can no more be written than objects, or this does not hold.
@@ -161,7 +161,7 @@ def _takes_files(folder: Path) -> bool:
 @functools.cache
 def _store(git: Path) -> Path:
     """The folder of such objects, gone with this process."""
-    return temporary.made(f"objects-of-{git.parent.name[:40]}")
+    return temporary.created(f"objects-of-{git.parent.name[:40]}")
 
 
 def _signal(code: int) -> int:
@@ -170,7 +170,7 @@ def _signal(code: int) -> int:
     return number if 1 < number < signal.NSIG else 0  # 129 is git's own, for wrong usage
 
 
-def _said(process: subprocess.Popen[bytes], folder: Path) -> tuple[bytes, bytes]:
+def _output(process: subprocess.Popen[bytes], folder: Path) -> tuple[bytes, bytes]:
     """What git prints until it ends. Where that takes long, pipes are looked for: git opens one and waits for ever."""
     try:
         try:
@@ -197,7 +197,7 @@ def _pipes(folder: Path) -> Iterator[Path]:
 
 
 def locked(stderr: str) -> str:
-    """The lock that stood in the way of a git command, by what it said; empty where none did."""
+    """The lock that blocked a git command, by its output; empty where none did."""
     found = _LOCK.search(stderr)
     return (found["lock"] or f"{found['config']}.lock") if found else ""
 
@@ -221,7 +221,7 @@ def failure(action: str, stderr: str) -> WorkspaceError:
 
 
 class Driver:
-    """Git commands in one work tree.
+    """Runs git commands in one work tree.
 
     Args:
         root: top level of the work tree.

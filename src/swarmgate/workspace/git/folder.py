@@ -1,4 +1,4 @@
-"""Git's own folder of a work tree, found without a process: what lies in it no stash, checkout or clean takes away."""
+"""Finds the git folder of a work tree without starting a process."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ def place(folder: Path) -> str:
         inode = folder.stat().st_ino
     except OSError:
         return ""
-    told = f"{socket.gethostname()}\0{os.path.realpath(folder)}\0{inode}"
-    return hashlib.sha256(told.encode(errors="surrogateescape")).hexdigest()[:16]
+    identity = f"{socket.gethostname()}\0{os.path.realpath(folder)}\0{inode}"
+    return hashlib.sha256(identity.encode(errors="surrogateescape")).hexdigest()[:16]

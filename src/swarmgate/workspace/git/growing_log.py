@@ -1,4 +1,4 @@
-"""A log that grows, kept in git: a chain of commits below refs of our own, each with the piece that came last.
+"""Stores an append-only log in git: a chain of commits below our own refs, one for each appended piece.
 
     refs/swarm/ledger/<name>/1 -> commit -> commit -> ...      each tree: `log`, the bytes since the commit before
 
@@ -36,7 +36,7 @@ _OPTIONS = (
 
 
 class Piece(NamedTuple):
-    """One commit of the chain: its id, what it says, its parents, its bytes (None: it holds no such file)."""
+    """One commit of the chain: its id, its message, its parents, its bytes (None: it holds no such file)."""
 
     commit: str
     message: str
@@ -57,17 +57,17 @@ def add(root: Path, ref: str, piece: bytes, *, message: str, parent: str) -> str
     Raises:
         WorkspaceError: git refused: the parent is gone, or the ref names something that is not before this.
     """
-    said = message.encode()
-    told = (
-        f"commit {ref}\nmark :1\ncommitter {_AUTHOR} {int(time.time())} +0000\ndata {len(said)}\n".encode() + said,
+    text = message.encode()
+    stream = (
+        f"commit {ref}\nmark :1\ncommitter {_AUTHOR} {int(time.time())} +0000\ndata {len(text)}\n".encode() + text,
         *([f"from {parent}".encode()] if parent else []),
         f"M 100644 inline {_FILE}\ndata {len(piece)}\n".encode() + piece,
         b"get-mark :1",
         b"done\n",
     )
-    code, out, err = _import(root, b"\n".join(told))
+    code, out, err = _import(root, b"\n".join(stream))
     if code and _unlocked(root, ref):
-        code, out, err = _import(root, b"\n".join(told))
+        code, out, err = _import(root, b"\n".join(stream))
     if code:
         raise failure(f"fast-import of {ref}", err)
     return out.decode().strip()

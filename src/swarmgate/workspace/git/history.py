@@ -1,4 +1,4 @@
-"""The history that work stands on: where HEAD is, what was committed since, what became of commits that are gone."""
+"""Reads the commit history: where HEAD is, what was committed since, and which commits are missing."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from swarmgate.workspace.git.commits import Commit
     from swarmgate.workspace.git.repository import Repository
 
-_LOOKED_AT, _COMPARED = 2_000, 200
-"""So many commits, the newest ones, are looked at where one is gone, and the patches of so many are read."""
+_SCANNED, _COMPARED = 2_000, 200
+"""Most commits, newest first, that are scanned for a missing one, and most patches that are compared."""
 _NAMED = 3
 """As many commits or files are named; the rest is counted."""
 _BRANCHES = "refs/heads/"
@@ -35,7 +35,7 @@ class Position(NamedTuple):
     commit: str
 
 
-class Made(NamedTuple):
+class TreeCommit(NamedTuple):
     """A commit that was made, and the tree that it had."""
 
     commit: str
@@ -90,7 +90,7 @@ def between(repository: Repository, base: str, tip: str) -> tuple[str, ...]:
 
 
 def meanwhile(repository: Repository, base: str, head: str, *, own: Collection[str] = ()) -> str:
-    """What became of a branch since `base`, in words that name the commits.
+    """Describes what was committed to a branch since `base`.
 
     Args:
         repository: where to look.
@@ -104,10 +104,10 @@ def meanwhile(repository: Repository, base: str, head: str, *, own: Collection[s
     named = ", ".join(f"`{each}`" for each in made[:_NAMED])
     more = f" and {len(made) - _NAMED} more" if len(made) > _NAMED else ""
     count = "a commit was" if len(made) == 1 else f"{len(made)} commits were"
-    told = f"{count} made on the branch meanwhile: {named}{more}"
+    summary = f"{count} made on the branch meanwhile: {named}{more}"
     changed = repository.changes(repository.tree_of(base), repository.tree_of(head)).paths
     held = [path for path in changed if path in own]
-    return f"{told}; files of the task are in it: {', '.join(held[:_NAMED])}" if held else told
+    return f"{summary}; files of the task are in it: {', '.join(held[:_NAMED])}" if held else summary
 
 
 def left_behind(repository: Repository, base: str, tip: str) -> tuple[str, ...]:
@@ -122,8 +122,8 @@ def left_behind(repository: Repository, base: str, tip: str) -> tuple[str, ...]:
     return tuple(sorted(map(paths.decode, changed - edited)))
 
 
-def rewritten(repository: Repository, gone: Sequence[Made], *, since: str, tip: str) -> dict[str, str]:
-    """What became of commits that `tip` does not have: their ids, each with the commit that now holds the same.
+def rewritten(repository: Repository, gone: Sequence[TreeCommit], *, since: str, tip: str) -> dict[str, str]:
+    """Finds what replaced commits that `tip` does not have: their ids, each with the commit that now holds the same.
 
     The same is a commit with the same patch (a rebase, a cherry-pick, another message), or one with the same tree,
     which holds all that was committed before it as well (a squash). Those for which there is none are left out.
@@ -146,17 +146,17 @@ def rewritten(repository: Repository, gone: Sequence[Made], *, since: str, tip: 
     return found
 
 
-def _newer(git: Driver, since: str, tip: str) -> Iterator[tuple[Made, str]]:
+def _newer(git: Driver, since: str, tip: str) -> Iterator[tuple[TreeCommit, str]]:
     """The commits that `tip` has and `since` has not, each with the time at which it was first written."""
     known = call(git.root, "cat-file", "-e", f"{since}^{{commit}}")[0] == 0
     revisions = (tip, *(("--not", since) if known else ()))
-    out = git.run("log", f"--max-count={_LOOKED_AT}", "--format=%H %T %at", *revisions, "--")
+    out = git.run("log", f"--max-count={_SCANNED}", "--format=%H %T %at", *revisions, "--")
     for line in out.decode().splitlines():
         commit, tree, wrote = line.split()
-        yield Made(commit, tree), wrote
+        yield TreeCommit(commit, tree), wrote
 
 
-def _same_patch(git: Driver, commit: str, there: Iterable[tuple[Made, str]]) -> str:
+def _same_patch(git: Driver, commit: str, there: Iterable[tuple[TreeCommit, str]]) -> str:
     """The commit that changes the very same lines; empty where there is none, or `commit` is not known any more."""
     code, out, _ = call(git.root, "log", "-1", "--format=%at", commit, "--")
     if code:

@@ -1,4 +1,4 @@
-"""Locks of git: what a dead run of ours left is removed, somebody else's is waited for, and then named.
+"""Handles git lock files: removes those of our own dead runs, waits for others, then reports their owner.
 
 Git guards its index and its references by files (`index.lock`, `HEAD.lock`); whoever is killed in the middle leaves
 them, and every later command fails. Before a command of ours takes one, a record says who is at work with what. That of
@@ -33,7 +33,7 @@ RECORD = Path(".swarm/runtime/git-at-work.json")
 WAIT_S = 10.0
 """For how long somebody else's lock is waited for: an editor gives it back within a second or so."""
 
-_TOLD_S, _POLL_S = 1.0, 0.05
+_NOTIFY_S, _POLL_S = 1.0, 0.05
 _TOP = ("index.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "ORIG_HEAD.lock", "FETCH_HEAD.lock")
 """What a command of ours may leave in git's folder; beside these, locks of single references."""
 _REFERENCES = ("refs", "reftable", "logs")
@@ -43,7 +43,7 @@ _SLACK_NS = 2_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """Locks of git that were ours and belonged to nobody any more, and the command in whose middle it died."""
+    """Removed locks of our own that belonged to nobody any more, and the command that died while it held them."""
 
     locks: tuple[str, ...]
     command: str
@@ -65,13 +65,13 @@ class Locks:
         git: runs git there.
 
     Attributes:
-        tell: is told when a lock is waited for, in words.
+        notify: is called with a text when a lock is waited for.
     """
 
     def __init__(self, git: Driver) -> None:
         self._git = git
         self._removed: list[Removed] = []
-        self.tell: Callable[[str], None] = lambda _text: None
+        self.notify: Callable[[str], None] = lambda _text: None
 
     @property
     def _record(self) -> Path:
@@ -110,7 +110,7 @@ class Locks:
     def recover(self) -> None:
         """Removes the locks of a run that died in the middle of a git command; `drain` says which they were.
 
-        What was still at work of it has been ended before (`leftovers`). A lock that somebody may hold by now is
+        What was still at work of it has been ended before (`orphans`). A lock that somebody may hold by now is
         waited for; the record stays as long as one of them does.
 
         Raises:
@@ -149,10 +149,10 @@ class Locks:
 
     def _read(self) -> _AtWork | None:
         try:
-            said = json.loads(self._record.read_bytes())
+            record = json.loads(self._record.read_bytes())
         except (OSError, ValueError, RecursionError):  # not there, cut short, or somebody's: it says nothing
             return None
-        match said:
+        match record:
             case {"process": str(process), "since": int(since), "command": str(command), **rest} if not rest:
                 return _AtWork(process, since, command)
         return None
@@ -169,7 +169,7 @@ class Locks:
         if found:
             self._removed.append(Removed(locks=tuple(map(str, found)), command=work.command))
             named = ", ".join(str(lock) for lock in found)
-            self.tell(f"`git {work.command}` was killed in the middle: the locks that it left were removed: {named}")
+            self.notify(f"`git {work.command}` was killed in the middle: the locks that it left were removed: {named}")
         return held
 
     def _since(self, work: _AtWork) -> list[Path]:
@@ -210,24 +210,24 @@ class Locks:
         Raises:
             GitLocked: it stays.
         """
-        told = time.monotonic() + _TOLD_S
+        notify_at = time.monotonic() + _NOTIFY_S
         while os.path.lexists(lock):
             now = time.monotonic()
             if now >= until:
                 raise self._named(lock)
-            if now >= told:
-                told = until
-                self.tell(f"waiting up to {WAIT_S:.0f} s for another git command, which holds {lock}")
+            if now >= notify_at:
+                notify_at = until
+                self.notify(f"waiting up to {WAIT_S:.0f} s for another git command, which holds {lock}")
             time.sleep(_POLL_S)
         if time.monotonic() >= until:  # it comes and goes: somebody is busy here
             raise self._named(lock)
 
     def _named(self, lock: Path) -> GitLocked:
         holders = processes.holders(lock, self._folders)
-        told = f"{lock} stands: git changes nothing while it is there."
+        message = f"{lock} stands: git changes nothing while it is there."
         if holders:
             by = f"`{holders[0].command}` (pid {holders[0].pid})"
             hint = f"{by} is at work here: let it come to its end, or end it; then: swarm run"
         else:
             hint = f"No git command is at work here, so one that crashed left it: rm '{lock}'; then: swarm run"
-        return GitLocked(told, lock=str(lock), hint=hint)
+        return GitLocked(message, lock=str(lock), hint=hint)

@@ -1,4 +1,4 @@
-"""A patch taken apart by file, as somebody reads it: text is shown as text, whatever an attribute calls it."""
+"""Splits a patch by file for display: text is shown as text, whatever git attributes say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The user's git repository: where it is, what state it is in, snapshots of its files, and commits."""
+"""The user's git repository: its location and state, snapshots of its files, and commits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from swarmgate.errors import MissingRequirement, NotAProject, WorkspaceError
 from swarmgate.workspace.files import paths  # the records of commits and diffs cost pydantic, 60 ms: late
-from swarmgate.workspace.git import unseen  # the records of commits and diffs cost pydantic, 60 ms: late
+from swarmgate.workspace.git import index_flags  # the records of commits and diffs cost pydantic, 60 ms: late
 from swarmgate.workspace.git.driver import BIG, LEFT_OUT, OUTSIDE, Driver, call, failure
 from swarmgate.workspace.git.locks import Locks
 from swarmgate.workspace.programs import trusted  # the records of commits and diffs cost pydantic, 60 ms: late
@@ -37,12 +37,12 @@ _LINK_MODE = "120000"
 """How git says that an entry of a tree is a symbolic link."""
 _NAMES = 200
 """Up to how many paths git looks up one by one; beyond, the whole tree is listed."""
-_KEPT_BYTES = 8_000_000
-"""Of a tree, so much of what was read is kept, and of a patch."""
+_CACHED_BYTES = 8_000_000
+"""Most bytes that are cached of one tree, and of one patch."""
 _REMEMBERED = 4
-"""So many trees and differences are kept: an attempt asks for the same ones again and again."""
+"""Trees and differences that are cached: an attempt asks for the same ones again and again."""
 _SIZES = 10_000
-"""So many sizes of contents are kept."""
+"""Sizes of contents that are cached."""
 _REPOSITORY = b"\0\0\xe0\0"
 """How an entry of the index says that it is a commit of another repository: mode 160000 (gitformat-index(5))."""
 
@@ -68,7 +68,7 @@ class Repository:
         self._unflagged: tuple[int, ...] | None = None  # the state of an index in which no entry has a flag
         self._reading, self._listing = threading.Lock(), threading.Lock()
         # What names its own content cannot go stale: a tree its files, an index its tree, two trees their difference.
-        self._kept: dict[str, dict[bytes, bytes | None]] = {}
+        self._cached: dict[str, dict[bytes, bytes | None]] = {}
         self._listed: dict[str, tuple[str, ...]] = {}
         self._trees: dict[str, str] = {}
         self._sizes: dict[str, int] = {}
@@ -194,10 +194,10 @@ class Repository:
         options = ("--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
         state = _state(self._git.git_dir / "index")
         with self._git.index() as index:
-            self._look_at_all(state, index)
-            said = self._git.run("status", "--porcelain=v1", "-z", *options, "--", ".", OUTSIDE, index=index)
+            self._unflag_index(state, index)
+            output = self._git.run("status", "--porcelain=v1", "-z", *options, "--", ".", OUTSIDE, index=index)
         # Twice is what git says of a file that is gone from the index and untracked in its place.
-        return tuple(dict.fromkeys(paths.decode(record[3:]) for record in said.split(b"\0")[:-1]))
+        return tuple(dict.fromkeys(paths.decode(record[3:]) for record in output.split(b"\0")[:-1]))
 
     def stash(self, message: str) -> bool:
         """Stash all that `dirty` names, untracked files too; False when there was nothing to stash."""
@@ -221,14 +221,14 @@ class Repository:
     def snapshot(self) -> str:
         """The id of a tree that holds the work tree as it is now; index, stash and files are not touched.
 
-        In it: tracked files as they are on disk, whatever flags of the index say of them (`workspace.unseen`), and
+        In it: tracked files as they are on disk, whatever flags of the index say of them (`index_flags`), and
         untracked ones that are neither ignored nor a tool's artefact (`driver.ARTEFACTS`). `.swarm/` is as in HEAD. A
         repository in this one is the commit that it stands at; where that has none, it is an error, or left out and
         named in `not_followed` (`lenient`).
         """
         state = _state(self._git.git_dir / "index")
         with self._git.index() as index:
-            self._look_at_all(state, index)
+            self._unflag_index(state, index)
             # Out of the index, ignored, and back as in HEAD: `git add` with an exclude pathspec fails where the user's
             # .gitignore names the same folder, and would store the growing ledger with every snapshot where not.
             tracked = self._tracks_swarm or _may_hold(index, b".swarm/")
@@ -240,9 +240,9 @@ class Repository:
                 self._git.run("reset", "--quiet", "HEAD", "--", ".swarm", index=index)
             return self._tree_in(index)
 
-    def _look_at_all(self, state: tuple[int, ...], index: Path) -> None:
+    def _unflag_index(self, state: tuple[int, ...], index: Path) -> None:
         """Takes the flags off the copy of an index that was in a state; one known to have none is not asked again."""
-        if state != self._unflagged and not unseen.unflag(self._git, index):
+        if state != self._unflagged and not index_flags.unflag(self._git, index):
             self._unflagged = state
 
     def _tree_in(self, index: Path) -> str:
@@ -284,7 +284,7 @@ class Repository:
 
     def staged_apart(self, head: str, tree: str) -> tuple[str, ...]:
         """The paths outside `.swarm/` of which the index holds something that neither of these trees has."""
-        return unseen.staged_apart(self._git, head, tree)
+        return index_flags.staged_apart(self._git, head, tree)
 
     @property
     def git_dir(self) -> Path:
@@ -324,7 +324,7 @@ class Repository:
             sizes = self.sizes(each for file in files for each in (file.old_id, file.new_id))
             big = (file for file in files if max(sizes.get(file.old_id, 0), sizes.get(file.new_id, 0)) > BIG)
             found = diffs.patch(self._git, base, tree, without=[path for file in big for path in file.touched])
-        if _ID.fullmatch(base) and _ID.fullmatch(tree) and len(found) <= _KEPT_BYTES:
+        if _ID.fullmatch(base) and _ID.fullmatch(tree) and len(found) <= _CACHED_BYTES:
             _remember(self._patches, (base, tree), found)
         return found
 
@@ -371,7 +371,7 @@ class Repository:
             else:
                 found[tree] = self._listed_contents(tree, raws)
         with self._reading:  # gates ask for the same at the same time, from threads of their own
-            return found | self._looked_up(few)
+            return found | self._read_few(few)
 
     def _listed_contents(self, tree: str, raws: Mapping[bytes, str]) -> dict[str, bytes]:
         """The contents of many files."""
@@ -417,9 +417,9 @@ class Repository:
 
     def put_away_foreign(self, quarantine: Path) -> tuple[str, ...]:
         """Move what no tree may hold (a repository in this one, `.GIT`) below `quarantine`; returns its paths."""
-        from swarmgate.workspace.git import foreign  # noqa: PLC0415 - late: as above
+        from swarmgate.workspace.git import nested_repositories  # noqa: PLC0415 - late: see the imports above
 
-        return foreign.put_away(self._git, quarantine)
+        return nested_repositories.put_away(self._git, quarantine)
 
     def commit(self, change: ChangeSet, message: str, trailers: Sequence[tuple[str, str]], *, onto: str = "") -> Commit:
         """Commit exactly the files of `change`, with the content that they have in `change.tree`.
@@ -485,20 +485,20 @@ class Repository:
     def _line(self, *args: str) -> str:
         return self._git.run(*args).decode(errors="surrogateescape").rstrip("\n")
 
-    def _looked_up(self, wanted: Mapping[str, Mapping[bytes, str]]) -> dict[str, dict[str, bytes]]:
+    def _read_few(self, wanted: Mapping[str, Mapping[bytes, str]]) -> dict[str, dict[str, bytes]]:
         """The contents of few files of each tree."""
-        kept = {tree: dict(self._kept.get(tree, {})) for tree in wanted}
-        fresh = [(tree, raw) for tree, raws in wanted.items() for raw in raws if raw not in kept[tree]]
+        known = {tree: dict(self._cached.get(tree, {})) for tree in wanted}
+        fresh = [(tree, raw) for tree, raws in wanted.items() for raw in raws if raw not in known[tree]]
         contents = self._objects([tree.encode() + b":" + raw for tree, raw in fresh])
         for (tree, raw), content in zip(fresh, contents, strict=True):
-            kept[tree][raw] = content
-        for tree, each in kept.items():
+            known[tree][raw] = content
+        for tree, each in known.items():
             # A name such as HEAD may stand for another tree the next time.
             if _ID.fullmatch(tree):
                 size = sum(len(content or b"") for content in each.values())
-                _remember(self._kept, tree, each if size <= _KEPT_BYTES else {})
+                _remember(self._cached, tree, each if size <= _CACHED_BYTES else {})
         return {
-            tree: {path: content for raw, path in raws.items() if (content := kept[tree][raw]) is not None}
+            tree: {path: content for raw, path in raws.items() if (content := known[tree][raw]) is not None}
             for tree, raws in wanted.items()
         }
 

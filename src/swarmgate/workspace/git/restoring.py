@@ -1,4 +1,4 @@
-"""Put the work tree back to a tree, touching only what differs and keeping a copy of all that is overwritten."""
+"""Restores the work tree to a git tree, touching only what differs and backing up what is overwritten."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class _Writer:
         places = {entry.path: PurePosixPath(os.fsdecode(entry.path)) for entry in entries}
         try:
             for place in places.values():
-                self._keep(place)
+                self._back_up(place)
             for place in places.values():
                 with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                     (self._git.root / place).unlink()
@@ -83,7 +83,7 @@ class _Writer:
         except OSError as error:
             raise WorkspaceError(f"the work tree could not be put back: {error}") from error
 
-    def _keep(self, place: PurePosixPath) -> None:
+    def _back_up(self, place: PurePosixPath) -> None:
         """Copy what stands there; move away whatever is in its way (a file as a parent, a folder in its place)."""
         for parent in reversed(place.parents[:-1]):
             there = self._git.root / parent

@@ -1,4 +1,4 @@
-"""What to judge and what to compare it with: merge bases, the index, a whole tree, and a tree set up elsewhere."""
+"""Resolves what to check and what to compare it with: merge bases, the index, a whole tree, a separate work tree."""
 
 from __future__ import annotations
 

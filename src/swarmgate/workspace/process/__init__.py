@@ -1,1 +1,1 @@
-"""Processes: started, bounded, supervised, told apart, and ended with all that they started."""
+"""Starts processes under supervision, limits them, and ends them with everything that they started."""

@@ -1,4 +1,4 @@
-"""A process that serves while a block of code runs, and is gone after it."""
+"""Runs a server process while a block of code runs, and ends it afterwards."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def serving(argv: Sequence[str]) -> Iterator[str]:
         try:
             line = process.stdout.readline().strip() if process.stdout else ""
             if not line:
-                said = process.stderr.read().strip() if process.stderr else ""
-                raise MissingRequirement(f"`{argv[0]}` did not start: {said or 'it ended without a word'}")
+                output = process.stderr.read().strip() if process.stderr else ""
+                raise MissingRequirement(f"`{argv[0]}` did not start: {output or 'it ended without a word'}")
             yield line
         finally:
             process.terminate()

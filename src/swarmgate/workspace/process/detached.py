@@ -1,4 +1,4 @@
-"""A process that goes on after ours has ended, and signals to a process that somebody else started."""
+"""Starts processes that outlive this one, and sends signals to processes that somebody else started."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def start(
     Raises:
         OSError: it could not be started.
     """
-    with errors.open("ab") as told:
+    with errors.open("ab") as error_log:
         process = subprocess.Popen(
             argv,
             cwd=cwd,
             env=dict(environ),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=told,
+            stderr=error_log,
             start_new_session=True,
         )
     with process:

@@ -1,4 +1,4 @@
-"""Names a process so that none is ever mistaken for it: by its number, its start, and the kernel that counts them.
+"""Names a process uniquely: by its number, its start time, and the kernel that counts them.
 
 A process number alone is given away again. The name stands in file names and in variables, where a later process of
 swarmgate reads whose they are, and whether that one has ended.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PATTERN = r"\d{1,10}-\d{1,20}-[0-9a-f]{8}"
-"""How a name looks, as a regular expression without groups."""
+"""The pattern of a name, as a regular expression without groups."""
 
 _NAME = re.compile(r"(\d{1,10})-(\d{1,20})-([0-9a-f]{8})")
 
@@ -48,8 +48,8 @@ def has_ended(name: str) -> bool:
 
 
 def start(pid: int) -> int | None:
-    """When a process began, in clock ticks since the boot; None where there is none, or it waits to be buried."""
-    found = table.look(pid)
+    """The start time of a process in clock ticks since the boot; None where there is none, or it is a zombie."""
+    found = table.lookup(pid)
     # Of a program whose first thread is gone, others may go on.
     if found is None or (found.dead and _threads(pid) <= 1):
         return None

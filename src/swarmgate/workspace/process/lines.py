@@ -1,4 +1,4 @@
-"""The lines of what a program prints, while it prints."""
+"""Reads the lines of a program's output while it prints."""
 
 from __future__ import annotations
 

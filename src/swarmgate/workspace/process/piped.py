@@ -1,4 +1,4 @@
-"""A program that is spoken to while it runs: lines go in, lines come out, and nothing that it started outlives it."""
+"""Runs a program interactively: sends lines to its stdin, reads lines from its stdout, and ends all that it started."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _WAITING = 64 << 20
 
 
 class Ended(EOFError):
-    """The program takes nothing any more, or says nothing any more."""
+    """Raised when the program reads no more input or writes no more output."""
 
 
 class Piped:
-    """A program that runs.
+    """A running program with pipes to its stdin and stdout.
 
     Args:
         output_limit: characters kept of what it prints on stderr.
@@ -160,11 +160,11 @@ async def start(
         WorkspaceError: `cwd` is no folder, the operating system refused to start the process, or something that it
             started cannot be ended.
     """
-    shown = shlex.join(argv)
+    command = shlex.join(argv)
     if not cwd.is_dir():  # noqa: ASYNC240 - one stat call
-        raise WorkspaceError(f"`{shown}` cannot run in {cwd}: there is no such folder")
+        raise WorkspaceError(f"`{command}` cannot run in {cwd}: there is no such folder")
     piped = Piped(output_limit)
     async with contextlib.AsyncExitStack() as stack:
-        with starting(list(argv), shown):
+        with starting(list(argv), command):
             await stack.enter_async_context(piped.running(argv, cwd, marked(env, inherit=inherit)))
         yield piped

@@ -1,4 +1,4 @@
-"""Run one external program: bounded in time and memory, and nothing that it started outlives the call, or this process.
+"""Runs one external program, bounded in time and memory; nothing that it started outlives the call.
 
 Who sees to that is `supervision`. Elsewhere than on Linux a daemon that makes a session of its own is not found.
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import MissingRequirement, WorkspaceError
-from swarmgate.workspace.process import leftovers, table, temporary
+from swarmgate.workspace.process import orphans, table, temporary
 from swarmgate.workspace.process.lines import Lines
 from swarmgate.workspace.process.supervision.call import Call
 
@@ -38,7 +38,7 @@ KILLED = tuple(code for number in (signal.SIGKILL, signal.SIGTERM) for code in (
 
 
 class Completed(Frozen):
-    """A process that has ended.
+    """The result of a process that has ended.
 
     `exit_code` is None when it was ended at its time limit, minus the number of the signal that ended it.
     `stdout` and `stderr` keep head and tail of what was printed, UTF-8 with replacement characters.
@@ -105,20 +105,20 @@ async def run(
             started cannot be ended.
     """
     command = ["/bin/sh", "-c", argv] if isinstance(argv, str) else list(argv)
-    shown = argv if isinstance(argv, str) else shlex.join(command)
+    displayed = argv if isinstance(argv, str) else shlex.join(command)
     if not cwd.is_dir():  # noqa: ASYNC240 - one stat call
-        raise WorkspaceError(f"`{shown}` cannot run in {cwd}: there is no such folder")
+        raise WorkspaceError(f"`{displayed}` cannot run in {cwd}: there is no such folder")
     capture = _Capture(output_limit, on_line)
     variables = marked(env, inherit=inherit)
     started = time.monotonic()
-    with temporary.holding(stdin) as source, starting(command, shown):
+    with temporary.holding(stdin) as source, starting(command, displayed):
         call = Call(command, cwd, variables, source, capture)
         capture.stop = call.ended.set
         async with call:
             timed_out = not await _ended(call, timeout_s, while_at_work=while_at_work)
     capture.raise_refusal()
     return Completed(
-        command=shown.encode(errors="replace").decode(),
+        command=displayed.encode(errors="replace").decode(),
         exit_code=None if timed_out else call.exit_code,
         stdout=capture.text(1),
         stderr=capture.text(2),
@@ -153,13 +153,13 @@ async def again_if_killed(once: Callable[[], Awaitable[Completed]]) -> Completed
 def marked(env: Mapping[str, str] | None, *, inherit: bool) -> dict[str, str]:
     """The environment of a program that is about to be started, with the mark by which what it leaves is found."""
     variables = {**(os.environ if inherit else {}), **(env or {})}
-    variables[leftovers.VARIABLE] = variables.get(leftovers.VARIABLE, "") + leftovers.mark()
+    variables[orphans.VARIABLE] = variables.get(orphans.VARIABLE, "") + orphans.mark()
     return variables
 
 
 @contextlib.contextmanager
-def starting(command: list[str], shown: str) -> Iterator[None]:
-    """Says of a program that could not be started why, and what to do."""
+def starting(command: list[str], displayed: str) -> Iterator[None]:
+    """Turns the failure to start a program into an error that says why, and what to do."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -172,7 +172,7 @@ def starting(command: list[str], shown: str) -> Iterator[None]:
             f"the program `{command[0]}` cannot be executed: permission denied", hint=f"chmod +x {command[0]}"
         ) from error
     except (OSError, ValueError) as error:
-        raise WorkspaceError(f"`{shown[:200]}` could not be started: {error}") from error
+        raise WorkspaceError(f"`{displayed[:200]}` could not be started: {error}") from error
 
 
 class _Capture:
@@ -203,7 +203,7 @@ class _Capture:
 
 
 class Bounded:
-    """The first and the last characters of a stream, and how many stood between them."""
+    """The first and the last characters of a stream, and how many were left out between them."""
 
     def __init__(self, limit: int) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -229,7 +229,7 @@ class Bounded:
             self._dropped += gone
 
     def text(self) -> str:
-        """What was kept."""
+        """The stored characters, with a note of what was left out."""
         self.feed(b"", final=True)
         tail = "".join(self._tail)
         surplus = max(0, len(tail) - self._tail_room)

@@ -1,4 +1,4 @@
-"""The processes of this machine as the kernel lists them in /proc, and signals that reach the one that is meant.
+"""Lists the processes of this machine from /proc, and signals exactly the intended one.
 
 Standard library only, like all that `server` imports. Numbers are those of the kernel's headers (prctl.h).
 """
@@ -29,7 +29,7 @@ class Process(NamedTuple):
 
 
 def adopt_orphans() -> None:
-    """Make this process a child subreaper (prctl(2)): who loses its parent below becomes its child. Linux only."""
+    """Makes this process a child subreaper (prctl(2)), which inherits orphaned descendants. Linux only."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -40,12 +40,12 @@ def is_visible() -> bool:
 
 
 def numbers() -> list[int]:
-    """Those of all processes; none where the system does not list them."""
+    """The numbers of all processes; none where the system does not list them."""
     return [int(name) for name in os.listdir("/proc") if name.isdigit()] if is_visible() else []  # noqa: PTH208 - quick
 
 
-def told(pid: int, name: str) -> bytes:
-    """What the kernel's file of that name says of a process; nothing where it is gone, or not ours to ask."""
+def read_file(pid: int, name: str) -> bytes:
+    """Reads a file of a process in /proc; empty where the process is gone, or not ours to read."""
     try:
         with open(f"/proc/{pid}/{name}", "rb") as file:  # noqa: PTH123 - hundreds in a row
             return file.read()
@@ -53,9 +53,9 @@ def told(pid: int, name: str) -> bytes:
         return b""
 
 
-def look(pid: int) -> Process | None:
-    """A process; None where there is none of that number."""
-    fields = told(pid, "stat").rpartition(b")")[2].split()
+def lookup(pid: int) -> Process | None:
+    """Finds a process by its number; None where there is none."""
+    fields = read_file(pid, "stat").rpartition(b")")[2].split()
     try:
         return Process(int(fields[1]), int(fields[2]), int(fields[19]), fields[0] in {b"Z", b"X"})
     except (ValueError, IndexError):
@@ -83,20 +83,20 @@ def processor_s(top: int) -> float | None:
         return None
     ticks = 0
     for pid in (top, *(pid for pid, _ in descendants(top))):
-        fields = told(pid, "stat").rpartition(b")")[2].split()
+        fields = read_file(pid, "stat").rpartition(b")")[2].split()
         # Its own user and system time, and those of its children that were waited for (proc(5)).
         ticks += sum(map(int, fields[13:15] if pid == top else fields[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def starves(top: int) -> bool:
-    """Whether something below a process would go on, had it a processor, or waits for the disk that memory is on."""
+    """Whether a process below this one is runnable, or waits for the disk that memory is on."""
     pids = [pid for pid, _ in descendants(top)] if is_visible() else []
     return any(state in {b"R", b"D"} for pid in pids for state in _states(pid).values())
 
 
 def starves_itself() -> bool:
-    """Whether a thread of this process would go on, had it a processor; the asking one does not count."""
+    """Whether another thread of this process is runnable."""
     states = _states(os.getpid()) if is_visible() else {}
     return any(state == b"R" for thread, state in states.items() if thread != threading.get_native_id())
 
@@ -107,24 +107,24 @@ def _states(pid: int) -> dict[int, bytes]:
         threads = [int(name) for name in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208 - quick
     except OSError:
         return {}
-    said = ((thread, told(pid, f"task/{thread}/stat").rpartition(b")")[2].split()) for thread in threads)
-    return {thread: fields[0] for thread, fields in said if fields}
+    stats = ((thread, read_file(pid, f"task/{thread}/stat").rpartition(b")")[2].split()) for thread in threads)
+    return {thread: fields[0] for thread, fields in stats if fields}
 
 
 def children() -> list[int]:
-    """Those of this process, unburied ones too."""
+    """The children of this process, zombies too."""
     return [pid for pid, process in _all() if process.parent == os.getpid()]
 
 
 def group_lives(group: int) -> bool:
-    """Whether a process of the group still runs. Zombies do not: where nobody reaps them, they stay for ever."""
+    """Whether a process of the group still runs. Zombies do not count: where nobody reaps them, they stay for ever."""
     if not is_visible():
         return signal_group(group, 0)
     return any(process.group == group and not process.dead for _, process in _all())
 
 
 def signal_group(group: int, number: int) -> bool:
-    """Whether the group was there to take the signal; macOS answers EPERM for a group of zombies."""
+    """Signals a process group; returns whether it existed. macOS answers EPERM for a group of zombies."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):
@@ -133,14 +133,14 @@ def signal_group(group: int, number: int) -> bool:
 
 
 def send(pid: int, start: int, number: int) -> None:
-    """Signal the process that began then, and no other: numbers are given away again."""
+    """Signals the process that began at that time, and no other: process numbers are reused."""
     with contextlib.suppress(OSError):
         if not hasattr(os, "pidfd_open"):
             os.kill(pid, number)
             return
         handle = os.pidfd_open(pid)
         try:
-            found = look(pid)
+            found = lookup(pid)
             if found and found.start == start:
                 signal.pidfd_send_signal(handle, number)
         finally:
@@ -149,5 +149,5 @@ def send(pid: int, start: int, number: int) -> None:
 
 def _all() -> Iterator[tuple[int, Process]]:
     for pid in numbers():
-        if found := look(pid):
+        if found := lookup(pid):
             yield pid, found

@@ -1,4 +1,4 @@
-"""The only place where temporary files and folders are made: below one folder of this process.
+"""Creates all temporary files and folders, below one folder of this process.
 
     <TMPDIR>/swarmgate-<user id>/run-<process>/<what>-<random>
 
@@ -42,20 +42,20 @@ _swept: set[int] = set()
 
 @contextlib.contextmanager
 def folder(what: str) -> Iterator[Path]:
-    """A folder of one's own, resolved, for the length of a block; what cannot be removed then is removed later.
+    """Creates a folder for the length of a block; what cannot be removed then is removed later.
 
     Raises:
         WorkspaceError: none can be made.
     """
-    place = made(what)
+    place = created(what)
     try:
         yield place
     finally:
         remove(place)
 
 
-def made(what: str) -> Path:
-    """A folder of one's own, resolved; who asks for it says `remove` later.
+def created(what: str) -> Path:
+    """Creates a folder; the caller removes it with `remove` later.
 
     Args:
         what: the beginning of its name.
@@ -78,18 +78,18 @@ def made(what: str) -> Path:
 
 
 def owned(what: str, owner: object) -> Path:
-    """A folder that goes with an object.
+    """Creates a folder that is deleted with its owner, an object.
 
     Raises:
         WorkspaceError: none can be made.
     """
-    place = made(what)
+    place = created(what)
     weakref.finalize(owner, remove, place)
     return place
 
 
-def kept(what: str) -> Path:
-    """A folder that is the user's from now on: it stays.
+def persistent(what: str) -> Path:
+    """Creates a folder that is the user's from now on and is not deleted.
 
     Raises:
         OSError: none can be made.
@@ -108,7 +108,7 @@ def remove(place: Path) -> bool:
 
 @contextlib.contextmanager
 def holding(data: bytes | None) -> Iterator[int]:
-    """A descriptor to read `data` from: a nameless file, since a pipe could block on a program that never reads.
+    """Yields a descriptor to read `data` from: a nameless file, since a pipe could block.
 
     Raises:
         WorkspaceError: there is no room for it.
@@ -131,7 +131,7 @@ def holding(data: bytes | None) -> Iterator[int]:
 
 
 def place() -> Path:
-    """Where temporary files lie on this machine: as TMPDIR says, unless that is a work tree, where agents write."""
+    """The folder for temporary files: as TMPDIR says, unless that is a work tree, where agents write."""
     named = Path(tempfile.gettempdir()).resolve()
     if not _in_work_tree(named):
         return named
@@ -140,7 +140,7 @@ def place() -> Path:
 
 
 def leave() -> None:
-    """Remove the folder of this process with all that is in it: at its end, when nobody uses it any more."""
+    """Removes the folder of this process with all that is in it, at its end."""
     with contextlib.suppress(OSError):
         for top in _tops():
             remove(top / f"run-{identity.own()}")
@@ -150,7 +150,7 @@ atexit.register(leave)
 
 
 def sweep() -> tuple[Path, ...]:
-    """Remove what processes of this user left that have ended; returns what cannot be removed.
+    """Removes what ended processes of this user left; returns what cannot be removed.
 
     Where something is mounted in it nothing is touched.
     """

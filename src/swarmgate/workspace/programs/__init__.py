@@ -1,1 +1,1 @@
-"""Which programs may be started, and that no module is imported from where agents write."""
+"""Finds trusted programs to start, and keeps Python from importing modules that agents wrote."""

@@ -1,4 +1,4 @@
-"""Which places agents write, as far as a path can tell, and no module is imported from there.
+"""Removes folders that agents can write from Python's import path.
 
 `swarm` and `python -m swarmgate` call this before they import anything else, so it imports nothing but what every
 Python has loaded by then: any other module, `__future__` among them, could be the work tree's own.
@@ -26,7 +26,7 @@ _LEFT: set[str] = set()
 
 
 def enter(folder: str) -> None:
-    """From now on, the work trees that a folder lies in are places where agents write."""
+    """Marks the work trees that a folder lies in as places where agents write."""
     if folder in _ENTERED:
         return
     for tree in trees(folder):
@@ -35,7 +35,7 @@ def enter(folder: str) -> None:
 
 
 def enter_current() -> None:
-    """Enter those of the current folder; one that was deleted lies in none."""
+    """Marks the work trees of the current folder; a deleted folder lies in none."""
     try:
         enter(os.getcwd())
     except OSError:
@@ -43,7 +43,7 @@ def enter_current() -> None:
 
 
 def known() -> int:
-    """How many trees were entered: what depends on them is as it was while the number is."""
+    """The number of marked trees; cached results are valid while it is unchanged."""
     return len(_TREES)
 
 
@@ -82,18 +82,18 @@ def is_agents(place: str) -> bool:
 
 
 def keep_out() -> None:
-    """Take what agents can write from where modules are imported.
+    """Removes folders that agents can write from the import path.
 
-    The environment that swarmgate runs from stays, also where it lies in the tree: there, `own_rights` guards it.
+    The environment that swarmgate runs from stays, also where it lies in the tree: `unsandboxed_files` guards it there.
     """
     own = [place for place in (sys.prefix, sys.base_prefix) if is_agents(place)]
-    kept = [entry for entry in sys.path if not _is_tainted(entry, own)]
-    _LEFT.update(set(sys.path) - set(kept))
-    sys.path[:] = kept
+    safe = [entry for entry in sys.path if not _is_tainted(entry, own)]
+    _LEFT.update(set(sys.path) - set(safe))
+    sys.path[:] = safe
 
 
 def left() -> tuple[str, ...]:
-    """The absolute entries that `keep_out` took away: the next start of this Python has them again."""
+    """The absolute entries that `keep_out` removed: the next start of this Python has them again."""
     return tuple(sorted(entry for entry in _LEFT if os.path.isabs(entry)))
 
 

@@ -1,4 +1,4 @@
-"""Modules that Python imports before swarmgate's first line: agents leave none where `swarm` would find them.
+"""Forbids agents to create modules that Python would import before swarmgate's first line.
 
 From that line on `import_path` keeps the work tree out. What comes before, no program can hold back from within:
 `python -m swarmgate` looks in the current folder first, and every Python in the folders of PYTHONPATH and of packages
@@ -43,7 +43,7 @@ class StartUp:
 
 
 def survey(root: Path) -> StartUp:
-    """What is there before any agent is at work."""
+    """Records which such modules exist before any agent works."""
     places = [root, *map(Path, import_path.left())]
     places += [root / entry for entry in trusted.given().get("PYTHONPATH", "").split(os.pathsep)]
     inside = (Path(os.path.normpath(place)) for place in places)

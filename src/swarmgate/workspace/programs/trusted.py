@@ -1,4 +1,4 @@
-"""The one place that finds programs, and says with which rights they may be started.
+"""Finds programs to start, and excludes those that agents could have written.
 
 With the user's rights, outside of any sandbox, runs nothing that agents can write: `find` passes over what lies in a
 work tree, and `environment` is without the entries by which programs, libraries and modules would be found there. An
@@ -45,7 +45,7 @@ _taken: dict[str, tuple[str, str]] = {}
 
 
 def find(name: str, folder: Path) -> str | None:
-    """A program to start with the user's rights for work in a folder, as an absolute file name; None without one."""
+    """Finds a program to start with the user's rights for work in a folder, as an absolute path; None without one."""
     return next((place for place in _all(name, search_path(folder)) if not import_path.is_agents(place)), None)
 
 
@@ -65,7 +65,7 @@ def named(word: str, folder: Path) -> str:
 
 
 def search_path(folder: Path) -> str:
-    """PATH less what is empty, relative, or lies where agents write."""
+    """PATH without entries that are empty, relative, or writable by agents."""
     import_path.enter(str(folder))
     return _cleaned("PATH", os.environ.get("PATH", os.defpath), import_path.known()) or os.defpath
 
@@ -90,20 +90,20 @@ def interpreter() -> str:
 
 
 def module(name: str, *arguments: str) -> list[str]:
-    """What runs a module of swarmgate in a Python of its own, which imports nothing of a work tree."""
-    return [sys.executable, "-P", "-m", "swarmgate.workspace.programs.alone", name, *arguments]
+    """The command that runs a module of swarmgate in a new Python, which imports nothing of a work tree."""
+    return [sys.executable, "-P", "-m", "swarmgate.workspace.programs.isolated_run", name, *arguments]
 
 
 def environment(folder: Path, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The variables of this process, or others, for a program with the user's rights that works in a folder."""
     import_path.enter(str(folder))
     known = import_path.known()
-    kept = ((name, _cleaned(name, value, known)) for name, value in {"PATH": os.defpath, **variables}.items())
-    return {name: os.defpath if value is None else value for name, value in kept if value is not None or name == "PATH"}
+    safe = ((name, _cleaned(name, value, known)) for name, value in {"PATH": os.defpath, **variables}.items())
+    return {name: os.defpath if value is None else value for name, value in safe if value is not None or name == "PATH"}
 
 
 def keep_out(*folders: Path) -> None:
-    """Take what leads into work trees, those of these folders too, from where this process finds things.
+    """Removes entries that lead into work trees from PATH, the import path and other search variables.
 
     Most modules are imported late, and packages that it imports start programs by their names. What the variables were
     is kept for what runs confined (`given`).
@@ -131,13 +131,13 @@ def given() -> dict[str, str]:
 
 
 def recall(variables: Mapping[str, str]) -> None:
-    """Take over what another process of swarmgate was given: only what it hands over is kept, for `given`."""
+    """Takes over the variables that another process of swarmgate was given, for `given`."""
     for name, value in variables.items():
         _taken[name] = (os.environ.setdefault(name, ""), value)
 
 
 def located(name: str, root: Path, folder: str = "", *, further: str = "") -> str | None:
-    """A program to start confined: the project's own before the one on PATH as the user gave it.
+    """Finds a program to start confined: the project's own before the one on PATH as the user gave it.
 
     Args:
         name: its name, or its path from the root.
@@ -186,11 +186,11 @@ def _cleaned(name: str, value: str, _known: int) -> str | None:
         return value
     libraries = name in _LIBRARIES
     entries = re.split(r"[:\s]+", value) if libraries else value.split(os.pathsep)
-    kept = [each for each in entries if _is_kept(each, bare=libraries)]
-    return os.pathsep.join(kept) or None
+    safe = [each for each in entries if _is_safe(each, bare=libraries)]
+    return os.pathsep.join(safe) or None
 
 
-def _is_kept(entry: str, *, bare: bool) -> bool:
+def _is_safe(entry: str, *, bare: bool) -> bool:
     if bare and entry and os.sep not in entry:
         return True
     return entry.startswith(os.sep) and not import_path.is_agents(entry)
@@ -200,5 +200,5 @@ def _all(name: str, path: str) -> Iterator[str]:
     """The programs of that name on a path, in its order."""
     for entry in path.split(os.pathsep):
         place = os.path.join(entry, name)  # noqa: PTH118 - a text in, a text out
-        if entry.startswith(os.sep) and os.path.isfile(place) and os.access(place, os.X_OK):  # noqa: PTH113 - as above
+        if entry.startswith(os.sep) and os.path.isfile(place) and os.access(place, os.X_OK):  # noqa: PTH113 - a text
             yield place

@@ -1,4 +1,4 @@
-"""Commands of agents run confined: the repository writable, the rest of the machine read-only or hidden, no network.
+"""Sandboxes for commands of agents: repository writable, the rest of the machine read-only or hidden, no network.
 
 `choose` finds what this machine offers; every kind has the same interface, and a refusal says what to install.
 """

@@ -1,4 +1,4 @@
-"""Confines by bubblewrap: namespaces of its own for processes, network and mounts; the strongest kind, on Linux."""
+"""The sandbox by bubblewrap on Linux: separate namespaces for processes, network and mounts; the strongest kind."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Bubblewrap:
         return ["/bin/sh", "-c", _FILTERED, "sh", str(place), self._program, "--seccomp", "9", *options, *inside]
 
     def refused(self, done: Completed) -> str:
-        """What `bwrap` said before it ended with its own exit code, 1."""
+        """The output of `bwrap` before it ended with its own exit code, 1."""
         return done.stderr.strip() if done.exit_code == 1 and done.stderr.startswith("bwrap: ") else ""
 
 
@@ -111,12 +111,12 @@ def _project(confinement: Confinement) -> tuple[str, ...]:
     parts: list[str] = []
     for place in dict.fromkeys(confinement.readable):
         if not any(place.is_relative_to(name) for name in SYSTEM):
-            parts += _shown(place, confinement.readable)
+            parts += _readable_mounts(place, confinement.readable)
     seat = confinement.place or confinement.root
     parts += ["--bind", str(confinement.root), str(seat)]
     for place in (*confinement.writable, *confinement.above_guarded()):
         parts += ["--bind", str(place), str(place)]
-    for source, place in confinement.shown:
+    for source, place in confinement.visible:
         parts += ["--ro-bind", str(source), str(place)]
     for place, written in confinement.exceptions():
         parts += ["--bind" if written else "--ro-bind", str(place), str(place)]
@@ -126,7 +126,7 @@ def _project(confinement: Confinement) -> tuple[str, ...]:
     return (*parts, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(cwd))
 
 
-def _shown(place: Path, readable: tuple[Path, ...]) -> list[str]:
+def _readable_mounts(place: Path, readable: tuple[Path, ...]) -> list[str]:
     """A place as it is on the disk: a link stays one, since programs look for their files beside what it leads to."""
     if not place.is_symlink():
         return ["--ro-bind", str(place), str(place)]

@@ -1,4 +1,4 @@
-"""Which sandbox this machine has: the strongest that works, or a refusal that says what to install."""
+"""Chooses the strongest sandbox that works on this machine, or refuses and says what to install."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Kind = Literal["auto", "bubblewrap", "landlock", "sandbox-exec", "none"]
 
 
 class Unconfined:
-    """No sandbox, because the settings say so."""
+    """The sandbox of none, because the settings say so."""
 
     name = "none"
     relocates = False
@@ -40,7 +40,7 @@ class Unconfined:
 
 @cache
 def choose(kind: Kind = "auto") -> Sandbox:
-    """The sandbox of that kind; for `auto` the first that works of bubblewrap, Landlock and sandbox-exec.
+    """Chooses the sandbox of that kind; for `auto` the first that works of bubblewrap, Landlock and sandbox-exec.
 
     Raises:
         MissingRequirement: it does not work here; the message says why.
@@ -68,11 +68,11 @@ def choose(kind: Kind = "auto") -> Sandbox:
 
 
 def notice(sandbox: Sandbox) -> str:
-    """What the user is told of it at every start; empty where it holds back what it should, and nothing else."""
-    said = "; ".join((*sandbox.weaknesses, *sandbox.hindrances))
+    """The notice about a sandbox at every start; empty where it holds back what it should, and nothing else."""
+    limits = "; ".join((*sandbox.weaknesses, *sandbox.hindrances))
     if sandbox.name == "none":
-        return f'NO SANDBOX ([commands] sandbox = "none"): {said}'
-    return f"commands of agents are confined by {sandbox.name}: {said}" if said else ""
+        return f'NO SANDBOX ([commands] sandbox = "none"): {limits}'
+    return f"commands of agents are confined by {sandbox.name}: {limits}" if limits else ""
 
 
 _KINDS = {

@@ -1,4 +1,4 @@
-"""Runs commands confined, each with a home and a temporary folder of its own that are gone afterwards."""
+"""Runs commands in a sandbox, each with its own home and temporary folder that are deleted afterwards."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF_LOADER = ("LD_", "DYLD_", "GCONV_PATH")
 
 _IN_HOME = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup", "PYTHONUSERBASE": ".local", "NVM_DIR": ".nvm",
             "PYENV_ROOT": ".pyenv", "GOPATH": "go"}  # fmt: skip
-"""Where toolchains look below the home: told to commands whose home is another folder."""
+"""Where toolchains read below the home: passed to commands whose home is another folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class CommandRunner:
                 f"{place} leads elsewhere by a link: to {place.resolve()}", hint=f"replace the link: rm {place}"
             )
         inside = (each for each in bounds.writable if each.is_relative_to(self.root) and each != self.root)
-        spared = [each for each in inside if not any(each.is_relative_to(kept) for kept in bounds.guarded)]
+        spared = [each for each in inside if not any(each.is_relative_to(path) for path in bounds.guarded)]
         return replace(self, confinement=replace(bounds, guarded=(self.root, *bounds.guarded), spared=(place, *spared)))
 
     def refused(self, done: Completed) -> str:

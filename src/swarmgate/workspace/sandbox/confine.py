@@ -1,4 +1,4 @@
-"""Looks once at what lies around a repository: toolchains and packages that commands read, and what stays guarded."""
+"""Builds the confinement for a repository: which toolchains commands may read, and which files are protected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.files import regular
-from swarmgate.workspace.sandbox import own_rights
+from swarmgate.workspace.sandbox import unsandboxed_files
 from swarmgate.workspace.sandbox.confinement import GUARDED, Confinement, Limits
 
 if TYPE_CHECKING:
@@ -49,14 +49,14 @@ def confine(
     network: bool = False,
     limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> Confinement:
-    """The bounds of commands in a work tree.
+    """Builds the confinement of commands in a work tree.
 
     Args:
         root: top level of the work tree.
         environ: PATH and HOME as the user has them.
         readable: further files and folders to read, `~` is the home; what is not there is left out.
         writable: further folders to write, likewise.
-        guarded: what stays as it is besides `.git`, `.swarm` and `own_rights.places`.
+        guarded: what stays as it is besides `.git`, `.swarm` and `unsandboxed_files.places`.
         network: whether commands may reach the network.
         limits: memory, processes, and the size of a file.
 
@@ -83,7 +83,7 @@ def confine(
         writable=tuple(dict.fromkeys(each.resolve() for each in _expanded(writable, home) if each.is_dir())),
         guarded=tuple(
             dict.fromkeys(
-                [*_guarded(root), *own_rights.places(root), *(each for each in guarded if os.path.lexists(each))]
+                [*_guarded(root), *unsandboxed_files.places(root), *(each for each in guarded if os.path.lexists(each))]
             )
         ),
         network=network,
@@ -110,7 +110,7 @@ def _refuse_too_wide(root: Path, home: Path, key: str, named: Iterable[str]) -> 
 def _refuse_programs(root: Path, home: Path, writable: Iterable[str], path: str) -> None:
     """Raises WorkspaceError where agents could write what runs with the user's rights."""
     for place in _expanded(writable, home):
-        if what := own_rights.opened(root, place.resolve(), path):
+        if what := unsandboxed_files.opened(root, place.resolve(), path):
             raise WorkspaceError(
                 f"[commands] writable: {place} would let commands write {what}: that runs with your rights",
                 hint="name the folders that commands need there and that hold no programs, such as a cache",
@@ -178,7 +178,7 @@ def _editable(environment: Path) -> Iterator[Path]:
     """Source folders of packages that were installed as editable (PEP 610: `direct_url.json`)."""
     for record in environment.glob("lib/python*/site-packages/*.dist-info/direct_url.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            said = json.loads(regular.read(record))
-            url = urlsplit(said["url"])
-            if url.scheme == "file" and said["dir_info"]["editable"] is True:
+            record_data = json.loads(regular.read(record))
+            url = urlsplit(record_data["url"])
+            if url.scheme == "file" and record_data["dir_info"]["editable"] is True:
                 yield Path(unquote(url.path))

@@ -1,4 +1,4 @@
-"""What a confined command may see and touch, whatever enforces it."""
+"""The confinement of a command, as data: what it may see and change, whichever sandbox enforces it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """The bounds of commands; `surroundings.confine` makes them of what lies on the disk.
+    """The bounds of commands; `confine.confine` builds them from what lies on the disk.
 
     Attributes:
         root: the repository, writable but for what is guarded.
@@ -55,7 +55,7 @@ class Confinement:
         limits: memory, processes, and the size of a file.
         folder: where commands run, if not in the root.
         place: where commands find the root, if elsewhere; only where the sandbox `relocates`.
-        shown: files and folders that can be read, each with where commands find it; likewise.
+        visible: files and folders that can be read, each with where commands find it; likewise.
     """
 
     root: Path
@@ -69,7 +69,7 @@ class Confinement:
     limits: Limits = Limits()
     folder: Path | None = None
     place: Path | None = None
-    shown: tuple[tuple[Path, Path], ...] = ()
+    visible: tuple[tuple[Path, Path], ...] = ()
 
     @property
     def cwd(self) -> Path:
@@ -102,7 +102,7 @@ class Sandbox(Protocol):
 
     @property
     def name(self) -> str:
-        """What the user is told: `bubblewrap`, `landlock`, `sandbox-exec` or `none`."""
+        """The name for display: `bubblewrap`, `landlock`, `sandbox-exec` or `none`."""
         ...
 
     @property
@@ -139,5 +139,5 @@ class Sandbox(Protocol):
 
 def environment(inherited: Mapping[str, str], own: Mapping[str, str] | None = None) -> dict[str, str]:
     """The variables of a confined command: the harmless ones that are inherited, and `own` on top."""
-    kept = {name: value for name, value in inherited.items() if name in _KEPT or name.startswith("LC_")}
-    return {**kept, **(own or {})}
+    inherited_variables = {name: value for name, value in inherited.items() if name in _KEPT or name.startswith("LC_")}
+    return {**inherited_variables, **(own or {})}

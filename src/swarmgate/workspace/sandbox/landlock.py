@@ -1,4 +1,4 @@
-"""Confines by Landlock and seccomp, where bubblewrap is not to be had: no mounts of its own, so less is possible."""
+"""The sandbox by Landlock and seccomp on Linux, where bubblewrap is missing: no mounts, so less is possible."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Landlock:
         return [trusted.interpreter(), "-I", "-S", launcher, refused, *map(str, numbers), *read, *write, *command]
 
     def refused(self, done: Completed) -> str:
-        """What the launcher said when it gave up."""
+        """The output of the launcher when it failed."""
         return done.stderr.strip() if done.exit_code == _GAVE_UP and done.stderr.startswith(_REFUSAL) else ""
 
 
@@ -90,8 +90,8 @@ def available() -> Landlock | str:
 def _readable(bound: Confinement) -> tuple[str, ...]:
     system = [place for name in SYSTEM for place in _spared(name, ROOTS_OWN)] if os.getuid() == 0 else SYSTEM
     hidden = frozenset(map(str, bound.hidden))
-    shown = map(str, (*bound.readable, *bound.guarded, bound.root))
-    return (*system, "/proc", *(place for each in shown for place in _not_below(each, hidden)))
+    visible = map(str, (*bound.readable, *bound.guarded, bound.root))
+    return (*system, "/proc", *(place for each in visible for place in _not_below(each, hidden)))
 
 
 def _not_below(folder: str, hidden: Collection[str]) -> Iterator[str]:

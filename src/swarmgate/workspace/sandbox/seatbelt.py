@@ -1,4 +1,4 @@
-"""Confines by macOS' `sandbox-exec`: a profile that allows reading the system, and writing the repository."""
+"""The sandbox by `sandbox-exec` on macOS: a profile that allows reading the system and writing the repository."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Seatbelt:
         return [_PROGRAM, "-p", rules, "/bin/sh", "-c", _BOUNDED, "sh", *limits, *command]
 
     def refused(self, done: Completed) -> str:
-        """What `sandbox-exec` said of itself."""
+        """The output of `sandbox-exec` about itself."""
         return done.stderr.strip() if done.exit_code and done.stderr.startswith("sandbox-exec: ") else ""
 
 
@@ -54,8 +54,8 @@ def profile(bound: Confinement) -> str:
     rules = ["(version 1)", "(allow default)", "(deny file-write*)"]
     rules += [f"(deny file-read-data {_below(place)})" for place in hidden]
     rules += [f"(deny {operation})" for operation in _HELPERS]
-    shown = (*bound.readable, *bound.guarded, bound.root, *bound.writable)
-    rules += [f"(allow file-read* {_below(path)})" for path in shown]
+    visible = (*bound.readable, *bound.guarded, bound.root, *bound.writable)
+    rules += [f"(allow file-read* {_below(path)})" for path in visible]
     rules += [f"(allow file-write* {_below(path)})" for path in (bound.root, *bound.writable)]
     rules += ['(allow file-write* (literal "/dev/null") (literal "/dev/tty") (regex #"^/dev/fd/"))']
     rules += [f"({'allow' if written else 'deny'} file-write* {_below(path)})" for path, written in bound.exceptions()]

@@ -1,4 +1,4 @@
-"""Which system calls a confined command is refused, as a program for the kernel's filter (seccomp(2), bpf).
+"""Builds the seccomp filter that refuses system calls to a confined command (seccomp(2), bpf).
 
 Numbers are those of the kernel's headers (audit.h, seccomp.h, socket.h) and of its system call tables.
 """

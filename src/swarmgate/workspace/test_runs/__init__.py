@@ -1,1 +1,1 @@
-"""Runs of the user's tests, and what they measured: counts, names, collected tests, forgeries."""
+"""Runs the user's tests and measures them: counts, names, collected tests, forged results."""

@@ -1,4 +1,4 @@
-"""How many tests ran, read from what test runners print. Each runner is a row of a table; unknown ones try all rows."""
+"""Parses the test counts out of the output of test runners, by a table with a row for each runner."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _WORDS = {
 _MEANING = {word: kind for kind, words in _WORDS.items() for word in words}
 _COUNT_FIRST = re.compile(r"(?P<count>\d+) (?P<word>[A-Za-z]+)")
 _LABEL_FIRST = re.compile(r"(?<!expected )\b(?P<word>[A-Za-z]+)(?: run)?(?:[:=]\s*| +)(?P<count>\d+)")
-_TOLD = re.compile(r"\b\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected)\b")
+_PRINTED = re.compile(r"\b\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected)\b")
 """A count of pytest's tests, in whatever form a plugin prints it."""
 
 
 class Counts(Frozen):
-    """What a test run's output says; names of failed tests in the order in which they appear.
+    """The counts in a test run's output; names of failed tests in the order in which they appear.
 
     `names` are all tests that ran and `skips` those that were skipped, where a report names each; else both are empty.
     """
@@ -139,11 +139,11 @@ def contradiction(report: Counts, printed: str, *, silent: bool) -> str:
     text = _ANSI.sub("", printed).replace("\r\n", "\n")
     lines = list(_ROWS["pytest"].lines.finditer(text))
     if not lines:
-        ended = silent or _TOLD.search(text)
+        ended = silent or _PRINTED.search(text)
         return "" if ended else "pytest wrote a report and did not come to its end: it printed no count of its tests"
-    told = dict.fromkeys(("passed", "xpassed", "failed", "error", "errors"), 0)
-    told |= {item["word"]: int(item["count"]) for item in _COUNT_FIRST.finditer(lines[-1][0])}
-    passed, failed = told["passed"] + told["xpassed"], told["failed"] + told["error"] + told["errors"]
+    counts = dict.fromkeys(("passed", "xpassed", "failed", "error", "errors"), 0)
+    counts |= {item["word"]: int(item["count"]) for item in _COUNT_FIRST.finditer(lines[-1][0])}
+    passed, failed = counts["passed"] + counts["xpassed"], counts["failed"] + counts["error"] + counts["errors"]
     if report.passed <= passed and not (failed and not report.failed):
         return ""
     return (

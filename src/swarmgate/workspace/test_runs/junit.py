@@ -1,4 +1,4 @@
-"""Test counts from JUnit XML reports, which pytest, Maven and Gradle write; exact where printed text is not."""
+"""Reads test counts from JUnit XML reports, which pytest, Maven and Gradle write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tests that used to pass are gone, or skipped now: two runs of a suite compared by the names of their tests."""
+"""Compares two test runs by the names of their tests: which tests that passed are missing or skipped now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests by the names that somebody gave them: whether such a test ran, was skipped, did not run, or is not there."""
+"""Checks whether tests that were named by a model ran, were skipped, did not run, or do not exist."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _BLANKS = re.compile(r"%\w|\$\{[^}]*\}|\$\w+|#\{[^}]*\}")
 
 
 class Fate(StrEnum):
-    """What became of a named test, in the words of a rejection."""
+    """The outcomes of a named test, in the words of a rejection."""
 
     RAN = "ran"
     EXISTS = "is defined; its runner names no tests"
@@ -55,7 +55,7 @@ class Fate(StrEnum):
 
 
 def fate(name: str, *, ran: Collection[str], skipped: Collection[str], files: Mapping[str, str]) -> Fate:
-    """What became of the tests that `name` means: of several, the worst.
+    """The outcome of the tests that `name` means: of several, the worst.
 
     Args:
         name: in any of the usual spellings: `tests/test_a.py::TestX::test_b[1]`, `TestX.test_b`, `test_b`,
@@ -92,13 +92,13 @@ def names_a_file_only(name: str) -> bool:
 class _Meant:
     """One test that is meant: its file, chains of identifiers (any of them will do), and the case in brackets.
 
-    `told`: words stand beside the file that may be the title of a test in it.
+    `titled`: words stand beside the file that may be the title of a test in it.
     """
 
     file: str = ""
     chains: tuple[tuple[str, ...], ...] = ()
     case: str = ""
-    told: bool = False
+    titled: bool = False
 
 
 def _meant(name: str) -> tuple[_Meant, ...]:
@@ -124,8 +124,8 @@ def _meant(name: str) -> tuple[_Meant, ...]:
     words = name
     for file in files:
         words = words.replace(file, "", 1)
-    told = re.search(r"\w{2}\s+\w", words) is not None and not _ALL.search(words)
-    return tuple(_Meant(file=each, told=told) for each in files)
+    titled = re.search(r"\w{2}\s+\w", words) is not None and not _ALL.search(words)
+    return tuple(_Meant(file=each, titled=titled) for each in files)
 
 
 def _read(token: str) -> _Meant | None:
@@ -189,7 +189,7 @@ def _defines(meant: _Meant, path: str, text: str) -> bool:
     if meant.file and not _ends(path, meant.file):
         return False
     if not meant.chains:
-        return bool(meant.file) and not meant.told
+        return bool(meant.file) and not meant.titled
     return any(_declared(chain[-1], text) and all(part in path + text for part in chain) for chain in meant.chains)
 
 

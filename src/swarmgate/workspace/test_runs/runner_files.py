@@ -1,4 +1,4 @@
-"""Files by which a test runner is steered: what one of them says holds for tests in other files too."""
+"""Recognizes configuration files of test runners, which affect tests in other files."""
 
 from __future__ import annotations
 

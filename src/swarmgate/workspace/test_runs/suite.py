@@ -1,4 +1,4 @@
-"""Run the user's tests and measure what happened: exit code, counts, failed tests, seconds. Nobody's word is taken."""
+"""Runs the user's tests and measures the result: exit code, counts, failed tests, seconds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from swarmgate.workspace.files import regular
 from swarmgate.workspace.process.process import KILLED
 from swarmgate.workspace.test_runs import counts, junit
 from swarmgate.workspace.test_runs.canary.channel import opened
-from swarmgate.workspace.test_runs.canary.control import KINDS, control
+from swarmgate.workspace.test_runs.canary.control_run import KINDS, control
 from swarmgate.workspace.test_runs.canary.verdict import judge
 from swarmgate.workspace.test_runs.counts import Counts
 
@@ -50,7 +50,7 @@ _QUIET = re.compile(r"(?<![\w-])(?:-[a-zA-Z]*q[a-zA-Z]*|--quiet)(?![\w-])")
 _ASSIGNED = re.compile(r"\w+=")
 _STARTS_PYTHON = re.compile(r"pytest|py\.test|python[\d.]*|pypy[\d.]*|uv|poetry|pdm|pipenv|rye|coverage|env")
 _SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
-"""Where pytest looks for its options."""
+"""Where pytest reads its options."""
 _UNKNOWN_PROGRAM = re.compile(r"(?:^|: )(?:\d+: |line \d+: )?([^\s:]+): (?:command )?not found", re.MULTILINE)
 _UNKNOWN_MODULE = re.compile(r"^(\S+): No module named (pytest|unittest|nose2?)$", re.MULTILINE)
 
@@ -96,14 +96,14 @@ async def _measured(
     with opened() as channel:
         report = channel.folder / "junit.xml"
         variables = _environment(report)
-        said = channel.line(line, variables)
+        command_line = channel.line(line, variables)
         done = await channel.commands(runner).run(
-            said, timeout_s=timeout_s, env=variables, writable=(channel.folder,), output_limit=_OUTPUT_CHARS
+            command_line, timeout_s=timeout_s, env=variables, writable=(channel.folder,), output_limit=_OUTPUT_CHARS
         )
         reported = kind not in {"maven", "gradle"} and not count_pattern and report.is_file()
         verdict, found = judge(channel, root), _printed(done, kind, count_pattern, root, report, started)
     if not count_pattern:
-        found = _told(kind, verdict, found)
+        found = _verified_counts(kind, verdict, found)
     problem = _problem(done, found, line, timeout_s)
     if not problem and not verdict.ran and found and reported and done.ok:
         problem = counts.contradiction(found, done.stdout, silent=kind != "pytest" or _is_silent(command, root))
@@ -188,15 +188,15 @@ def _printed(done: Completed, kind: str, pattern: str, root: Path, report: Path,
     return junit.read(root, reports) or counts.read(kind, done.output)
 
 
-def _told(kind: str, verdict: Verdict, printed: Counts | None) -> Counts | None:
+def _verified_counts(kind: str, verdict: Verdict, printed: Counts | None) -> Counts | None:
     """What the runner said while it ran, if it is the one that counts; unittest's failures go by what was printed."""
-    told = verdict.counts
-    if told is None or kind not in {verdict.runner, ""}:
+    reported = verdict.counts
+    if reported is None or kind not in {verdict.runner, ""}:
         return printed
     if verdict.runner == "pytest":
-        return told
-    names = printed.failures if printed else told.failures
-    return Counts(passed=told.passed, failed=told.failed, skipped=told.skipped, failures=names)
+        return reported
+    names = printed.failures if printed else reported.failures
+    return Counts(passed=reported.passed, failed=reported.failed, skipped=reported.skipped, failures=names)
 
 
 def _problem(done: Completed, found: Counts | None, command: str, timeout_s: float) -> str:

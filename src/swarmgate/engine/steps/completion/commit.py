@@ -16,7 +16,7 @@ from swarmgate.ledger.recovery.interruption import own_commit
 from swarmgate.ledger.recovery.interruption import trailers as own_trailers
 from swarmgate.workspace.git.commits import Commit
 from swarmgate.workspace.git.history import meanwhile
-from swarmgate.workspace.sandbox import own_rights
+from swarmgate.workspace.sandbox import unsandboxed_files
 
 _HOOKS = (
     "the change touches {files}, which says what git's hooks run, and hooks run with the user's rights. Leave it as it "
@@ -33,7 +33,7 @@ async def commit(state: State, ctx: Context) -> list[Event]:
     else:
         ctx.keep_head(attempt)
         change = ctx.change(attempt)
-        touched = own_rights.of_hooks(ctx.repository.root, change.paths)
+        touched = unsandboxed_files.of_hooks(ctx.repository.root, change.paths)
         if touched and not overruled(record, attempt, Judge.COMMIT):
             return [_refused(task, attempt, _HOOKS.format(files=", ".join(f"`{path}`" for path in touched)))]
         trailers = [*own_trailers(state, attempt).items(), ("Swarm-Ledger", f"{state.seq} {ctx.ledger.head}")]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from swarmgate.engine.context import Context
 from swarmgate.errors import DirtyTree
-from swarmgate.workspace.checkout import brought
-from swarmgate.workspace.git import hidden
+from swarmgate.workspace.checkout import ignored_files
+from swarmgate.workspace.git import hidden_files
 from swarmgate.workspace.git.driver import Driver
 
 _LISTED = 20
@@ -44,7 +44,7 @@ def refuse_dirty_tree(ctx: Context) -> None:
 
 def _refuse_packages(ctx: Context, paths: tuple[str, ...]) -> None:
     """Installed packages that git does not ignore: neither to be committed nor to be stashed."""
-    installed = brought.installed_in(_untracked(ctx, paths))
+    installed = ignored_files.installed_in(_untracked(ctx, paths))
     if not installed:
         return
     names = ", ".join(f"{each}/" for each in installed[:_SHOWN])
@@ -71,9 +71,10 @@ def _refuse_loss(ctx: Context, paths: tuple[str, ...]) -> None:
                 paths=paths,
                 hint=f"Commit it: git add {shlex.quote(word)} && git commit; then: swarm run --stash",
             )
-    git = Driver(ctx.repository.root)
-    packages = [entry for entry in hidden.ignored(git) if brought.is_installed(entry.rstrip("/"), ctx.repository.root)]
-    for entry, source in hidden.ruled_by(ctx.repository, packages, frozenset(paths), git=git).items():
+    root = ctx.repository.root
+    git = Driver(root)
+    packages = [each for each in hidden_files.ignored(git) if ignored_files.is_installed(each.rstrip("/"), root)]
+    for entry, source in hidden_files.ruled_by(ctx.repository, packages, frozenset(paths), git=git).items():
         raise DirtyTree(
             f"{entry} is ignored by a line of {source} that is not committed: a stash would take that line, and what "
             f"the test command needs{_named(ctx)} would be no more ignored",

@@ -19,7 +19,7 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof.parallel import at_once
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.source import behaviour
-from swarmgate.workspace.checkout.checkout import Checkout, Mixed
+from swarmgate.workspace.checkout.checkout import Checkout, MixedTree
 from swarmgate.workspace.code import instrumentation, python_changes, replaced_bodies
 from swarmgate.workspace.code.instrumentation import Mode, Rewritten
 from swarmgate.workspace.code.replaced_bodies import Replaceable
@@ -147,7 +147,7 @@ class Runs:
         """The tests over the old code, but the `new` paths, rewritten in a mode where there is one."""
         settings = self._ctx.config.tests
         async with self._lane:
-            with self._ctx.checkout(Mixed(self._change, frozenset(new))) as copy:
+            with self._ctx.checkout(MixedTree(self._change, frozenset(new))) as copy:
                 if mode is not None:
                     self._rewrite(copy, mode, everywhere=everywhere)
                 run = await run_tests(

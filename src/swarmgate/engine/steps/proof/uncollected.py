@@ -56,7 +56,7 @@ def _is_one_of(path: str, named: set[str]) -> bool:
 def told(lost: Sequence[Uncollected], runner: str) -> str:
     """In one line."""
     more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
-    return "; ".join(each.told(runner or "the test command") for each in lost[:_SHOWN]) + more
+    return "; ".join(each.message(runner or "the test command") for each in lost[:_SHOWN]) + more
 
 
 def remarks(lost: Sequence[Uncollected], runner: str) -> tuple[Remark, ...]:

@@ -1,1 +1,1 @@
-"""A supervisor starts each process, and outlives us long enough to end what we left behind."""
+"""Supervisor processes: each starts one program, and ends what is left of it even when swarmgate dies."""

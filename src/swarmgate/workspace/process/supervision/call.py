@@ -1,4 +1,4 @@
-"""One program, as swarmgate sees it: started, heard, waited for, ended."""
+"""One supervised program from swarmgate's side: started, awaited, ended."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KILLED = -9
 
 
 class Listener(Protocol):
-    """Who takes what a program prints."""
+    """Receives the output of a program."""
 
     def feed(self, stream: int, data: bytes) -> None:
         """Takes bytes of stream 1 or 2."""
@@ -63,7 +63,7 @@ class Call:
     _lines: asyncio.Queue[str] = field(default_factory=asyncio.Queue, init=False)
     _over: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _talk: socket.socket | None = field(default=None, init=False)
-    _said: bytes = field(default=b"", init=False)
+    _buffer: bytes = field(default=b"", init=False)
     _streams: dict[int, int] = field(default_factory=dict, init=False)
     _left: str = field(default="", init=False)
 
@@ -95,7 +95,7 @@ class Call:
             WorkspaceError: a process cannot be ended.
         """
         try:
-            self._say(wire.GENTLY)
+            self._send(wire.GENTLY)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_PATIENCE_S):
                     await self._over.wait()
@@ -113,17 +113,17 @@ class Call:
 
     async def _begun(self, request: bytes) -> bool:
         """Whether it was started; False where its supervisor was gone before it could be."""
-        self._said = b""
+        self._buffer = b""
         for event in (self._over, self.ended, self.silent):
             event.clear()
         loop = asyncio.get_running_loop()
         self._talk, theirs = socket.socketpair()
         self._talk.setblocking(False)
-        loop.add_reader(self._talk, self._hear)
+        loop.add_reader(self._talk, self._receive)
         with theirs:
             ends = [self._stream(number) for number in (1, 2)]
             try:
-                connection.hand_over([theirs.fileno(), self.stdin, *ends])
+                connection.send_descriptors([theirs.fileno(), self.stdin, *ends])
             finally:
                 for end in ends:
                     os.close(end)
@@ -163,8 +163,8 @@ class Call:
         os.close(reading)
         del self._streams[reading]
 
-    def _hear(self) -> None:
-        """What the supervisor says, a line each; when it hangs up, all is over."""
+    def _receive(self) -> None:
+        """Receives the supervisor's messages, a line each; when it closes the socket, all is over."""
         if self._talk is None:
             return
         try:
@@ -173,7 +173,7 @@ class Call:
             return
         except (ConnectionError, TimeoutError):
             data = b""
-        *lines, self._said = (self._said + data).split(b"\n")
+        *lines, self._buffer = (self._buffer + data).split(b"\n")
         for line in lines:
             word, _, rest = line.decode(errors="replace").partition(" ")
             if word == wire.ENDED:
@@ -192,7 +192,7 @@ class Call:
             self.ended.set()
             self._over.set()
 
-    def _say(self, word: bytes) -> None:
+    def _send(self, word: bytes) -> None:
         if self._talk is not None:
             with contextlib.suppress(OSError):  # it is over already
                 self._talk.send(word)
@@ -201,12 +201,12 @@ class Call:
         """Let go: what still runs is killed, and waited for, since who gave up waiting goes on at once."""
         if self._talk is not None:
             asyncio.get_running_loop().remove_reader(self._talk)
-            self._say(wire.AT_ONCE)
+            self._send(wire.AT_ONCE)
             with contextlib.suppress(OSError):
                 self._talk.shutdown(socket.SHUT_WR)  # a fork of this process may hold the socket open
             self._talk.settimeout(_CUT_SHORT_S)
             while not self._over.is_set():
-                self._hear()
+                self._receive()
             self._talk.close()
             self._talk = None
         for reading in list(self._streams):

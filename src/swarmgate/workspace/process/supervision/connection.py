@@ -1,4 +1,4 @@
-"""The server beside this process: started with the first call, replaced where somebody killed it, gone with us."""
+"""Starts the supervision server of this process with the first call, and replaces it if it was killed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LEAVING_S = 1.0
 
 
 @dataclass
-class _Beside:
+class _Server:
     """The supervisor of this process: the socket that takes calls, and the process, which is our child."""
 
     requests: socket.socket
@@ -46,24 +46,24 @@ class _State:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.beside: _Beside | None = None
+        self.server: _Server | None = None
 
 
 _state = _State()
 
 
-def hand_over(descriptors: Sequence[int]) -> None:
-    """Send a call's descriptors; the supervisor is started where there is none, or none any more.
+def send_descriptors(descriptors: Sequence[int]) -> None:
+    """Sends a call's descriptors to the server, which is started if it is not running.
 
     Raises:
         WorkspaceError: it cannot be started, or takes nothing.
     """
     with _state.lock:
         for fresh in (False, True):
-            if _state.beside is None:
-                _state.beside = _started()
+            if _state.server is None:
+                _state.server = _started()
             try:
-                socket.send_fds(_state.beside.requests, [b"c"], descriptors)
+                socket.send_fds(_state.server.requests, [b"c"], descriptors)
             except OSError as error:
                 _leave()
                 if fresh:
@@ -72,18 +72,18 @@ def hand_over(descriptors: Sequence[int]) -> None:
                 return
 
 
-def _started() -> _Beside:
+def _started() -> _Server:
     ours, theirs = socket.socketpair()
     ours.settimeout(_PATIENCE_S)
     given = [_high(theirs.detach()), *([_high(os.pidfd_open(os.getpid()))] if hasattr(os, "pidfd_open") else [])]
     requests, owner = (*given, -1)[:2]
-    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+    library_path = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     argv = [trusted.interpreter(), "-I", "-S", "-c", _SERVER, _SOURCES, str(requests), str(owner)]
     try:
         process = subprocess.Popen(
             argv,
             cwd="/",
-            env={**kept, VARIABLE: identity.own()},
+            env={**library_path, VARIABLE: identity.own()},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -96,7 +96,7 @@ def _started() -> _Beside:
     finally:
         for each in given:
             os.close(each)
-    return _Beside(ours, process)
+    return _Server(ours, process)
 
 
 def _high(descriptor: int) -> int:
@@ -109,19 +109,19 @@ def _high(descriptor: int) -> int:
 
 def _leave() -> None:
     """Let go of the supervisor, which then ends."""
-    beside, _state.beside = _state.beside, None
-    if beside is not None:
-        beside.requests.close()
+    server, _state.server = _state.server, None
+    if server is not None:
+        server.requests.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            beside.process.wait(_LEAVING_S)
+            server.process.wait(_LEAVING_S)
 
 
 def _forget() -> None:
     """In a fork: the supervisor is its parent's."""
-    beside, _state.beside, _state.lock = _state.beside, None, threading.Lock()
-    if beside is not None:
-        beside.requests.close()
-        beside.process.returncode = 0  # not ours to wait for
+    server, _state.server, _state.lock = _state.server, None, threading.Lock()
+    if server is not None:
+        server.requests.close()
+        server.process.returncode = 0  # not ours to wait for
 
 
 os.register_at_fork(after_in_child=_forget)

@@ -1,4 +1,4 @@
-"""Turns a process into the program of a call, in a session of its own."""
+"""Turns the forked child of a supervisor into the requested program, in a session of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 from typing import TYPE_CHECKING, NoReturn
 
 from swarmgate.workspace.process.supervision import launcher
-from swarmgate.workspace.process.supervision.wire import REFUSED, Request, say
+from swarmgate.workspace.process.supervision.wire import REFUSED, Request, send
 
 if TYPE_CHECKING:
     import socket
@@ -17,18 +17,18 @@ _LAUNCHER = os.fsencode(launcher.__file__)
 
 
 def start(talk: socket.socket, request: Request, streams: Sequence[int]) -> int:
-    """The number of the program's process; 0 where it cannot be started, which is told."""
+    """Starts the program and returns its process id; 0 where it cannot be started, which is reported."""
     trouble, report = os.pipe()
     pid = os.fork()
     if not pid:
         _become(request, streams, report)
     os.close(report)
     with open(trouble, "rb") as file:  # noqa: PTH123 - a descriptor
-        told = file.read()
-    if not told:
+        problem = file.read()
+    if not problem:
         return pid
     os.waitpid(pid, 0)
-    say(talk, REFUSED, told.decode(errors="replace"))
+    send(talk, REFUSED, problem.decode(errors="replace"))
     return 0
 
 

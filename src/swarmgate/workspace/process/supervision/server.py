@@ -1,4 +1,4 @@
-"""Takes the calls of one swarmgate, and forks a supervisor for each: what runs beside it, until it lets go or is dead.
+"""The supervision server: receives the calls of one swarmgate process, and forks a supervisor for each.
 
 Started by `connection`, with the numbers of two descriptors: the socket that calls arrive on, and one that can be read
 once swarmgate has ended, or -1.
@@ -21,7 +21,7 @@ _POLL_S = 0.001
 
 
 def main(arguments: list[str]) -> None:
-    """Take calls until swarmgate lets go or is dead, and the last call is over."""
+    """Accepts calls until swarmgate closes the socket or is dead, and the last call is over."""
     requests, owner = socket.socket(fileno=int(arguments[0])), int(arguments[1])
     for each in (requests.fileno(), *([owner] if owner >= 0 else [])):
         os.set_inheritable(each, False)  # by the owner's, a program could end it
@@ -30,9 +30,9 @@ def main(arguments: list[str]) -> None:
     calls: dict[int, int] = {}
     serving = True
     while serving or calls:
-        gone, said = watch.wait()
-        _bury(calls)
-        if serving and (gone or (said and not _take(requests, calls, owner))):
+        gone, message = watch.wait()
+        _reap(calls)
+        if serving and (gone or (message and not _take(requests, calls, owner))):
             serving = False
             watch.only_children()  # the calls see the owner's end themselves
 
@@ -42,7 +42,7 @@ def _take(requests: socket.socket, calls: dict[int, int], owner: int) -> bool:
 
     The call's socket is held open here until its supervisor is gone, and what that left.
     """
-    said, descriptors, _, _ = socket.recv_fds(requests, 1, DESCRIPTORS)
+    data, descriptors, _, _ = socket.recv_fds(requests, 1, DESCRIPTORS)
     for each in descriptors:
         os.set_inheritable(each, False)
     if len(descriptors) == DESCRIPTORS:
@@ -52,10 +52,10 @@ def _take(requests: socket.socket, calls: dict[int, int], owner: int) -> bool:
         calls[pid] = descriptors.pop(0)
     for each in descriptors:
         os.close(each)
-    return bool(said)
+    return bool(data)
 
 
-def _bury(calls: dict[int, int]) -> None:
+def _reap(calls: dict[int, int]) -> None:
     """Take note of supervisors that ended, and tell swarmgate, which waits for their sockets to be closed."""
     over, killed = [], False
     with contextlib.suppress(ChildProcessError):

@@ -1,4 +1,4 @@
-"""Watches one call: starts its program, waits, and ends whatever is below this process."""
+"""The supervisor of one call: starts its program, waits, and ends all descendants."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 from swarmgate.workspace.process import table
 from swarmgate.workspace.process.supervision import program
 from swarmgate.workspace.process.supervision.watch import Watch
-from swarmgate.workspace.process.supervision.wire import ENDED, GENTLY, LEFT, OVER, STARTED, heard, received, say
+from swarmgate.workspace.process.supervision.wire import ENDED, GENTLY, LEFT, OVER, STARTED, receive, received, send
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ _POLL_S = 0.01
 
 
 def supervise(own: Sequence[int], owner: int, *, others: Iterable[int]) -> NoReturn:
-    """Be the supervisor of one call, and end.
+    """Supervises one call, and exits.
 
     Args:
         own: the call's descriptors: its socket, and the program's streams.
@@ -47,7 +47,7 @@ def supervise(own: Sequence[int], owner: int, *, others: Iterable[int]) -> NoRet
                 os.close(stream)
             if first:
                 _Call(talk, watch, first).run()
-                say(talk, OVER)
+                send(talk, OVER)
         code = 0
     finally:
         os._exit(code)
@@ -62,7 +62,7 @@ class _Call:
 
     def run(self) -> None:
         """Wait for the program's end, and then for that of all others."""
-        say(self._talk, STARTED, os.getpid())
+        send(self._talk, STARTED, os.getpid())
         if self._wait() and (not self._has_ended() or self._has_others()):
             table.signal_group(self._first, signal.SIGTERM)
             self._let_finish()
@@ -72,34 +72,34 @@ class _Call:
     def _wait(self) -> bool:
         """Wait until the program has ended, or has to; whether what is left may have a moment."""
         while True:
-            gone, said = self._watch.wait()
+            gone, message = self._watch.wait()
             if gone:
                 return False
             if self._has_ended():
                 return True
-            if said:
-                return heard(self._talk) == GENTLY
+            if message:
+                return receive(self._talk) == GENTLY
 
     def _let_finish(self) -> None:
         """Give the program's group its grace, as long as somebody waits for it."""
         deadline, pause = time.monotonic() + _GRACE_S, _POLL_S / 10
         while table.group_lives(self._first) and time.monotonic() < deadline:
-            gone, said = self._watch.wait(pause)
-            if gone or (said and heard(self._talk) != GENTLY):
+            gone, message = self._watch.wait(pause)
+            if gone or (message and receive(self._talk) != GENTLY):
                 return
             pause = min(2 * pause, _POLL_S)
 
     def _end_all(self) -> None:
         """Kill whatever is below this process until nothing is."""
         self._watch.only_children()
-        deadline, told = time.monotonic() + STUBBORN_S, False
+        deadline, reported = time.monotonic() + STUBBORN_S, False
         while self._reap():
             for pid, started in table.descendants(os.getpid()):
                 table.send(pid, started, signal.SIGKILL)
             self._watch.wait(_POLL_S)
-            if not told and time.monotonic() > deadline:
-                told = True
-                say(self._talk, LEFT, *(pid for pid, _ in table.descendants(os.getpid())))
+            if not reported and time.monotonic() > deadline:
+                reported = True
+                send(self._talk, LEFT, *(pid for pid, _ in table.descendants(os.getpid())))
 
     def _reap(self) -> bool:
         """Bury who has ended; whether anybody is left."""
@@ -109,15 +109,15 @@ class _Call:
                 if not pid:
                     return True
                 if pid == self._first:
-                    self._tell(os.waitstatus_to_exitcode(status))
+                    self._report_end(os.waitstatus_to_exitcode(status))
         except ChildProcessError:
             return False
 
-    def _tell(self, exit_code: int) -> None:
+    def _report_end(self, exit_code: int) -> None:
         """Tell the program's end, once: what it left may take its time."""
         if not self._ended:
             self._ended = True
-            say(self._talk, ENDED, exit_code)
+            send(self._talk, ENDED, exit_code)
 
     def _has_ended(self) -> bool:
         """Whether the program has; unburied where the system can tell, so that its group's number stays its own."""
@@ -129,7 +129,7 @@ class _Call:
             if found is None:
                 return False
             if found.si_pid == self._first:
-                self._tell(found.si_status if found.si_code == os.CLD_EXITED else -found.si_status)
+                self._report_end(found.si_status if found.si_code == os.CLD_EXITED else -found.si_status)
                 return True
             os.waitpid(found.si_pid, 0)  # an orphan: somebody has to
         return True

@@ -1,4 +1,4 @@
-"""Waits for several things at once: the end of a child, the end of swarmgate, and what it says."""
+"""Waits at once for the end of a child, the end of swarmgate, and messages on a socket."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 4096
 
 
 class Watch:
-    """What a wait ends for.
+    """The events that end a wait.
 
     Args:
         owner: a descriptor that can be read once swarmgate has ended (pidfd_open(2)), or -1.

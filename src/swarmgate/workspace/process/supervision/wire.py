@@ -1,4 +1,4 @@
-"""What swarmgate and a supervisor say to each other.
+"""The protocol between swarmgate and a supervisor: requests and messages over a socket.
 
 With each byte on the server's socket come four descriptors: a socket for the call, and the program's three streams. On
 the call's socket swarmgate sends a number of bytes in decimal digits, a line end, and so much JSON (`argv`, `cwd`,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DESCRIPTORS = 4
 """Those of a call."""
 GENTLY, AT_ONCE = b"e", b"k"
-"""What swarmgate says to have a call ended: with a moment for its processes to clean up, or without."""
+"""The messages of swarmgate that end a call: with a moment for its processes to clean up, or without."""
 STARTED, REFUSED, ENDED, LEFT, OVER = "started", "refused", "ended", "left", "over"
 
 _MOST = 1 << 20
@@ -29,7 +29,7 @@ _MOST = 1 << 20
 
 
 class Request(NamedTuple):
-    """What to start."""
+    """The program to start."""
 
     argv: list[bytes]
     cwd: bytes
@@ -37,7 +37,7 @@ class Request(NamedTuple):
 
 
 def encoded(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
-    """A request as it is sent.
+    """Encodes a request as it is sent.
 
     Raises:
         ValueError: there is a NUL in it, or a character that no file system knows.
@@ -46,17 +46,17 @@ def encoded(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
     if any("\0" in text for text in texts):
         raise ValueError("embedded null byte")
     plain = {text: os.fsencode(text).decode("latin-1") for text in texts}
-    said = {
+    request = {
         "argv": [plain[part] for part in argv],
         "cwd": plain[cwd],
         "env": {plain[name]: plain[value] for name, value in env.items()},
     }
-    body = json.dumps(said).encode()
+    body = json.dumps(request).encode()
     return b"%d\n%s" % (len(body), body)
 
 
 def received(talk: socket.socket) -> Request | None:
-    """A request; None where swarmgate let go before it had said all."""
+    """Receives a request; None where swarmgate closed the socket before it was complete."""
     data = b""
     while b"\n" not in data:
         more = talk.recv(_MOST)
@@ -71,20 +71,20 @@ def received(talk: socket.socket) -> Request | None:
             return None
         parts.append(more)
         missing -= len(more)
-    said = json.loads(b"".join(parts))
-    env = {name.encode("latin-1"): value.encode("latin-1") for name, value in said["env"].items()}
-    return Request([part.encode("latin-1") for part in said["argv"]], said["cwd"].encode("latin-1"), env)
+    request = json.loads(b"".join(parts))
+    env = {name.encode("latin-1"): value.encode("latin-1") for name, value in request["env"].items()}
+    return Request([part.encode("latin-1") for part in request["argv"]], request["cwd"].encode("latin-1"), env)
 
 
-def say(talk: socket.socket, word: str, *more: object) -> None:
-    """Tell swarmgate, which may not be there to hear it."""
+def send(talk: socket.socket, word: str, *more: object) -> None:
+    """Sends a message to swarmgate, which may have ended."""
     line = " ".join((word, *map(str, more))).replace("\n", " ")
     with contextlib.suppress(OSError):
         talk.sendall(line.encode(errors="replace") + b"\n")
 
 
-def heard(talk: socket.socket) -> bytes:
-    """What swarmgate says; nothing when it let go."""
+def receive(talk: socket.socket) -> bytes:
+    """Receives a message of swarmgate; empty when it closed the socket."""
     try:
         return talk.recv(1)
     except OSError:

@@ -1,4 +1,4 @@
-"""The way out of a test run: a pipe that its runners write to, and from which nothing can be taken back.
+"""The tamper-proof channel of a test run: a pipe on which its test runners report signed records.
 
 Everything that says anything has a name and a key that it took from a file which is gone before code of the project
 runs; records that lack the right signature, or one of which is missing, are noticed. The pipe is read here, outside of
@@ -43,7 +43,7 @@ _PAIRS = tuple("".join(order) for other in "AUpau" for order in permutations(f"P
 _CHUNK = 1 << 16
 _OWN_PATH = re.compile(r"\bPYTHONPATH=(?=\S)")
 _MOST = 512 << 20
-"""Bytes read of one run; a suite of a million tests says about 150 MB."""
+"""Bytes read of one run; a suite of a million tests reports about 150 MB."""
 UNREADABLE = "a record of the runner cannot be read"
 _INSIDE = ("startup.py", "pytest_witness.py", "pytest_cases.py", "unittest_witness.py")
 
@@ -59,7 +59,7 @@ def _plan(chance: random.Random) -> str:
 
 @dataclass
 class Session:
-    """What one runner said. `broken` is why its records are not all there, or not all its own."""
+    """The records of one runner. `broken` is why they are incomplete or not all its own."""
 
     key: bytes
     plan: str
@@ -72,8 +72,8 @@ class Session:
         """The signature of a record by this runner."""
         return hashlib.blake2b(body.encode(), key=self.key, digest_size=16).hexdigest()
 
-    def hear(self, signature: str, body: str) -> None:
-        """Takes a record, if it is one of this runner's."""
+    def receive(self, signature: str, body: str) -> None:
+        """Stores a record, if it is signed by this runner."""
         if not hmac.compare_digest(self.signed(body), signature):
             self.broken = "a record was not signed by the runner"
             return
@@ -89,7 +89,7 @@ class Session:
 
 @contextlib.contextmanager
 def opened() -> Iterator[Channel]:
-    """A channel that is read while this lasts, and is gone afterwards."""
+    """Opens a channel that is read for the length of a block, and closed afterwards."""
     with temporary.folder("tests") as folder:
         for each in ("inside", "outside", "outside/sessions"):
             (folder / each).mkdir()
@@ -131,7 +131,7 @@ class Channel:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """Takes what is said."""
+        """Reads the records that are reported."""
         place = self.folder / "pipe"
         os.mkfifo(place, 0o600)
         self._pipe = os.open(place, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)  # a writer of our own: it never ends
@@ -143,10 +143,10 @@ class Channel:
             loop.remove_reader(self._pipe)
             while self._take():
                 pass
-            self._look_around(place)
+            self._check_integrity(place)
             os.close(self._pipe)
 
-    def _look_around(self, place: Path) -> None:
+    def _check_integrity(self, place: Path) -> None:
         """Whether what runners were to find was there for them to the end."""
         own = os.fstat(self._pipe)
         try:
@@ -194,22 +194,22 @@ class Channel:
     def _take(self) -> bool:
         """Reads what is there; whether there was anything."""
         try:
-            said = os.read(self._pipe, _CHUNK)
+            data = os.read(self._pipe, _CHUNK)
         except BlockingIOError:
             return False
-        self._read += len(said)
+        self._read += len(data)
         if self._read > _MOST:
             self.strange = f"more than {_MOST:,} bytes were written to it"
             return True
-        self._parts.append(said)
-        if b"\n" in said:
+        self._parts.append(data)
+        if b"\n" in data:
             *lines, rest = b"".join(self._parts).split(b"\n")
             self._parts = [rest]
             for line in lines:
-                self.hear(line.decode("utf-8", "replace"))
-        return bool(said)
+                self.receive(line.decode("utf-8", "replace"))
+        return bool(data)
 
-    def hear(self, line: str) -> None:
+    def receive(self, line: str) -> None:
         """Takes one line that was written to the pipe."""
         words = line.split(" ", 2)
         session = self.sessions.get(words[0])
@@ -219,7 +219,7 @@ class Channel:
             self.strange = "something that is no record was written to it"
         else:
             begun = bool(session.records)
-            session.hear(words[1], words[2])
+            session.receive(words[1], words[2])
             if not begun and session.records and len(self.sessions) < _SESSIONS:
                 with contextlib.suppress(OSError):  # that the folder is gone is noticed at the end
                     self._offer()

@@ -1,4 +1,4 @@
-"""What the records of a run's runners mean: its counts, and whether the runner told the truth. Pure decisions."""
+"""Evaluates the records of a test run: its counts, and whether its runner reported the truth. Pure."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from swarmgate.workspace.test_runs.canary.channel import Channel, Session
 
 _WORST = {"passed": 0, "skipped": 1, "failed": 2}
-_SHOWN = 3
+_LISTED = 3
 
 
 @dataclass
 class _Test:
-    """One test: what came of its phases, by the runner and as it was shown."""
+    """One test: the outcomes of its phases, by the runner and as displayed."""
 
     name: str
     phases: dict[str, str] = field(default_factory=dict)
-    shown: dict[str, str] = field(default_factory=dict)
+    displayed: dict[str, str] = field(default_factory=dict)
 
     def begin(self, record: dict[str, Any]) -> None:
         when, outcome = str(record["when"]), str(record["outcome"])
         if when == "setup":  # it is run again
             self.phases.clear()
-            self.shown.clear()
+            self.displayed.clear()
         before = self.phases.get(when, "passed")
         self.phases[when] = max(before, outcome, key=lambda each: _WORST.get(each, 0))
 
@@ -42,17 +42,17 @@ class _Test:
     def outcome(self) -> str:
         """The worst of all phases. A failure that a plugin of the project shows as skipped is skipped."""
         found = "passed"
-        for when in {*self.phases, *self.shown}:
+        for when in {*self.phases, *self.displayed}:
             made = self.phases.get(when, "passed")
-            shown = self.shown.get(when, made)
-            each = "skipped" if (made, shown) == ("failed", "skipped") else max(made, shown, key=_worst)
+            displayed = self.displayed.get(when, made)
+            each = "skipped" if (made, displayed) == ("failed", "skipped") else max(made, displayed, key=_worst)
             found = max(found, each, key=_worst)
         return found
 
     @property
     def turned(self) -> bool:
         """Whether a failure was shown as a pass."""
-        return any(made == "failed" and self.shown.get(when) == "passed" for when, made in self.phases.items())
+        return any(made == "failed" and self.displayed.get(when) == "passed" for when, made in self.phases.items())
 
 
 def _worst(outcome: str) -> int:
@@ -61,7 +61,7 @@ def _worst(outcome: str) -> int:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of a run.
+    """The verdict on a test run: its counts, and whether the runner reported the truth.
 
     Attributes:
         counts: of the project's own tests, where its runners told of them.
@@ -100,14 +100,14 @@ class Verdict:
         found = self.tampered
         if not found and done.ok:
             if self.turned:
-                names = ", ".join(self.turned[:_SHOWN])
+                names = ", ".join(self.turned[:_LISTED])
                 found = f"failures were turned to passes on their way out ({names})"
             elif not self.ended:
                 found = "it did not come to its end, and ended with exit code 0"
             elif direct and self.greeted and not self.ran:
                 found = "it never began: what ran in its place is something else"
             elif direct and self.counts and self.counts.failed:
-                found = f"tests failed ({', '.join(self.counts.failures[:_SHOWN])}), and it ended with exit code 0"
+                found = f"tests failed ({', '.join(self.counts.failures[:_LISTED])}), and it ended with exit code 0"
             elif self.left:
                 found = f"it ended with exit code 0 before {self.left} of its tests were run"
             elif direct and any(self.status):
@@ -116,7 +116,7 @@ class Verdict:
 
 
 def judge(channel: Channel, root: Path) -> Verdict:
-    """What the records of a command that has ended mean; those that no runner of ours writes speak against it."""
+    """Evaluates the records of a command that has ended; the absence of our own records counts against it."""
     try:
         return _judged(channel, root)
     except (LookupError, TypeError, ValueError):
@@ -213,8 +213,8 @@ def _canary(must_fail: bool, record: dict[str, Any]) -> _Probe:  # noqa: FBT001 
         return _Probe(must_fail, held=True)
     if call == "failed" and not record["here"]:
         return _Probe(must_fail, held=False, why="its tests run in processes of which little is known")
-    came = {"failed": "called failed without being run", None: "not run at all"}.get(call, f"called {call}")
-    return _Probe(must_fail, held=False, wrong=f"a test of swarmgate's own that must fail was {came}")
+    outcome = {"failed": "called failed without being run", None: "not run at all"}.get(call, f"called {call}")
+    return _Probe(must_fail, held=False, wrong=f"a test of swarmgate's own that must fail was {outcome}")
 
 
 # --- counts ---
@@ -231,8 +231,8 @@ def _tests(session: Session) -> Iterable[_Test]:
             found.setdefault(key, _Test(name)).begin(record)
             elsewhere[name] = found[key]
         elif kind == "shown":
-            shown = found.get(key) or elsewhere.get(name) or found.setdefault((kind, name), _Test(name))
-            shown.shown[record["when"]] = record["outcome"]
+            displayed = found.get(key) or elsewhere.get(name) or found.setdefault((kind, name), _Test(name))
+            displayed.displayed[record["when"]] = record["outcome"]
         elif kind in {"subtest", "file"}:
             found.setdefault((kind, name), _Test(name)).phases["call"] = record.get("outcome", "failed")
     return found.values()

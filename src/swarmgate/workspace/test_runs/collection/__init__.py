@@ -1,1 +1,1 @@
-"""What a test command would run: which files its runner collects, by its own word (`listing`) and by its rules."""
+"""Determines which files a test command collects: by the runner's own listing and by its rules."""

@@ -1,4 +1,4 @@
-"""Why a test command did not come to its tests: a program, a module, an option or a file of the project is missing."""
+"""Explains why a test command failed to start: a missing program, module, option or project file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FILE = re.compile(
 
 
 def without_start(listing: Listing, exit_code: int | None, output: str) -> Listing | None:
-    """Why the command did not come to its tests; None where it did."""
+    """Explains why the command failed to start its tests; None where it started them."""
     if exit_code in (0, None):
         return None
     found = _PROGRAM.search(output)
@@ -41,12 +41,12 @@ def without_start(listing: Listing, exit_code: int | None, output: str) -> Listi
         return listing.model_copy(update={"standing": standing, "missing": name, "problem": f"`{name}` {what}"})
     if spawned := _SPAWN.search(output):
         name = spawned["name"] or spawned["other"]
-        told = f"`{name}` was not found in the environment of the project"
-        return listing.model_copy(update={"standing": Standing.BROKEN, "missing": name, "problem": told})
+        problem = f"`{name}` was not found in the environment of the project"
+        return listing.model_copy(update={"standing": Standing.BROKEN, "missing": name, "problem": problem})
     if module := _MODULE.search(output):
         standing = Standing.BROKEN if _RUNNER.match(module["name"]) else Standing.LACKING
-        told = f"{module['name']} is not installed for {module['python']}"
-        return listing.model_copy(update={"standing": standing, "missing": module["name"], "problem": told})
+        problem = f"{module['name']} is not installed for {module['python']}"
+        return listing.model_copy(update={"standing": standing, "missing": module["name"], "problem": problem})
     if option := _OPTION.search(output):
         return listing.model_copy(update={"standing": Standing.BROKEN, "problem": option["told"]})
     if lacking := _FILE.search(output):

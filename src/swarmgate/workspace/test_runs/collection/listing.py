@@ -1,4 +1,4 @@
-"""Asks a test command what it would run, without running a test where its runner can say; else it runs, for a while.
+"""Asks a test command which tests it would run; a runner that cannot list them is run for a limited time.
 
 What comes is measured, not believed: it decides about no change. It says whether there is anything to prove a change
 with, before a token is spent.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.workspace.test_runs.collection.failed_start import without_start
 from swarmgate.workspace.test_runs.collection.record import Listing, Standing
-from swarmgate.workspace.test_runs.collection.runners import WAYS
+from swarmgate.workspace.test_runs.collection.runners import METHODS
 from swarmgate.workspace.test_runs.suite import run_tests, runner_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _OUTPUT = 400_000
 
 
 async def ask(command: str, *, runner: CommandRunner, limit_s: float = LIMIT_S, count_pattern: str = "") -> Listing:
-    """What a test command would run.
+    """Asks a test command what it would run.
 
     Args:
         command: what the user would type.
@@ -38,18 +38,18 @@ async def ask(command: str, *, runner: CommandRunner, limit_s: float = LIMIT_S, 
         ToolKilled: somebody ended it, twice.
     """
     kind = runner_of(command, runner.root)
-    way = WAYS.get(kind)
-    line = way.line(command) if way and not count_pattern else ""
-    if way is None or not line:
+    method = METHODS.get(kind)
+    line = method.line(command) if method and not count_pattern else ""
+    if method is None or not line:
         ran = await run_tests(command, runner=runner, timeout_s=limit_s, count_pattern=count_pattern)
         return _of_run(command, ran)
-    done = await runner.run(line, timeout_s=limit_s, env=_variables(way.variables), output_limit=_OUTPUT)
+    done = await runner.run(line, timeout_s=limit_s, env=_variables(method.variables), output_limit=_OUTPUT)
     listing = Listing(standing=Standing.STARTS, command=command, seconds=done.seconds)
     if refused := runner.refused(done):
         return listing.model_copy(update={"standing": Standing.BROKEN, "problem": refused})
     if done.timed_out:
         return listing.model_copy(update={"problem": f"its tests could not be listed within {limit_s:g} s"})
-    return without_start(listing, done.exit_code, done.output) or way.read(listing, done)
+    return without_start(listing, done.exit_code, done.output) or method.read(listing, done)
 
 
 def _variables(own: Mapping[str, str]) -> dict[str, str]:
@@ -59,7 +59,7 @@ def _variables(own: Mapping[str, str]) -> dict[str, str]:
 
 
 def _of_run(command: str, ran: TestRun) -> Listing:
-    """What a whole run says."""
+    """The listing from the output of a whole run."""
     listing = Listing(
         standing=Standing.STARTS,
         command=command,

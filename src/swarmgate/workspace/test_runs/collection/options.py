@@ -1,4 +1,4 @@
-"""The words of a test command: its options with their values, and the paths that it names."""
+"""Parses a test command into its options with their values, and the paths that it names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 
 
 def words_after(command: str, names: Iterable[str]) -> list[str] | None:
-    """What a command line says behind the last word that names the runner; None where no word does."""
+    """The words of a command line behind the last one that names the runner; None where none does."""
     wanted = frozenset(names)
     try:
         words = shlex.split(command)

@@ -1,4 +1,4 @@
-"""Why pytest does not collect a file: `python_files`, `testpaths`, `norecursedirs`, and the paths of its command line.
+"""Explains why pytest does not collect a file: `python_files`, `testpaths`, `norecursedirs`, command-line paths.
 
 After the reference of pytest, "Configuration options" and "Rootdir", and `_pytest.main.Session.collect`.
 """

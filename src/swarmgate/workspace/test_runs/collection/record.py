@@ -1,4 +1,4 @@
-"""What a test command would run, as it is told."""
+"""The result of asking a test command what it would run, as data classes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from swarmgate.domain.base import Frozen
 
 
 class Standing(StrEnum):
-    """What came of it."""
+    """The outcomes of asking a test command."""
 
     FOUND = "found"
     """There are tests, and all of them can be loaded or passed."""
@@ -25,7 +25,7 @@ class Standing(StrEnum):
 
 
 class Listing(Frozen):
-    """What a test command would run.
+    """The tests that a test command would run.
 
     `ran`: its runner cannot list, so that the tests were run. `tests` are counted, None where nothing counts them;
     `failures` name what fails or cannot be loaded. `problem` is what is wrong, `missing` the program that is not there.

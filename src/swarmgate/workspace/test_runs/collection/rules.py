@@ -1,4 +1,4 @@
-"""Why a test runner does not collect a file that holds tests, by its settings and its command line.
+"""Explains why a test runner does not collect a file that holds tests, by its settings and command line.
 
 Where settings are code, or say what is not known here, there is no answer: what a runner really collects is for the
 runner itself to say.
@@ -47,14 +47,14 @@ class Uncollected:
     why: str
     meant: bool = False
 
-    def told(self, runner: str) -> str:
-        """In one sentence."""
+    def message(self, runner: str) -> str:
+        """The reason in one sentence."""
         return f"{self.path} is not collected by {runner}: {self.why}"
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How a test command chooses its files.
+    """The rules by which a test command selects its files.
 
     Attributes:
         runner: the test runner, as `suite.runner_of` names it.

@@ -1,4 +1,4 @@
-"""How test runners list their tests without running one, and how the answer is read."""
+"""A table of test runners: how each lists its tests without running them, and how its output is parsed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from swarmgate.workspace.test_runs.collection.record import Listing, Standing
 if TYPE_CHECKING:
     from swarmgate.workspace.process.process import Completed
 
-_SHOWN = 5
+_LISTED = 5
 _TAIL = 600
-"""Characters of output that are told."""
+"""Characters of output in a message."""
 
 
 @dataclass(frozen=True)
-class Way:
-    """How a runner lists its tests: its line, what is read of what it prints, and variables.
+class ListingMethod:
+    """How a runner lists its tests: its command line, the parser of its output, and variables.
 
     The line is empty where the command cannot be asked like that.
     """
@@ -33,14 +33,14 @@ class Way:
 
 def _found(listing: Listing, number: int, failures: tuple[str, ...] = ()) -> Listing:
     standing = Standing.RED if failures else Standing.FOUND if number else Standing.NOTHING
-    told = f"{', '.join(failures[:_SHOWN])} cannot be loaded" if failures else ""
-    return listing.model_copy(update={"standing": standing, "tests": number, "failures": failures, "problem": told})
+    problem = f"{', '.join(failures[:_LISTED])} cannot be loaded" if failures else ""
+    return listing.model_copy(update={"standing": standing, "tests": number, "failures": failures, "problem": problem})
 
 
 def _odd(listing: Listing, done: Completed) -> Listing:
-    """It ended badly, and says nothing that is known here."""
-    told = f"exit code {done.exit_code}: {done.output.strip()[-_TAIL:]}"
-    return listing.model_copy(update={"standing": Standing.RED, "problem": told})
+    """The listing of a command that failed without a known output."""
+    problem = f"exit code {done.exit_code}: {done.output.strip()[-_TAIL:]}"
+    return listing.model_copy(update={"standing": Standing.RED, "problem": problem})
 
 
 _PYTEST_LINE = re.compile(r"^(?P<path>\S.*\.\w+): (?P<number>\d+)$", re.MULTILINE)
@@ -89,9 +89,9 @@ def _as_unittest(command: str) -> str:
 def _of_unittest(listing: Listing, done: Completed) -> Listing:
     if done.exit_code:
         return _odd(listing, done)
-    said = [line.partition(" ") for line in done.stdout.splitlines()]
-    lost = tuple(name for mark, _, name in said if mark == "swarmgate-lost")
-    return _found(listing, sum(mark == "swarmgate-test" for mark, _, _ in said), lost)
+    marks = [line.partition(" ") for line in done.stdout.splitlines()]
+    lost = tuple(name for mark, _, name in marks if mark == "swarmgate-lost")
+    return _found(listing, sum(mark == "swarmgate-test" for mark, _, _ in marks), lost)
 
 
 _SEVERAL = re.compile(r"[;&|<>`\n]|\$\(")
@@ -143,14 +143,14 @@ def _counted(kind: str) -> Callable[[Listing, Completed], Listing]:
 
 _ASKED = {"PYTEST_ADDOPTS": "--collect-only -qqqqq -p no:cacheprovider -ra"}
 """So quiet, whatever the project adds, pytest prints a line a file; it writes no cache, and names errors."""
-WAYS: Mapping[str, Way] = {
-    "pytest": Way(line=lambda command: command, read=_of_pytest, variables=_ASKED),
-    "unittest": Way(line=_as_unittest, read=_of_unittest),
-    "go": Way(line=_as_go, read=_lines(r"^(?:Test|Fuzz|Example)\w*$")),
-    "cargo": Way(line=_as_cargo, read=_lines(r"^\S.*: test$")),
-    "jest": Way(line=_with("--listTests"), read=_lines(r"^/.+\.\w+$")),
-    "rspec": Way(line=_with("--dry-run"), read=_counted("rspec")),
-    "mocha": Way(line=_with("--dry-run"), read=_counted("mocha")),
-    "phpunit": Way(line=_with("--list-tests"), read=_lines(r"^ - \S")),
+METHODS: Mapping[str, ListingMethod] = {
+    "pytest": ListingMethod(line=lambda command: command, read=_of_pytest, variables=_ASKED),
+    "unittest": ListingMethod(line=_as_unittest, read=_of_unittest),
+    "go": ListingMethod(line=_as_go, read=_lines(r"^(?:Test|Fuzz|Example)\w*$")),
+    "cargo": ListingMethod(line=_as_cargo, read=_lines(r"^\S.*: test$")),
+    "jest": ListingMethod(line=_with("--listTests"), read=_lines(r"^/.+\.\w+$")),
+    "rspec": ListingMethod(line=_with("--dry-run"), read=_counted("rspec")),
+    "mocha": ListingMethod(line=_with("--dry-run"), read=_counted("mocha")),
+    "phpunit": ListingMethod(line=_with("--list-tests"), read=_lines(r"^ - \S")),
 }
 """How runners list their tests; one that is not here, or whose line is more than one command, is run."""

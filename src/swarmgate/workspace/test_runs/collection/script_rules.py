@@ -1,4 +1,4 @@
-"""Which files the runners of JavaScript collect, where that is known: by their defaults, or by a list in package.json.
+"""Determines which files JavaScript test runners collect: by their defaults, or by a list in package.json.
 
 Settings that are code (`vitest.config.ts`) are read by the runner alone: then nothing is known here.
 """

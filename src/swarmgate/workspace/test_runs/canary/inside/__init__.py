@@ -1,1 +1,1 @@
-"""What runs in the project's Pythons: files to be copied. They use the standard library and the project's runner."""
+"""Files copied into the Python processes of a project under test; they need only stdlib and its test runner."""

@@ -1,4 +1,4 @@
-"""The code of canaries. It is imported as test modules are, so that what is done to those is done to it as well."""
+"""The code of the canary tests, imported like any test module, so that manipulation of those affects it as well."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Pytest's witness: says what came of each test where that is made, and runs canaries among them. PYTEST_DONT_REWRITE.
+"""A pytest plugin that reports the outcome of each test at its source, and runs canaries. PYTEST_DONT_REWRITE.
 
 Loaded with pytest's own plugins, before any plugin, setting or conftest.py of the project. What it says of a test it
 takes inside of `pytest_runtest_makereport`, within every wrapper of the project's. Canaries are items like others,
 below the folder of the item that comes next, with its hooks and its autouse fixtures; only what tells of results
-(terminal, reports, `--maxfail`) never hears of them.
+(terminal, reports, `--maxfail`) never sees them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Hidden:
     seen: list[Any]
     made = False
     """Whether this process made a report of its call, and no child of it."""
-    beside: Any
+    real_path: Any
     """The file of the project's tests that it stands beside: hooks are looked up by it, since its own is not there."""
 
     @property
@@ -63,7 +63,7 @@ class _Hidden:
 
 class _Relay:
     def __init__(self, item: Any) -> None:
-        self._item, self._hooks = item, item.session.gethookproxy(item.beside)
+        self._item, self._hooks = item, item.session.gethookproxy(item.real_path)
 
     def __getattr__(self, name: str) -> Any:
         return _Silence(self._item) if name in _SILENT else getattr(self._hooks, name)
@@ -73,12 +73,12 @@ class _Silence:
     def __init__(self, item: Any) -> None:
         self._item = item
 
-    def __call__(self, **told: Any) -> list[Any]:
-        if "report" in told and "call" not in told:
-            self._item.seen.append(told["report"])  # by a plugin with a protocol of its own
+    def __call__(self, **arguments: Any) -> list[Any]:
+        if "report" in arguments and "call" not in arguments:
+            self._item.seen.append(arguments["report"])  # by a plugin with a protocol of its own
         return []
 
-    def call_historic(self, **_told: Any) -> None:
+    def call_historic(self, **_arguments: Any) -> None:
         return
 
 
@@ -142,7 +142,7 @@ class _Canaries:
             canary = self._make(item, parent, self._letters[number], bare=nextitem is None)
         except Exception as error:  # noqa: BLE001 - a pytest that is not known fails no suite
             return {"kind": "canary", "number": number, "error": f"{type(error).__name__}: {error}"[:200]}
-        canary.seen, canary.beside = [], item.path
+        canary.seen, canary.real_path = [], item.path
         del code.RAN[:]
         with _source_at(str(canary.path), self._cases):
             canary.ihook.pytest_runtest_protocol(item=canary, nextitem=nextitem)
@@ -222,24 +222,24 @@ class _Witness:
     """Of one run of pytest, the outermost of its process."""
 
     def __init__(self, line: Any, claims: Any, manager: Any) -> None:
-        self._say, self._claims, self._manager = line.say, claims, manager
+        self._send, self._claims, self._manager = line.send, claims, manager
         self._plan = line.plan
         self._canaries: Any = None
         self._session: Any = None
         self._numbers: dict[int, tuple[int, Any]] = {}
-        self._told: dict[tuple[str, str], tuple[int, str]] = {}
+        self._sent: dict[tuple[str, str], tuple[int, str]] = {}
         self._begun: set[str] = set()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:
         if not self._distributes(config):  # xdist's workers are Pythons that need what we put into the environment
-            self._claims.leave_no_trace()
+            self._claims.remove_traces()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: Any) -> None:
         self._session = session
         self._canaries = _Canaries(session.config, self._claims.cases, self._plan)
-        self._say(kind="start", runner="pytest", distributes=self._manager.hasplugin("dsession"))
+        self._send(kind="start", runner="pytest", distributes=self._manager.hasplugin("dsession"))
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: Any) -> Any:
@@ -264,9 +264,9 @@ class _Witness:
             return
         known = id(item) in self._numbers
         number, _ = self._numbers.setdefault(id(item), (len(self._numbers), item))
-        self._told[item.nodeid, when] = (number, report.outcome)
+        self._sent[item.nodeid, when] = (number, report.outcome)
         if when == "call" or report.outcome != "passed" or (known and when == "setup"):
-            self._say(kind="test", number=number, name=item.nodeid, when=when, outcome=report.outcome)
+            self._send(kind="test", number=number, name=item.nodeid, when=when, outcome=report.outcome)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_logreport(self, report: Any) -> Any:
@@ -274,29 +274,29 @@ class _Witness:
         if self._manager.hasplugin("dsession"):
             return
         self._begun.add(report.nodeid)
-        number, outcome = self._told.get((report.nodeid, report.when), (-1, "passed" if report.when != "call" else ""))
+        number, outcome = self._sent.get((report.nodeid, report.when), (-1, "passed" if report.when != "call" else ""))
         if hasattr(report, "context"):  # of a subtest
             if report.outcome == "failed":
-                self._say(kind="subtest", name=report.nodeid)
+                self._send(kind="subtest", name=report.nodeid)
         elif report.outcome != outcome:
-            self._say(kind="shown", number=number, name=report.nodeid, when=report.when, outcome=report.outcome)
+            self._send(kind="shown", number=number, name=report.nodeid, when=report.when, outcome=report.outcome)
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.outcome != "passed":
-            self._say(kind="file", name=report.nodeid, outcome=report.outcome)
+            self._send(kind="file", name=report.nodeid, outcome=report.outcome)
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self, config: Any) -> None:
         if self._session is not None and config is self._session.config:
-            self._say(kind="end", status=int(self._session.exitstatus), left=self._left(config))
+            self._send(kind="end", status=int(self._session.exitstatus), left=self._left(config))
             self._claims.release()
 
     def _run(self, canaries: Iterator[dict[str, Any]]) -> None:
         try:
-            for told in canaries:
-                self._say(**told)
+            for record in canaries:
+                self._send(**record)
         except Exception as error:  # noqa: BLE001 - a pytest that is not known fails no suite
-            self._say(kind="canary", number=0, error=f"{type(error).__name__}: {error}"[:200])
+            self._send(kind="canary", number=0, error=f"{type(error).__name__}: {error}"[:200])
 
     def _left(self, config: Any) -> int:
         """How many tests it was to run and did not begin; a worker of xdist's is to run some of what it knows."""
@@ -315,11 +315,11 @@ def pytest_runtest_protocol(item: Any, nextitem: Any) -> Any:
     if not isinstance(item, _Hidden):
         return None
     options = item.session.config.option  # type: ignore[attr-defined]  # it is an item
-    shown, options.setupshow = options.setupshow, False
+    setup_shown, options.setupshow = options.setupshow, False
     try:
-        item.seen = _pytest.runner.runtestprotocol(item, log=False, nextitem=nextitem)  # type: ignore[arg-type]  # as above
+        item.seen = _pytest.runner.runtestprotocol(item, log=False, nextitem=nextitem)  # type: ignore[arg-type]  # an item
     finally:
-        options.setupshow = shown
+        options.setupshow = setup_shown
     return True
 
 

@@ -1,4 +1,4 @@
-"""A program's first lines: has every Python of a test run load its witness together with a test runner.
+"""A `sitecustomize` script that makes every Python of a test run load the plugin for its test runner.
 
 Copied as `sitecustomize.py` to the front of PYTHONPATH (`workspace.canary.channel`), where nothing can write. It does
 nothing but wait for the import of a runner: `_pytest.config` or `unittest.runner`. A Python that does not take
@@ -26,7 +26,7 @@ _ENVELOPE = 60
 
 
 class Line:
-    """One runner's way to the channel: says records in order, each signed with a key that stands nowhere on the disk.
+    """One runner's connection to the channel: sends signed records in order; the key is nowhere on the disk.
 
     What tests replace while they run (`os.write`, the whole of `os`) does not matter: it was taken before.
     """
@@ -42,7 +42,7 @@ class Line:
         sign, dumps, getpid, fstat, write = hashlib.blake2b, json.dumps, os.getpid, os.fstat, os.write
         own = fstat(stream["file"])
 
-        def say(**record: Any) -> None:
+        def send(**record: Any) -> None:
             pid = getpid()
             if pid != stream["pid"]:  # forked: a stream of its own
                 stream.update(pid=pid, count=0)
@@ -65,13 +65,13 @@ class Line:
                 stream["file"] = opened()
             write(stream["file"], message)
 
-        self.say = say
+        self.send = send
 
 
 def _opener(places: dict[str, Any]) -> Callable[[], int]:
     open_, blocking, fstat = os.open, os.set_blocking, os.fstat
     flags = os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC
-    place, own = os.path.join(places["channel"], "pipe"), tuple(places["pipe"])  # noqa: PTH118 - as above
+    place, own = os.path.join(places["channel"], "pipe"), tuple(places["pipe"])  # noqa: PTH118 - pathlib is slow
 
     def opened() -> int:
         """Without a reader this fails, instead of waiting for one; so it does where something else took its place."""
@@ -86,7 +86,7 @@ def _opener(places: dict[str, Any]) -> Callable[[], int]:
 
 
 class Claims:
-    """Which runner of this process speaks: the outermost one. Runners that tests start are a matter of their own."""
+    """Decides which runner of this process reports: the outermost one, not those that tests start."""
 
     def __init__(self, places: dict[str, Any]) -> None:
         self._places = places
@@ -96,19 +96,19 @@ class Claims:
         """A line that nobody has taken; None where there is none, or another runner of this process has one."""
         if self.busy:
             return None
-        folder = os.path.join(self._places["channel"], "sessions")  # noqa: PTH118 - as above
-        for name in os.listdir(folder):  # noqa: PTH208 - as above
+        folder = os.path.join(self._places["channel"], "sessions")  # noqa: PTH118 - pathlib is slow
+        for name in os.listdir(folder):  # noqa: PTH208 - pathlib is slow
             if "." in name:
                 continue
-            place = os.path.join(folder, name)  # noqa: PTH118 - as above
+            place = os.path.join(folder, name)  # noqa: PTH118 - pathlib is slow
             mine = f"{place}.{os.getpid()}"
             try:
-                os.rename(place, mine)  # noqa: PTH104 - as above
-                with open(mine, encoding="ascii") as file:  # noqa: PTH123 - as above
+                os.rename(place, mine)  # noqa: PTH104 - pathlib is slow
+                with open(mine, encoding="ascii") as file:  # noqa: PTH123 - pathlib is slow
                     key, plan = file.read().split()
-                os.unlink(mine)  # noqa: PTH108 - as above
+                os.unlink(mine)  # noqa: PTH108 - pathlib is slow
                 line = Line(name, bytes.fromhex(key), plan, _opener(self._places))
-                line.say(kind="claimed")
+                line.send(kind="claimed")
             except (OSError, ValueError):
                 continue
             self.busy = True
@@ -119,7 +119,7 @@ class Claims:
         """The runner has come to its end."""
         self.busy = False
 
-    def leave_no_trace(self) -> None:
+    def remove_traces(self) -> None:
         """What tests start is as it would be without us."""
         own = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each and each != HERE]
         for name, value in {**self._places["variables"], "PYTHONPATH": os.pathsep.join(own) or None}.items():
@@ -131,7 +131,7 @@ class Claims:
     @property
     def cases(self) -> str:
         """The file with the canaries' code."""
-        return os.path.join(HERE, self._places["cases"])  # noqa: PTH118 - as above
+        return os.path.join(HERE, self._places["cases"])  # noqa: PTH118 - pathlib is slow
 
 
 class _Watch:
@@ -162,7 +162,7 @@ class _Watch:
 
 
 class _Runner:
-    """Loads a runner as its own loader does; then it is told of."""
+    """Loads a runner as its own loader does, and reports it."""
 
     def __init__(self, loader: Any, watch: _Watch) -> None:
         self._loader, self._watch = loader, watch
@@ -180,21 +180,21 @@ class _Witness:
     """Loads a file beside this one, as it was when this Python began."""
 
     def __init__(self, file: str, claims: Claims) -> None:
-        self._place = os.path.join(HERE, file)  # noqa: PTH118 - as above
+        self._place = os.path.join(HERE, file)  # noqa: PTH118 - pathlib is slow
         self._claims = claims
 
     def create_module(self, _spec: Any) -> None:
         return
 
     def exec_module(self, module: Any) -> None:
-        with open(self._place, encoding="utf-8") as file:  # noqa: PTH123 - as above
+        with open(self._place, encoding="utf-8") as file:  # noqa: PTH123 - pathlib is slow
             code = compile(file.read(), self._place, "exec", dont_inherit=True)
         exec(code, module.__dict__)  # noqa: S102 - a file that nothing but swarmgate can write
         module.claims = self._claims
 
 
 def hello(claims: Claims, word: str) -> None:
-    """Says, unsigned, that a Python is there that takes PYTHONPATH."""
+    """Reports, unsigned, that a Python is there that takes PYTHONPATH."""
     try:
         file = _opener(claims._places)()  # noqa: SLF001 - of this file
         os.write(file, f"{word}\n".encode())
@@ -215,7 +215,7 @@ def _next() -> None:
 def _start() -> None:
     import json  # noqa: PLC0415 - not where this file is merely read
 
-    with open(os.path.join(HERE, "places"), encoding="utf-8") as file:  # noqa: PTH118, PTH123 - as above
+    with open(os.path.join(HERE, "places"), encoding="utf-8") as file:  # noqa: PTH118, PTH123 - pathlib is slow
         claims = Claims(json.load(file))
     hello(claims, "python")
     watch = _Watch(claims)

@@ -1,4 +1,4 @@
-"""Unittest's witness: says what a result is told of each test, and runs canaries before, between and after them."""
+"""Hooks into unittest: reports the outcome of each test, and runs canaries before, between and after them."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ class _Cases(unittest.case.TestCase):
 
     def fails_by_missing_error(self) -> None:
         self.ran = True
-        with self.assertRaises(KeyError):  # noqa: PT027 - as above
+        with self.assertRaises(KeyError):  # noqa: PT027 - a case of unittest
             len(self.id())
 
     def passes(self) -> None:
         self.ran = True
-        self.assertTrue(self.id())  # noqa: PT009 - as above
+        self.assertTrue(self.id())  # noqa: PT009 - a case of unittest
 
 
 class _Canaries:
     """Runs canaries in the order of the plan: a letter each, capital where it must fail."""
 
     def __init__(self, line: Any, made: Any) -> None:
-        self._say, self._made = line.say, made
+        self._send, self._made = line.send, made
         self._plan, self._last = line.plan.replace(".", ""), len(line.plan.rpartition(".")[2])
         self._number = 0
         self._chance = random.Random(line.plan)  # noqa: S311 - the plan is what nobody can know
@@ -93,21 +93,21 @@ class _Canaries:
         outcomes: list[str] = []
         _listen(self._made(), lambda _case, outcome: outcomes.append(outcome), case)
         call = "failed" if "failed" in outcomes else outcomes[-1] if outcomes else "none"
-        self._say(kind="canary", number=number, outcomes={"setup": "passed", "call": call}, ran=case.ran, here=True)
+        self._send(kind="canary", number=number, outcomes={"setup": "passed", "call": call}, ran=case.ran, here=True)
 
 
-def _listen(result: Any, told: Any, case: Any = None) -> Any:
-    """Has a result tell what it is told, before it keeps it. With `case`, that is run with it."""
+def _listen(result: Any, report: Any, case: Any = None) -> Any:
+    """Makes a result report each outcome before it stores it. With `case`, that is run with it."""
     for name, outcome in _OUTCOMES.items():
         own = getattr(result, name, None)
         if own is not None:
-            setattr(result, name, _telling(own, outcome, told))
+            setattr(result, name, _reporting(own, outcome, report))
     subtest = getattr(result, "addSubTest", None)
     if subtest is not None:
 
         def add_subtest(test: Any, each: Any, error: Any) -> Any:
             if error is not None:
-                told(test, "failed")
+                report(test, "failed")
             return subtest(test, each, error)
 
         result.addSubTest = add_subtest
@@ -116,19 +116,19 @@ def _listen(result: Any, told: Any, case: Any = None) -> Any:
     return result
 
 
-def _telling(own: Any, outcome: str, told: Any) -> Any:
-    def tell(test: Any, *arguments: Any, **named: Any) -> Any:
-        told(test, outcome)
+def _reporting(own: Any, outcome: str, report: Any) -> Any:
+    def reporting(test: Any, *arguments: Any, **named: Any) -> Any:
+        report(test, outcome)
         return own(test, *arguments, **named)
 
-    return tell
+    return reporting
 
 
 class _Session:
     """One run of a runner, the outermost of its process."""
 
     def __init__(self, line: Any, runner: Any) -> None:
-        self._say, self._runner, self._count = line.say, runner, 0
+        self._send, self._runner, self._count = line.send, runner, 0
         self._make = runner._makeResult  # noqa: SLF001 - what every runner of unittest's has
         self.canaries = _Canaries(line, self._unheard)
 
@@ -145,20 +145,20 @@ class _Session:
 
     def run(self, run: Any, test: Any) -> Any:
         """The runner's own run, with canaries around it."""
-        self._say(kind="start", runner="unittest", distributes=False)
-        self._runner._makeResult = self._result  # noqa: SLF001 - as above
+        self._send(kind="start", runner="unittest", distributes=False)
+        self._runner._makeResult = self._result  # noqa: SLF001 - there is no public one
         self.canaries.run()
         self.canaries.run()
         try:
             result = run(self._runner, test)
         finally:
-            del self._runner._makeResult  # noqa: SLF001 - as above
+            del self._runner._makeResult  # noqa: SLF001 - there is no public one
         self.canaries.at_the_end()
-        self._say(kind="end", status=0 if result.wasSuccessful() else 1, left=0)
+        self._send(kind="end", status=0 if result.wasSuccessful() else 1, left=0)
         return result
 
     def _result(self) -> Any:
-        result = _listen(self._make(), self._tell)
+        result = _listen(self._make(), self._report)
         start = result.startTest
 
         def start_test(test: Any) -> Any:
@@ -168,20 +168,20 @@ class _Session:
         result.startTest = start_test
         return result
 
-    def _tell(self, test: Any, outcome: str) -> None:
+    def _report(self, test: Any, outcome: str) -> None:
         self._count += 1
-        self._say(kind="test", number=self._count, name=str(test), when="call", outcome=outcome)
+        self._send(kind="test", number=self._count, name=str(test), when="call", outcome=outcome)
 
 
 def install(runner: Any) -> None:
-    """Puts it around what runs the tests."""
+    """Wraps the runner of unittest with the witness."""
     own = runner.TextTestRunner.run
 
     def run(self: Any, test: Any) -> Any:
         line = claims.claim()
         if line is None:
             return own(self, test)
-        claims.leave_no_trace()
+        claims.remove_traces()
         try:
             return _Session(line, self).run(own, test)
         finally:
