@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, cast
 import pytest
 
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.pattern import Pattern, Unfinished
 from swarmgate.council.records.lifecycle import Standing, TimeUp
 from swarmgate.council.records.record import Record

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.records.store import Records
 from swarmgate.council.views.events import CouncilEvent
 

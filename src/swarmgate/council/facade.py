@@ -21,7 +21,7 @@ from swarmgate.council.shared import Shared, new_id
 from swarmgate.project import Project
 
 if TYPE_CHECKING:
-    from swarmgate.council.critique.checks import Programs
+    from swarmgate.council.critique.program_checks import Programs
 
 
 class Council:

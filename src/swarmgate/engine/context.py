@@ -16,7 +16,7 @@ from swarmgate.agents.briefs.house_rules import CommittedRules, HouseRules, told
 from swarmgate.agents.context import AgentContext
 from swarmgate.automation.suite_command import rules_of
 from swarmgate.config import Config
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.records.store import Records
 from swarmgate.domain.events.event import Event, GuardActed, GuidanceGiven, LocksRemoved, TurnEnded, UsageRecorded
 from swarmgate.domain.guard import Effect, GuardNote, Turn, merged

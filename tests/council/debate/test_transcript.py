@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from swarmgate.council.debate.model import Claim, Debate, Round, Speech
 from swarmgate.council.debate.transcript import GIST_LINE, Transcript, check_fits, reason_line
-from swarmgate.council.participants.windows import Window
+from swarmgate.council.participants.context_window import Window
 from swarmgate.domain.review.votes import Ballot, Reason, Seat, Vote, message_id
 from swarmgate.errors import CouncilRefused
 

@@ -28,8 +28,8 @@ from swarmgate.council.discussion.model import (
     Step,
 )
 from swarmgate.council.discussion.pattern import DISCUSSION, Session
-from swarmgate.council.discussion.people import FOLLOWING, Confirmed, Pause, People
 from swarmgate.council.discussion.request import discussion_of
+from swarmgate.council.discussion.user_choices import FOLLOWING, Confirmed, Pause, People
 from swarmgate.council.records.record import Record
 from swarmgate.council.records.store import Records
 from swarmgate.council.run import run

@@ -14,8 +14,8 @@ from tests.project import Project
 
 from swarmgate.council.discussion import personas as personas_file
 from swarmgate.council.discussion.model import Cast, Choice, Discussion, DiscussionRecord, Expert, Mode, Step, Tension
-from swarmgate.council.discussion.people import FOLLOWING, Confirmed, Pause
 from swarmgate.council.discussion.rules import RULES
+from swarmgate.council.discussion.user_choices import FOLLOWING, Confirmed, Pause
 from swarmgate.council.shared import Shared
 from swarmgate.council.views.progress import said, teller
 from swarmgate.council.views.stream import (

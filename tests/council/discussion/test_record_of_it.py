@@ -19,7 +19,7 @@ from tests.council.discussion.conftest import Room, User, assessed, concluded, e
 
 from swarmgate.council.discussion import model
 from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, DiscussionRecord, Expert, Step
-from swarmgate.council.discussion.people import Pause
+from swarmgate.council.discussion.user_choices import Pause
 from swarmgate.council.records.redaction import NAMES
 from swarmgate.council.records.store import Records
 from swarmgate.domain.base import Frozen

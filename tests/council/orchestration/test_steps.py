@@ -20,7 +20,7 @@ from swarmgate.council.orchestration.rules import RULES
 from swarmgate.council.orchestration.runner import Came
 from swarmgate.council.orchestration.state import Ended, State, outcome_of, under_way
 from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.records.lifecycle import Resumed
 from swarmgate.council.records.record import Record
 from swarmgate.council.records.redaction import NAMES

@@ -13,11 +13,11 @@ from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
 from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.usage import Usage
-from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.cache import Answers, Meter, Place, Remembering
+from swarmgate.evaluation.debate.experiment_arms import Arm
 from swarmgate.evaluation.debate.fixtures import Item
+from swarmgate.evaluation.debate.participants import SeatedVoices
 from swarmgate.evaluation.debate.runs import Seated
-from swarmgate.evaluation.debate.voices import SeatedVoices
 from swarmgate.llm.model import ModelReply, ModelRequest
 from swarmgate.testing import ReceivedRequest, ScriptedServer
 from swarmgate.testing.answers import answer

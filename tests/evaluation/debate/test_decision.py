@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.decision import decide
+from swarmgate.evaluation.debate.experiment_arms import Arm
 from swarmgate.evaluation.debate.statistics import Comparison
 
 

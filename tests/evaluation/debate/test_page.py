@@ -11,7 +11,7 @@ from tests.evaluation.debate.simulated import items
 
 from swarmgate.domain.review.votes import Tally
 from swarmgate.errors import BudgetExhausted
-from swarmgate.evaluation.debate.arms import Arm, Setup
+from swarmgate.evaluation.debate.experiment_arms import Arm, Setup
 from swarmgate.evaluation.debate.fixtures import Fixtures
 from swarmgate.evaluation.debate.page import page
 from swarmgate.evaluation.debate.plot import png

@@ -11,13 +11,13 @@ from tests.evaluation.debate.simulated import Simulated, Speaker, ballot, items,
 
 from swarmgate.config.council import Council
 from swarmgate.errors import BudgetExhausted, EndpointFailed, UsageError
-from swarmgate.evaluation.debate.arms import Arm, Setup
 from swarmgate.evaluation.debate.cache import Meter
 from swarmgate.evaluation.debate.decision import decide
+from swarmgate.evaluation.debate.experiment_arms import Arm, Setup
 from swarmgate.evaluation.debate.fixtures import load
+from swarmgate.evaluation.debate.participants import SeatedVoices
 from swarmgate.evaluation.debate.runs import Run, run
 from swarmgate.evaluation.debate.statistics import Comparison, Judgement, compare, rates
-from swarmgate.evaluation.debate.voices import SeatedVoices
 from swarmgate.llm.model import CallFailed, ModelReply, ModelRequest
 
 BOTH = (Arm.PARALLEL, Arm.DEBATE)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarmgate.domain.review.votes import Tally
-from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.decision import Decision, decide
+from swarmgate.evaluation.debate.experiment_arms import Arm
 from swarmgate.evaluation.debate.statistics import Comparison, Judgement, bootstrapped, compare, mcnemar, rates
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from swarmgate.council.discussion import personas
 from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, Discussion, DiscussionRecord, Mode, Step
-from swarmgate.council.discussion.people import Confirmed, Pause
+from swarmgate.council.discussion.user_choices import Confirmed, Pause
 from swarmgate.council.discussion.view import terminal
 from swarmgate.errors import CouncilRefused, MissingRequirement, UsageError
 from swarmgate.workspace.process import temporary

@@ -266,7 +266,7 @@ def _request(name: str, file: Path, record: str) -> Any:
     """
     from pydantic import ValidationError
 
-    from swarmgate.council.requests.described import begins, tables_of, text_of
+    from swarmgate.council.requests.request_file import begins, tables_of, text_of
 
     text = text_of(file, f"{name} file", hint=f"Give the path of a TOML file that describes a {name}.")
     try:

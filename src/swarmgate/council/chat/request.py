@@ -24,7 +24,7 @@ from swarmgate.council.chat.model import (
     Draft,
     spoken,
 )
-from swarmgate.council.requests.described import begins, tables_of, text_of
+from swarmgate.council.requests.request_file import begins, tables_of, text_of
 from swarmgate.council.requests.seats import seats_of
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilRefused

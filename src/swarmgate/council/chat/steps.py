@@ -20,8 +20,8 @@ from swarmgate.council.chat.rules import ChatRules, CountCalls, TakeTurn
 from swarmgate.council.chat.state import State
 from swarmgate.council.chat.turn import AgentTurn, Purse, too_long
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.participants.overheard import Overheard
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.call_recorder import Overheard
+from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.pattern import Pattern, Unfinished, Where
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage

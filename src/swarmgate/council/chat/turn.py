@@ -18,7 +18,7 @@ from swarmgate.agents.tools.arguments import SendMessage, Synthesize
 from swarmgate.config import nearest
 from swarmgate.council.chat.brief import shown_size
 from swarmgate.council.chat.model import ALL, MOST_CONTENT, Chat, ChatTurn, Draft, spoken
-from swarmgate.council.participants.overheard import Overheard
+from swarmgate.council.participants.call_recorder import Overheard
 from swarmgate.errors import BreakerTripped, EndpointFailed, ModelError
 from swarmgate.llm.endpoint.wire import estimated_tokens
 from swarmgate.llm.model import ModelReply, ModelRequest

@@ -9,8 +9,8 @@ from swarmgate.agents.context import AgentContext
 from swarmgate.council.critique.model import Criterion, Critique, Iteration
 from swarmgate.council.critique.scoring import best, missed, version_of
 from swarmgate.council.critique.state import EVALUATOR
+from swarmgate.council.participants.context_window import window_of
 from swarmgate.council.participants.question import brief_for
-from swarmgate.council.participants.windows import window_of
 from swarmgate.llm.endpoint.wire import estimated_tokens
 
 

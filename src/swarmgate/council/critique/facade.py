@@ -20,7 +20,7 @@ from swarmgate.domain.usage import Allowance
 from swarmgate.errors import ConfigError, SwarmError
 
 if TYPE_CHECKING:
-    from swarmgate.council.critique.checks import Programs
+    from swarmgate.council.critique.program_checks import Programs
     from swarmgate.council.critique.request import Given
     from swarmgate.council.pattern import Where
     from swarmgate.council.views.events import CouncilEvent

@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from swarmgate.council.requests.described import Described
+from swarmgate.council.requests.request_file import Described
 from swarmgate.domain.base import Frozen
 
 _STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)

@@ -13,15 +13,15 @@ from swarmgate.agents.context import AgentContext
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.critique.answers import evaluation_of, version_in
 from swarmgate.council.critique.briefs import evaluating, generating, improving, prompt_tokens, too_large
-from swarmgate.council.critique.checks import Checks, Unchecked
 from swarmgate.council.critique.model import Checked, Critique, CritiqueOutcome, Iteration, Judged, Written
+from swarmgate.council.critique.program_checks import Checks, Unchecked
 from swarmgate.council.critique.request import critique_of
 from swarmgate.council.critique.rules import CritiqueRules, given_up
 from swarmgate.council.critique.scoring import best, version_of
 from swarmgate.council.critique.state import EVALUATOR, Check, Judge, State, Write, by_voice
 from swarmgate.council.limits import WHOLE_SECONDS
+from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.participants.question import Heard, ask, bounded
-from swarmgate.council.participants.voices import Voices
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.records.lifecycle import Standing
 from swarmgate.council.run import run

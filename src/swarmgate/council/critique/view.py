@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from swarmgate.council.critique.model import CritiqueRecord, Iteration, Score
 from swarmgate.council.critique.scoring import missed
-from swarmgate.council.views.words import cost
+from swarmgate.council.views.formatting import cost
 from swarmgate.domain.usage import Usage
 
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from swarmgate.council.requests.described import Described, as_seat
+from swarmgate.council.requests.request_file import Described, as_seat
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.review.votes import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
 

@@ -15,8 +15,8 @@ from swarmgate.agents.tools.answers import Answer, Form
 from swarmgate.council.debate.answers import MOST_READ
 from swarmgate.council.debate.model import Debate, Moderation, Round
 from swarmgate.council.debate.transcript import Transcript
-from swarmgate.council.participants.overheard import overheard
-from swarmgate.council.participants.windows import material_sections, window_of
+from swarmgate.council.participants.call_recorder import overheard
+from swarmgate.council.participants.context_window import material_sections, window_of
 from swarmgate.domain.review.votes import LEAST_SEATS
 from swarmgate.errors import ModelError
 from swarmgate.llm.parsing.json_objects import taken_apart

@@ -20,9 +20,9 @@ from swarmgate.council.debate.state import Compare, DebateState, GiveUp, Moderat
 from swarmgate.council.debate.synthesis import synthesis_brief, synthesised
 from swarmgate.council.debate.transcript import Transcript, check_fits
 from swarmgate.council.debate.voting import VOTE, bounded, brief_of, speech_of
-from swarmgate.council.participants.overheard import overheard
-from swarmgate.council.participants.voices import Voices
-from swarmgate.council.participants.windows import material_sections, window_of
+from swarmgate.council.participants.call_recorder import overheard
+from swarmgate.council.participants.context_window import material_sections, window_of
+from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.review.votes import Seat, message_id

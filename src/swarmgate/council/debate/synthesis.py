@@ -17,8 +17,8 @@ from swarmgate.council.debate.closing_verdict import closing
 from swarmgate.council.debate.model import Debate, Round, Speech, Synthesis, tally
 from swarmgate.council.debate.state import against_the_votes
 from swarmgate.council.debate.transcript import Transcript
-from swarmgate.council.participants.overheard import overheard
-from swarmgate.council.participants.windows import material_sections, window_of
+from swarmgate.council.participants.call_recorder import overheard
+from swarmgate.council.participants.context_window import material_sections, window_of
 from swarmgate.domain.review.votes import Reason, Vote
 from swarmgate.errors import CouncilFailed, ModelError
 from swarmgate.llm.parsing.json_objects import answer_lines

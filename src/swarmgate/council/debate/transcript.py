@@ -14,7 +14,7 @@ from typing import Any
 
 from swarmgate.agents.briefs.brief import Section, cut, one_line
 from swarmgate.council.debate.model import Debate, Round, Speech
-from swarmgate.council.participants.windows import PER_TOKEN, SHARE, Window
+from swarmgate.council.participants.context_window import PER_TOKEN, SHARE, Window
 from swarmgate.domain.review.votes import Reason
 from swarmgate.errors import CouncilRefused
 from swarmgate.llm.parsing.json_objects import PLACES, Mixed, taken_apart, unfenced

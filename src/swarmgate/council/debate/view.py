@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from swarmgate.council.debate.model import Claim, DebateRecord, Moderation, Novelty, Outcome, Round, Speech
-from swarmgate.council.views.words import indented, item
+from swarmgate.council.views.formatting import indented, item
 from swarmgate.domain.review.votes import Ballot, Reason, Seat, Tally, Vote
 from swarmgate.domain.usage import Usage
 from swarmgate.html import rendered

@@ -13,8 +13,8 @@ from swarmgate.council.debate.model import Debate, Speech
 from swarmgate.council.debate.transcript import TITLE
 from swarmgate.council.limits import MOST_TEXT
 from swarmgate.council.participants import question as asking
-from swarmgate.council.participants.overheard import Overheard, overheard
-from swarmgate.council.participants.windows import material_sections
+from swarmgate.council.participants.call_recorder import Overheard, overheard
+from swarmgate.council.participants.context_window import material_sections
 from swarmgate.domain.review.votes import MESSAGE_ID, Ballot, Seat, message_id
 from swarmgate.errors import EndpointFailed, ModelError
 

@@ -19,9 +19,9 @@ from swarmgate.council.decision.model import (
 )
 from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, proposal_after
 from swarmgate.council.decision.view import rule_of, stand_of
+from swarmgate.council.participants.context_window import material_sections, window_of
+from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.participants.question import brief_for
-from swarmgate.council.participants.voices import Voices
-from swarmgate.council.participants.windows import material_sections, window_of
 from swarmgate.council.requests.toml_lines import Place
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilRefused

@@ -19,7 +19,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from swarmgate.council.decision.model import DecisionSeat
 from swarmgate.council.decision.request import check_depth
-from swarmgate.council.requests.described import Described, as_seat
+from swarmgate.council.requests.request_file import Described, as_seat
 from swarmgate.council.requests.toml_lines import Place
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused

@@ -18,7 +18,7 @@ from swarmgate.council.decision.brief import voice_of
 from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat
 from swarmgate.council.discussion.model import Cited, Conclusion, Mode
 from swarmgate.council.limits import MATERIAL
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.records.store import Records
 from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.usage import Usage

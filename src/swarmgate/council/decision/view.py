@@ -22,10 +22,10 @@ from swarmgate.council.decision.model import (
     Strategy,
 )
 from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, PREPARE, State, Step, outcome_of
-from swarmgate.council.participants.prose import said_in, shortened
+from swarmgate.council.participants.answer_prose import said_in, shortened
 from swarmgate.council.records.lifecycle import Completed, Standing, Stopped
 from swarmgate.council.views import markdown, stream
-from swarmgate.council.views.words import cost, indented
+from swarmgate.council.views.formatting import cost, indented
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.text.markdown import line
 from swarmgate.domain.usage import Usage

@@ -14,13 +14,13 @@ from typing import Any, cast
 
 from swarmgate.council.discussion.argument.graph import graph
 from swarmgate.council.discussion.model import Cast, Discussion, DiscussionRecord, Expert, Mode
-from swarmgate.council.discussion.people import FOLLOWING, People
 from swarmgate.council.discussion.personas import given
 from swarmgate.council.discussion.request import mode_of
 from swarmgate.council.discussion.rules import RULES, DiscussionSummary, completed
 from swarmgate.council.discussion.state import State
+from swarmgate.council.discussion.user_choices import FOLLOWING, People
 from swarmgate.council.discussion.view.page import page
-from swarmgate.council.discussion.view.words import all_rounds
+from swarmgate.council.discussion.view.phrases import all_rounds
 from swarmgate.council.records.record import Record
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.council.views.stream import PatternEvent, Started

@@ -29,7 +29,6 @@ from swarmgate.council.discussion.model import (
     Message,
     Mode,
 )
-from swarmgate.council.discussion.people import FOLLOWING, Confirmed, Pause, People
 from swarmgate.council.discussion.personas import PROPOSED
 from swarmgate.council.discussion.request import check, check_cast, checked_choice, in_mode
 from swarmgate.council.discussion.rules import DiscussionRules
@@ -48,8 +47,9 @@ from swarmgate.council.discussion.state import (
 from swarmgate.council.discussion.steps.cast import cast_for, masked_cast
 from swarmgate.council.discussion.steps.conclusion import concluded
 from swarmgate.council.discussion.steps.messages import message_of
-from swarmgate.council.discussion.steps.table import Table, provisional, seated, topic_sections
-from swarmgate.council.participants.prose import shortened
+from swarmgate.council.discussion.steps.participants import Table, provisional, seated, topic_sections
+from swarmgate.council.discussion.user_choices import FOLLOWING, Confirmed, Pause, People
+from swarmgate.council.participants.answer_prose import shortened
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.records.lifecycle import Standing, Unanswering
 from swarmgate.domain.base import Frozen

@@ -36,8 +36,8 @@ from swarmgate.council.discussion.model import (
 )
 from swarmgate.council.discussion.request import FIXED, check_experts
 from swarmgate.council.limits import PARTICIPANTS, PERSONA
-from swarmgate.council.records.documents import Documents
-from swarmgate.council.requests import described
+from swarmgate.council.records.document_store import Documents
+from swarmgate.council.requests import request_file
 from swarmgate.errors import CouncilRefused
 
 Place = tuple[int | str, ...]
@@ -122,7 +122,7 @@ def parsed(text: str, name: str) -> Cast:
         values = json.loads(text) if is_json else toml_text.loads(text)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
         raise CouncilRefused(f"{name} is not valid {'JSON' if is_json else 'TOML'}: {error}", hint=_HINT) from None
-    return cast_of(values, begins=lambda place: described.begins(name, "" if is_json else text, place))
+    return cast_of(values, begins=lambda place: request_file.begins(name, "" if is_json else text, place))
 
 
 def proposed(documents: Documents, record: str, cast: Cast) -> Cast:
@@ -145,7 +145,7 @@ def proposed(documents: Documents, record: str, cast: Cast) -> Cast:
         raise CouncilRefused(f"{name} is not valid JSON: {error}", hint=_HINT) from None
     own = Cast.model_fields.keys() - PersonasFile.model_fields.keys()
     kept = {key: each for key, each in values.items() if key not in own}
-    there = cast_of(kept, begins=lambda at: described.begins(name, "", at))
+    there = cast_of(kept, begins=lambda at: request_file.begins(name, "", at))
     return cast.model_copy(update={"experts": there.experts, "tensions": there.tensions})
 
 
@@ -189,7 +189,7 @@ def text_of(path: Path) -> str:
     Raises:
         CouncilRefused: it cannot be read, is no text, or far too long.
     """
-    return described.text_of(path, "personas file", hint="Give the path of a TOML or JSON file.", most=_MOST_BYTES)
+    return request_file.text_of(path, "personas file", hint="Give the path of a TOML or JSON file.", most=_MOST_BYTES)
 
 
 def _problems(file: PersonasFile) -> Iterable[tuple[Place, str]]:

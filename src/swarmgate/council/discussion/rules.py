@@ -25,13 +25,13 @@ from swarmgate.council.discussion.personas import proposed
 from swarmgate.council.discussion.state import Due, MakeCast, Say, State, applied, due
 from swarmgate.council.discussion.view.artifacts import SUMMARY, artifacts, summary
 from swarmgate.council.discussion.view.progress import beginning, newest, progress, what
-from swarmgate.council.records.documents import Documents
+from swarmgate.council.records.document_store import Documents
 from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, Status
 from swarmgate.council.records.rules import Rules
 from swarmgate.council.views.events import CouncilEvent
+from swarmgate.council.views.formatting import many
 from swarmgate.council.views.stream import Completed as Over
 from swarmgate.council.views.stream import Contributed, Converged, RoundCompleted, RoundStarted, StepStarted
-from swarmgate.council.views.words import many
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilFailed, SwarmError, WaitingForUser
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from swarmgate.config.refusals import unknown
 from swarmgate.council.dispatch.model import Dispatch
 from swarmgate.council.dispatch.request import Where, checked, mode_of
-from swarmgate.council.requests.described import begins, tables_of, text_of
+from swarmgate.council.requests.request_file import begins, tables_of, text_of
 from swarmgate.errors import CouncilRefused
 
 KEYS = ("mode", "question", "rounds", "tasks")

@@ -30,8 +30,8 @@ from swarmgate.council.dispatch.model import (
 from swarmgate.council.dispatch.request import in_words
 from swarmgate.council.dispatch.rules import DispatchRules, DispatchState, GiveUp, Hold, Try
 from swarmgate.council.dispatch.task_answer import LEAST_ROOM, answer, room_of
-from swarmgate.council.participants.overheard import overheard
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.call_recorder import overheard
+from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.run import run
 from swarmgate.domain.base import Frozen

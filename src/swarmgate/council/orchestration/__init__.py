@@ -24,8 +24,8 @@ from swarmgate.council.decision.model import DecisionSeat
 from swarmgate.council.discussion.model import Expert
 from swarmgate.council.dispatch.model import DispatchTask
 from swarmgate.council.limits import DEPTH
-from swarmgate.council.orchestration.bounds import Problem, checked, meant, spelled
 from swarmgate.council.orchestration.model import KINDS, Condition, Orchestration, Step, Value
+from swarmgate.council.orchestration.validation import Problem, checked, meant, spelled
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilRefused
 

@@ -16,11 +16,11 @@ from pydantic import ValidationError
 
 from swarmgate.config import is_program
 from swarmgate.config.sections import unknown_provider
-from swarmgate.council.orchestration.bounds import Problem, checked, models, problems, spelled
 from swarmgate.council.orchestration.model import MapStep, Orchestration
+from swarmgate.council.orchestration.references import Place
 from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord
 from swarmgate.council.orchestration.rules import RULES
-from swarmgate.council.orchestration.texts import Place
+from swarmgate.council.orchestration.validation import Problem, checked, models, problems, spelled
 from swarmgate.council.records.lifecycle import Resumed
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.usage import Allowance

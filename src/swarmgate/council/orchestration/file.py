@@ -13,9 +13,9 @@ from types import ModuleType
 from pydantic import ValidationError
 
 from swarmgate.council.orchestration import read as problem_of
-from swarmgate.council.orchestration.bounds import Problem, problems
 from swarmgate.council.orchestration.model import Orchestration
-from swarmgate.council.requests.described import begins, tables_of, text_of
+from swarmgate.council.orchestration.validation import Problem, problems
+from swarmgate.council.requests.request_file import begins, tables_of, text_of
 from swarmgate.errors import CouncilRefused, SwarmError
 
 _MODULE = "orchestration"

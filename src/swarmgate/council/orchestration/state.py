@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-from swarmgate.council.orchestration.bounds import handled, inside
 from swarmgate.council.orchestration.model import Leaf, MapStep, Orchestration, ParallelStep, Step, Value
+from swarmgate.council.orchestration.references import joined
 from swarmgate.council.orchestration.results import OrchestrationOutcome, StepResult
-from swarmgate.council.orchestration.texts import joined
+from swarmgate.council.orchestration.validation import handled, inside
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 

@@ -13,11 +13,11 @@ from pydantic import ValidationError
 
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.orchestration.model import MapStep, Orchestration, Step
+from swarmgate.council.orchestration.references import filled, joined
 from swarmgate.council.orchestration.results import OrchestrationOutcome, StepResult
 from swarmgate.council.orchestration.rules import RULES, OrchestrationRules
 from swarmgate.council.orchestration.runner import Came, Runner
 from swarmgate.council.orchestration.state import Do, Ended, State, outcome_of, pattern_of, place
-from swarmgate.council.orchestration.texts import filled, joined
 from swarmgate.council.pattern import Pattern
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage

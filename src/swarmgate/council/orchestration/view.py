@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord, StepResult
-from swarmgate.council.views.words import cost
+from swarmgate.council.views.formatting import cost
 
 _ITEM = 60
 """Characters of an item."""

@@ -14,7 +14,7 @@ from swarmgate.agents.briefs.brief import Brief, Section
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles.participant import ROLE, AskedOnceMore, speak, submit
 from swarmgate.agents.tools.answers import Form
-from swarmgate.council.participants.overheard import overheard
+from swarmgate.council.participants.call_recorder import overheard
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import EndpointFailed, ModelError
 

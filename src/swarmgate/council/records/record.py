@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from swarmgate.council.records.documents import Documents
+from swarmgate.council.records.document_store import Documents
 from swarmgate.council.records.lifecycle import (
     LIFECYCLE,
     Begun,

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from swarmgate.council.records.documents import Documents
+from swarmgate.council.records.document_store import Documents
 from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, Status
 from swarmgate.council.views import stream
 from swarmgate.domain.base import Frozen

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic_core import from_json
 
 from swarmgate.config import nearest
-from swarmgate.council.records.documents import Documents
+from swarmgate.council.records.document_store import Documents
 from swarmgate.council.records.lifecycle import Begun
 from swarmgate.council.records.record import Record
 from swarmgate.council.records.rules import Rules

@@ -21,7 +21,7 @@ from swarmgate.llm.model import CallFailed, Message, Model, ModelReply, ModelReq
 from swarmgate.workspace.files import atomic
 
 if TYPE_CHECKING:
-    from swarmgate.evaluation.debate.arms import Arm
+    from swarmgate.evaluation.debate.experiment_arms import Arm
 
 PATIENCE = 30.0
 """Seconds that calls which began are waited for at the end of a run."""

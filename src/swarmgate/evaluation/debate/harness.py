@@ -17,12 +17,12 @@ from swarmgate.domain.task.contest import DebateWorth
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import MissingRequirement, NotAProject, UsageError
 from swarmgate.evaluation.debate import fixtures as labelled
-from swarmgate.evaluation.debate.arms import Arm, Setup, chosen_items, even_repeats
 from swarmgate.evaluation.debate.cache import Answers
 from swarmgate.evaluation.debate.decision import Decision
+from swarmgate.evaluation.debate.experiment_arms import Arm, Setup, chosen_items, even_repeats
+from swarmgate.evaluation.debate.participants import Bench
 from swarmgate.evaluation.debate.report import DebateReport, report_of
 from swarmgate.evaluation.debate.runs import Run, run
-from swarmgate.evaluation.debate.voices import Bench
 from swarmgate.journal.disk_errors import writing
 from swarmgate.ledger.councils import debate_worth
 from swarmgate.ledger.files import probes

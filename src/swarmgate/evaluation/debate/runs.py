@@ -15,13 +15,13 @@ from swarmgate.council.debate.model import Debate, Round, Speech, tally
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.debate.steps import DEBATING
 from swarmgate.council.debate.voting import vote
+from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.participants.question import together
-from swarmgate.council.participants.voices import Voices
 from swarmgate.council.records.store import Records
 from swarmgate.domain.review.votes import Tally, Vote
 from swarmgate.errors import BudgetExhausted, CouncilFailed, EndpointFailed, SwarmError
-from swarmgate.evaluation.debate.arms import Arm, Job, Setup, ballots_of, debate_of, jobs, material, question
 from swarmgate.evaluation.debate.cache import Meter
+from swarmgate.evaluation.debate.experiment_arms import Arm, Job, Setup, ballots_of, debate_of, jobs, material, question
 from swarmgate.evaluation.debate.fixtures import Item
 from swarmgate.evaluation.debate.statistics import Judgement
 from swarmgate.evaluation.debate.window_check import check_all_fit

@@ -20,7 +20,7 @@ from statistics import fmean
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.review.votes import Tally
 from swarmgate.domain.usage import Usage
-from swarmgate.evaluation.debate.arms import Arm
+from swarmgate.evaluation.debate.experiment_arms import Arm
 from swarmgate.evaluation.debate.fixtures import Label
 from swarmgate.evaluation.score import Score
 

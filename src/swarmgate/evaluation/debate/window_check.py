@@ -8,10 +8,10 @@ from swarmgate.config.council import Council
 from swarmgate.council.debate.model import Debate
 from swarmgate.council.debate.transcript import check_fits
 from swarmgate.council.debate.voting import VOTE, bounded, brief_of
-from swarmgate.council.participants.voices import Voices
-from swarmgate.council.participants.windows import Window, material_sections, window_of
+from swarmgate.council.participants.context_window import Window, material_sections, window_of
+from swarmgate.council.participants.contexts import Voices
 from swarmgate.errors import CouncilRefused, UsageError
-from swarmgate.evaluation.debate.arms import Job, Setup, debate_of
+from swarmgate.evaluation.debate.experiment_arms import Job, Setup, debate_of
 
 _NAMED = 5
 """Items that a message names; of more it says how many there are."""

@@ -28,7 +28,7 @@ from swarmgate.council.discussion.answers.values import (
 )
 from swarmgate.council.discussion.argument.structure import link_problem, steel_manned
 from swarmgate.council.discussion.model import Link, Position, Relation, Shift, ShiftKind
-from swarmgate.council.participants.prose import prose_of, said_in, shortened
+from swarmgate.council.participants.answer_prose import prose_of, said_in, shortened
 from swarmgate.domain.review.votes import MESSAGE_ID
 
 Part = dict[str, Any]

@@ -23,7 +23,7 @@ from swarmgate.council.discussion.answers.values import (
     text_of,
 )
 from swarmgate.council.discussion.model import Assessment, FaultLine, Framing, Insight, Recommendation
-from swarmgate.council.participants.prose import SPOKEN, prose_of, said_in, shortened
+from swarmgate.council.participants.answer_prose import SPOKEN, prose_of, said_in, shortened
 
 _BUDGET, _USUAL_BUDGET = (3, 6), 4
 _MARKS = (1, 5)

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from swarmgate.agents.tools.answers import TEXT, Answer
-from swarmgate.council.participants.prose import shortened
+from swarmgate.council.participants.answer_prose import shortened
 from swarmgate.domain.review.votes import MESSAGE_ID
 
 LONGEST = 2_000

@@ -22,7 +22,7 @@ from swarmgate.council.discussion.model import (
     DiscussionRound,
     Unresolved,
 )
-from swarmgate.council.discussion.steps.table import Table, constraints_section
+from swarmgate.council.discussion.steps.participants import Table, constraints_section
 from swarmgate.council.limits import MOST_TEXT
 from swarmgate.domain.review.votes import MESSAGE_ID
 from swarmgate.errors import CouncilFailed

@@ -14,8 +14,8 @@ from swarmgate.council.discussion.argument.structure import consensus_of, measur
 from swarmgate.council.discussion.model import DiscussionRound, Message, Step
 from swarmgate.council.discussion.planning import Heat, heat
 from swarmgate.council.discussion.state import Say
-from swarmgate.council.discussion.steps.table import Table
-from swarmgate.council.discussion.steps.windows import Told
+from swarmgate.council.discussion.steps.participants import Table
+from swarmgate.council.discussion.steps.transcript import Told
 from swarmgate.council.discussion.view.message import measured_line
 
 Read = Callable[[Reader], Form[Any, Part] | Callable[[str], Part]]

@@ -17,9 +17,9 @@ from swarmgate.council.discussion.model import (
     ShiftKind,
     Step,
 )
-from swarmgate.council.discussion.view import words
+from swarmgate.council.discussion.view import phrases
 from swarmgate.council.discussion.view.message import measured_line
-from swarmgate.council.views.words import many
+from swarmgate.council.views.formatting import many
 
 HEAD = "# Discussion: {}\n"
 GIST = 200
@@ -29,7 +29,7 @@ GIST = 200
 def progress(record: DiscussionRecord) -> str:
     """All of progress.md: a section for each step that ended, in order."""
     parts = [HEAD.format(one_line(record.discussion.topic))]
-    for held in words.all_rounds(record):
+    for held in phrases.all_rounds(record):
         parts += _sections(held)
         parts += [_choice_text(each) for each in record.choices if each.after == held.number]
     return "".join([*parts, *([_synthesis_text(record.conclusion)] if record.conclusion else [])])
@@ -76,7 +76,7 @@ def _synthesis_text(conclusion: Conclusion) -> str:
 
 def _choice_text(choice: Choice) -> str:
     """The line of a choice."""
-    return f"\n{one_line(words.choice(choice))}\n"
+    return f"\n{one_line(phrases.choice(choice))}\n"
 
 
 def what(message: Message) -> str:

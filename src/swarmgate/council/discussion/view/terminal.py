@@ -14,8 +14,8 @@ from swarmgate.council.discussion.model import (
     Message,
     Step,
 )
-from swarmgate.council.discussion.view.lines import conclusion_lines
 from swarmgate.council.discussion.view.message import facts, measured_line, scores
+from swarmgate.council.discussion.view.plain_text import conclusion_lines
 
 _WIDTH = 110
 _TRAITS = {

@@ -14,11 +14,11 @@ from typing import Literal
 
 from swarmgate.agents.briefs.brief import Section
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.debate.first_look import first_look
 from swarmgate.council.debate.model import Debate, DebateRecord, Speech
+from swarmgate.council.debate.preliminary_vote import first_look
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.debate.steps import DEBATING
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.progress import said

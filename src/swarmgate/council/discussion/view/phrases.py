@@ -16,7 +16,7 @@ from swarmgate.council.discussion.model import (
     Position,
     ShiftKind,
 )
-from swarmgate.council.views.words import many
+from swarmgate.council.views.formatting import many
 
 
 def all_rounds(record: DiscussionRecord) -> tuple[DiscussionRound, ...]:

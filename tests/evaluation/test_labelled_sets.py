@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from swarmgate.errors import UsageError
-from swarmgate.evaluation.labelled import SETS
+from swarmgate.evaluation.labelled_sets import SETS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ import hashlib
 import pytest
 from tests.council.conftest import Council, voice
 
-from swarmgate.council.participants.overheard import Overheard, overheard
+from swarmgate.council.participants.call_recorder import Overheard, overheard
 from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import EndpointFailed

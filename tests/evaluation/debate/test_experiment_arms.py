@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from tests.evaluation.debate.simulated import items
 
 from swarmgate.config.council import Council
-from swarmgate.evaluation.debate.arms import (
+from swarmgate.evaluation.debate.experiment_arms import (
     Job,
     Setup,
     ballots_of,

@@ -15,8 +15,8 @@ from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.spending.budget import Account
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import Owner, UsageError
-from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.cache import Answers, Meter, Place, Remembering
+from swarmgate.evaluation.debate.experiment_arms import Arm
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.capabilities.settings import compact_roles, current, steered
 from swarmgate.llm.connect import connect

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.council.discussion.records import message, records, standard
 
 from swarmgate.council.discussion.model import EXTENTS, DiscussionRecord, Message, Mode
-from swarmgate.council.discussion.steps.windows import DIRECTION, GIST, GIST_LINE, Both, Told, least_room, told
+from swarmgate.council.discussion.steps.transcript import DIRECTION, GIST, GIST_LINE, Both, Told, least_room, told
 from swarmgate.council.discussion.view.message import measured_line
 from swarmgate.errors import CouncilRefused
 

@@ -12,11 +12,11 @@ from swarmgate.agents.context import AgentContext
 from swarmgate.agents.tools.answers import Form
 from swarmgate.council.discussion.model import CONTRARIAN, HISTORIAN, MODERATOR, Cast, Discussion, DiscussionRound
 from swarmgate.council.discussion.steps.cast import persona
-from swarmgate.council.discussion.steps.windows import DIRECTION, Both, Told, least_room, told
+from swarmgate.council.discussion.steps.transcript import DIRECTION, Both, Told, least_room, told
 from swarmgate.council.discussion.view.message import measured_line
+from swarmgate.council.participants.context_window import Window, window_of
+from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.participants.question import Heard, ask, bounded, brief_for
-from swarmgate.council.participants.voices import Voices
-from swarmgate.council.participants.windows import Window, window_of
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement
 

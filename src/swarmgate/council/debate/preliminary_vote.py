@@ -10,8 +10,8 @@ from swarmgate.agents.roles.participant import ROLE, submit
 from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.council.debate.answers import WHAT_IS_MISSING, ballot_of, voted
 from swarmgate.council.debate.model import Speech
-from swarmgate.council.participants.overheard import overheard
-from swarmgate.council.participants.windows import material_sections
+from swarmgate.council.participants.call_recorder import overheard
+from swarmgate.council.participants.context_window import material_sections
 from swarmgate.domain.review.votes import Ballot, message_id
 from swarmgate.errors import ModelError
 

@@ -25,7 +25,7 @@ from swarmgate.council.orchestration.model import (
     ParallelStep,
     Step,
 )
-from swarmgate.council.orchestration.texts import INSTRUCTIONS, ITEM, Place, options, references, refers, texts
+from swarmgate.council.orchestration.references import INSTRUCTIONS, ITEM, Place, options, references, refers, texts
 from swarmgate.domain.review.votes import LEAST_SEATS
 from swarmgate.errors import CouncilRefused
 
