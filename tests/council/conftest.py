@@ -1,4 +1,4 @@
-"""Voices over a real HTTP server that plays a script, and records in a temporary folder."""
+"""Fixtures of council tests: participants that call a scripted HTTP server, and records in a temporary folder."""
 
 from __future__ import annotations
 

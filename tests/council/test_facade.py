@@ -1,3 +1,5 @@
+"""Tests the facade of the councils."""
+
 from __future__ import annotations
 
 import asyncio

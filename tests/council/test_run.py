@@ -1,4 +1,4 @@
-"""The one driver, with a toy pattern: voices each add a number in rounds, until the sum is reached."""
+"""Tests the driver of all patterns with a toy pattern: participants add numbers until a sum is reached."""
 
 # ruff: noqa: ARG002 - the toy looks at less than a pattern may
 from __future__ import annotations

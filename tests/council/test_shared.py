@@ -1,4 +1,4 @@
-"""What is done with every record of every pattern: where it lies, what it is found again by, which ids are known."""
+"""Tests the functions that all patterns share: location, lookup and ids of records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A new pattern is one folder and one line in a table: it has a command, resume, a journal, events and a replay."""
+"""Tests that a new pattern needs one folder and one table line: command, resume, journal, events, replay."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
+"""A minimal council pattern for tests, in one file: a poll in which every participant answers once."""
 # ruff: noqa: ARG002 - the toy looks at less than a pattern may
-"""A pattern in one file: a poll. Each voice says something once; what they said is what it comes to."""
 
 from __future__ import annotations
 

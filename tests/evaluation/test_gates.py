@@ -1,3 +1,5 @@
+"""Tests `swarm eval gates`: selection of sets and location of their data."""
+
 from __future__ import annotations
 
 import json

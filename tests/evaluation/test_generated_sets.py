@@ -1,3 +1,5 @@
+"""Tests the labelled sets that are generated from the standard library."""
+
 from __future__ import annotations
 
 import ast

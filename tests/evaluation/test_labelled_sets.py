@@ -1,3 +1,5 @@
+"""Tests the readers of published labelled data sets."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""What the steps of every council work with."""
+"""Session context that the steps of every council pattern receive: agent contexts, record store, event listener."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facade of the council: what several voices do in a project, outside of its runs.
+"""Facade of the councils: debates, discussions, decisions, critiques, chats and the rest, outside of runs.
 
 outcome = await Swarm(path).council.debate("Is this design sound?", participants=["advocate", "challenger"])
 """

@@ -1,4 +1,4 @@
-"""The hard limits of discussions, decisions, critiques and orchestrations: no setting and no request goes beyond them.
+"""Hard limits of discussions, decisions, critiques and orchestrations, which no setting or request can exceed.
 
 A refusal names the limit: `within("rounds", 12, ROUNDS)`.
 """

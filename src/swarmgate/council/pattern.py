@@ -1,9 +1,9 @@
-# ruff: noqa: ARG002 - what stands here by default looks at less than a pattern may
-"""What a pattern of the council is: its rules, which are pure, and the steps that ask and do.
+"""Base class of council patterns: its pure rules and the steps that call models.
 
 A pattern brings these and nothing else. Begin, resume, pause, limits, budget, usage, masking, sealing, concurrency and
 progress are the driver's (`run.py`). A new pattern is one folder and one line in the table (`patterns.py`).
 """
+# ruff: noqa: ARG002 - defaults use fewer arguments than a pattern may
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of patterns: a new one is its folder, and a line here."""
+"""Table of all council patterns, with the modules that implement each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one driver of every council: what is due is done, at the same time, and what happened goes on record.
+"""The driver of all council patterns: runs the steps that are due concurrently and records their events.
 
     while steps := pattern.next(state):
         state = record.append(await pattern.do(step, state))      # for each step, as it comes

@@ -1,4 +1,4 @@
-"""What the facades of all patterns share: one store of records, and what is done with every record of every pattern."""
+"""Functions that the facades of all patterns share: start, resume, list and cache records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`swarm agents`: which agent programs are here, and whether one does a tiny task in the sandbox, or what it lacks."""
+"""`swarm agents`: lists installed agent programs and tries each on a tiny task in the sandbox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lets a gate judge labelled cases: many at once in one real repository, each case in a folder of its own."""
+"""Runs a gate on labelled cases, many at once in one real repository, each case in a folder of its own."""
 
 from __future__ import annotations
 

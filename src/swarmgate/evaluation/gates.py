@@ -1,4 +1,4 @@
-"""`swarm eval gates`: which sets are asked for, where their data is, and the report over them."""
+"""`swarm eval gates`: selects the labelled sets, locates their data, and reports the results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of an evaluation: labelled cases by set, gate and category, and the blocks on other people's releases."""
+"""Tables of a gate evaluation: cases by set, gate and category, and findings on releases of other projects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fold of a swarm chat: who has read what, who is waited for, and what cut a turn."""
+"""Tests the fold of a swarm chat's record: read messages, waiting agents, and interrupted turns."""
 
 from __future__ import annotations
 

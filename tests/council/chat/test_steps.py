@@ -1,4 +1,4 @@
-"""Swarm chats from the opening to the end, with models that answer at once."""
+"""Tests swarm chats from the first message to the end, with scripted models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facade of critiques: both stores, hand edits, and what the cache goes by."""
+"""Tests the facade of critiques: both stores, manual edits, and the cache."""
 
 from __future__ import annotations
 

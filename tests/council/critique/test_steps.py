@@ -1,4 +1,4 @@
-"""The loop of self-critique over a scripted server: best-of, failures, checks, time, resuming."""
+"""Tests critiques over a scripted server: best version, failures, program checks, time limit, resume."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounds, their order, voices that fail, the moderator, convergence, resume: over real HTTP."""
+"""Tests debates over HTTP: rounds, order, failing participants, moderator, convergence, resume."""
 
 from __future__ import annotations
 

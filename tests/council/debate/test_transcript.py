@@ -1,4 +1,4 @@
-"""What the voices read of each other: quoted, in order, whole or condensed, and nobody can speak for another."""
+"""Tests the transcript that participants of a debate read: quoted, ordered, condensed, not forgeable."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Tests the parsing of participants' and facilitators' answers in a decision."""
+
 from __future__ import annotations
 
 import json

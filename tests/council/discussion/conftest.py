@@ -1,4 +1,4 @@
-"""A discussion over a real HTTP server: default answers for every step, so that a test scripts what differs."""
+"""Fixtures of discussion tests: a scripted HTTP server with default answers for every step."""
 
 from __future__ import annotations
 

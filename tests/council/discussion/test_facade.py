@@ -1,4 +1,4 @@
-"""Discussions as a library: files of personas, what is answered again, and progress."""
+"""Tests the facade of discussions: personas files, cached answers, and progress."""
 
 from __future__ import annotations
 

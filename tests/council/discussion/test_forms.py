@@ -1,4 +1,4 @@
-"""Answers in every form that a voice gives instead of the asked-for one: one JSON object for all steps, odd values."""
+"""Tests answers in a discussion that deviate from the requested form: one JSON object for all steps, odd values."""
 
 from __future__ import annotations
 

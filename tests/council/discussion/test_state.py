@@ -1,4 +1,4 @@
-"""The fold of a discussion: what may stand where, and what a journal cut or altered anywhere comes to."""
+"""Tests the fold of a discussion: legal events, and journals that were cut or altered."""
 
 from __future__ import annotations
 

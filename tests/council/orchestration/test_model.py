@@ -1,4 +1,4 @@
-"""Descriptions of orchestrations: what is refused, how conditions hold, and how texts refer to earlier outputs."""
+"""Tests the description of orchestrations: refusals, conditions, and references to earlier outputs."""
 
 from __future__ import annotations
 

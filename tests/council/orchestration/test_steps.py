@@ -1,4 +1,4 @@
-"""How steps are carried out: order, conditions, failures, and what a killed sitting leaves, with records on disk."""
+"""Tests the steps of orchestrations: order, conditions, failures, and resume after a kill, with records on disk."""
 
 from __future__ import annotations
 

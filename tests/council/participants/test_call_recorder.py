@@ -1,4 +1,4 @@
-"""What one voice sent and used is noted, also where its calls fail."""
+"""Tests that a participant's requests and usage are recorded, also when its calls fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fits a window is told in characters."""
+"""Tests the size of a brief that fits a context window."""
 
 from __future__ import annotations
 

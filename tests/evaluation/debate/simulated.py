@@ -1,4 +1,4 @@
-"""Models of known accuracy: in this process for the statistics, behind a server for the harness as a whole."""
+"""Simulated models of known accuracy for tests of the debate experiment, in process or behind a server."""
 
 from __future__ import annotations
 

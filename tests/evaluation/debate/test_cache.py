@@ -1,3 +1,5 @@
+"""Tests the cache of model answers of the debate experiment."""
+
 from __future__ import annotations
 
 import asyncio

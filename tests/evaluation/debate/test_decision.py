@@ -1,3 +1,5 @@
+"""Tests the rule that decides whether a debate is worth its cost."""
+
 from __future__ import annotations
 
 import pytest

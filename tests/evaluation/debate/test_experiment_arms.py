@@ -1,3 +1,5 @@
+"""Tests the arms of the debate experiment."""
+
 from __future__ import annotations
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The report's files: the picture, the page and the tables."""
+"""Tests the report files of the debate experiment: plot, HTML page and tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arms with models of known accuracy, in this process: what is found where the truth is known."""
+"""Tests the arms of the debate experiment with simulated models of known accuracy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statistics on outcomes alone: known tables, coverage, how often the rule is wrong where the truth is known."""
+"""Tests the statistics of the debate experiment: known tables, coverage, and error rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent of a swarm chat is shown at the start of a turn. Its length does not grow with the chat.
+"""Builds the brief of an agent's turn in a swarm chat: inbox, past messages and rules, bounded in length.
 
 Messages stand as a header line with id, sender and time, and their text indented below it: no text can pose as another
 message. Of the inbox as many messages are shown as fit, and the rest in the next turn; none is cut: what a reader could

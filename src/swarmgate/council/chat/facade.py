@@ -1,4 +1,4 @@
-"""The facade of the council: swarm chats.
+"""Facade of swarm chats: start, resume, list and read them.
 
 result = await Swarm(path).council.swarm(agents=[{"id": "ann"}, {"id": "bob"}], initial={"from": "ann", ...})
 """

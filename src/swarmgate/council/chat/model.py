@@ -1,4 +1,4 @@
-"""What a swarm chat is made of: who is in it, its messages, its turns, and how it ended.
+"""Data model of a swarm chat: agents, messages, turns, events and the result.
 
 Messages are numbered by swarmgate as they go on record: `msg-000001` is the opening. What an agent says in a turn goes
 on record with the end of that turn, together with what it had read.

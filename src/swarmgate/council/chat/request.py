@@ -1,4 +1,4 @@
-"""A swarm chat as it is asked for, in arguments or in a file: every bound is checked before anybody is asked anything.
+"""Validates the request for a swarm chat, from arguments or a TOML file, before a model is called.
 
 The file is TOML with `[[agents]]`, `[initial]` and, if it likes, bounds of its own.
 """

@@ -1,4 +1,4 @@
-"""The rules of a swarm chat: what its record means, what is due, how it ended, and what the user hears of it."""
+"""Rules of the swarm chat pattern: the fold of its record, the steps that are due, and its outcome."""
 
 # ruff: noqa: ARG002 - a chat looks at less than a pattern may
 from __future__ import annotations

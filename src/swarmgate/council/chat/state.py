@@ -1,4 +1,4 @@
-"""The state of a swarm chat: the fold of its record. Whose turn it is, what a turn changes, and why it is over.
+"""State of a swarm chat, folded from its events: whose turn is next, what a turn changes, and why the chat ended.
 
 Whose oldest unread message is the oldest has the next turn, four agents at a time. A turn is on record as a whole or
 not at all, so a chat that was killed goes on with the turns that were under way.

@@ -1,4 +1,4 @@
-"""The steps of a swarm chat: agents read their inboxes and write to each other until one of its ends.
+"""Executes the steps of a swarm chat: checks the agents and has them take their turns.
 
 Nobody outside can take a turn. What a turn used that was cut by the end of the chat, and what was not sent for that, is
 on record too.

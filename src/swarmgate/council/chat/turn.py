@@ -1,4 +1,4 @@
-"""One turn of an agent in a swarm chat: it reads its inbox, says what it has to say, and may end the chat.
+"""Executes one turn of an agent in a swarm chat: reads the inbox, sends messages, and may end the chat.
 
 Nothing of it counts before its end: then what was said, and what was read, goes on record at once.
 """

@@ -1,4 +1,4 @@
-"""What is shown of a swarm chat: all that is kept of it, its lines on a terminal, and what the user hears meanwhile."""
+"""Renders a swarm chat: the full record, its lines for a terminal, and progress messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the author and the evaluator of a critique are told."""
+"""Builds the briefs of the author and the evaluator of a critique."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facade of critiques.
+"""Facade of critiques: start, resume, list and read them.
 
 outcome = await Swarm(path).council.critique("Write the release notes of 2.0", iterations=4)
 """

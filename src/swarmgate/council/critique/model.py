@@ -1,4 +1,4 @@
-"""What a self-critique is made of: weighted criteria, the events of its record, iterations, and the best version."""
+"""Data model of a critique: weighted criteria, events of its record, iterations, and the best version."""
 
 from __future__ import annotations
 

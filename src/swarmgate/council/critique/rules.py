@@ -1,4 +1,4 @@
-"""The rules of self-critique: a version is made, judged and improved; the best one is the result, not the last one.
+"""Rules of the critique pattern: the fold of its record, the steps that are due, and the best version as its outcome.
 
     write -> check, one program after the other -> judge -> write a better one than the best so far -> ...
 

@@ -1,4 +1,4 @@
-"""The rules of self-critique: the weighted mean, what passes, which version is best, and learnt weights."""
+"""Scoring of a critique: weighted mean, pass thresholds, choice of the best version, and learnt weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of a critique: the author writes, programs check, the evaluator judges."""
+"""Executes the steps of a critique: the author writes, programs check, the evaluator scores."""
 
 from __future__ import annotations
 

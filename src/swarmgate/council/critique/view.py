@@ -1,4 +1,4 @@
-"""A critique on record: all of it as a model, and as lines of text with every iteration's scores and how it ended."""
+"""Renders a critique: the full record as a model, and lines of text with the scores of each iteration."""
 
 from __future__ import annotations
 

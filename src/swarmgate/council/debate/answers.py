@@ -1,4 +1,4 @@
-"""What a voice said, as data: its claims and its ballot. Forgiving in form, strict in meaning.
+"""Parses a debate speech into data: its claims and its ballot.
 
 A verdict is read from the end of the answer (`closing`) and never from prose.
 """

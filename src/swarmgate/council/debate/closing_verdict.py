@@ -1,4 +1,4 @@
-"""The verdict at the end of an answer. What counts stands there and nowhere else.
+"""Parses the verdict that stands at the end of an answer.
 
 It begins with the last mark `FINAL_VERDICT` that opens a line outside of every fence or, where there is no mark, with
 an object or a fenced block that ends the text. Behind it stand its parts alone: a word or an object, `CONFIDENCE:`,

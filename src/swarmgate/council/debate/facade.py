@@ -1,4 +1,4 @@
-"""The facade of the council: debates.
+"""Facade of debates: start, resume, list and read them.
 
 outcome = await Swarm(path).council.debate("Is this design sound?", participants=["advocate", "challenger"])
 """

@@ -1,4 +1,4 @@
-"""A debate described in a TOML file: the arguments of `Council.debate`, and every mistake with file, line and key.
+"""Reads a debate request from a TOML file and reports each mistake with file, line and key.
 
 question = "Is this design sound?"
 rounds = 3

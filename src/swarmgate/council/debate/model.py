@@ -1,4 +1,4 @@
-"""What a debate is made of: what is asked for, what its record holds line by line, whole rounds and the outcome.
+"""Data model of a debate: the request, the events of its record, complete rounds, and the outcome.
 
 A debate is held in rounds. Every seat speaks once a round, in the last one it votes. Messages are named by swarmgate:
 `r2-msg-003` is the message of the third seat in round 2, and `r2-msg-003-c1` the first claim in it.

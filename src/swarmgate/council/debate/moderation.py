@@ -1,4 +1,4 @@
-"""The moderator: between two rounds it may set the order, ask a voice something, and cut one that repeats itself."""
+"""The moderator of a debate: between rounds it may set the order, ask a participant, or cut one that repeats."""
 
 from __future__ import annotations
 

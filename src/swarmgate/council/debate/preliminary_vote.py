@@ -1,4 +1,4 @@
-"""A cheap first look: one call, that may look at no file, says how the material would be judged. It decides nothing."""
+"""Asks one model call without tools for a preliminary vote on the material; the vote is not binding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of a debate: which step is due, what an event changes, and what whole rounds come to. All of it is pure."""
+"""Rules of the debate pattern: which step is due, what an event changes, and the outcome of complete rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a debate is: what can be due in it, and what may stand in its record."""
+"""State of a debate: which steps can be due, and which events may stand in its record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A debate: rounds of concurrent voices, a vote, and what is made of it."""
+"""Executes the steps of a debate: rounds of concurrent participants, moderation, a vote, and the synthesis."""
 
 from __future__ import annotations
 

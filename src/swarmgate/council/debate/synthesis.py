@@ -1,4 +1,4 @@
-"""What the parent makes of a debate, and the rules that its answer is held to: it weighs votes, it invents nothing."""
+"""Synthesis of a debate by the architect: its brief, its answer, and the rules that the answer must satisfy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said so far, as the voices read it: whole where it fits, the oldest messages as one line each where not.
+"""Renders the debate so far for a participant's brief: in full where it fits, older messages condensed to a line.
 
 The lines of a voice's prose are quoted: none of them can pass for a message, a claim or a vote of somebody else.
 """

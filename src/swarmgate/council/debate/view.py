@@ -1,4 +1,4 @@
-"""A debate as it was held, to be read: round by round in plain text, and as one HTML page that needs nothing else."""
+"""Renders a debate round by round, as plain text and as one self-contained HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One voice in one round: what it is told, what it says, and why it said nothing. It fails alone."""
+"""Asks one participant for its speech or vote in a round of a debate; a failure stays its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a voice says where it stands, and what a facilitator makes of a round: typed fields alone.
+"""Parses answers in a decision: a participant's stance or vote, and the facilitator's synthesis of a round.
 
 No number and no word is taken out of prose, and nothing is guessed: an `agreement` that is a text (`"85%"`, `"1/10"`),
 a number beyond 0 to 1, a stand in other words than the few that are known, or an option that was never put is no

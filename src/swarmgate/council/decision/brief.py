@@ -1,4 +1,4 @@
-"""What the voices of a decision are told: the question, what is proposed, who said what, and how to answer."""
+"""Builds the briefs of the participants of a decision: question, proposal, earlier contributions, answer format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facade of the council: decisions by several.
+"""Facade of decisions: start, resume, list and read them.
 
 outcome = await Swarm(path).council.decide("Do we drop Python 3.11?", participants=["ops", "dev"], strategy="unanimous")
 """

@@ -1,4 +1,4 @@
-"""A decision described in a TOML file: the arguments of `Council.decide`, and every mistake with file, line and key.
+"""Reads a decision request from a TOML file and reports each mistake with file, line and key.
 
 question = "Which store do we take?"
 strategy = "approval"

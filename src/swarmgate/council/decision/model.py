@@ -1,4 +1,4 @@
-"""What a decision by several is made of: its request, the events of its record, its rounds and its outcome.
+"""Data model of a decision: its request, the events of its record, its rounds and its outcome.
 
 The rule that makes a consensus of a round is that of its strategy (`counting.py`).
 """

@@ -1,4 +1,4 @@
-"""What a participant works out before it first speaks: a discussion of its own, or a draft that it improves.
+"""Prepares a participant's first contribution to a decision: by a discussion of its own, or a critiqued draft.
 
 Each is a record of its own, `<decision>.<participant>`, so that it is taken up where it was left, and given at once
 where it is over. Nothing in it can nest further: that is as deep as patterns go.

@@ -1,4 +1,4 @@
-"""A decision as it is asked for: every bound is checked here, before anybody is asked, and each refusal names it."""
+"""Validates the request for a decision before a model is called."""
 
 from __future__ import annotations
 

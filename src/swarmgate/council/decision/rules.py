@@ -1,4 +1,4 @@
-"""The rules of decisions: all of the pattern that is pure."""
+"""Rules of the decision pattern: the fold of its record, the steps that are due, and its outcome."""
 
 from __future__ import annotations
 

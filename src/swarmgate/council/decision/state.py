@@ -1,4 +1,4 @@
-"""The state of a decision, what is due, and what it comes to: pure.
+"""State of a decision: the steps that are due, what each event changes, and the outcome.
 
 Contributions are blind within a round: all that are missing are due at once, the synthesis is due behind the last one.
 It ends on consensus, where two rounds are the same, or after the last round. When the time of the session is up it is

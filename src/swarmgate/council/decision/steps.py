@@ -1,4 +1,4 @@
-"""What each step of a decision asks and does."""
+"""Executes the steps of a decision: preparation, contributions, synthesis."""
 
 from __future__ import annotations
 

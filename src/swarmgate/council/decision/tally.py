@@ -1,4 +1,4 @@
-"""How a round of contributions becomes a consensus, or does not: pure rules, one for each strategy.
+"""Computes whether a round of contributions reached consensus, by one pure rule for each strategy.
 
 Only contributions that are not excluded count, and where fewer than half of all do there is no consensus. The order
 of participants changes nothing, and who abstains never agrees. Shares and means are exact: 2 of 3 reach 2/3.

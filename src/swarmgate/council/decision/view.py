@@ -1,4 +1,4 @@
-"""What is made of the record of a decision: its texts, its lines for a terminal, and what is told as it goes on.
+"""Renders a decision: its files, its lines for a terminal, and progress messages.
 
 For people: what came of it, who stood where and said what, who did not count and why, what is open; in lines for a
 terminal, and as markdown, in which words of models stay words.

@@ -1,4 +1,4 @@
-"""What goes on record of a discussion, beside what all records share."""
+"""Events that only records of discussions have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facade of the council: discussions.
+"""Facade of discussions: start, resume, list and read them.
 
 record = await Swarm(path).council.discuss("How should sessions be kept?", mode="lightweight")
 """

@@ -1,4 +1,4 @@
-"""What a discussion is made of: experts, tensions, rounds of typed messages, the synthesis and its files' words.
+"""Data model of a discussion: experts, tensions, rounds of typed messages, and the conclusion.
 
 A discussion has no verdict. Its experts and four fixed roles work on a question without a clear answer; what they say
 is kept as messages that swarmgate names (`r2-msg-007`) and that relate to each other by a closed set of links. Counts

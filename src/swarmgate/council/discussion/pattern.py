@@ -1,4 +1,4 @@
-"""The pattern of discussions: its steps, done with the voices and with the user."""
+"""Executes the steps of a discussion with its participants and the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file of personas: who takes part in a discussion, given or corrected by hand, in TOML or JSON.
+"""Reads and edits a personas file (TOML or JSON), which defines the participants of a discussion.
 
 [[experts]]
 id = "security-lead"

@@ -1,4 +1,4 @@
-"""Which step of a round is due, and who is asked in it: decided from the messages so far, and from nothing else.
+"""Decides from the messages so far which step of a discussion round is due and which participants are asked.
 
 `Extent.calls` bounds the messages of ARGUE, ATTACK, RESPOND, ANALOGY and STRESS of one round. That reading of the
 issue's calls a round is the one whose numbers fit its modes, as argument + attack + response + analogy: lightweight

@@ -1,4 +1,4 @@
-"""The rules of a discussion: what its record means, and what is told and made of it."""
+"""Rules of the discussion pattern: the fold of its record, its steps, views and progress messages."""
 
 from __future__ import annotations
 

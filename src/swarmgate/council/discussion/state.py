@@ -1,4 +1,4 @@
-"""How far a discussion is, and what is due: a fold over its events, pure."""
+"""State of a discussion, folded from its events, and the steps that are due."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facade of the council: dispatched tasks.
+"""Facade of dispatches: start, resume, list and read them.
 
 result = await Swarm(path).council.dispatch(mode="parallel", tasks=[{"role": "reviewer", "text": "Review a.py"}])
 """

@@ -1,4 +1,4 @@
-"""The file of a dispatch: TOML with `mode`, `question`, `rounds` and a `[[tasks]]` table for each task."""
+"""Reads a dispatch request from a TOML file with `mode`, `question`, `rounds` and `[[tasks]]` tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a dispatch is made of: what is asked for, what its record holds, a reply to each task, and the result."""
+"""Data model of a dispatch: the request, the events of its record, a reply to each task, and the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A dispatch as it is asked for: mode, tasks, rounds and question, checked before anybody is asked anything."""
+"""Validates the request for a dispatch (mode, tasks, rounds, question) before a model is called."""
 
 from __future__ import annotations
 

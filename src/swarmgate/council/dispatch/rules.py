@@ -1,4 +1,4 @@
-"""The rules of a dispatch: which task is tried next, what a try changes, and what all of them come to. All is pure."""
+"""Rules of the dispatch pattern: which task is tried next, what an attempt changes, and the result."""
 
 from __future__ import annotations
 

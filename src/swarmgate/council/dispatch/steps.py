@@ -1,4 +1,4 @@
-"""A dispatch: tasks for voices, one alone, several side by side, one after the other, or as a debate.
+"""Executes a dispatch: tasks singly, in parallel, in a chain, or as a debate.
 
 Nobody writes: a voice is offered tools that read, and no others.
 """

@@ -1,4 +1,4 @@
-"""One voice at one task of a dispatch: what it is told, and what it answers."""
+"""Asks one participant to do one task of a dispatch and returns its answer."""
 
 from __future__ import annotations
 

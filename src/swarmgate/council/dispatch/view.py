@@ -1,4 +1,4 @@
-"""A dispatch to be read: for programs, and as lines of a terminal."""
+"""Renders a dispatch as JSON-ready data and as lines for a terminal."""
 
 from __future__ import annotations
 

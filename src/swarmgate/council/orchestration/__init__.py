@@ -1,4 +1,4 @@
-"""Orchestrations described in Python: the same description as the TOML file, from public functions.
+"""The orchestration pattern, which combines councils as steps; public functions describe one in Python.
 
 from swarmgate.council.orchestration import map_reduce, parallel, sequence, step, when
 

@@ -1,4 +1,4 @@
-"""The facade of orchestrations.
+"""Facade of orchestrations: start, resume, list and read them.
 
 outcome = await Swarm(path).council.orchestrate(Path("pipeline.toml"), tokens=200_000)
 """

@@ -1,4 +1,4 @@
-"""The file of an orchestration: TOML, or Python that defines `orchestration`. Mistakes are told with file and line."""
+"""Reads an orchestration from a TOML file, or a Python file that defines `orchestration`; reports file and line."""
 
 from __future__ import annotations
 

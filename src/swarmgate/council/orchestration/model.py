@@ -1,4 +1,4 @@
-"""What an orchestration is made of: steps that are patterns of the council, and how they are put together.
+"""Data model of an orchestration: steps that run council patterns, combined by groups, maps and conditions.
 
 Steps are done in their order. `parallel` does several at once, `map` one for each item and then perhaps `reduce`; any
 step may depend `when` on a typed outcome of an earlier one, and have others in its place `otherwise`. What must hold

@@ -1,4 +1,4 @@
-"""How the texts of a step refer to what earlier ones gave: `{step_id}` and `{item}`.
+"""Replaces the references `{step_id}` and `{item}` in the texts of an orchestration step.
 
 `{{name}}` is the text `{name}` itself, and every other brace stands for itself, so code needs no more than that. What a
 model wrote earlier is never pasted into an instruction: the reference becomes a name for it, and the output itself

@@ -1,4 +1,4 @@
-"""How the steps of an orchestration ended, and all of it: what is kept, and what conditions and later texts see."""
+"""Results of the steps of an orchestration and of the whole, as conditions and later steps see them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of orchestrations: which patterns are due now, and how the steps ended that those patterns make up.
+"""Rules of the orchestration pattern: which steps are due, and the results of groups of steps.
 
 A step is whole when every pattern in it has ended, or is not due; the next one begins then. The first that fails stops
 all of it, but for one whose failure a later step waits for. What failed is due again when the record is taken up, what

@@ -1,4 +1,4 @@
-"""Has the council of the project do the pattern of a step, under a record of a given id."""
+"""Runs the council pattern of an orchestration step in a record of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far an orchestration is: what is due of a step, and how the steps ended that its patterns make up."""
+"""State of an orchestration: which parts of a step are due, and the results of composed steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of an orchestration: each has the council do one pattern, under a record of its own."""
+"""Executes the steps of an orchestration: each runs one council pattern in a record of its own."""
 
 from __future__ import annotations
 

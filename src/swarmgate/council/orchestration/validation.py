@@ -1,4 +1,4 @@
-"""What must hold in an orchestration before anybody is asked: names, references, conditions, depth and limits.
+"""Validates an orchestration before it starts: names, references, conditions, depth and limits.
 
 Every problem has the place in the description that it is about, for messages with file, line and key.
 """

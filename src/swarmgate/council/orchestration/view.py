@@ -1,4 +1,4 @@
-"""An orchestration to be read: how it ended, and all of it step by step."""
+"""Renders an orchestration: its outcome and the result of every step."""
 
 from __future__ import annotations
 

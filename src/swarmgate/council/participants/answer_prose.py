@@ -1,4 +1,4 @@
-"""What an answer says in prose, beside its JSON objects or inside of them, as long as a message may be."""
+"""Extracts the prose of an answer, beside its JSON objects or inside of them, shortened to a message's length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one voice sent and used: a model that notes both, around the model of its agent context."""
+"""A model wrapper that records the newest conversation, the usage and the duration of a participant's calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much an agent context can read beside its brief: checked before anybody is asked, so that nothing is cut."""
+"""Checks that a brief fits the context window of a participant's model."""
 
 from __future__ import annotations
 

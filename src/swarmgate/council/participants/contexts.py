@@ -1,4 +1,4 @@
-"""Who speaks: an agent context for every seat, and one for the parent that synthesises. The engine makes them."""
+"""Interface that makes agent contexts for participants and the architect; the engine implements it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One voice asked once: within its bounds, once more where its answer cannot be read, and alone in its failure.
+"""Asks one participant a question, once more if its answer cannot be parsed, and returns its value or failure.
 
 And several at once (`together`).
 """

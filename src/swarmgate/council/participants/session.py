@@ -1,4 +1,4 @@
-"""What one debate, dispatch or chat outside of a run sits in: its voices, its budget, and its calls on record."""
+"""Opens the session of a council outside of a run: agent contexts, budget, and usage recorded in the ledger."""
 
 from __future__ import annotations
 

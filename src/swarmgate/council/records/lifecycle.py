@@ -1,4 +1,4 @@
-"""What every council's record holds, whatever its pattern: how it began, was taken up, stopped and ended."""
+"""Events that every council record shares, and their fold: begun, resumed, stopped, completed."""
 
 from __future__ import annotations
 

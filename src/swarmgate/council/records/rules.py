@@ -1,4 +1,4 @@
-"""The pure half of a pattern: its request, the events of its record, their fold, `next`, and its views."""
+"""Base class of a pattern's pure rules: request, events, their fold, the steps that are due, and views."""
 
 # ruff: noqa: ARG002 - what stands here by default looks at less than a pattern may
 from __future__ import annotations

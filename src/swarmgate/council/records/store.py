@@ -1,4 +1,4 @@
-"""The records of one project: begun, opened, listed and found by what was asked for."""
+"""Store of a project's council records: begins, opens and lists them, and finds them by request."""
 
 from __future__ import annotations
 

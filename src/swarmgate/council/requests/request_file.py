@@ -1,4 +1,4 @@
-"""Files that describe what a council is to do: every mistake is told with file, line and key, and with a way on."""
+"""Reads the TOML files that describe council requests; each mistake is reported with file, line and key."""
 
 from __future__ import annotations
 

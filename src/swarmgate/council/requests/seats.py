@@ -1,4 +1,4 @@
-"""Voices as they may be asked for, each with an id of its own: checked before anybody is asked anything."""
+"""Validates the participants (seats) of a request: each has an id of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markdown in which words of models stay words: none of them makes a heading, table, link, fence or list of ours."""
+"""Renders Markdown in which text from models is escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a council does, in the words of the progress display."""
+"""Translates council events into progress messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one stream of progress of discussions, decisions, critiques and orchestrations, as JSON-ready records.
+"""JSON-ready progress events of discussions, decisions, critiques and orchestrations.
 
     started, round, step, contribution, round_completed, converged, completed, error
 

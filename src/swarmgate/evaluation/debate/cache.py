@@ -1,4 +1,4 @@
-"""What models answered, kept by the content of the call: an evaluation that was killed goes on without asking twice."""
+"""Cache of model answers, keyed by the content of the call, so that an interrupted evaluation resumes."""
 
 from __future__ import annotations
 

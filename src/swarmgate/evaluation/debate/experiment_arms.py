@@ -1,4 +1,4 @@
-"""The arms that are compared, who speaks in them with which model, and in which order items are judged. Pure.
+"""The arms of the debate experiment: their participants, models, and the order of items.
 
 Equal calls: a debate of P participants that held R rounds took P x R turns of voices; the parallel arm judges the same
 item with P x R independent ballots, by the same models as often as they spoke in the debate. R is what the debate of

@@ -1,4 +1,4 @@
-"""Labelled items of the A/B harness: a file of JSON lines, each a design or a patch that is good or bad.
+"""Reads the labelled items of the debate experiment: a JSON Lines file of good and bad designs or patches.
 
     {"id": "cache-01", "kind": "design", "label": "bad", "category": "caching", "source": "written for swarmgate",
      "text": "the proposal as a reviewer reads it", "context": "optional: what it has to do with",

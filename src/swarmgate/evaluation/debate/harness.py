@@ -1,4 +1,4 @@
-"""`swarm eval debate`: fixtures, settings and models in; a report, its files and perhaps a decision out."""
+"""`swarm eval debate`: runs the experiment on fixtures and writes the report and its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agent contexts of measured voices: a model that remembers, nothing but the item in sight, no fallback."""
+"""Agent contexts for the debate experiment: cached models, without fallback, that read only the item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of an evaluation as PNG: how often each arm was right, and what the lift may be."""
+"""Draws the debate experiment's results as PNG: accuracy of each arm, and the range of the lift."""
 
 from __future__ import annotations
 

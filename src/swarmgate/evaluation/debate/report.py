@@ -1,4 +1,4 @@
-"""All that an evaluation of debates found, and the tables that show it. Pure."""
+"""Data model of the debate experiment's report, and its tables."""
 
 from __future__ import annotations
 

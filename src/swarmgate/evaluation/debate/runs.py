@@ -1,4 +1,4 @@
-"""Runs the arms over the items, a few at a time, until all are judged, the budget is used up or nobody answers."""
+"""Runs the arms of the debate experiment over the items until all are judged or the budget is used up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often each arm was right, and whether one was right more often than another. Pure.
+"""Statistics of the debate experiment: accuracy of each arm, and paired comparisons between arms.
 
 The item is what was sampled: repeats of one item are alike, and count as one item that was looked at several times.
 

@@ -1,4 +1,4 @@
-"""Whether all items fit the windows of all who judge them: found out before the first call is paid."""
+"""Checks before the first paid call that all items fit the context windows of all models."""
 
 from __future__ import annotations
 

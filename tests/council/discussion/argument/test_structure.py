@@ -1,4 +1,4 @@
-"""The structure of discussions: what links come to, and that whatever cannot have happened is found."""
+"""Tests the measures of a discussion's links and the detection of impossible links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a voice of a discussion reads: everything with its id, whole where it fits, and nobody's forged."""
+"""Tests the transcript that a participant of a discussion reads: complete with ids, and not forgeable."""
 
 from __future__ import annotations
 

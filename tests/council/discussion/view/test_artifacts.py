@@ -1,4 +1,4 @@
-"""The files of a discussion: what is in them, and that whatever is said in them stays text."""
+"""Tests the files of a discussion: their content, and that text from models stays escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What experts, contrarian and cross-domain answer, as typed fields: positions, arguments with links, responses.
+"""Parses answers of experts, contrarian and cross-domain expert: positions, arguments with links, responses.
 
 Each form comes to a `Part`: the fields of the message that an answer makes. What the form asks for and the answer does
 not have is asked for once more (`Unread`); where the answer still says something, it is kept without that, noted.

@@ -1,4 +1,4 @@
-"""What the fixed roles that lead answer, as typed fields: the framing, a question, the assessment, the record."""
+"""Parses answers of moderator and historian: the framing, a question, the assessment, the conclusion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of an answer as the records want them: texts, lists of them, whole numbers within bounds, ids; read leniently.
+"""Field types of answers, parsed leniently: texts, lists, bounded whole numbers, ids.
 
 A text may be an object with one, a list of its lines; a list may be one item of it. A text that is too long is
 cut, and that is noted (`Spoken`).

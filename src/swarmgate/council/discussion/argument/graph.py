@@ -1,4 +1,4 @@
-"""A discussion as a graph: its messages, the links between them, and how the experts' positions went."""
+"""The argument graph of a discussion: messages, links between them, and how each expert's position evolved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The structure of a discussion, from its links alone: what is counted, what was shown to whom, what is broken.
+"""Measures a discussion by the links between its messages, and finds links that are impossible.
 
 Everything here follows from message ids and links that were checked; no score that a model gave itself is looked at.
 All functions work on a round that is not finished too, and take time linear in messages and links.

@@ -1,4 +1,4 @@
-"""The conclusion of a discussion: the historian's, in a lightweight one the moderator's, every cited id checked."""
+"""Asks the historian (in lightweight mode the moderator) for the conclusion of a discussion and checks cited ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of a round: what a voice is asked in each, and how its answer is read."""
+"""The message steps of a discussion round: what a participant is asked in each, and how its answer is parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everybody at the table of one discussion: who is there, with what agent context, and what each is told in a step."""
+"""The participants of a discussion with their agent contexts: builds the brief of each step and asks one of them."""
 
 from __future__ import annotations
 

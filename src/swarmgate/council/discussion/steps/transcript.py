@@ -1,4 +1,4 @@
-"""What was said so far, as one voice of a discussion reads it: whole where it fits, gists where not, every id there.
+"""Renders the discussion so far for one participant: in full where it fits, else condensed, with every message id.
 
 The reader's own messages, the user's and those of the fixed roles come first, then its peers', the newest first. Prose
 is quoted behind `| `, and every other line is one line of swarmgate's own form: no voice can forge a message.

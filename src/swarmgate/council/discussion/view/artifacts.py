@@ -1,4 +1,4 @@
-"""The files that a discussion leaves beside its rounds: what came of it and its measured structure, to be read.
+"""Renders the files that a discussion writes beside its rounds: summary, arguments, measures.
 
 All of them are made from the record alone, of a discussion that is over or not; the same record gives the same files.
 """

@@ -1,4 +1,4 @@
-"""The argument graph as a Mermaid flowchart (mermaid.js.org). Text of models stays inside of its label."""
+"""Renders the argument graph as a Mermaid flowchart (mermaid.js.org), with the text of models escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One message of a discussion in words, and what was measured in a round: as voices are told them, and people."""
+"""Renders one message of a discussion, and the measures of a round, for participants and people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A discussion as one HTML page that needs nothing else: no script, nothing loaded, whatever was said is text."""
+"""Renders a discussion as one self-contained HTML page, without scripts and with all text escaped."""
 
 from __future__ import annotations
 

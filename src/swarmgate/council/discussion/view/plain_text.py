@@ -1,4 +1,4 @@
-"""A discussion as it was held, in plain text, round by round: what `swarm discuss show` prints."""
+"""Renders a discussion as plain text, round by round, for `swarm discuss show`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A discussion as it goes, for people: the sections of progress.md, and the few words of an event."""
+"""Renders a running discussion: the sections of progress.md, and short descriptions of events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the marks of two drawings lie: who countered whom, and positions over rounds. `templates/*.svg` draw them.
+"""Computes coordinates for two SVG drawings: who countered whom, and positions over rounds.
 
 Numbers are units of the drawings, which are `WIDTH` wide.
 """

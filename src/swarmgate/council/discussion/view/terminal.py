@@ -1,4 +1,4 @@
-"""A discussion in lines for a terminal, as it is held: who takes part, what a round came to, and how it ended."""
+"""Renders a running discussion for a terminal: participants, the result of each round, and how it ended."""
 
 from __future__ import annotations
 

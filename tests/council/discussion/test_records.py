@@ -1,4 +1,4 @@
-"""What a discussion leaves on record: kills, secrets, its journal, and the views of it."""
+"""Tests the record of a discussion: killed processes, secrets, the journal, and its views."""
 
 from __future__ import annotations
 
