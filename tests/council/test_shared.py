@@ -13,7 +13,7 @@ from swarmgate.council.discussion.model import Discussion
 from swarmgate.council.discussion.pattern import DISCUSSION
 from swarmgate.council.facade import Council
 from swarmgate.council.participants.session import opened
-from swarmgate.council.patterns import PATTERNS, Place
+from swarmgate.council.patterns import PATTERNS, PatternEntry
 from swarmgate.council.records.lifecycle import Completed
 from swarmgate.council.shared import Shared
 from swarmgate.domain.events.event import UsageRecorded
@@ -28,7 +28,7 @@ ASKED = Discussion(id="mine", topic="Is it sound?")
 
 @pytest.fixture(autouse=True)
 def table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PATTERNS, "poll", Place("poll", "tests.council.toy:POLL"))
+    monkeypatch.setitem(PATTERNS, "poll", PatternEntry("poll", "tests.council.toy:POLL"))
 
 
 def shared(project: Project) -> Shared:

@@ -62,8 +62,8 @@ async def run(
             status = pattern.status_after(error, record.standing)
             why = "" if isinstance(error, WaitingForUser) else error.message
             session.append([Stopped(status=status, code=error.code, why=why)])
-        for told in pattern.fails(error, record.standing):
-            context.on_event(told)
+        for result in pattern.fails(error, record.standing):
+            context.on_event(result)
         raise
     finally:
         with suppress(LedgerError):
@@ -164,10 +164,10 @@ class _Session(Generic[Q, S, O]):
         tasks = [self.working.pop(step) for step in steps]
         for task in tasks:
             task.cancel()
-        for told in await asyncio.gather(*tasks, return_exceptions=True):
-            if not isinstance(told, BaseException):
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
+            if not isinstance(result, BaseException):
                 with suppress(LedgerError):  # what ends it may be the disk
-                    self.append(told)
+                    self.append(result)
 
     def append(self, events: Sequence[Frozen]) -> None:
         """Puts events on record, one by one for who listens, and tells of them."""
@@ -175,8 +175,8 @@ class _Session(Generic[Q, S, O]):
         for event in events:
             before = self.record.standing
             after = self.record.append([event])
-            for told in pattern.tells(self.record.newest, before, after):
-                self.context.on_event(told)
+            for result in pattern.tells(self.record.newest, before, after):
+                self.context.on_event(result)
             for name, text in pattern.grows(event, before, after).items():
                 self.record.grow(name, text)
         if any(isinstance(event, pattern.milestones) for event in events):

@@ -241,8 +241,8 @@ class Shared:
         place = folder.discussions if other == "files" else folder.records
         with suppress(SwarmError):
             if place.exists() and (many := len(opened(folder.path, other).records())):
-                told = "1 record is" if many == 1 else f"{many:,} records are"
-                return f"{told} in {folder.relative(place)} (store = {other})"
+                count = "1 record is" if many == 1 else f"{many:,} records are"
+                return f"{count} in {folder.relative(place)} (store = {other})"
         return ""
 
     def refused(self, name: str, id: str, error: CouncilRefused) -> CouncilRefused:  # noqa: A002 - as above
@@ -317,10 +317,10 @@ def new_id() -> str:
 
 def _whole() -> str:
     """The orchestration that a record which begins now is a step of; empty: none."""
-    from swarmgate.council.participants.session import TOGETHER  # noqa: PLC0415
+    from swarmgate.council.participants.session import SHARED_BUDGET  # noqa: PLC0415
 
-    together = TOGETHER.get()
-    return together.record if together else ""
+    shared = SHARED_BUDGET.get()
+    return shared.record if shared else ""
 
 
 def _a(name: str) -> str:

@@ -17,7 +17,7 @@ from swarmgate.council.discussion.model import Cast, Choice, Discussion, Discuss
 from swarmgate.council.discussion.rules import RULES
 from swarmgate.council.discussion.user_choices import FOLLOWING, Confirmed, Pause
 from swarmgate.council.shared import Shared
-from swarmgate.council.views.progress import said, teller
+from swarmgate.council.views.progress import progress_line, teller
 from swarmgate.council.views.stream import (
     Completed,
     Contributed,
@@ -266,7 +266,7 @@ OF: dict[str, Any] = {"pattern": "discussion", "id": "d1"}
     ids=lambda value: getattr(value, "event", ""),
 )
 def test_every_event_has_its_words(event: PatternEvent, kind: str, words: str) -> None:
-    assert said(event) == (kind, words)
+    assert progress_line(event) == (kind, words)
 
 
 def test_an_error_that_ends_the_command_is_told_by_the_command_alone() -> None:

@@ -17,7 +17,7 @@ from swarmgate.council.orchestration import map_reduce, parallel, sequence, step
 from swarmgate.council.orchestration.model import Orchestration
 from swarmgate.council.orchestration.results import OrchestrationOutcome, StepResult
 from swarmgate.council.orchestration.rules import RULES
-from swarmgate.council.orchestration.runner import Came
+from swarmgate.council.orchestration.runner import PatternOutput
 from swarmgate.council.orchestration.state import Ended, State, outcome_of, under_way
 from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
 from swarmgate.council.participants.contexts import Voices
@@ -43,7 +43,7 @@ class Told:
         self.asked: list[str] = []
         self.going_on = self.most = 0
 
-    async def come(self, step: Any, record: str) -> Came:
+    async def come(self, step: Any, record: str) -> PatternOutput:
         self.asked.append(record)
         self.going_on += 1
         self.most = max(self.most, self.going_on)
@@ -53,7 +53,7 @@ class Told:
             raise BudgetExhausted("the budget is used up")
         if record in self.fails:
             raise CouncilFailed("no answer")
-        return Came(fields={"succeeded": 1}, text=f"<{step.text}>", record=record)
+        return PatternOutput(fields={"succeeded": 1}, text=f"<{step.text}>", record=record)
 
     def used(self, record: str) -> Usage:
         return Usage(calls=self.asked.count(record), prompt_tokens=10 * self.asked.count(record))

@@ -119,14 +119,14 @@ def _head(message: ChatMessage) -> str:
 
 def _past(past: Sequence[ChatMessage], size: int) -> str:
     """The newest in full while there is room, the rest as gists, in order."""
-    told: list[str] = []
+    entries: list[str] = []
     for age, message in enumerate(reversed(past)):
         entry = _entry(message, _WHOLE) if age < WINDOW // 2 else ""
         if not entry or len(entry) > size:
             entry = f"{_head(message)}: {one_line(cut(message.content, _GIST, ' [...]'))}"
         size -= len(entry)
-        told.append(entry)
-    return "\n".join(_in_order(told))
+        entries.append(entry)
+    return "\n".join(_in_order(entries))
 
 
 def _in_order(newest_first: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from swarmgate.council.chat.state import State, out_of_time, resumed, seated, se
 from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, TimeUp
 from swarmgate.council.records.rules import Rules
 from swarmgate.council.views.events import CouncilEvent
-from swarmgate.council.views.stream import Told
+from swarmgate.council.views.stream import Notice
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import SwarmError
 
@@ -107,17 +107,17 @@ class ChatRules(Rules[Chat, State, ChatResult]):
     def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
         """What was said, and how turns ended that said nothing."""
         old, new = before.own, after.own
-        told = {"pattern": self.name, "id": after.id}
+        common = {"pattern": self.name, "id": after.id}
         first = 1 if isinstance(event, Resumed) and new.sessions == 1 else len(old.messages) + 1
         for number in range(first, len(new.messages) + 1):
-            yield Told(**told, text=view.message_told(new.messages[number]))
+            yield Notice(**common, text=view.message_told(new.messages[number]))
         for number in range(len(old.turns) + 1, len(new.turns) + 1):
             turn = new.turns[number]
             if not isinstance(event, Resumed):
                 kind, text = view.turn_told(turn, spoke=len(new.messages) > len(old.messages))
-                yield Told(**told, kind=kind, text=text, usage=turn.usage)
+                yield Notice(**common, kind=kind, text=text, usage=turn.usage)
         if isinstance(event, Completed):
-            yield Told(**told, text=f"the chat is over: {new.end}")
+            yield Notice(**common, text=f"the chat is over: {new.end}")
 
     def fails(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:
         """Nothing: the command ends with that error."""

@@ -18,9 +18,9 @@ from swarmgate.council.chat.brief import MOST_UNREAD, chat_brief, inbox_of, room
 from swarmgate.council.chat.model import CallsLost, Chat, ChatResult, TurnTaken
 from swarmgate.council.chat.rules import ChatRules, CountCalls, TakeTurn
 from swarmgate.council.chat.state import State
-from swarmgate.council.chat.turn import AgentTurn, Purse, too_long
+from swarmgate.council.chat.turn import AgentTurn, ChatBudget, too_long
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.participants.call_recorder import Overheard
+from swarmgate.council.participants.call_recorder import CallRecorder
 from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.pattern import Pattern, Unfinished, Where
 from swarmgate.domain.base import Frozen
@@ -42,14 +42,14 @@ class Room:
     calls: Callable[[], Usage] = Usage
     agents: dict[str, AgentContext] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
-    purse: Purse = field(default_factory=lambda: Purse(0, 0))
+    budget: ChatBudget = field(default_factory=lambda: ChatBudget(0, 0))
 
     def enter(self, state: State, voices: Voices) -> None:
         """Makes it ready for the first turn of the session."""
         if not self.agents:
             self.agents = _agents(state.chat, voices)
             self.sizes = _sizes(self.agents)
-            self.purse = Purse(state.chat.messages - state.said, state.chat.tokens - state.usage.tokens)
+            self.budget = ChatBudget(state.chat.messages - state.said, state.chat.tokens - state.usage.tokens)
 
 
 class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
@@ -104,8 +104,8 @@ async def _turn(name: str, state: State, room: Room) -> TurnTaken:
     section = agent.limits.section_chars
     inbox = inbox_of(tuple(islice(state.inbox(name), MOST_UNREAD)), section=section)
     past = tuple(state.messages[number] for number in state.past.get(name, ()))
-    brief = chat_brief(chat, name, inbox=inbox, past=past, left=room.purse.messages, section=section)
-    turn = AgentTurn(chat, name, room.purse, room.sizes, Overheard(agent.model), time.time())
+    brief = chat_brief(chat, name, inbox=inbox, past=past, left=room.budget.messages, section=section)
+    turn = AgentTurn(chat, name, room.budget, room.sizes, CallRecorder(agent.model), time.time())
     try:
         await turn.take(agent, brief)
     except asyncio.CancelledError:

@@ -18,7 +18,7 @@ from swarmgate.agents.tools.arguments import SendMessage, Synthesize
 from swarmgate.config import nearest
 from swarmgate.council.chat.brief import shown_size
 from swarmgate.council.chat.model import ALL, MOST_CONTENT, Chat, ChatTurn, Draft, spoken
-from swarmgate.council.participants.call_recorder import Overheard
+from swarmgate.council.participants.call_recorder import CallRecorder
 from swarmgate.errors import BreakerTripped, EndpointFailed, ModelError
 from swarmgate.llm.endpoint.wire import estimated_tokens
 from swarmgate.llm.model import ModelReply, ModelRequest
@@ -31,16 +31,16 @@ REPLY = 1_000
 """Tokens that a reply is taken to have while nobody knows: a message and a short thought."""
 
 
-class _Over(Exception):
+class _TurnEnded(Exception):
     """The turn is over; the message says why."""
 
 
-class _NoTokens(_Over):
+class _NoTokens(_TurnEnded):
     """The tokens of the chat are used up."""
 
 
 @dataclass
-class Purse:
+class ChatBudget:
     """What all agents of a chat may still use together; shared by all turns.
 
     What a call is estimated to use is set aside before it is made. While others are under way, only what is left beside
@@ -76,10 +76,10 @@ class Purse:
 class _Bounded:
     """A `Model` that makes no call that the chat's tokens do not hold, and takes from them what its calls used."""
 
-    def __init__(self, inner: Overheard, purse: Purse) -> None:
+    def __init__(self, inner: CallRecorder, budget: ChatBudget) -> None:
         self.name = inner.name
         self._inner = inner
-        self._purse = purse
+        self._purse = budget
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer the conversation; raises what `inner` raises."""
@@ -92,8 +92,8 @@ class _Bounded:
 
 
 def _characters(request: ModelRequest) -> int:
-    said = sum(message.size for message in request.messages)
-    return said + sum(len(tool.description) + _PARAMETERS for tool in request.tools)
+    total = sum(message.size for message in request.messages)
+    return total + sum(len(tool.description) + _PARAMETERS for tool in request.tools)
 
 
 _PARAMETERS = 300
@@ -111,9 +111,9 @@ class AgentTurn:
 
     chat: Chat
     agent: str
-    purse: Purse
+    budget: ChatBudget
     rooms: Mapping[str, int]
-    heard: Overheard
+    recorder: CallRecorder
     began_at: float
     said: list[Draft] = field(default_factory=list)
     summary: str = ""
@@ -128,14 +128,14 @@ class AgentTurn:
         Raises:
             BudgetExhausted, MissingRequirement, ConfigError: as they come.
         """
-        agent = replace(agent, model=_Bounded(self.heard, self.purse))
+        agent = replace(agent, model=_Bounded(self.recorder, self.budget))
         work = {**Toolbox(agent).handlers, "send_message": self._send}
         try:
             ending = await take_turn(
                 agent, brief, work=work, endings={"synthesize": self._synthesized}, answer=lambda _text: ""
             )
             self.summary = ending.value
-        except _Over as over:
+        except _TurnEnded as over:
             self.stopped = str(over)
             self.cut = isinstance(over, _NoTokens) and not self.said
         except ModelError as error:
@@ -156,21 +156,21 @@ class AgentTurn:
     @property
     def began(self) -> bool:
         """Whether it has asked a model anything, or said anything."""
-        return bool(self.heard.prompt_hash or self.said)
+        return bool(self.recorder.prompt_hash or self.said)
 
     def cut_off(self) -> ChatTurn:
         """The turn that did not come to its end, as it stands now."""
         return self._signed(cut=True, unsent=tuple(self.said))
 
     def _signed(self, **fields: Any) -> ChatTurn:
-        heard = self.heard
+        recorder = self.recorder
         return ChatTurn(
             agent=self.agent,
-            model=heard.model,
-            prompt_hash=heard.prompt_hash,
-            usage=heard.usage,
+            model=recorder.model,
+            prompt_hash=recorder.prompt_hash,
+            usage=recorder.usage,
             began_at=self.began_at,
-            seconds=heard.seconds,
+            seconds=recorder.seconds,
             **fields,
         )
 
@@ -182,7 +182,7 @@ class AgentTurn:
             return
         self.failed = why
         self.unreachable = isinstance(error, EndpointFailed)
-        self.purse.messages += len(self.said)
+        self.budget.messages += len(self.said)
         self.said.clear()
 
     async def _send(self, call: SendMessage) -> str:
@@ -191,13 +191,13 @@ class AgentTurn:
         if unfit := too_long(self.chat, draft, self.rooms):
             raise Refused(f"`content` is too long: {unfit}; send it in several messages")
         if draft in self.said:
-            raise _Over("it said the same again")
-        if self.purse.messages <= 0:
-            raise _Over("no message is left")
-        self.purse.messages -= 1
+            raise _TurnEnded("it said the same again")
+        if self.budget.messages <= 0:
+            raise _TurnEnded("no message is left")
+        self.budget.messages -= 1
         self.said.append(draft)
         if len(self.said) == MOST_SAID:
-            raise _Over(f"it sent {MOST_SAID} messages, as many as one turn may")
+            raise _TurnEnded(f"it sent {MOST_SAID} messages, as many as one turn may")
         return f"Goes to {', '.join(to)} when your turn ends: end it with a short text, or send another message."
 
     def _synthesized(self, call: Synthesize) -> str:

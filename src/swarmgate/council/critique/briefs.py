@@ -77,20 +77,20 @@ def _criterion(each: Criterion) -> str:
     checked = f"the command `{each.command}` ends with exit code 0" if each.command else ""
     checked = f"the quality gate `{each.gate}` passes" if each.gate else checked
     rubric = f"Rubric: {each.rubric}" if each.rubric else ""
-    said = "\n".join(filter(None, (each.description, checked, rubric))).replace("\n", "\n  ")
-    return f"{head}: {said}" if said else head
+    text = "\n".join(filter(None, (each.description, checked, rubric))).replace("\n", "\n  ")
+    return f"{head}: {text}" if text else head
 
 
 def _judgement(critique: Critique, iteration: Iteration) -> Iterable[str]:
     if iteration.evaluation:
         short = missed(critique.criteria, iteration.evaluation)
         for each in iteration.evaluation.scores:
-            said = "below its threshold" if each.criterion in short else "meets its threshold"
-            yield f"- {each.criterion}: {each.score:.2f}, {said}{f': {each.reason}' if each.reason else ''}"
+            text = "below its threshold" if each.criterion in short else "meets its threshold"
+            yield f"- {each.criterion}: {each.score:.2f}, {text}{f': {each.reason}' if each.reason else ''}"
 
 
 def _history(done: Sequence[Iteration], top: int) -> Iterable[str]:
     for each in done:
-        said = f"weighted mean {each.evaluation.mean:.2f}" if each.evaluation else f"failed: {each.failed}"
-        said += f", the same text as of iteration {each.same_as}" if each.same_as else ""
-        yield f"{each.number}. {said}{' (the best one, above)' if each.number == top else ''}"
+        text = f"weighted mean {each.evaluation.mean:.2f}" if each.evaluation else f"failed: {each.failed}"
+        text += f", the same text as of iteration {each.same_as}" if each.same_as else ""
+        yield f"{each.number}. {text}{' (the best one, above)' if each.number == top else ''}"

@@ -208,8 +208,8 @@ class Critiques:
         learnt = learnt_weights(critique.criteria, [past for each in ids if (past := self._past(each, critique.name))])
         shown = ", ".join(f"{name} {weight:.2f} -> {learnt.after[name]:.2f}" for name, weight in learnt.before.items())
         runs = "1 past run" if learnt.runs == 1 else f"{learnt.runs} past runs"
-        told = f"weights learnt from {runs} of {critique.name}: {shown}"
-        self._project.notice(told if learnt.runs else f"no past runs of {critique.name}: the weights are as given")
+        message = f"weights learnt from {runs} of {critique.name}: {shown}"
+        self._project.notice(message if learnt.runs else f"no past runs of {critique.name}: the weights are as given")
         criteria = tuple(each.model_copy(update={"weight": learnt.after[each.name]}) for each in critique.criteria)
         update = {"criteria": criteria, "given_weights": learnt.before, "learnt_from": learnt.runs}
         return critique.model_copy(update=update)

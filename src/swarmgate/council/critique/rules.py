@@ -210,35 +210,35 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
 
     def begins(self, steps: Sequence[Hashable], state: State) -> Iterator[CouncilEvent]:
         """The iteration, and who is asked."""
-        told = {"pattern": self.name, "id": state.asked.id, "number": state.number}
+        common = {"pattern": self.name, "id": state.asked.id, "number": state.number}
         for step in steps:
             if state.begins and not isinstance(step, GiveUp):
-                yield stream.RoundStarted(**told, most=state.asked.iterations)
+                yield stream.RoundStarted(**common, most=state.asked.iterations)
             match step:
                 case Write():
                     name = "improve" if best(state.done) else "generate"
-                    yield stream.StepStarted(**told, step=name, who=(state.asked.who,))
+                    yield stream.StepStarted(**common, step=name, who=(state.asked.who,))
                 case Check():
-                    yield stream.StepStarted(**told, step="check", who=(step.criterion,))
+                    yield stream.StepStarted(**common, step="check", who=(step.criterion,))
                 case Judge():
-                    yield stream.StepStarted(**told, step="evaluate", who=(EVALUATOR,))
+                    yield stream.StepStarted(**common, step="evaluate", who=(EVALUATOR,))
 
     def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
         """What came of a step, of an iteration, and of all of it: of a session whose time is up, too."""
-        told = {"pattern": self.name, "id": after.id}
-        if said := _said(event, after.own):
-            yield stream.Contributed(**told, **said)
+        common = {"pattern": self.name, "id": after.id}
+        if contribution := _contribution(event, after.own):
+            yield stream.Contributed(**common, **contribution)
         if len(after.own.done) > len(before.own.done):
             last = after.own.done[-1]
             found = last.evaluation
             what = summary(after.own.asked.criteria, found) if found else last.failed
-            yield stream.RoundCompleted(**told, number=last.number, what=what, score=found.mean if found else None)
+            yield stream.RoundCompleted(**common, number=last.number, what=what, score=found.mean if found else None)
         outcome = self.outcome(after) if isinstance(event, (Completed, Stopped)) else None
         if isinstance(event, Completed) and outcome and (why := _CONVERGED.get(outcome.ended_by)):
-            yield stream.Converged(**told, number=outcome.iterations, why=why)
+            yield stream.Converged(**common, number=outcome.iterations, why=why)
         if isinstance(event, Stopped) and outcome and after.status == "paused":
             data, spent = outcome.model_dump(mode="json"), {"usage": outcome.usage, "seconds": outcome.seconds}
-            yield stream.Completed(**told, what=self.summary(after), outcome=data, **spent)
+            yield stream.Completed(**common, what=self.summary(after), outcome=data, **spent)
         yield from super().tells(event, before, after)
 
     def failure(self, error: CouncilFailed, standing: Standing[State]) -> CouncilFailed:
@@ -274,7 +274,7 @@ def summary(criteria: Sequence[Criterion], evaluation: Evaluation) -> str:
     return f"mean {evaluation.mean:.2f}, {len(criteria) - len(short)} of {len(criteria)} criteria met{below}"
 
 
-def _said(event: Frozen, after: State) -> dict[str, Any]:
+def _contribution(event: Frozen, after: State) -> dict[str, Any]:
     """What a voice or a program said, as the stream tells it."""
     match event:
         case Written():

@@ -21,7 +21,7 @@ from swarmgate.council.critique.scoring import best, version_of
 from swarmgate.council.critique.state import EVALUATOR, Check, Judge, State, Write, by_voice
 from swarmgate.council.limits import WHOLE_SECONDS
 from swarmgate.council.participants.contexts import Voices
-from swarmgate.council.participants.question import Heard, ask, bounded
+from swarmgate.council.participants.question import AskResult, ask, bounded
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.records.lifecycle import Standing
 from swarmgate.council.run import run
@@ -124,10 +124,10 @@ class _Took:
         self._began = time.perf_counter()
         self._started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
 
-    def __call__(self, heard: Heard[Any] | None = None) -> dict[str, Any]:
+    def __call__(self, result: AskResult[Any] | None = None) -> dict[str, Any]:
         """The fields that all parts share."""
-        asked = heard.took if heard else {}
-        failed = " ".join(heard.failed.split()) if heard else ""
+        asked = result.took if result else {}
+        failed = " ".join(result.failed.split()) if result else ""
         seconds = round(time.perf_counter() - self._began, 4)
         return {"failed": failed, **asked, "started_at": self._started_at, "seconds": seconds}
 
@@ -135,11 +135,11 @@ class _Took:
 async def _written(step: Write, state: State, work: Work, voices: Voices, took: _Took) -> Written:
     done, top = work.whole(state.done), best(state.done)
     brief = improving(work.critique, done) if top else generating(work.critique)
-    heard = await _heard(_author(work.critique, voices), brief, read=version_in)
-    if heard.value is not None:
-        work.versions[step.number] = heard.value
+    result = await _ask_within_window(_author(work.critique, voices), brief, read=version_in)
+    if result.value is not None:
+        work.versions[step.number] = result.value
     built_on = top.number if top else 0
-    return Written(number=step.number, version=heard.value or "", built_on=built_on, **took(heard))
+    return Written(number=step.number, version=result.value or "", built_on=built_on, **took(result))
 
 
 async def _checked(step: Check, state: State, work: Work, took: _Took) -> Checked:
@@ -157,15 +157,15 @@ async def _checked(step: Check, state: State, work: Work, took: _Took) -> Checke
 async def _judged(step: Judge, state: State, work: Work, voices: Voices, took: _Took) -> Judged:
     brief = evaluating(work.critique, step.number, work.version(state))
     form = evaluation_of(by_voice(work.critique))
-    heard = await _heard(_evaluator(work.critique, voices), brief, read=form)
-    scores, suggestions = heard.value or ((), ())
-    return Judged(number=step.number, scores=scores, suggestions=suggestions, **took(heard))
+    result = await _ask_within_window(_evaluator(work.critique, voices), brief, read=form)
+    scores, suggestions = result.value or ((), ())
+    return Judged(number=step.number, scores=scores, suggestions=suggestions, **took(result))
 
 
-async def _heard(agent: AgentContext, brief: Brief, *, read: Any) -> Heard[Any]:
+async def _ask_within_window(agent: AgentContext, brief: Brief, *, read: Any) -> AskResult[Any]:
     """What a voice answers; one that cannot be told so much is not asked."""
     if why := too_large(agent, brief):
-        return Heard(None, why)
+        return AskResult(None, why)
     return await ask(agent, brief, read=read)
 
 

@@ -195,8 +195,8 @@ class Debates:
 
         record = self.record(id)
         outcome = record.outcome.model_dump(mode="json") if record.outcome else {}
-        told = {**outcome, "reasons": view.reasons(record), "dissent": view.dissent(record)}
-        return told, view.verdict_lines(record)
+        data = {**outcome, "reasons": view.reasons(record), "dissent": view.dissent(record)}
+        return data, view.verdict_lines(record)
 
     # --- inside ---
 

@@ -70,6 +70,6 @@ def read(path: Path) -> dict[str, Any]:
         if twice is not None:
             raise FILE.refusal(path, ("participants", twice, "id"), f"there is another participant {ids[twice]!r}")
         if not LEAST_SEATS <= len(seats) <= MOST_SEATS:
-            told = f"there are {len(seats)}, and a debate has {LEAST_SEATS} to {MOST_SEATS}"
-            raise FILE.refusal(path, ("participants",), told)
+            problem = f"there are {len(seats)}, and a debate has {LEAST_SEATS} to {MOST_SEATS}"
+            raise FILE.refusal(path, ("participants",), problem)
     return {key: getattr(given, key) for key in given.model_fields_set}

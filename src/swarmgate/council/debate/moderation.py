@@ -15,7 +15,7 @@ from swarmgate.agents.tools.answers import Answer, Form
 from swarmgate.council.debate.answers import MOST_READ
 from swarmgate.council.debate.model import Debate, Moderation, Round
 from swarmgate.council.debate.transcript import Transcript
-from swarmgate.council.participants.call_recorder import overheard
+from swarmgate.council.participants.call_recorder import with_recorder
 from swarmgate.council.participants.context_window import material_sections, window_of
 from swarmgate.domain.review.votes import LEAST_SEATS
 from swarmgate.errors import ModelError
@@ -44,8 +44,10 @@ class Question(Answer):
 
 def _questions(value: Any) -> list[dict[str, str]]:
     asked = [each for each in (value if isinstance(value, list) else []) if isinstance(each, dict)]
-    told = [(each.get("seat"), each.get("question")) for each in asked]
-    return [{"seat": str(seat).strip(), "question": one_line(text)} for seat, text in told if isinstance(text, str)]
+    transcript = [(each.get("seat"), each.get("question")) for each in asked]
+    return [
+        {"seat": str(seat).strip(), "question": one_line(text)} for seat, text in transcript if isinstance(text, str)
+    ]
 
 
 class Decided(Answer):
@@ -93,14 +95,16 @@ async def moderated(agent: AgentContext, debate: Debate, rounds: Sequence[Round]
     """
     number = len(rounds) + 1
     plain = moderator_brief(debate, number, [_record(debate, rounds[-1])])
-    told = Transcript(rounds, [seat.id for seat in debate.seats]).told(window_of(agent, plain).room)
-    brief = moderator_brief(debate, number, [told.section, _record(debate, rounds[-1])])
-    recorded, ears = overheard(agent)
+    transcript = Transcript(rounds, [seat.id for seat in debate.seats]).render(window_of(agent, plain).room)
+    brief = moderator_brief(debate, number, [transcript.section, _record(debate, rounds[-1])])
+    recorded, recorder = with_recorder(agent)
     try:
         found = (await submit(recorded, brief, moderation_of(debate, final=final))).value
     except ModelError as error:
         found = Moderation(failed=error.message)
-    return found.model_copy(update={"model": ears.model, "prompt_hash": ears.prompt_hash, "usage": ears.usage})
+    return found.model_copy(
+        update={"model": recorder.model, "prompt_hash": recorder.prompt_hash, "usage": recorder.usage}
+    )
 
 
 def moderation_of(debate: Debate, *, final: bool) -> Form[Decided, Moderation]:
@@ -147,10 +151,10 @@ def _allowed(given: Decided, debate: Debate, *, final: bool) -> Moderation:
 def _record(debate: Debate, last: Round) -> Section:
     """Who said how much that was new in the last round."""
     new = {each.claim for each in last.novelty if each.new}
-    said = {each.seat: each for each in last.speeches}
+    speeches = {each.seat: each for each in last.speeches}
     lines = []
     for seat in debate.seats:
-        speech = said.get(seat.id)
+        speech = speeches.get(seat.id)
         if speech is None:
             lines.append(f"{seat.id}: was cut")
         elif speech.failed:

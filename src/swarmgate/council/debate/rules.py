@@ -177,22 +177,22 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
     def begins(self, steps: Sequence[Hashable], state: DebateState) -> Iterable[CouncilEvent]:
         """A round."""
         if any(isinstance(each, Speak) for each in steps):
-            told = {"pattern": self.name, "id": state.debate.id, "number": state.number, "most": state.debate.rounds}
-            yield stream.RoundStarted(**told, title="the vote" if state.final else "")
+            common = {"pattern": self.name, "id": state.debate.id, "number": state.number, "most": state.debate.rounds}
+            yield stream.RoundStarted(**common, title="the vote" if state.final else "")
 
     def tells(
         self, event: Frozen, before: Standing[DebateState], after: Standing[DebateState]
     ) -> Iterable[CouncilEvent]:
         """What a voice, the moderator or the architect did, and what came of a round."""
-        told = {"pattern": self.name, "id": after.id, "number": before.own.number, "step": ""}
+        common = {"pattern": self.name, "id": after.id, "number": before.own.number, "step": ""}
         match event:
             case Spoke(speech=speech):
-                said = {"who": speech.seat, "what": _spoke(speech), "failed": speech.failed, "usage": speech.usage}
-                yield stream.Contributed(**told, **said)
+                details = {"who": speech.seat, "what": _spoke(speech), "failed": speech.failed, "usage": speech.usage}
+                yield stream.Contributed(**common, **details)
             case Moderated(round=number, moderation=given):
                 kind = "notice" if given.failed else "event"
                 text = f"round {number}: the moderator {_moderated(given)}"
-                yield stream.Told(pattern=self.name, id=after.id, kind=kind, text=text, usage=given.usage)
+                yield stream.Notice(pattern=self.name, id=after.id, kind=kind, text=text, usage=given.usage)
             case Compared(round=number):
                 what = _came(after.own.rounds[-1])
                 yield stream.RoundCompleted(pattern=self.name, id=after.id, number=number, what=what)

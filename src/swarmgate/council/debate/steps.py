@@ -20,7 +20,7 @@ from swarmgate.council.debate.state import Compare, DebateState, GiveUp, Moderat
 from swarmgate.council.debate.synthesis import synthesis_brief, synthesised
 from swarmgate.council.debate.transcript import Transcript, check_fits
 from swarmgate.council.debate.voting import VOTE, bounded, brief_of, speech_of
-from swarmgate.council.participants.call_recorder import overheard
+from swarmgate.council.participants.call_recorder import with_recorder
 from swarmgate.council.participants.context_window import material_sections, window_of
 from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.pattern import Pattern, Where
@@ -70,7 +70,7 @@ DEBATING = Debating()
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _SharedTranscript:
     """What all voices of a round are told of those before; `room` is that of the transcript, in characters."""
 
     transcript: Transcript
@@ -81,14 +81,14 @@ async def _spoken(step: Speak, state: DebateState, context: CouncilContext) -> S
     debate = state.debate
     seat = next(each for each in debate.seats if each.id == step.seat)
     agent, own = bounded(context.voices.agent(seat), debate), _own_sections(state, seat)
-    shown = _shown(state, context) if state.rounds else None
-    told = shown.transcript.told(shown.room, own=seat.id) if shown else None
-    brief = _brief(debate, seat, step.round, (told.section, *own) if told else own)
+    shared = _shared_transcript(state, context) if state.rounds else None
+    transcript = shared.transcript.render(shared.room, own=seat.id) if shared else None
+    brief = _brief(debate, seat, step.round, (transcript.section, *own) if transcript else own)
     name = message_id(step.round, debate.seats.index(seat) + 1)
     began = datetime.now(UTC).isoformat(timespec="milliseconds")
-    ids = told.shown if told else frozenset[str]()
-    speech = await speech_of(agent, seat, brief, name=name, final=state.final, shown=ids)
-    return Spoke(speech=speech, condensed=told.condensed if told else (), started_at=began)
+    ids = transcript.visible if transcript else frozenset[str]()
+    speech = await speech_of(agent, seat, brief, name=name, final=state.final, visible=ids)
+    return Spoke(speech=speech, condensed=transcript.condensed if transcript else (), started_at=began)
 
 
 async def _moderated(state: DebateState, context: CouncilContext) -> Moderated:
@@ -112,26 +112,26 @@ async def _synthesised(state: DebateState, context: CouncilContext) -> Synthesis
     agent = context.voices.parent()
     if agent is None:
         return Synthesised()
-    recorded, ears = overheard(agent)
+    recorded, recorder = with_recorder(agent)
     try:
         return Synthesised(synthesis=await synthesised(recorded, state.debate, state.rounds))
     except CouncilFailed as error:
         unreached = isinstance(error.__cause__, EndpointFailed)
-        return SynthesisFailed(why=error.message, unreached=unreached, usage=ears.usage)
+        return SynthesisFailed(why=error.message, unreached=unreached, usage=recorder.usage)
 
 
-def _shown(state: DebateState, context: CouncilContext) -> _Shown:
+def _shared_transcript(state: DebateState, context: CouncilContext) -> _SharedTranscript:
     """The transcript, in the smallest window of those who read it: all voices are told the same."""
-    kept = context.own if isinstance(context.own, dict) else {}
-    if state.number not in kept:
+    cached = context.own if isinstance(context.own, dict) else {}
+    if state.number not in cached:
         room = min(
             window_of(
                 context.voices.agent(seat), _brief(state.debate, seat, state.number, _own_sections(state, seat))
             ).room
             for seat in state.present
         )
-        kept[state.number] = _Shown(Transcript(state.rounds, state.order), room)
-    found: _Shown = kept[state.number]
+        cached[state.number] = _SharedTranscript(Transcript(state.rounds, state.order), room)
+    found: _SharedTranscript = cached[state.number]
     return found
 
 

@@ -39,11 +39,11 @@ _CONDENSED = " All of it does not fit: the messages marked `condensed` are shown
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RenderedTranscript:
     """The transcript as one voice gets it, the ids in it, and which of them are condensed."""
 
     section: Section
-    shown: frozenset[str]
+    visible: frozenset[str]
     condensed: tuple[str, ...]
 
 
@@ -68,7 +68,7 @@ class Transcript:
             speech for held in self.rounds for speech in sorted(held.speeches, key=lambda each: places[each.seat])
         )
 
-    def told(self, room: int, *, own: str = "") -> Told:
+    def render(self, room: int, *, own: str = "") -> RenderedTranscript:
         """The transcript in at most `room` characters.
 
         What does not fit is condensed, the oldest first, the reader's own messages last. None is left out.
@@ -99,7 +99,9 @@ class Transcript:
             )
         note = _NOTE + (_CONDENSED if condensed else "")
         ordered = tuple(speech.id for speech in self.speeches if speech.id in condensed)
-        return Told(Section(TITLE, "\n\n".join(texts.values()), note, whole=True), frozenset(texts), ordered)
+        return RenderedTranscript(
+            Section(TITLE, "\n\n".join(texts.values()), note, whole=True), frozenset(texts), ordered
+        )
 
     def _text(self, speech: Speech) -> str:
         if speech.id not in self._whole:
@@ -190,9 +192,9 @@ def _gist(speech: Speech) -> str:
     """One line with the id: the verdict, and the first claims or the beginning."""
     if speech.failed:
         return f"{_head(speech)} gave no answer."
-    said = "; ".join(_firsts(speech)) or speech.text
+    summary = "; ".join(_firsts(speech)) or speech.text
     verdict = f"{speech.ballot.vote}: " if speech.ballot else ""
-    return f"{_head(speech)}, condensed: {verdict}{cut(one_line(said), GIST, '...')}"
+    return f"{_head(speech)}, condensed: {verdict}{cut(one_line(summary), GIST, '...')}"
 
 
 def _firsts(speech: Speech) -> Iterable[str]:

@@ -180,9 +180,9 @@ def verdict_lines(record: DebateRecord) -> list[str]:
     lines = [f"{outcome.verdict}  ({_decided(outcome)})"]
     if outcome.synthesis:
         lines += indented(outcome.synthesis.summary, 2)
-    for title, said in (("Reasons", reasons(record)), ("Dissent", dissent(record))):
-        if said:
-            lines += [f"{title}:", *(line for each in said for line in item(each, 2))]
+    for title, points in (("Reasons", reasons(record)), ("Dissent", dissent(record))):
+        if points:
+            lines += [f"{title}:", *(line for each in points for line in item(each, 2))]
     return [*lines, _took(outcome)]
 
 
@@ -216,8 +216,8 @@ def _speech(speech: Speech, novelty: dict[str, Novelty]) -> list[str]:
 def _ballot(speech: Speech, by: int) -> list[str]:
     if not speech.ballot:
         return []
-    said = [line for each in speech.ballot.reasons for line in item(_reason(each), by)]
-    return [f"{' ' * by}FINAL_VERDICT: {_vote(speech.ballot)}", *said]
+    lines = [line for each in speech.ballot.reasons for line in item(_reason(each), by)]
+    return [f"{' ' * by}FINAL_VERDICT: {_vote(speech.ballot)}", *lines]
 
 
 def _vote(ballot: Ballot) -> str:
@@ -247,7 +247,7 @@ def html(record: DebateRecord) -> str:
         who=_who,
         about=_about,
         prose=prose,
-        claims=_told,
+        claims=_new_and_repeated_claims,
         vote=_vote,
         given=lambda ballot: [_reason(each) for each in ballot.reasons],
     )
@@ -257,7 +257,7 @@ def _seat(seat: Seat) -> str:
     return f"{seat.id}{f' ({seat.model})' if seat.model else ''}{f': {seat.brief}' if seat.brief else ''}"
 
 
-def _told(speech: Speech, held: Round) -> list[tuple[str, bool]]:
+def _new_and_repeated_claims(speech: Speech, held: Round) -> list[tuple[str, bool]]:
     """Each claim of a speech as it is shown, and whether it only repeats another."""
     novelty = {each.claim: each for each in held.novelty}
     found = []

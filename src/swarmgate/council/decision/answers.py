@@ -41,7 +41,7 @@ _LABEL = re.compile(r"\(?([A-J]|10|[1-9])[).:]?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TypedAnswer:
     """The typed part of a contribution."""
 
     agreement: float | None = None
@@ -56,9 +56,9 @@ class Contribution(Answer):
     text: str = Field(description="Your reasons, in at most 250 words.")
 
     @property
-    def said(self) -> Said:
+    def said(self) -> TypedAnswer:
         """Its typed part."""
-        return Said(**self.model_dump(exclude={TEXT}))
+        return TypedAnswer(**self.model_dump(exclude={TEXT}))
 
 
 class Stance(Contribution):
@@ -141,7 +141,7 @@ PROPOSAL = Form(Synthesis, lambda given: (given.proposal, given.open_points))
 """How a facilitator answers."""
 
 
-def form_of(decision: Decision, seat: DecisionSeat | None = None) -> Form[Any, tuple[str, Said]]:
+def form_of(decision: Decision, seat: DecisionSeat | None = None) -> Form[Any, tuple[str, TypedAnswer]]:
     """How a voice answers: its text and what it says typed; `seat`: of whom, None: an object may name any author."""
     schema: type[Contribution] = Stance
     if decision.strategy in VOTING:

@@ -70,7 +70,7 @@ def contribution_brief(
     def brief(*said: Section) -> Brief:
         return brief_for(seat.id, CONTRIBUTE, number, *fixed, *said, answer)
 
-    return brief(*_said(decision, before, room=window_of(agent, brief()).room, own=seat.id)) if before else brief()
+    return brief(*_earlier(decision, before, room=window_of(agent, brief()).room, own=seat.id)) if before else brief()
 
 
 def facilitation_brief(
@@ -85,7 +85,7 @@ def facilitation_brief(
         return brief_for(seat.id, FACILITATE, held.number, *fixed, *said, count)
 
     room = window_of(agent, brief()).room
-    return brief(*_said(decision, (*before, held), room=room, own=seat.id))
+    return brief(*_earlier(decision, (*before, held), room=room, own=seat.id))
 
 
 def prompt_tokens(decision: Decision, voices: Voices) -> int:
@@ -147,7 +147,7 @@ def _proposed(before: Sequence[DecisionRound]) -> tuple[Section, ...]:
     return (Section("The proposal", proposal_after(before), note, whole=True),)
 
 
-def _said(decision: Decision, rounds: Sequence[DecisionRound], *, room: int, own: str) -> tuple[Section, Section]:
+def _earlier(decision: Decision, rounds: Sequence[DecisionRound], *, room: int, own: str) -> tuple[Section, Section]:
     """What was said, as far as there is room, and where everybody stood in the newest round."""
     newest = rounds[-1]
     stands = "\n".join(f"{each.participant}: {stand_of(decision, each)}" for each in newest.contributions)
@@ -155,8 +155,8 @@ def _said(decision: Decision, rounds: Sequence[DecisionRound], *, room: int, own
     seats = [each.id for each in decision.participants]
     by = newest.number % len(seats)
     transcript = Transcript([_as_round(each) for each in rounds], seats[by:] + seats[:by])
-    told = transcript.told(room - len(stood.render()) - _HEADS, own=own)
-    return replace(told.section, title="What was said so far"), stood
+    transcript_text = transcript.render(room - len(stood.render()) - _HEADS, own=own)
+    return replace(transcript_text.section, title="What was said so far"), stood
 
 
 _HEADS = 600

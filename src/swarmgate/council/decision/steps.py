@@ -11,7 +11,7 @@ from swarmgate.agents.briefs.brief import cut
 from swarmgate.agents.context import AgentContext
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.decision import preparation
-from swarmgate.council.decision.answers import PROPOSAL, Said, form_of
+from swarmgate.council.decision.answers import PROPOSAL, TypedAnswer, form_of
 from swarmgate.council.decision.brief import (
     check_windows,
     contribution_brief,
@@ -104,8 +104,8 @@ async def _spoke(seat: DecisionSeat, number: int, state: State, context: Council
     decision, started_at = state.decision, _now()
     agent, ready = _agent(context, decision, voice_of(seat)), state.ready.get(seat.id)
     brief = contribution_brief(decision, seat, agent, state.rounds, prepared=ready.text if ready else "")
-    heard = await ask(agent, brief, read=form_of(decision, seat))
-    text, typed = heard.value or ("", Said())
+    result = await ask(agent, brief, read=form_of(decision, seat))
+    text, typed = result.value or ("", TypedAnswer())
     return Spoke(
         id=message_id(number, decision.participants.index(seat) + 1),
         round=number,
@@ -115,10 +115,10 @@ async def _spoke(seat: DecisionSeat, number: int, state: State, context: Council
         stand=typed.stand,
         approves=typed.approves,
         ranking=typed.ranking,
-        excluded=heard.failed,
+        excluded=result.failed,
         prepared=ready.prepared if ready else "",
         started_at=started_at,
-        **heard.took,
+        **result.took,
     )
 
 
@@ -134,10 +134,10 @@ async def _synthesised(state: State, context: CouncilContext) -> Synthesised:
     decision, seat = state.decision, facilitator_of(state.decision)
     agent = _agent(context, decision, seat)
     last = ended(decision, (*state.rounds, round_)) is not None
-    heard = await ask(agent, facilitation_brief(decision, agent, state.rounds, round_, last=last), read=PROPOSAL)
-    text, points = heard.value or ("", ())
+    result = await ask(agent, facilitation_brief(decision, agent, state.rounds, round_, last=last), read=PROPOSAL)
+    text, points = result.value or ("", ())
     return Synthesised(
-        round=round_.number, text=text, open_points=points, failed=heard.failed, author=seat.id, **heard.took
+        round=round_.number, text=text, open_points=points, failed=result.failed, author=seat.id, **result.took
     )
 
 

@@ -22,7 +22,7 @@ from swarmgate.council.decision.model import (
     Strategy,
 )
 from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, PREPARE, State, Step, outcome_of
-from swarmgate.council.participants.answer_prose import said_in, shortened
+from swarmgate.council.participants.answer_prose import shortened, text_under
 from swarmgate.council.records.lifecycle import Completed, Standing, Stopped
 from swarmgate.council.views import markdown, stream
 from swarmgate.council.views.formatting import cost, indented
@@ -117,15 +117,15 @@ def rule_of(decision: Decision) -> str:
     return _RULES[decision.strategy].format(bar=decision.bar, facilitator=decision.facilitator)
 
 
-def stand_of(decision: Decision, said: Contribution) -> str:
+def stand_of(decision: Decision, contribution: Contribution) -> str:
     """Where a contribution stands, in a few words: `agrees, 0.80`; `approves of Postgres, SQLite`."""
-    if said.excluded:
+    if contribution.excluded:
         return "excluded"
     if decision.strategy is Strategy.APPROVAL:
-        return f"approves of {', '.join(said.approves)}" if said.approves else "approves of none"
+        return f"approves of {', '.join(contribution.approves)}" if contribution.approves else "approves of none"
     if decision.strategy is Strategy.RANKED:
-        return f"ranks {' > '.join(said.ranking)}" if said.ranking else "ranks none"
-    return f"{said.stand}s, {said.agreement:.2f}" if said.stand else "says nothing"
+        return f"ranks {' > '.join(contribution.ranking)}" if contribution.ranking else "ranks none"
+    return f"{contribution.stand}s, {contribution.agreement:.2f}" if contribution.stand else "says nothing"
 
 
 def record_lines(record: DecisionRecord) -> list[str]:
@@ -178,7 +178,7 @@ def _rounds(decision: Decision, rounds: tuple[DecisionRound, ...], form: _Form) 
         for each in held.contributions:
             yield _stand(decision, each, form)
             yield from (f"  model {form.line(each.model)}",) if each.model else ()
-            yield from form.prose(shortened(said_in(each.text))[0])
+            yield from form.prose(shortened(text_under(each.text))[0])
         yield f"Count: {form.line(held.count.why)}{'; nothing moved' if held.converged else ''}"
         if held.synthesis and held.synthesis.failed:
             author, failed = held.synthesis.author, form.line(held.synthesis.failed)
@@ -236,17 +236,17 @@ def tells(event: Frozen, before: Standing[State], after: Standing[State]) -> Ite
 
 
 def _contributed(state: State, participant: str, usage: Usage) -> stream.Contributed:
-    said = state.said[participant]
+    contribution = state.said[participant]
     return stream.Contributed(
         pattern="decision",
         id=state.decision.id,
-        number=said.round,
+        number=contribution.round,
         step=CONTRIBUTE,
-        message=said.id,
-        who=said.participant,
-        what=stand_of(state.decision, said),
-        text=cut(said.text, _GIST, "..."),
-        failed=said.excluded,
+        message=contribution.id,
+        who=contribution.participant,
+        what=stand_of(state.decision, contribution),
+        text=cut(contribution.text, _GIST, "..."),
+        failed=contribution.excluded,
         usage=usage,
     )
 

@@ -35,7 +35,7 @@ class CastConfirmed(Frozen):
     cast: Cast
 
 
-class Said(Frozen):
+class MessageAdded(Frozen):
     """One voice is done with its part of a step, or failed in it; it was asked at `started_at`, in UTC."""
 
     type: Literal["said"] = "said"
@@ -48,7 +48,7 @@ class Said(Frozen):
         return self.message.usage
 
 
-class Heard(Frozen):
+class UserConsulted(Frozen):
     """The user was heard after a step, with a message or without a word; the step is over."""
 
     type: Literal["heard"] = "heard"
@@ -80,4 +80,4 @@ class Concluded(Frozen):
         return self.conclusion.usage
 
 
-EVENTS = (CastProposed, ModeChanged, CastConfirmed, Said, Heard, Chosen, Paused, Concluded)
+EVENTS = (CastProposed, ModeChanged, CastConfirmed, MessageAdded, UserConsulted, Chosen, Paused, Concluded)

@@ -197,8 +197,8 @@ class Discussions:
         record = RULES.outcome(known.standing)
         if on_event is not None:
             state, asked = known.standing.own, record.discussion
-            told = {"pattern": RULES.name, "id": known.id}
-            on_event(Started(**told, title=asked.topic, who=RULES.who(state), most=asked.rounds, resumed=True))
+            common = {"pattern": RULES.name, "id": known.id}
+            on_event(Started(**common, title=asked.topic, who=RULES.who(state), most=asked.rounds, resumed=True))
             on_event(completed(record).model_copy(update={"usage": Usage(), "seconds": 0.0}))
         text = f"answered from the record of {known.id}: the same was discussed before, and nothing has changed since"
         self._project.notice(text)

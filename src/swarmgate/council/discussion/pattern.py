@@ -14,10 +14,10 @@ from swarmgate.council.discussion.events import (
     CastProposed,
     Chosen,
     Concluded,
-    Heard,
+    MessageAdded,
     ModeChanged,
     Paused,
-    Said,
+    UserConsulted,
 )
 from swarmgate.council.discussion.model import (
     MODERATOR,
@@ -117,7 +117,7 @@ class Discussing(DiscussionRules, Pattern[Discussion, State, DiscussionRecord]):
                 began = datetime.now(UTC).isoformat(timespec="milliseconds")
                 table = session.table(state.discussion, state.cast, context)
                 held = state.held or next_round(state)
-                return (Said(message=await message_of(say, held, state.rounds, table), started_at=began),)
+                return (MessageAdded(message=await message_of(say, held, state.rounds, table), started_at=began),)
             case Hear() as hear:
                 return await _heard(hear, state, session)
             case Choose():
@@ -155,17 +155,17 @@ async def _confirmed(state: State, context: CouncilContext, session: Session) ->
     session.table(discussion, cast, context)
     try:
         with standing_still():
-            said = await session.people.confirm(discussion, cast)
+            reply = await session.people.confirm(discussion, cast)
     except Pause:
         return (Paused(),)
-    if isinstance(said, Confirmed):
+    if isinstance(reply, Confirmed):
         same = cast == state.cast
         return (CastConfirmed(cast=cast),) if same else (_STEERED, CastConfirmed(cast=cast))
-    if isinstance(said, Mode):
-        in_mode(discussion, said)
-        return (_STEERED, ModeChanged(mode=said))
-    check_cast(said, discussion)
-    changed = masked_cast(said, context.records.clean)
+    if isinstance(reply, Mode):
+        in_mode(discussion, reply)
+        return (_STEERED, ModeChanged(mode=reply))
+    check_cast(reply, discussion)
+    changed = masked_cast(reply, context.records.clean)
     session.table(discussion, changed, context)
     _propose(changed, discussion, context)
     return (_STEERED, CastConfirmed(cast=changed))
@@ -178,12 +178,12 @@ async def _heard(hear: Hear, state: State, session: Session) -> Sequence[Frozen]
     """What the user says after a step."""
     try:
         with standing_still():
-            said = await session.people.speak(_record(state), hear.step)
+            reply = await session.people.speak(_record(state), hear.step)
     except Pause:
         return (Paused(),)
-    text, cut = shortened(said.strip())
+    text, cut = shortened(reply.strip())
     if not text:
-        return (Heard(),)
+        return (UserConsulted(),)
     message = Message(
         id=message_id(hear.number, hear.messages + 1),
         round=hear.number,
@@ -193,7 +193,7 @@ async def _heard(hear: Hear, state: State, session: Session) -> Sequence[Frozen]
         human=True,
         noted=(cut,) if cut else (),
     )
-    return (_STEERED, Heard(message=message))
+    return (_STEERED, UserConsulted(message=message))
 
 
 async def _chosen(state: State, context: CouncilContext, session: Session) -> Sequence[Frozen]:

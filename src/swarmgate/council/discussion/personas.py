@@ -77,8 +77,8 @@ def given(
     for name in models:
         if name not in known:
             close = nearest(name, known)
-            told = f"did you mean `{close}`?" if close else f"known here: {', '.join(known)}"
-            raise CouncilRefused(f"`models` names {name!r:.60}, who does not take part; {told}")
+            message = f"did you mean `{close}`?" if close else f"known here: {', '.join(known)}"
+            raise CouncilRefused(f"`models` names {name!r:.60}, who does not take part; {message}")
     experts = tuple(
         each.model_copy(update={"model": models[each.id]}) if each.id in models else each for each in personas.experts
     )
@@ -234,8 +234,8 @@ def _mistake(error: ValidationError) -> tuple[Place, str]:
             return place, f"there are too many experts: the limit is {PARTICIPANTS}"
         case "too_short" if place == ("experts",):
             return place, f"there is no expert: the limit is {PARTICIPANTS}"
-    told = re.sub(r"^(Input|String|Tuple|List) should", "must", first["msg"].removeprefix("Value error, "))
-    return place, told.replace("valid tuple", "list")
+    message = re.sub(r"^(Input|String|Tuple|List) should", "must", first["msg"].removeprefix("Value error, "))
+    return place, message.replace("valid tuple", "list")
 
 
 def _known(place: Place) -> Iterable[str]:

@@ -11,8 +11,8 @@ from swarmgate.council.discussion.events import (
     CastProposed,
     Chosen,
     Concluded,
-    Heard,
-    Said,
+    MessageAdded,
+    UserConsulted,
 )
 from swarmgate.council.discussion.model import (
     MODERATOR,
@@ -109,7 +109,7 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         """progress.md, by every step that is whole."""
         del before
         held = [*after.own.rounds, *([after.own.partial] if after.own.partial else [])][-1:]
-        return {PROGRESS: newest(held[0])} if isinstance(event, Heard) and held else {}
+        return {PROGRESS: newest(held[0])} if isinstance(event, UserConsulted) and held else {}
 
     def title(self, state: State) -> str:
         """The topic."""
@@ -163,20 +163,20 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
 
     def begins(self, steps: Sequence[Hashable], state: State) -> Iterable[CouncilEvent]:
         """A round with its first step in this session, and every step."""
-        told = {"pattern": self.name, "id": state.discussion.id}
+        common = {"pattern": self.name, "id": state.discussion.id}
         says = [each for each in steps if isinstance(each, Say)]
         if says and state.held:
             number, step = says[0].number, says[0].step
             if not state.told:
-                yield RoundStarted(**told, number=number, most=self.most(state), title=state.held.direction)
-            yield StepStarted(**told, number=number, step=step, who=tuple(each.who for each in says))
+                yield RoundStarted(**common, number=number, most=self.most(state), title=state.held.direction)
+            yield StepStarted(**common, number=number, step=step, who=tuple(each.who for each in says))
         elif any(isinstance(each, MakeCast) for each in steps):
-            yield StepStarted(**told, number=0, step="experts", who=(MODERATOR,))
+            yield StepStarted(**common, number=0, step="experts", who=(MODERATOR,))
 
     def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
         """Every contribution, every whole round, and an end before the last round."""
         match event:
-            case Heard():
+            case UserConsulted():
                 yield from self._contributed(event, after)
                 if len(after.own.rounds) > len(before.own.rounds):
                     yield self._round(after.own.rounds[-1], after)
@@ -191,21 +191,21 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
                 yield from self._contributed(event, after)
 
     def _contributed(self, event: Frozen, after: Standing[State]) -> Iterable[CouncilEvent]:
-        told = {"pattern": self.name, "id": after.id}
+        common = {"pattern": self.name, "id": after.id}
         match event:
             case CastProposed(cast=cast):
                 words = f"{many(len(cast.experts), 'expert')}, {many(len(cast.tensions), 'tension')}"
-                yield Contributed(**told, number=0, step="experts", who=MODERATOR, what=words, usage=cast.usage)
-            case Said(message=message):
+                yield Contributed(**common, number=0, step="experts", who=MODERATOR, what=words, usage=cast.usage)
+            case MessageAdded(message=message):
                 at = {"number": message.round, "step": message.step, "message": message.id, "who": message.author}
-                said = {"what": what(message), "text": beginning(message)}
-                yield Contributed(**told, **at, **said, failed=message.failed, usage=message.usage)
-            case Heard(message=message) if message is not None:
+                details = {"what": what(message), "text": beginning(message)}
+                yield Contributed(**common, **at, **details, failed=message.failed, usage=message.usage)
+            case UserConsulted(message=message) if message is not None:
                 at = {"number": message.round, "step": message.step, "message": message.id, "who": USER}
-                yield Contributed(**told, **at, text=beginning(message))
+                yield Contributed(**common, **at, text=beginning(message))
             case Concluded(conclusion=end):
-                said = {"who": end.author, "text": " ".join(end.executive_summary.split())}
-                yield Contributed(**told, number=0, step="conclude", **said, usage=end.usage)
+                details = {"who": end.author, "text": " ".join(end.executive_summary.split())}
+                yield Contributed(**common, number=0, step="conclude", **details, usage=end.usage)
 
     def _round(self, held: DiscussionRound, after: Standing[State]) -> RoundCompleted:
         counted = held.measured

@@ -12,10 +12,10 @@ from swarmgate.council.discussion.events import (
     CastProposed,
     Chosen,
     Concluded,
-    Heard,
+    MessageAdded,
     ModeChanged,
     Paused,
-    Said,
+    UserConsulted,
 )
 from swarmgate.council.discussion.model import (
     Assessment,
@@ -202,9 +202,9 @@ def applied(state: State, event: Frozen) -> State:
             return replace(state, paused=True)
         case CastProposed() | ModeChanged() | CastConfirmed():
             return _cast(state, event)
-        case Said(message=message):
-            return _said(state, message, event.started_at)
-        case Heard(message=message):
+        case MessageAdded(message=message):
+            return _message_added(state, message, event.started_at)
+        case UserConsulted(message=message):
             return _heard(state, message)
         case Chosen(choice=choice):
             return _chosen(state, choice)
@@ -252,7 +252,7 @@ def _turned(state: State) -> State:
     return replace(state, rounds=whole, held=None, turn=None, choices=(*state.choices, *(bounds if over else ())))
 
 
-def _said(state: State, message: Message, started_at: str) -> State:
+def _message_added(state: State, message: Message, started_at: str) -> State:
     step = Say(message.id, message.author, message.round, message.step)
     _insist(state.held is not None and step in _due_in(state, state.held), f"message {message.id} of {message.author}")
     held, turn = state.held, state.turn

@@ -122,7 +122,7 @@ class Dispatches:
     ) -> DispatchResult:
         from swarmgate.council.dispatch.request import in_words, means
         from swarmgate.council.dispatch.steps import DISPATCHING
-        from swarmgate.council.participants.session import TOGETHER
+        from swarmgate.council.participants.session import SHARED_BUDGET
 
         begins = where or in_words
         request = asked.model_copy(update={"id": name or new_id()})
@@ -133,7 +133,7 @@ class Dispatches:
             own=means(asked, self._project.config, begins),
             where=lambda place: begins(int(place[0]), str(place[1])),
         )
-        if result and result.exhausted and TOGETHER.get() is not None:  # a step is asked for all of it
+        if result and result.exhausted and SHARED_BUDGET.get() is not None:  # a step is asked for all of it
             account = self._shared.record(RULES, request.id).standing.own.account
             raise BudgetExhausted(result.exhausted, account=account)
         return result or self.dispatch_record(request.id)

@@ -40,7 +40,7 @@ class Mode(StrEnum):
     DEBATE = "debate"
 
 
-def _said(value: str) -> str:
+def _non_empty(value: str) -> str:
     if not value:
         raise ValueError("must not be empty")
     return value
@@ -61,7 +61,7 @@ class DispatchTask(Frozen):
 
     role: DispatchRole | Literal[""] = ""
     participant: SeatId | Literal[""] = ""
-    text: Annotated[Text, AfterValidator(_said)]
+    text: Annotated[Text, AfterValidator(_non_empty)]
     model: Line = ""
     folder: Annotated[Line, AfterValidator(_folder)] = ""
 

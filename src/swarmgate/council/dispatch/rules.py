@@ -233,8 +233,8 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
         """Who is asked."""
         for step in steps:
             if isinstance(step, Try):
-                told = {"pattern": self.name, "id": state.asked.id, "number": step.number}
-                yield stream.StepStarted(**told, step="", who=(state.asked.tasks[step.number - 1].name,))
+                common = {"pattern": self.name, "id": state.asked.id, "number": step.number}
+                yield stream.StepStarted(**common, step="", who=(state.asked.tasks[step.number - 1].name,))
 
     def tells(
         self, event: Frozen, before: Standing[DispatchState], after: Standing[DispatchState]
@@ -242,14 +242,14 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
         """What came of a try."""
         del before
         if isinstance(event, Tried):
-            told = {"pattern": self.name, "id": after.id, "number": event.number, "step": ""}
+            common = {"pattern": self.name, "id": after.id, "number": event.number, "step": ""}
             who = after.own.asked.tasks[event.number - 1].name
             if event.not_run:
                 words = f"task {event.number}, {who} was not run: {event.not_run}"
-                yield stream.Told(pattern=self.name, id=after.id, kind="notice", text=words)
+                yield stream.Notice(pattern=self.name, id=after.id, kind="notice", text=words)
             else:
                 what = "" if event.failed else "answered"
-                yield stream.Contributed(**told, who=who, what=what, failed=event.failed, usage=event.usage)
+                yield stream.Contributed(**common, who=who, what=what, failed=event.failed, usage=event.usage)
 
     # --- inside ---
 
@@ -289,5 +289,5 @@ def _failure(state: DispatchState) -> str:
     """Why no task has an output."""
     if state.debated:
         return state.debated.failed
-    told = (f"task {each.number} ({each.name}): {each.failed or each.not_run}" for each in state.replies)
-    return f"0/{len(state.replies)} succeeded: {'; '.join(told)}"
+    problems = (f"task {each.number} ({each.name}): {each.failed or each.not_run}" for each in state.replies)
+    return f"0/{len(state.replies)} succeeded: {'; '.join(problems)}"

@@ -30,7 +30,7 @@ from swarmgate.council.dispatch.model import (
 from swarmgate.council.dispatch.request import in_words
 from swarmgate.council.dispatch.rules import DispatchRules, DispatchState, GiveUp, Hold, Try
 from swarmgate.council.dispatch.task_answer import LEAST_ROOM, answer, room_of
-from swarmgate.council.participants.call_recorder import overheard
+from swarmgate.council.participants.call_recorder import with_recorder
 from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.run import run
@@ -90,7 +90,7 @@ async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tr
     if state.exhausted:
         return Tried(number=number, not_run=state.exhausted, exhausted=True, account=state.account)
     task, began, own = asked.tasks[number - 1], time.monotonic(), _means(context)
-    agent, heard = overheard(context.voices.agent(own.seats[number - 1], folder=task.folder))
+    agent, recorder = with_recorder(context.voices.agent(own.seats[number - 1], folder=task.folder))
     before = state.reply(number - 1).text if asked.mode is Mode.CHAIN and number > 1 else ""
     found: dict[str, Any] = {"model": agent.model.name}
     try:
@@ -99,14 +99,14 @@ async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tr
         text = cut(ending.value, MOST_OUTPUT, "")
         found |= {"text": text, "cut": len(ending.value) - len(text), "model": ending.model}
     except BudgetExhausted as error:
-        found |= {"failed" if heard.usage.calls else "not_run": error.message}
+        found |= {"failed" if recorder.usage.calls else "not_run": error.message}
         found |= {"exhausted": True, "account": error.account}
     except TimeoutError:
         found |= {"failed": f"no answer within {own.bounds.timeout_s:g} s", "again": True}
     except (ModelError, MissingRequirement) as error:
         found |= {"failed": error.message, "again": isinstance(error, ModelError)}
     seconds = round(time.monotonic() - began, 3)
-    return Tried(number=number, usage=heard.usage, prompt_hash=heard.prompt_hash, seconds=seconds, **found)
+    return Tried(number=number, usage=recorder.usage, prompt_hash=recorder.prompt_hash, seconds=seconds, **found)
 
 
 async def _debated(state: DispatchState, context: CouncilContext) -> Debated:
@@ -173,12 +173,12 @@ def _agent(number: int, asked: Dispatch, context: CouncilContext, where: Where) 
         key = "folder" if task.folder and "folder" in error.message else "model"
         raise CouncilRefused(f"{begins(key)}{task.name}: {error.message}", hint=error.hint) from error
     except MissingRequirement as error:
-        told, hint = error.message, error.hint
+        message, hint = error.message, error.hint
         if task.role and not task.model:  # its model is that of the role, which the settings name
             named = {"`participant`": f"`{task.role}`", "[roles.participant]": f"[roles.{task.role}]"}
             for ours, theirs in named.items():
-                told, hint = told.replace(ours, theirs), hint.replace(ours, theirs)
-        raise MissingRequirement(f"{begins('model')}{task.name}: {told}", hint=hint) from error
+                message, hint = message.replace(ours, theirs), hint.replace(ours, theirs)
+        raise MissingRequirement(f"{begins('model')}{task.name}: {message}", hint=hint) from error
     most = agent.limits.section_chars // 2
     if len(task.text) > most:
         raise CouncilRefused(

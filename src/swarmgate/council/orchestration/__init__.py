@@ -128,8 +128,8 @@ def read(error: ValidationError, place: tuple[int | str, ...] = ()) -> Problem:
             return Problem(where, "has half of a character (a lone surrogate), which no text can have")
         case "model_type" | "model_attributes_type" | "dict_type":
             return Problem(where, "must be a table")
-    said = first["msg"].removeprefix("Value error, ").replace("valid tuple", "list").replace("Tuple", "List")
-    return Problem(where, re.sub(r"^(Input|String|List) should", "must", said))
+    message = first["msg"].removeprefix("Value error, ").replace("valid tuple", "list").replace("Tuple", "List")
+    return Problem(where, re.sub(r"^(Input|String|List) should", "must", message))
 
 
 def _unknown_kind(given: Any) -> str:
@@ -143,7 +143,7 @@ def _unknown_kind(given: Any) -> str:
 
 def _without_kinds(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
     """The place in the file: without the words of the kinds that the unions add, and without those of other unions."""
-    kept: list[int | str] = []
+    places: list[int | str] = []
     for at, part in enumerate(loc):
         before = loc[at - 1] if at else ""
         of_a_step = (
@@ -152,10 +152,10 @@ def _without_kinds(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
             or (isinstance(before, int) and loc[at - 2] in {"steps", "otherwise"})
         )
         if not (of_a_step and part in KINDS and at + 1 <= len(loc) and not _is_key(loc, at)):
-            kept.append(part)
-    while kept and (kept[-1] in _TYPES or str(kept[-1]).startswith("literal[")):
-        kept.pop()
-    return tuple(kept)
+            places.append(part)
+    while places and (places[-1] in _TYPES or str(places[-1]).startswith("literal[")):
+        places.pop()
+    return tuple(places)
 
 
 def _is_key(loc: tuple[int | str, ...], at: int) -> bool:

@@ -143,7 +143,7 @@ class Orchestrations:
     ) -> OrchestrationOutcome:
         from swarmgate.council.context import CouncilContext
         from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
-        from swarmgate.council.participants.session import TOGETHER, Together, opened
+        from swarmgate.council.participants.session import SHARED_BUDGET, SharedBudget, opened
         from swarmgate.council.run import run
         from swarmgate.council.views.progress import teller
 
@@ -151,8 +151,8 @@ class Orchestrations:
         name, goes_on, records = f"{RULES.name}-{asked.id}", RULES.goes_on(asked.id), self._shared.records
         try:
             async with opened(self._project, name, allowance=allowance, resume=goes_on) as voices:
-                together = Together(asked.id, Owner("session", name), allowance, self._runner.used(asked.id))
-                token = TOGETHER.set(together)
+                shared = SharedBudget(asked.id, Owner("session", name), allowance, self._runner.used(asked.id))
+                token = SHARED_BUDGET.set(shared)
                 try:
                     record = records.begin(ORCHESTRATION, asked, allowance=allowance)
                     work = Work(self._runner, RULES.apply(replace(record.standing.own, asked=asked), Resumed()))
@@ -160,7 +160,7 @@ class Orchestrations:
                     await run(ORCHESTRATION, record, context, allowance=allowance)
                     outcome = work.outcome(record.standing.own)
                 finally:
-                    TOGETHER.reset(token)
+                    SHARED_BUDGET.reset(token)
         except BudgetExhausted as error:
             hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{error.option(name)}"
             raise error.with_hint(hint) from error

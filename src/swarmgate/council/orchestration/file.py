@@ -83,8 +83,8 @@ def _run(path: Path, text: str) -> object:
     except BaseException as error:  # noqa: BLE001 - the user's own file may raise anything
         frames = (each for each in traceback.extract_tb(error.__traceback__) if each.filename == str(path))
         line = max((f", line {each.lineno}" for each in list(frames)[-1:]), default="")
-        told = error.message if isinstance(error, SwarmError) else f"{type(error).__name__}: {error}"
-        raise CouncilRefused(f"{path}{line}: {told[:2000]}", hint=_HINT) from None
+        message = error.message if isinstance(error, SwarmError) else f"{type(error).__name__}: {error}"
+        raise CouncilRefused(f"{path}{line}: {message[:2000]}", hint=_HINT) from None
 
 
 @contextmanager

@@ -76,11 +76,11 @@ class Condition(Frozen):
 
     def __str__(self) -> str:
         return " and ".join(
-            f"{self.step}.{self.field} {name.replace('_', ' ')} {_said(value)}" for name, value in self.tests.items()
+            f"{self.step}.{self.field} {name.replace('_', ' ')} {_spelled(value)}" for name, value in self.tests.items()
         )
 
 
-def _said(value: Value) -> str:
+def _spelled(value: Value) -> str:
     """A value as a TOML file has it."""
     if isinstance(value, bool):
         return str(value).lower()

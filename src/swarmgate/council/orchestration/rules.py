@@ -123,8 +123,8 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
         """How it stands, and how many of its steps are done."""
         asked, done = standing.own.asked, len(standing.own.steps)
         title = asked.title or ", ".join(step.id for step in asked.steps)
-        told = {"id": standing.id, "began": standing.created_at, "status": self.record(standing).status}
-        return {**told, "steps": f"{done}/{len(asked.steps)}", "title": title}
+        row = {"id": standing.id, "began": standing.created_at, "status": self.record(standing).status}
+        return {**row, "steps": f"{done}/{len(asked.steps)}", "title": title}
 
     def damaged(self, id: str, began: str, why: str) -> dict[str, str]:  # noqa: A002, ARG002 - as of the rules
         """What is damaged stands in the place of the title."""
@@ -163,21 +163,21 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
             return
         yield self._round(state, len(state.steps))
         if isinstance(state.step, (ParallelStep, MapStep)) and not hindered(state.step, state.known):
-            told = {"pattern": self.name, "id": state.asked.id, "number": len(state.steps) + 1}
-            yield stream.StepStarted(**told, step=state.step.id, who=members(state.step))
+            common = {"pattern": self.name, "id": state.asked.id, "number": len(state.steps) + 1}
+            yield stream.StepStarted(**common, step=state.step.id, who=members(state.step))
 
     def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
         """What came of a pattern, of the steps that are whole with it, and of all of it."""
-        told, first = {"pattern": self.name, "id": after.id}, len(before.own.steps)
+        common, first = {"pattern": self.name, "id": after.id}, len(before.own.steps)
         if isinstance(event, Ended):
-            yield stream.Contributed(**told, number=first + 1, **_said(event.result))
+            yield stream.Contributed(**common, number=first + 1, **_contribution(event.result))
             for at, result in enumerate(after.own.steps[first:], start=first):
                 if at > first:
                     yield self._round(after.own, at)
-                yield stream.RoundCompleted(**told, number=at + 1, what=_what(result))
+                yield stream.RoundCompleted(**common, number=at + 1, what=_what(result))
         if isinstance(event, Stopped) and after.own.failed:
             hint = f"Go on with: {self.goes_on(after.id)}"
-            yield stream.Erred(**told, code="STEP_FAILED", why=event.why, hint=hint)
+            yield stream.Erred(**common, code="STEP_FAILED", why=event.why, hint=hint)
         yield from super().tells(event, before, after)
 
     def fails(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:  # noqa: ARG002 - no error
@@ -196,7 +196,7 @@ RULES = OrchestrationRules()
 # --- words ---
 
 
-def _said(result: StepResult) -> dict[str, Any]:
+def _contribution(result: StepResult) -> dict[str, Any]:
     item = f" ({' '.join(result.item.split())[:_ITEM]})" if result.item else ""
     return {
         "step": result.kind,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from swarmgate.council.dispatch.facade import Dispatches
 
 
-class Came(Frozen):
+class PatternOutput(Frozen):
     """What came of one pattern: its typed outcomes, its text, and the id of its record."""
 
     fields: dict[str, Value] = Field(default_factory=dict)
@@ -34,7 +34,7 @@ class Came(Frozen):
 class Runner(Protocol):
     """Has the council do one pattern, under a record of the given id; one that is there is gone on with, or read."""
 
-    async def come(self, step: Leaf, record: str) -> Came:
+    async def come(self, step: Leaf, record: str) -> PatternOutput:
         """What comes of a step.
 
         Raises:
@@ -51,7 +51,7 @@ class Verb(NamedTuple):
     pattern: str
     begin: Callable[..., Coroutine[Any, Any, Any]]
     resume: Callable[..., Coroutine[Any, Any, Any]]
-    came: Callable[[Any], Came]
+    came: Callable[[Any], PatternOutput]
 
 
 class CouncilRunner:
@@ -66,12 +66,12 @@ class CouncilRunner:
     def __init__(self, shared: Shared, dispatches: Dispatches, verbs: Mapping[str, Verb]) -> None:
         self._shared, self._dispatches, self._verbs = shared, dispatches, verbs
 
-    async def come(self, step: Leaf, record: str) -> Came:
+    async def come(self, step: Leaf, record: str) -> PatternOutput:
         """What comes of a step."""
         match step:
             case AskStep():
                 result = await self._dispatched({"mode": "single", "tasks": [_given(step)]}, record)
-                return Came(fields={"succeeded": result.succeeded}, text=result.replies[0].text, record=record)
+                return PatternOutput(fields={"succeeded": result.succeeded}, text=result.replies[0].text, record=record)
             case DispatchStep():
                 return dispatched(await self._dispatched(_given(step), record), record)
         verb = self._verbs[step.kind]
@@ -114,7 +114,7 @@ def _given(step: Leaf) -> dict[str, Any]:
 # --- typed outcomes (`FIELDS`) ---
 
 
-def debated(outcome: Outcome) -> Came:
+def debated(outcome: Outcome) -> PatternOutput:
     """What came of a debate."""
     tally = outcome.tally
     fields: dict[str, Value] = {
@@ -127,20 +127,20 @@ def debated(outcome: Outcome) -> Came:
         "reject": tally.reject,
         "abstain": tally.abstain,
     }
-    return Came(fields=fields, text=debate_text(outcome), record=outcome.id)
+    return PatternOutput(fields=fields, text=debate_text(outcome), record=outcome.id)
 
 
-def discussed(held: DiscussionRecord) -> Came:
+def discussed(held: DiscussionRecord) -> PatternOutput:
     """What came of a discussion."""
     end = held.conclusion
     fields: dict[str, Value] = {"status": held.status, "rounds": len(held.rounds)}
     if end:
         fields |= {"agreements": len(end.agreements), "unresolved": len(end.unresolved_debates)}
         fields |= {"open_questions": len(end.open_questions)}
-    return Came(fields=fields, text=discussion_text(held), record=held.discussion.id)
+    return PatternOutput(fields=fields, text=discussion_text(held), record=held.discussion.id)
 
 
-def decided(outcome: DecisionOutcome) -> Came:
+def decided(outcome: DecisionOutcome) -> PatternOutput:
     """What came of a decision."""
     fields: dict[str, Value] = {
         "consensus": outcome.consensus,
@@ -149,10 +149,10 @@ def decided(outcome: DecisionOutcome) -> Came:
         "rounds": outcome.rounds,
         "ended_by": outcome.ended_by,
     }
-    return Came(fields=fields, text=decision_text(outcome), record=outcome.id)
+    return PatternOutput(fields=fields, text=decision_text(outcome), record=outcome.id)
 
 
-def improved(outcome: CritiqueOutcome) -> Came:
+def improved(outcome: CritiqueOutcome) -> PatternOutput:
     """What came of a critique: the text is the best version."""
     fields: dict[str, Value] = {
         "passed": outcome.passed,
@@ -161,15 +161,15 @@ def improved(outcome: CritiqueOutcome) -> Came:
         "iterations": outcome.iterations,
         "ended_by": outcome.ended_by,
     }
-    return Came(fields=fields, text=outcome.version, record=outcome.id)
+    return PatternOutput(fields=fields, text=outcome.version, record=outcome.id)
 
 
-def dispatched(result: DispatchResult, record: str) -> Came:
+def dispatched(result: DispatchResult, record: str) -> PatternOutput:
     """What came of dispatched tasks."""
     fields: dict[str, Value] = {"succeeded": result.succeeded, "total": len(result.tasks)}
     if result.outcome:
         fields["verdict"] = str(result.outcome.verdict)
-    return Came(fields=fields, text=dispatch_text(result), record=record)
+    return PatternOutput(fields=fields, text=dispatch_text(result), record=record)
 
 
 # --- texts ---

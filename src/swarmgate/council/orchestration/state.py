@@ -229,8 +229,8 @@ def _group(step: ParallelStep | MapStep, dos: Sequence[Do], found: Sequence[Step
     done, failed = sum(each.status == "done" for each in parts), [each for each in parts if each.status == "failed"]
     fields: dict[str, Value] = {"done": done, "failed": len(failed), "total": len(parts)}
     status = "failed" if failed and done < step.least else "done"
-    told = "; ".join(f"{each.label}: {each.why}" for each in failed)
-    why = f"{done}/{len(parts)} done: {told}" if failed else ""
+    reasons = "; ".join(f"{each.label}: {each.why}" for each in failed)
+    why = f"{done}/{len(parts)} done: {reasons}" if failed else ""
     return (), _with_parts(step, status, parts, why=why, text=joined(tuple(parts)), fields=fields)
 
 

@@ -16,7 +16,7 @@ from swarmgate.council.orchestration.model import MapStep, Orchestration, Step
 from swarmgate.council.orchestration.references import filled, joined
 from swarmgate.council.orchestration.results import OrchestrationOutcome, StepResult
 from swarmgate.council.orchestration.rules import RULES, OrchestrationRules
-from swarmgate.council.orchestration.runner import Came, Runner
+from swarmgate.council.orchestration.runner import PatternOutput, Runner
 from swarmgate.council.orchestration.state import Do, Ended, State, outcome_of, pattern_of, place
 from swarmgate.council.pattern import Pattern
 from swarmgate.domain.base import Frozen
@@ -67,10 +67,10 @@ class Orchestrating(OrchestrationRules, Pattern[Orchestration, State, Orchestrat
         at, began = place(state.asked.id, do.name, do.part), time.monotonic()
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         leaf, item = pattern_of(work.state.asked.steps[len(state.steps)], do)
-        came, why = Came(), ""
+        output, why = PatternOutput(), ""
         try:
             asked = filled(leaf, whole.known, item=item, given=_given(whole, top, do))
-            came = await work.runner.come(asked, at)
+            output = await work.runner.come(asked, at)
         except (BudgetExhausted, LedgerWriteFailed, Stopped):
             raise
         except SwarmError as error:
@@ -84,9 +84,9 @@ class Orchestrating(OrchestrationRules, Pattern[Orchestration, State, Orchestrat
             item=item or "",
             status="failed" if why else "done",
             why=why,
-            fields=came.fields,
-            text=came.text,
-            record=came.record or at,
+            fields=output.fields,
+            text=output.text,
+            record=output.record or at,
             usage=work.runner.used(at) - state.spent.get(do.key, Usage()),
             started_at=started_at,
             seconds=time.monotonic() - began,

@@ -32,7 +32,7 @@ def prose_of(text: str) -> str:
     return shortened(without_objects(text))[0]
 
 
-def said_in(text: str, keys: Iterable[str] = SPOKEN) -> str:
+def text_under(text: str, keys: Iterable[str] = SPOKEN) -> str:
     """What an answer says: its prose, or else the first text in its objects under one of these keys."""
     return without_objects(text) or next(_texts_under(objects_of(text), keys), "")
 

@@ -14,7 +14,7 @@ from swarmgate.agents.briefs.brief import Brief, Section
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles.participant import ROLE, AskedOnceMore, speak, submit
 from swarmgate.agents.tools.answers import Form
-from swarmgate.council.participants.call_recorder import overheard
+from swarmgate.council.participants.call_recorder import with_recorder
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import EndpointFailed, ModelError
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Heard(Generic[T]):
+class AskResult(Generic[T]):
     """What came of asking: the value, or why there is none; and what it took.
 
     `unreached` says of a failed one that its model could not be reached, or gave up.
@@ -47,7 +47,7 @@ class Heard(Generic[T]):
         }
 
 
-async def ask(agent: AgentContext, brief: Brief, *, read: Form[Any, T] | Callable[[str], T]) -> Heard[T]:
+async def ask(agent: AgentContext, brief: Brief, *, read: Form[Any, T] | Callable[[str], T]) -> AskResult[T]:
     """Ask a voice.
 
     Args:
@@ -59,7 +59,7 @@ async def ask(agent: AgentContext, brief: Brief, *, read: Form[Any, T] | Callabl
     Raises:
         BudgetExhausted, Stopped, MissingRequirement: as they come; a model that fails is a failed answer.
     """
-    recorded, ears = overheard(agent)
+    recorded, recorder = with_recorder(agent)
     try:
         if isinstance(read, Form):
             ending = await submit(recorded, brief, read)
@@ -68,10 +68,10 @@ async def ask(agent: AgentContext, brief: Brief, *, read: Form[Any, T] | Callabl
         value, failed, unreached = ending.value, "", False
     except ModelError as error:
         value, failed, unreached = None, error.message, isinstance(error, EndpointFailed)
-    return Heard(value, failed, unreached, ears.model, ears.prompt_hash, ears.usage, ears.seconds)
+    return AskResult(value, failed, unreached, recorder.model, recorder.prompt_hash, recorder.usage, recorder.seconds)
 
 
-async def together(speaking: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+async def concurrently(speaking: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """All at once, results in order; the first that raises an error ends the others too, and that error is raised."""
     try:
         async with asyncio.TaskGroup() as group:

@@ -135,9 +135,9 @@ class Rules(ABC, Generic[Q, S, O]):
     def data(self, standing: Standing[S]) -> Any:
         """All of it, JSON-ready, or as a model."""
         outcome = self.outcome(standing)
-        told = outcome.model_dump(mode="json") if isinstance(outcome, Frozen) else None
+        data = outcome.model_dump(mode="json") if isinstance(outcome, Frozen) else None
         usage = standing.usage.model_dump(mode="json")
-        return {**dict(self.row(standing)), "why": standing.why, "usage": usage, "outcome": told}
+        return {**dict(self.row(standing)), "why": standing.why, "usage": usage, "outcome": data}
 
     def lines(self, standing: Standing[S]) -> list[str]:
         """It for people."""
@@ -156,17 +156,17 @@ class Rules(ABC, Generic[Q, S, O]):
 
     def tells(self, event: Frozen, before: Standing[S], after: Standing[S]) -> Iterable[CouncilEvent]:
         """What the user hears when an event is on record, one of those too that all records share."""
-        told = {"pattern": self.name, "id": after.id}
+        common = {"pattern": self.name, "id": after.id}
         match event:
             case Resumed():
                 state, resumed = after.own, after.sessions > 1
                 title = {"title": self.title(state), "who": self.who(state), "most": self.most(state)}
-                yield stream.Started(**told, **title, resumed=resumed)
+                yield stream.Started(**common, **title, resumed=resumed)
             case Completed():
                 outcome = self.outcome(after)
                 data = outcome.model_dump(mode="json") if isinstance(outcome, Frozen) else {}
                 spent = {"usage": after.usage, "seconds": after.seconds}
-                yield stream.Completed(**told, what=self.summary(after), outcome=data, **spent)
+                yield stream.Completed(**common, what=self.summary(after), outcome=data, **spent)
 
     def fails(self, error: SwarmError, standing: Standing[S]) -> Iterable[CouncilEvent]:
         """What the user hears when an error ends a session."""
@@ -191,8 +191,8 @@ class Rules(ABC, Generic[Q, S, O]):
 
     def failure(self, error: CouncilFailed, standing: Standing[S]) -> CouncilFailed:
         """The failure as it is raised where the record is held by itself: with the way on."""
-        told = f"Go on with: {goes_on}" if (goes_on := self.goes_on(standing.id)) else ""
-        return CouncilFailed(error.message, hint=". ".join(filter(None, (error.hint, told))))
+        advice = f"Go on with: {goes_on}" if (goes_on := self.goes_on(standing.id)) else ""
+        return CouncilFailed(error.message, hint=". ".join(filter(None, (error.hint, advice))))
 
     def goes_on(self, id: str) -> str:  # noqa: A002 - the field's name
         """The command line with which it goes on; empty: it cannot."""

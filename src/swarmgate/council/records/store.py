@@ -139,8 +139,8 @@ class Records:
             when, begun, line = "", None, b"?"
             with suppress(LedgerError, ValueError, KeyError, TypeError):
                 line = self._first_line(name)
-                told = from_json(line)
-                when, begun = str(told["time"]), Begun.model_validate(told["event"])
+                entry = from_json(line)
+                when, begun = str(entry["time"]), Begun.model_validate(entry["event"])
             if not line:
                 continue
             if (not pattern or begun is None or begun.pattern == pattern) and (parts or not (begun and begun.part_of)):

@@ -103,8 +103,8 @@ class Described(Generic[F]):
                 return place, unknown(str(place[-1]), known.model_fields)
             case "missing":
                 return place[:-1], f"the key `{place[-1]}` is missing"
-        told = self.words.get(first["type"], first["msg"].removeprefix("Value error, "))
-        return place, re.sub(r"^(Input|String|List) should", "must", told)
+        message = self.words.get(first["type"], first["msg"].removeprefix("Value error, "))
+        return place, re.sub(r"^(Input|String|List) should", "must", message)
 
     def _text(self, path: Path) -> str:
         hint = f"Give the path of a TOML file. For a {self.asks} of these letters, add a blank: '{path} '"

@@ -96,7 +96,7 @@ class Completed(_Event):
     seconds: float = 0.0
 
 
-class Told(_Event):
+class Notice(_Event):
     """What happened in words of its own, for a progress display; without any, its usage counts alone."""
 
     event: Literal["told"] = "told"
@@ -115,7 +115,7 @@ class Erred(_Event):
 
 
 PatternEvent = Annotated[
-    Started | RoundStarted | StepStarted | Contributed | RoundCompleted | Converged | Completed | Told | Erred,
+    Started | RoundStarted | StepStarted | Contributed | RoundCompleted | Converged | Completed | Notice | Erred,
     Field(discriminator="event"),
 ]
 

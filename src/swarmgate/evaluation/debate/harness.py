@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from swarmgate.config import Config
     from swarmgate.llm.events import ModelEvent
 
-Told = Callable[[str], None]
+OnProgress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def evaluate(
     out: Path | None = None,
     write_decision: bool | None = None,
     environ: Mapping[str, str] | None = None,
-    on_progress: Told = lambda _text: None,
+    on_progress: OnProgress = lambda _text: None,
 ) -> DebateReport:
     """Measure whether debates are right more often than as many independent ballots.
 
@@ -169,11 +169,11 @@ async def _measured(
     home: Home,
     allowance: Allowance,
     environ: Mapping[str, str],
-    on_progress: Told,
+    on_progress: OnProgress,
 ) -> tuple[Run, int]:
     """What was judged, and how many calls that took now."""
 
-    def told(event: ModelEvent) -> None:
+    def on_model_event(event: ModelEvent) -> None:
         if event.kind == "model":
             on_progress(event.text)
 
@@ -189,7 +189,7 @@ async def _measured(
         answers=Answers(home.kept / "eval-cache"),
         prompts=home.folder.prompts if home.folder else None,
         probed=probes.load(home.folder) if home.folder else None,
-        on_event=told,
+        on_event=on_model_event,
     )
     for warning in (*known.warnings, *setup.warnings):
         on_progress(f"warning: {warning}")

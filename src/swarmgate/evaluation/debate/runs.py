@@ -16,7 +16,7 @@ from swarmgate.council.debate.rules import RULES
 from swarmgate.council.debate.steps import DEBATING
 from swarmgate.council.debate.voting import vote
 from swarmgate.council.participants.contexts import Voices
-from swarmgate.council.participants.question import together
+from swarmgate.council.participants.question import concurrently
 from swarmgate.council.records.store import Records
 from swarmgate.domain.review.votes import Tally, Vote
 from swarmgate.errors import BudgetExhausted, CouncilFailed, EndpointFailed, SwarmError
@@ -181,7 +181,7 @@ async def _held(debate: Debate, voices: Voices) -> tuple[Round, ...]:
     nowhere = Records(FileDocuments(Path(os.devnull)), clean=lambda value: value)
     context, state = CouncilContext(voices, nowhere, own={}), RULES.begin(debate)
     while steps := RULES.next(state):
-        for events in await together([DEBATING.do(step, state, context) for step in steps]):
+        for events in await concurrently([DEBATING.do(step, state, context) for step in steps]):
             for event in events:
                 state = RULES.apply(state, event)
     return state.rounds

@@ -28,7 +28,7 @@ from swarmgate.council.discussion.answers.values import (
 )
 from swarmgate.council.discussion.argument.structure import link_problem, steel_manned
 from swarmgate.council.discussion.model import Link, Position, Relation, Shift, ShiftKind
-from swarmgate.council.participants.answer_prose import prose_of, said_in, shortened
+from swarmgate.council.participants.answer_prose import prose_of, shortened, text_under
 from swarmgate.domain.review.votes import MESSAGE_ID
 
 Part = dict[str, Any]
@@ -153,17 +153,17 @@ class Reader:
     @property
     def argument(self) -> Form[Argument, Part]:
         """An argument. One that links to nothing, or counters without a steel-man, is kept, asked once more."""
-        return Form(Argument, self._argued, prose=said_in, optional=True)
+        return Form(Argument, self._argued, prose=text_under, optional=True)
 
     @property
     def attack(self) -> Form[Argument, Part]:
         """An attack: an argument that counters or questions something; one that does not is kept, asked once more."""
-        return Form(Argument, self._attacked, prose=said_in, optional=True)
+        return Form(Argument, self._attacked, prose=text_under, optional=True)
 
     @property
     def response(self) -> Form[Response, Part]:
         """A response; a shift without a reason, or that cites nothing that moved it, is none, asked once more."""
-        return Form(Response, self._responded, prose=said_in, optional=True)
+        return Form(Response, self._responded, prose=text_under, optional=True)
 
     # --- what answers come to ---
 
@@ -192,8 +192,8 @@ class Reader:
 
     def _linked(self, given: Argument) -> tuple[Part, list[str]]:
         """Text and links of an answer, and what is wrong with them, a sentence each."""
-        said, cut = shortened(given.text)
-        if not said:
+        text, cut = shortened(given.text)
+        if not text:
             raise Unread("Your answer has no prose.")
         read = _Read(problems=[given.conflict] if given.conflict else [])
         alone = sum(each.kind is Relation.COUNTERS for each in given.links) == 1
@@ -202,9 +202,9 @@ class Reader:
         self._mentioned((*given.references, *given.cites), read, typed=True)
         if read.unresolved:
             read.problems.append(f"You were shown no message {', '.join(read.unresolved[:5])}.")
-        self._mentioned(MESSAGE_ID.findall(said), read, typed=False)
+        self._mentioned(MESSAGE_ID.findall(text), read, typed=False)
         noted = (*given.noted, *([cut] if cut else []), *_weak(read.links.values()))
-        part: Part = {"text": said, "links": tuple(read.links.values()), "noted": noted}
+        part: Part = {"text": text, "links": tuple(read.links.values()), "noted": noted}
         return part | {"unresolved": tuple(dict.fromkeys(read.unresolved))}, read.problems
 
     def _link(self, each: Reference, read: _Read, strong: str) -> None:
@@ -258,8 +258,8 @@ class Reader:
 
 def _declared(given: Declaration) -> Part:
     position, problems = given.stand()
-    said = shortened(given.text)[0] or position.position
-    return _kept({"text": said, "position": position, "noted": given.noted}, problems)
+    text = shortened(given.text)[0] or position.position
+    return _kept({"text": text, "position": position, "noted": given.noted}, problems)
 
 
 def _weak(links: Collection[Link]) -> tuple[str, ...]:

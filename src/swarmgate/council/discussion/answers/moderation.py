@@ -23,7 +23,7 @@ from swarmgate.council.discussion.answers.values import (
     text_of,
 )
 from swarmgate.council.discussion.model import Assessment, FaultLine, Framing, Insight, Recommendation
-from swarmgate.council.participants.answer_prose import SPOKEN, prose_of, said_in, shortened
+from swarmgate.council.participants.answer_prose import SPOKEN, prose_of, shortened, text_under
 
 _BUDGET, _USUAL_BUDGET = (3, 6), 4
 _MARKS = (1, 5)
@@ -140,16 +140,16 @@ def record_of(text: str) -> Part:
     return _prose(text, ("text", "record", "summary", *SPOKEN), "Answer with the record in prose.")
 
 
-def assessment_of(shown: Collection[str]) -> Form[RoundAssessment, Part]:
+def assessment_of(visible: Collection[str]) -> Form[RoundAssessment, Part]:
     """How a round is assessed; `shown` are the ids that may be cited."""
-    return Form(RoundAssessment, lambda given: _assessed(given, shown), prose=prose_of)
+    return Form(RoundAssessment, lambda given: _assessed(given, visible), prose=prose_of)
 
 
-def _assessed(given: RoundAssessment, shown: Collection[str]) -> Part:
+def _assessed(given: RoundAssessment, visible: Collection[str]) -> Part:
     scores, noted = _scores(given)
     if given.recommendation is None:
         raise Unread(f"`recommendation` must be one of {', '.join(Recommendation)}.")
-    insights, unresolved = _insights(given.insights, shown)
+    insights, unresolved = _insights(given.insights, visible)
     assessment = Assessment(
         **scores,
         agreements=given.agreements,
@@ -175,12 +175,12 @@ def _scores(given: RoundAssessment) -> tuple[dict[str, int], tuple[str, ...]]:
     return scores, tuple(noted)
 
 
-def _insights(given: Collection[NewInsight], shown: Collection[str]) -> tuple[tuple[Insight, ...], tuple[str, ...]]:
+def _insights(given: Collection[NewInsight], visible: Collection[str]) -> tuple[tuple[Insight, ...], tuple[str, ...]]:
     """The insights with the sources that exist, and the ids that do not."""
     made: list[Insight] = []
     unresolved: list[str] = []
     for each in given:
-        source, unknown = known(each.source, shown)
+        source, unknown = known(each.source, visible)
         unresolved += unknown
         if each.text:
             made.append(Insight(text=each.text, source=source))
@@ -188,7 +188,7 @@ def _insights(given: Collection[NewInsight], shown: Collection[str]) -> tuple[tu
 
 
 def _prose(text: str, keys: Collection[str], form: str) -> Part:
-    said, cut = shortened(said_in(text, keys))
-    if not said:
+    text, cut = shortened(text_under(text, keys))
+    if not text:
         raise Unread("Your answer has no text.", form)
-    return {"text": said, "noted": (cut,) if cut else ()}
+    return {"text": text, "noted": (cut,) if cut else ()}

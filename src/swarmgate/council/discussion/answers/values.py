@@ -78,10 +78,10 @@ def message_ids(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (each.strip("[]()`.") for each in made))))
 
 
-def known(ids: Iterable[str], shown: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def known(ids: Iterable[str], visible: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Ids that were shown, and those that were not."""
     listed = tuple(ids)
-    return tuple(each for each in listed if each in shown), tuple(each for each in listed if each not in shown)
+    return tuple(each for each in listed if each in visible), tuple(each for each in listed if each not in visible)
 
 
 def number_of(value: Any) -> float | None:

@@ -103,7 +103,7 @@ def graph(rounds: Sequence[DiscussionRound]) -> Graph:
     )
 
 
-def said(message: Message) -> str:
+def summary_of(message: Message) -> str:
     """What a message is known by: its prose, or else the position, the fault lines or the assessment that it has."""
     if message.text or message.failed:
         return message.text
@@ -122,7 +122,7 @@ def _node(message: Message) -> Node:
         author=message.author,
         round=message.round,
         step=message.step,
-        gist=gist(said(message)),
+        gist=gist(summary_of(message)),
         failed=bool(message.failed),
     )
 

@@ -15,7 +15,7 @@ from swarmgate.council.discussion.model import DiscussionRound, Message, Step
 from swarmgate.council.discussion.planning import Heat, heat
 from swarmgate.council.discussion.state import Say
 from swarmgate.council.discussion.steps.participants import Table
-from swarmgate.council.discussion.steps.transcript import Told
+from swarmgate.council.discussion.steps.transcript import RenderedTranscript
 from swarmgate.council.discussion.view.message import measured_line
 
 Read = Callable[[Reader], Form[Any, Part] | Callable[[str], Part]]
@@ -79,13 +79,15 @@ async def message_of(
     authors = {each.id: each.author for past in rounds for each in past.messages}
     who = say.who
 
-    def reading(told: Told) -> Form[Any, Part] | Callable[[str], Part]:
-        return turn.read(Reader(who, {each: authors[each] for each in told.shown}))
+    def reading(transcript: RenderedTranscript) -> Form[Any, Part] | Callable[[str], Part]:
+        return turn.read(Reader(who, {each: authors[each] for each in transcript.visible}))
 
     number = held.number
-    heard, told = await table.ask(who, turn.wire, rounds=rounds, number=number, sections=turn.sections, read=reading)
-    condensed = tuple(each for each in told.condensed if each in told.shown)
-    fields = {**(heard.value or {}), **heard.took, "failed": heard.failed, "condensed": condensed}
+    result, transcript = await table.ask(
+        who, turn.wire, rounds=rounds, number=number, sections=turn.sections, read=reading
+    )
+    condensed = tuple(each for each in transcript.condensed if each in transcript.visible)
+    fields = {**(result.value or {}), **result.took, "failed": result.failed, "condensed": condensed}
     return Message(id=say.id, round=number, step=say.step, author=who, **fields)
 
 

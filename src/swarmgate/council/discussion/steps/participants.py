@@ -12,11 +12,17 @@ from swarmgate.agents.context import AgentContext
 from swarmgate.agents.tools.answers import Form
 from swarmgate.council.discussion.model import CONTRARIAN, HISTORIAN, MODERATOR, Cast, Discussion, DiscussionRound
 from swarmgate.council.discussion.steps.cast import persona
-from swarmgate.council.discussion.steps.transcript import DIRECTION, Both, Told, least_room, told
+from swarmgate.council.discussion.steps.transcript import (
+    DIRECTION,
+    Both,
+    RenderedTranscript,
+    least_room,
+    render_transcript,
+)
 from swarmgate.council.discussion.view.message import measured_line
 from swarmgate.council.participants.context_window import Window, window_of
 from swarmgate.council.participants.contexts import Voices
-from swarmgate.council.participants.question import Heard, ask, bounded, brief_for
+from swarmgate.council.participants.question import AskResult, ask, bounded, brief_for
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement
 
@@ -62,8 +68,8 @@ class Table:
         rounds: Sequence[DiscussionRound],
         number: int,
         sections: Sequence[Section],
-        read: Callable[[Told], Form[Any, T] | Callable[[str], T]],
-    ) -> tuple[Heard[T], Told]:
+        read: Callable[[RenderedTranscript], Form[Any, T] | Callable[[str], T]],
+    ) -> tuple[AskResult[T], RenderedTranscript]:
         """Ask one voice.
 
         Args:
@@ -81,7 +87,7 @@ class Table:
         agent, own = self.agents[who], (*_round_sections(rounds, number), *sections)
         room = self.window(who, step).room - sum(len(each.render()) for each in own)
         notes = [measured_line(each.number, each.measured) for each in rounds if each.measured]
-        heard_before = told(
+        so_far = render_transcript(
             [message for held in rounds for message in held.messages],
             author=who,
             fixed=self.fixed,
@@ -89,8 +95,8 @@ class Table:
             notes=notes,
             known=self.texts,
         )
-        brief = brief_for(who, step, number, *self.opening, heard_before.section, *own)
-        return await ask(agent, brief, read=read(heard_before)), heard_before
+        brief = brief_for(who, step, number, *self.opening, so_far.section, *own)
+        return await ask(agent, brief, read=read(so_far)), so_far
 
     @cached_property
     def opening(self) -> tuple[Section, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from swarmgate.agents.briefs.brief import Section, cut, harmless, one_line
-from swarmgate.council.discussion.argument.graph import said
+from swarmgate.council.discussion.argument.graph import summary_of
 from swarmgate.council.discussion.argument.structure import ORDER
 from swarmgate.council.discussion.model import CONTRIBUTIONS, Extent, Message
 from swarmgate.council.discussion.view.message import QUOTE, facts, quoted
@@ -37,7 +37,7 @@ _CONDENSED = " All of it does not fit: messages marked `condensed` are shown by 
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RenderedTranscript:
     """The discussion as one voice gets it.
 
     `shown` are the ids that it may refer to: all but those of failed messages, which stand there as failed. `condensed`
@@ -45,7 +45,7 @@ class Told:
     """
 
     section: Section
-    shown: frozenset[str]
+    visible: frozenset[str]
     condensed: tuple[str, ...]
 
 
@@ -57,7 +57,7 @@ class Both:
     gist: str
 
 
-def told(
+def render_transcript(
     messages: Sequence[Message],
     *,
     author: str,
@@ -65,7 +65,7 @@ def told(
     room: int,
     notes: Sequence[str] = (),
     known: dict[str, Both] | None = None,
-) -> Told:
+) -> RenderedTranscript:
     """The discussion for one voice in at most `room` characters.
 
     Own, the user's and fixed roles' messages are whole, then peers' ones from the newest on while they fit; all others
@@ -98,7 +98,7 @@ def told(
     condensed = tuple(each.id for each in messages if each.id not in whole)
     text = _BETWEEN.join([*lines, *(["\n".join(notes)] if notes else [])])
     section = Section(TITLE, text, _NOTE + (_CONDENSED if condensed else ""), whole=True, ready=True)
-    return Told(section, frozenset(each.id for each in messages if not each.failed), condensed)
+    return RenderedTranscript(section, frozenset(each.id for each in messages if not each.failed), condensed)
 
 
 def _chosen(
@@ -138,7 +138,7 @@ def _both(message: Message) -> Both:
         return Both(f"{_head(message)} gave no answer.", f"{_head(message)} gave no answer.")
     whole = "\n".join((f"{_head(message)}:", *quoted(message.text), *facts(message)))
     links = [f"{each.kind} {each.to}" for each in message.links[:_LINKS_OF_A_GIST]]
-    words = harmless("; ".join([*links, one_line(said(message)[: 4 * GIST])]))
+    words = harmless("; ".join([*links, one_line(summary_of(message)[: 4 * GIST])]))
     gist = f"{_head(message)}, condensed: {cut(words, GIST, '...')}"
     whole = harmless(whole)
     return Both(whole, min(whole, gist, key=len))

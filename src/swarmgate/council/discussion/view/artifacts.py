@@ -103,10 +103,10 @@ def _concluded(conclusion: Conclusion, whole: Graph) -> Iterator[str]:
         yield from section(f"Agreements: {title}", agreed)
     yield from section("Minority report", map(_cited, conclusion.minority_report))
     yield from section("Unresolved debates", map(_unresolved, conclusion.unresolved_debates))
-    yield from section("Position evolution", [*_told(conclusion.position_evolution), *_paths(whole)])
+    yield from section("Position evolution", [*_quoted(conclusion.position_evolution), *_paths(whole)])
 
 
-def _told(text: str) -> list[str]:
+def _quoted(text: str) -> list[str]:
     return [f"{quote(text)}\n"] if text else []
 
 

@@ -64,8 +64,8 @@ def label(text: str) -> str:
 
 
 def _title(node: Node) -> str:
-    said = "gave no answer" if node.failed else gist(node.gist, _LABEL)
-    return f"{node.id} {node.author}, {node.step}{f': {said}' if said else ''}"
+    text = "gave no answer" if node.failed else gist(node.gist, _LABEL)
+    return f"{node.id} {node.author}, {node.step}{f': {text}' if text else ''}"
 
 
 def _name(message_id: str) -> str:

@@ -45,7 +45,7 @@ def page(record: DiscussionRecord, graph: Graph) -> str:
         found=_concluded(conclusion) if conclusion else _assessed(record),
         observed=_observed(conclusion) if conclusion else (),
         open_questions=[f"{each} ({', '.join(where)})" for each, where in phrases.open_questions(record).items()],
-        experts=[(each, _told(each)) for each in record.cast.experts] if record.cast else (),
+        experts=[(each, _expert_text(each)) for each in record.cast.experts] if record.cast else (),
         width=WIDTH,
         height=HEIGHT,
         relations=relations(graph),
@@ -99,9 +99,9 @@ def _cited(each: Cited) -> str:
     return f"{each.text}{_cites(each.cites)}{dissent}{lost}"
 
 
-def _told(expert: Expert) -> str:
-    told = ((name.replace("_", " "), getattr(expert, name)) for name in _EXPERT)
-    return "\n".join(f"{name}: {value}" for name, value in told if value)
+def _expert_text(expert: Expert) -> str:
+    fields = ((name.replace("_", " "), getattr(expert, name)) for name in _EXPERT)
+    return "\n".join(f"{name}: {value}" for name, value in fields if value)
 
 
 # --- the structure ---

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from swarmgate.agents.briefs.brief import cut, one_line
-from swarmgate.council.discussion.argument.graph import said
+from swarmgate.council.discussion.argument.graph import summary_of
 from swarmgate.council.discussion.argument.structure import places, slots
 from swarmgate.council.discussion.model import (
     Choice,
@@ -45,8 +45,8 @@ def _sections(held: DiscussionRound, after: int = 0) -> list[str]:
     at, parts = list(zip(places(held), held.messages, strict=True)), []
     for slot, step in [*zip(slots(held.done), held.done, strict=True)][after:]:
         spoken = [each for place, each in at if place[1] == slot]
-        said = _step_text(held, [each for each in spoken if not each.human], step)
-        parts.append("".join([said, *(_step_text(held, [each], None) for each in spoken if each.human)]))
+        summary_of = _step_text(held, [each for each in spoken if not each.human], step)
+        parts.append("".join([summary_of, *(_step_text(held, [each], None) for each in spoken if each.human)]))
     return [*parts, *([_round_text(held)] if held.measured else [])]
 
 
@@ -86,7 +86,7 @@ def what(message: Message) -> str:
 
 def beginning(message: Message) -> str:
     """The first words of a message."""
-    return cut(one_line(said(message)), GIST, "...")
+    return cut(one_line(summary_of(message)), GIST, "...")
 
 
 def _words(message: Message) -> Iterable[str]:

@@ -14,14 +14,14 @@ from typing import Literal
 
 from swarmgate.agents.briefs.brief import Section
 from swarmgate.council.context import CouncilContext
+from swarmgate.council.debate.first_look import first_look
 from swarmgate.council.debate.model import Debate, DebateRecord, Speech
-from swarmgate.council.debate.preliminary_vote import first_look
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.debate.steps import DEBATING
 from swarmgate.council.participants.contexts import Voices
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
-from swarmgate.council.views.progress import said
+from swarmgate.council.views.progress import progress_line
 from swarmgate.council.views.stream import RoundStarted
 from swarmgate.domain.events.event import DebateWeighed
 from swarmgate.domain.review.evidence import Review
@@ -313,7 +313,7 @@ class _Contest:
             yield Account(Owner("debate"), limits, sum((*self._spent, *now), Usage()))
 
     def _tell(self, event: CouncilEvent) -> None:
-        if told := said(event):
+        if told := progress_line(event):
             self.ctx.tell(*told)
         if isinstance(event, RoundStarted) and event.number > 1 and self.ctx.stop.requested:
             raise Stopped("Stopped between two rounds of a debate, as asked.", hint="Go on with: swarm run")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.council.conftest import Council, ballot
 
+from swarmgate.council.debate.first_look import first_look
 from swarmgate.council.debate.model import Speech
-from swarmgate.council.debate.preliminary_vote import first_look
 from swarmgate.domain.review.votes import Seat, Vote
 
 
