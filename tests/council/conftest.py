@@ -113,7 +113,7 @@ class Council:
         self.server = ScriptedServer([*DEFAULTS, *rules], **options).start()
         return self.server
 
-    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:  # noqa: ARG002 - as above
+    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:  # noqa: ARG002 - a fixed signature
         return self._agent("participant", seat.model or "local/plain", seat.system, self.windows.get(seat.id))
 
     def parent(self) -> AgentContext | None:

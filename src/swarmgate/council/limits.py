@@ -78,10 +78,10 @@ def within(name: str, value: Any, limit: Limit, *, whole: bool = True) -> None:
     kinds = (int,) if whole else (int, float)
     fits = isinstance(value, kinds) and not isinstance(value, bool)
     if not fits or not limit.least <= value <= limit.most:  # what is not finite keeps to no bounds
-        raise CouncilRefused(f"`{name}` is {_shown(value)}: the limit is {limit}")
+        raise CouncilRefused(f"`{name}` is {_shortened(value)}: the limit is {limit}")
 
 
-def _shown(value: Any) -> str:
+def _shortened(value: Any) -> str:
     """A value as a message names it: in short."""
     if isinstance(value, int) and abs(value) >= _LONG:
         return f"about {'-' if value < 0 else ''}10^{math.log10(abs(value)):.0f}"  # `repr` refuses 4,300 digits

@@ -167,7 +167,7 @@ class Shared:
 
     # --- look ---
 
-    def record(self, pattern: Rules[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - as above
+    def record(self, pattern: Rules[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - the field's name
         """A record, checked.
 
         Raises:
@@ -190,7 +190,7 @@ class Shared:
                 ) from None
             raise self.refused(pattern.name, id, error) from None
 
-    def standing(self, rules: Rules[Q, S, O], id: str) -> Standing[S]:  # noqa: A002 - as above
+    def standing(self, rules: Rules[Q, S, O], id: str) -> Standing[S]:  # noqa: A002 - the field's name
         """How far a record is, with what waits beside it.
 
         Raises:
@@ -245,7 +245,7 @@ class Shared:
                 return f"{count} in {folder.relative(place)} (store = {other})"
         return ""
 
-    def refused(self, name: str, id: str, error: CouncilRefused) -> CouncilRefused:  # noqa: A002 - as above
+    def refused(self, name: str, id: str, error: CouncilRefused) -> CouncilRefused:  # noqa: A002 - the field's name
         """The refusal of an id, with what it is the id of, or the nearest one.
 
         Args:
@@ -271,7 +271,7 @@ class Shared:
         other = self.elsewhere()
         return type(error)(error.message, hint=f"{hint} {other}." if other else hint)
 
-    def _row(self, rules: Rules[Q, S, O], id: str) -> Any:  # noqa: A002 - as above
+    def _row(self, rules: Rules[Q, S, O], id: str) -> Any:  # noqa: A002 - the field's name
         try:
             return rules.row(self.standing(rules, id))
         except SwarmError as error:

@@ -101,9 +101,9 @@ def test_a_claim_a_reason_and_a_failure_are_one_line_each() -> None:
         ('{"a": 1}', '| {"a": 1}'),
     ],
 )
-def test_objects_that_are_no_claims_stay_where_they_stand(text: str, visible: str) -> None:
+def test_objects_that_are_no_claims_stay_where_they_stand(text: str, shown: str) -> None:
     lines = render(spoken(1, text, claims=(Claim(id="r1-msg-001-c1", text="c"),))).split("\n")
-    assert visible in lines
+    assert shown in lines
     assert ("- r1-msg-001-c1 (neutral): c" in lines) is ('"c"' in text)
     assert '"claims": [' not in "".join(lines)
 

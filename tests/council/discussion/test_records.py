@@ -231,7 +231,7 @@ async def test_a_kill_at_any_moment_costs_at_most_the_step_in_flight(room: Make)
         process = subprocess.Popen(command, cwd=root, stderr=subprocess.DEVNULL)  # noqa: ASYNC220 - killed below
         while not (there.folder / "progress.md").exists():
             time.sleep(0.005)  # noqa: ASYNC251 - nothing else runs here
-        time.sleep(chance.uniform(0, length))  # noqa: ASYNC251 - as above
+        time.sleep(chance.uniform(0, length))  # noqa: ASYNC251 - blocks on purpose
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert there.record().standing.status in ("open", "complete")

@@ -19,7 +19,7 @@ from swarmgate.council.discussion.events import (
     UserConsulted,
 )
 from swarmgate.council.discussion.model import Choice, ChoiceKind, Conclusion, Link, Message, Mode, Relation, Step
-from swarmgate.council.discussion.state import Choose, Fail, Hear, Say, State, applied, due
+from swarmgate.council.discussion.state import AskParticipant, Choose, ConsultUser, Fail, State, applied, due
 from swarmgate.council.records.lifecycle import Resumed, TimeUp
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import IllegalMove, LedgerCorrupt, SwarmError
@@ -49,15 +49,17 @@ def position(at: int, who: str, **fields: Any) -> MessageAdded:
 
 def test_a_step_waits_for_all_of_its_voices_and_then_for_the_user() -> None:
     state = begun()
-    both = [Say(f"r1-msg-00{at}", who, 1, Step.POSITION) for at, who in ((1, "economist"), (2, "ecologist"))]
+    both = [AskParticipant(f"r1-msg-00{at}", who, 1, Step.POSITION) for at, who in ((1, "economist"), (2, "ecologist"))]
     assert due(state) == both
     state = applied(state, position(2, "ecologist"))
     assert due(state) == both[:1], "the other one only"
     state = applied(state, position(1, "economist"))
-    assert due(state) == (Hear(1, Step.POSITION, 2),)
+    assert due(state) == (ConsultUser(1, Step.POSITION, 2),)
     assert state.held
     assert [each.id for each in state.held.messages] == ["r1-msg-001", "r1-msg-002"], "in the order of seats"
-    assert [each.who for each in due(applied(state, UserConsulted())) if isinstance(each, Say)] == ["moderator"]
+    assert [each.who for each in due(applied(state, UserConsulted())) if isinstance(each, AskParticipant)] == [
+        "moderator"
+    ]
 
 
 def test_experts_that_all_fail_end_the_session_and_are_asked_anew_in_the_next() -> None:
@@ -68,13 +70,13 @@ def test_experts_that_all_fail_end_the_session_and_are_asked_anew_in_the_next() 
     assert told.why == "all 2 experts failed in step position of round 1: no"
     assert len(due(applied(state, Resumed()))) == 2
     one = begun(failed[0], position(2, "ecologist"))
-    assert isinstance(due(one)[0], Hear), "one that fails stops nothing"
+    assert isinstance(due(one)[0], ConsultUser), "one that fails stops nothing"
 
 
 def test_the_time_of_a_session_ends_it_and_the_next_goes_on() -> None:
     late = begun(TimeUp())
     assert isinstance(due(late)[0], Fail)
-    assert all(isinstance(each, Say) for each in due(applied(late, Resumed())))
+    assert all(isinstance(each, AskParticipant) for each in due(applied(late, Resumed())))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_a_user_has_one_word_after_a_step() -> None:
     with pytest.raises(IllegalMove, match="Message r1-msg-004 of the user"):
         applied(state, UserConsulted(message=word))
     after = applied(state, UserConsulted(message=word.model_copy(update={"id": "r1-msg-003"})))
-    assert due(after) == [Say("r1-msg-004", "moderator", 1, Step.FRAME)]
+    assert due(after) == [AskParticipant("r1-msg-004", "moderator", 1, Step.FRAME)]
 
 
 async def test_a_round_whose_links_cannot_have_been_said_is_refused(room: Make) -> None:

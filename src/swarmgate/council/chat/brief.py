@@ -49,13 +49,13 @@ def inbox_of(unread: Sequence[ChatMessage], *, section: int) -> tuple[ChatMessag
         unread: in order.
         section: characters of one section of a brief.
     """
-    left, shown = room_of(section), 0
+    left, number = room_of(section), 0
     for message in unread:
         left -= len(_entry(message))
-        if left < 0 and shown:
+        if left < 0 and number:
             break
-        shown += 1
-    return tuple(unread[:shown])
+        number += 1
+    return tuple(unread[:number])
 
 
 def chat_brief(

@@ -72,7 +72,7 @@ class Chats:
         self._check_unused(request.id)
         return await self._held(request)
 
-    async def resume_swarm(self, id: str) -> ChatResult:  # noqa: A002 - as above
+    async def resume_swarm(self, id: str) -> ChatResult:  # noqa: A002 - the field's name
         """Goes on with a swarm chat that was interrupted; its time has gone on meanwhile.
 
         Raises:
@@ -104,7 +104,7 @@ class Chats:
         """Every swarm chat, the newest first; one that is damaged says so, and the others are as they were."""
         return tuple(self._shared.rows(RULES))
 
-    def chat_record(self, id: str) -> ChatRecord:  # noqa: A002 - as above
+    def chat_record(self, id: str) -> ChatRecord:  # noqa: A002 - the field's name
         """All that is kept of a swarm chat.
 
         Raises:
@@ -124,7 +124,7 @@ class Chats:
         result = await self._shared.hold(CHAT, request, allowance=self._shared.allowance, own=Room(calls))
         return whole(result, request.id)
 
-    def _record(self, id: str) -> Record[Chat, State, ChatResult]:  # noqa: A002 - as above
+    def _record(self, id: str) -> Record[Chat, State, ChatResult]:  # noqa: A002 - the field's name
         try:
             return self._shared.record(RULES, id)
         except CouncilRefused as error:
@@ -134,7 +134,7 @@ class Chats:
             hint = f"Chats of an earlier swarmgate are in {self._project.folder.relative(old)}: this one reads none."
             raise CouncilRefused(error.message, hint=f"{hint} {error.hint}".rstrip()) from None
 
-    def _check_unused(self, id: str) -> None:  # noqa: A002 - as above
+    def _check_unused(self, id: str) -> None:  # noqa: A002 - the field's name
         """Insists that no chat has this id.
 
         Raises:
@@ -153,7 +153,7 @@ class Chats:
         )
 
 
-def whole(result: ChatResult | None, id: str) -> ChatResult:  # noqa: A002 - as above
+def whole(result: ChatResult | None, id: str) -> ChatResult:  # noqa: A002 - the field's name
     """The end of a chat that is over.
 
     Raises:

@@ -57,7 +57,7 @@ class Critiques:
         diff: str = "",
         cache: bool | None = None,
         id: str = "",  # noqa: A002 - the field's name
-        minted: str = "",
+        default_id: str = "",
         tokens: int | None = None,
         usd: float | None = None,
         timeout_s: float | None = None,
@@ -82,8 +82,8 @@ class Critiques:
             files: paths whose text is added to the material.
             diff: a revision; what the work tree changes against it is added to the material.
             cache: whether a request that was answered before is answered from its record; None: `[council] cache`.
-            id: its name, and no other record answers; empty: `minted`.
-            minted: its name where no record answers; empty: the time and four letters.
+            id: its name, and no other record answers; empty: `default_id`.
+            default_id: its name where no record answers; empty: the time and four letters.
             tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
             usd: the same in US dollars; None: `[council] usd`.
             timeout_s: the longest time of one voice in one step, 1 to 900; None: `[council] timeout_s`.
@@ -102,7 +102,7 @@ class Critiques:
         from swarmgate.council.participants.material import gathered
 
         settings, root = self._project.config.council, self._project.folder.root
-        name_of_record = id or minted or new_id()
+        name_of_record = id or default_id or new_id()
         self._shared.records.check_id(name_of_record, RULES.name)
         asked = critique_of(
             id=name_of_record,
@@ -149,7 +149,7 @@ class Critiques:
 
     async def resume_critique(
         self,
-        id: str,  # noqa: A002 - as above
+        id: str,  # noqa: A002 - the field's name
         *,
         tokens: int | None = None,
         usd: float | None = None,
@@ -181,7 +181,7 @@ class Critiques:
         """Every critique, the newest first; `parts`: those that were held as a part of another record, too."""
         return tuple(self._shared.rows(RULES, parts=parts))
 
-    def critique_record(self, id: str) -> CritiqueRecord:  # noqa: A002 - as above
+    def critique_record(self, id: str) -> CritiqueRecord:  # noqa: A002 - the field's name
         """All that is kept of a critique, checked.
 
         Raises:
@@ -206,15 +206,17 @@ class Critiques:
         """The critique with weights that are learnt from past runs of its name; the user is told which."""
         ids = self._shared.records.ids(RULES.name)
         learnt = learnt_weights(critique.criteria, [past for each in ids if (past := self._past(each, critique.name))])
-        shown = ", ".join(f"{name} {weight:.2f} -> {learnt.after[name]:.2f}" for name, weight in learnt.before.items())
+        changes = ", ".join(
+            f"{name} {weight:.2f} -> {learnt.after[name]:.2f}" for name, weight in learnt.before.items()
+        )
         runs = "1 past run" if learnt.runs == 1 else f"{learnt.runs} past runs"
-        message = f"weights learnt from {runs} of {critique.name}: {shown}"
+        message = f"weights learnt from {runs} of {critique.name}: {changes}"
         self._project.notice(message if learnt.runs else f"no past runs of {critique.name}: the weights are as given")
         criteria = tuple(each.model_copy(update={"weight": learnt.after[each.name]}) for each in critique.criteria)
         update = {"criteria": criteria, "given_weights": learnt.before, "learnt_from": learnt.runs}
         return critique.model_copy(update=update)
 
-    def _past(self, id: str, name: str) -> CritiqueRecord | None:  # noqa: A002 - as above
+    def _past(self, id: str, name: str) -> CritiqueRecord | None:  # noqa: A002 - the field's name
         """A finished run of that name; None: it is none, or it cannot be read."""
         with suppress(SwarmError):
             if self._shared.records.begun(id).request.get("name") == name:

@@ -12,12 +12,12 @@ from swarmgate.domain.review.votes import SeatId
 from swarmgate.domain.usage import Usage
 
 
-def _kept(text: str) -> str:
+def _within_limit(text: str) -> str:
     unix = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     return unix.encode(errors="replace").decode().strip("\n")
 
 
-Version = Annotated[str, AfterValidator(_kept)]
+Version = Annotated[str, AfterValidator(_within_limit)]
 """A version, to the letter: blanks at line ends and the indentation of the first line may mean something in it.
 
 Only line ends are made line feeds, those around it are left out, and what UTF-8 cannot hold is replaced.

@@ -73,7 +73,7 @@ class Work:
 class Critiquing(CritiqueRules, Pattern[Critique, State, CritiqueOutcome]):
     """One voice makes something, another one judges it, and it is improved. `own` of its context is a `Work`."""
 
-    def check(self, request: Critique, context: CouncilContext, where: Where) -> None:  # noqa: ARG002 - as above
+    def check(self, request: Critique, context: CouncilContext, where: Where) -> None:  # noqa: ARG002 - a fixed signature
         """Insists that author and evaluator have a model, that it fits their windows, and that programs can judge.
 
         Raises:

@@ -236,11 +236,11 @@ def claims_of(text: str, message: str) -> tuple[Claim, ...]:
     distinct: dict[str, dict[str, Any]] = {}
     for each in listed:
         distinct.setdefault(one_line(each["text"]).casefold(), each)
-    kept, left_out = list(distinct.values())[:_CLAIMS], sorted(list(distinct)[_CLAIMS:])
+    entries, left_out = list(distinct.values())[:_CLAIMS], sorted(list(distinct)[_CLAIMS:])
     if left_out:
         digest = hashlib.sha256("\n".join(left_out).encode(errors="surrogatepass")).hexdigest()[:12]
-        kept.append({"text": f"{len(left_out)} more claims were left out: `{digest}`"})
-    return tuple(_claim(f"{message}-c{number}", each) for number, each in enumerate(kept, start=1))
+        entries.append({"text": f"{len(left_out)} more claims were left out: `{digest}`"})
+    return tuple(_claim(f"{message}-c{number}", each) for number, each in enumerate(entries, start=1))
 
 
 def _ballot_lines(lines: Sequence[Line]) -> Closing | None:

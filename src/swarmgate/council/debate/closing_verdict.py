@@ -87,8 +87,8 @@ def closing(lines: Sequence[Line], form: str) -> Closing | None:
         return None
     read = [_read(lines[begin:end]) for begin, end in zip(begins, [*begins[1:], len(lines)], strict=True)]
     if read[-1].left:
-        shown = cut(one_line(read[-1].left), 60, "...")
-        raise Unread(f"{shown!r} stands in or behind your FINAL_VERDICT, which must end your answer.", form)
+        excerpt = cut(one_line(read[-1].left), 60, "...")
+        raise Unread(f"{excerpt!r} stands in or behind your FINAL_VERDICT, which must end your answer.", form)
     first = len(read)
     while first and not read[first - 1].left:
         first -= 1

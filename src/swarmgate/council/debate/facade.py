@@ -137,7 +137,7 @@ class Debates:
 
         return file.read(path)
 
-    async def resume(self, id: str, *, tokens: int | None = None, usd: float | None = None) -> Outcome:  # noqa: A002 - as above
+    async def resume(self, id: str, *, tokens: int | None = None, usd: float | None = None) -> Outcome:  # noqa: A002 - the field's name
         """Goes on with a debate after all that was said; gives the outcome at once where it has one.
 
         Args:
@@ -163,7 +163,7 @@ class Debates:
         """The ids of all debates, the newest first; the debate of a dispatch goes by the id of that."""
         return tuple(map(self._goes_by, self._shared.records.ids(RULES.name)))
 
-    def record(self, id: str) -> DebateRecord:  # noqa: A002 - as above
+    def record(self, id: str) -> DebateRecord:  # noqa: A002 - the field's name
         """All that is kept of a debate.
 
         Args:
@@ -189,7 +189,7 @@ class Debates:
 
         return view.html(record)
 
-    def debate_verdict(self, id: str) -> tuple[dict[str, Any], list[str]]:  # noqa: A002 - as above
+    def debate_verdict(self, id: str) -> tuple[dict[str, Any], list[str]]:  # noqa: A002 - the field's name
         """How a debate ended: for programs, and as lines; the reasons and the dissent with it."""
         from swarmgate.council.debate import view
 
@@ -200,7 +200,7 @@ class Debates:
 
     # --- inside ---
 
-    def _own(self, id: str) -> str:  # noqa: A002 - as above
+    def _own(self, id: str) -> str:  # noqa: A002 - the field's name
         """The id of the record that is meant: the debate of a dispatch goes by the id of that, too."""
         part = f"{id}.{PART}"
         with suppress(SwarmError):
@@ -208,14 +208,14 @@ class Debates:
                 return part
         return id
 
-    def _goes_by(self, id: str) -> str:  # noqa: A002 - as above
+    def _goes_by(self, id: str) -> str:  # noqa: A002 - the field's name
         """The other way round."""
         whole = id.removesuffix(f".{PART}")
         with suppress(SwarmError):
             return whole if self._shared.records.begun(whole).pattern == DISPATCH else id
         return id
 
-    def _dispatched(self, id: str) -> str:  # noqa: A002 - as above
+    def _dispatched(self, id: str) -> str:  # noqa: A002 - the field's name
         """The dispatch that a debate belongs to, which has the folders of its voices; empty: none."""
         whole = self._shared.record(RULES, id).standing.part_of
         with suppress(SwarmError):  # of what cannot be read, it is gone on with by itself

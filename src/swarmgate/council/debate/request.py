@@ -123,7 +123,7 @@ def seats_for(participants: Sequence[Participant]) -> tuple[Seat, ...]:
     return seats
 
 
-def check_desks(debate: Debate, voices: Voices, where: Where) -> None:
+def check_models(debate: Debate, voices: Voices, where: Where) -> None:
     """Tells what a voice lacks before anybody is asked.
 
     Raises:

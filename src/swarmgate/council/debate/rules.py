@@ -194,7 +194,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
                 text = f"round {number}: the moderator {_moderated(given)}"
                 yield stream.Notice(pattern=self.name, id=after.id, kind=kind, text=text, usage=given.usage)
             case Compared(round=number):
-                what = _came(after.own.rounds[-1])
+                what = _round_summary(after.own.rounds[-1])
                 yield stream.RoundCompleted(pattern=self.name, id=after.id, number=number, what=what)
             case Synthesised(synthesis=made) if made:
                 weighed = {"pattern": self.name, "id": after.id, "number": 0, "step": "the synthesis"}
@@ -219,7 +219,7 @@ def _moderated(given: Moderation) -> str:
     return f"has {', '.join(given.order) or 'no order of its own'}{asked}{cut}"
 
 
-def _came(held: Round) -> str:
+def _round_summary(held: Round) -> str:
     if held.final:
         return ""
     new = sum(each.new for each in held.novelty)

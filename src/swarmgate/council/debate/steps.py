@@ -14,7 +14,7 @@ from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate.model import Compared, Debate, Moderated, Outcome, Spoke, Synthesised, SynthesisFailed
 from swarmgate.council.debate.moderation import moderated, moderator_brief
 from swarmgate.council.debate.novelty import claims_in, judged
-from swarmgate.council.debate.request import check, check_desks
+from swarmgate.council.debate.request import check, check_models
 from swarmgate.council.debate.rules import DebateRules
 from swarmgate.council.debate.state import Compare, DebateState, GiveUp, Moderate, Speak, Synthesise
 from swarmgate.council.debate.synthesis import synthesis_brief, synthesised
@@ -36,7 +36,7 @@ class Debating(DebateRules, Pattern[Debate, DebateState, Outcome]):
     def check(self, request: Debate, context: CouncilContext, where: Where) -> None:
         """Insists that everybody has a model, and can read question, material and a line of each message."""
         check(request)
-        check_desks(request, context.voices, where)
+        check_models(request, context.voices, where)
         readers = _readers(request, context.voices)
         check_fits(request, [(name, window_of(agent, brief)) for name, agent, brief in readers])
 

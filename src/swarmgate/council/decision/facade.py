@@ -50,7 +50,7 @@ class Decisions:
         timeout_s: float | None = None,
         on_event: Callable[[CouncilEvent], None] | None = None,
         where: Where = lambda _: "",
-        minted: str = "",
+        default_id: str = "",
     ) -> DecisionOutcome:
         """Has several decide on a question, in rounds, to a consensus or honestly to none.
 
@@ -75,7 +75,7 @@ class Decisions:
             timeout_s: the longest time of one voice in one step, 1 to 900; None: `[council] timeout_s`.
             on_event: told of everything that happens.
             where: how messages about an argument begin.
-            minted: of `new_id`, the name that it gets where it has none, for who must know it beforehand.
+            default_id: its name where it has none, for callers that must know it beforehand (`new_id`).
 
         Raises:
             CouncilRefused: it cannot be held as asked; the message names the parameter and its limit.
@@ -90,7 +90,7 @@ class Decisions:
         chair, chair_model = named(facilitator or "", "facilitator")
         try:
             decision = decision_of(
-                id=id or minted or new_id(),
+                id=id or default_id or new_id(),
                 question=question,
                 participants=weighed(seats(participants), weights or {}),
                 strategy=strategy or settings.decision.strategy,
@@ -137,7 +137,7 @@ class Decisions:
 
     async def resume_decision(
         self,
-        id: str,  # noqa: A002 - as above
+        id: str,  # noqa: A002 - the field's name
         *,
         tokens: int | None = None,
         usd: float | None = None,
@@ -172,7 +172,7 @@ class Decisions:
         """Every decision, the newest first; `parts`: those that were held as a part of another record, too."""
         return tuple(self._shared.rows(RULES, parts=parts))
 
-    def decision_record(self, id: str) -> DecisionRecord:  # noqa: A002 - as above
+    def decision_record(self, id: str) -> DecisionRecord:  # noqa: A002 - the field's name
         """All that is kept of a decision, checked.
 
         Raises:

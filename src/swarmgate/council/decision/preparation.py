@@ -72,9 +72,9 @@ def used(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> Usa
     """What the record of a preparation used up to now."""
     from swarmgate.council.patterns import pattern
 
-    kept, name = context.records, record_id(decision, seat)
+    records, name = context.records, record_id(decision, seat)
     of = pattern("critique" if seat.critique else "discussion")
-    return kept.open(of, name).standing.usage if kept.documents.names(name) else Usage()
+    return records.open(of, name).standing.usage if records.documents.names(name) else Usage()
 
 
 # --- inside ---

@@ -42,7 +42,7 @@ PAGE, RESULT = "artifacts/outcome.md", "result.json"
 _GIST = 300
 """Characters of a contribution that are told as it comes."""
 
-_SHOWN = 1_000
+_MOST_LENGTH = 1_000
 """Characters of a contribution that a terminal shows; the page has all of it."""
 
 
@@ -236,7 +236,7 @@ def tells(event: Frozen, before: Standing[State], after: Standing[State]) -> Ite
 
 
 def _contributed(state: State, participant: str, usage: Usage) -> stream.Contributed:
-    contribution = state.said[participant]
+    contribution = state.contributions[participant]
     return stream.Contributed(
         pattern="decision",
         id=state.decision.id,
@@ -281,7 +281,7 @@ def _converged(state: State) -> Iterator[stream.PatternEvent]:
 
 def _short(text: str) -> Iterator[str]:
     cut = text.strip()
-    cut = cut if len(cut) <= _SHOWN else f"{cut[:_SHOWN].rstrip()} ... ({len(cut):,} characters)"
+    cut = cut if len(cut) <= _MOST_LENGTH else f"{cut[:_MOST_LENGTH].rstrip()} ... ({len(cut):,} characters)"
     return (f"  > {line}".rstrip() for line in cut.splitlines())
 
 

@@ -117,7 +117,7 @@ class Discussions:
 
     async def resume_discussion(
         self,
-        id: str,  # noqa: A002 - as above
+        id: str,  # noqa: A002 - the field's name
         *,
         people: People | None = None,
         tokens: int | None = None,
@@ -144,8 +144,10 @@ class Discussions:
         models: dict[str, str] = {}
         with suppress(ConfigError):  # a model that is asked for, and that nobody of its cast needs, may be gone
             models = self._models(state.discussion)
-        own, heard = Session(people or FOLLOWING, begun=state), cast("Callable[..., None] | None", on_event)
-        held = await self._shared.resume(DISCUSSION, id, tokens=tokens, usd=usd, models=models, own=own, on_event=heard)
+        own, listener = Session(people or FOLLOWING, begun=state), cast("Callable[..., None] | None", on_event)
+        held = await self._shared.resume(
+            DISCUSSION, id, tokens=tokens, usd=usd, models=models, own=own, on_event=listener
+        )
         return _there(held)
 
     # --- look ---
@@ -154,7 +156,7 @@ class Discussions:
         """Every discussion, the newest first; `parts`: those that were held as a part of another record, too."""
         return tuple(self._shared.rows(RULES, parts=parts))
 
-    def discussion_record(self, id: str) -> DiscussionRecord:  # noqa: A002 - as above
+    def discussion_record(self, id: str) -> DiscussionRecord:  # noqa: A002 - the field's name
         """All that is kept of a discussion, checked; a cast that waits as its text has it.
 
         Raises:
@@ -163,7 +165,7 @@ class Discussions:
         """
         return RULES.outcome(self._shared.standing(RULES, id))
 
-    def discussion_documents(self, id: str) -> dict[str, str]:  # noqa: A002 - as above
+    def discussion_documents(self, id: str) -> dict[str, str]:  # noqa: A002 - the field's name
         """Every text of a discussion's record by its name, such as `artifacts/synthesis.md`.
 
         Raises:
@@ -173,7 +175,7 @@ class Discussions:
         texts = {name: documents.get(id, name) or "" for name in documents.names(self._shared.record(RULES, id).id)}
         return texts | {JOURNAL: documents.lines(id).whole_lines().decode()}
 
-    def discussion_page(self, id: str) -> str:  # noqa: A002 - as above
+    def discussion_page(self, id: str) -> str:  # noqa: A002 - the field's name
         """A discussion as one HTML page that loads nothing: who countered whom, and positions over the rounds.
 
         Raises:
@@ -182,7 +184,7 @@ class Discussions:
         record = self.discussion_record(id)
         return page(record, graph(all_rounds(record)))
 
-    def discussion_places(self, id: str) -> dict[str, str]:  # noqa: A002 - as above
+    def discussion_places(self, id: str) -> dict[str, str]:  # noqa: A002 - the field's name
         """The file of each of those texts; or where in the database it is."""
         root, documents = self._project.folder.root, self._shared.records.documents
         places = {name: documents.place(id, name) for name in documents.names(id)}

@@ -144,8 +144,8 @@ def proposed(documents: Documents, record: str, cast: Cast) -> Cast:
     except (ValueError, TypeError, RecursionError) as error:
         raise CouncilRefused(f"{name} is not valid JSON: {error}", hint=_HINT) from None
     own = Cast.model_fields.keys() - PersonasFile.model_fields.keys()
-    kept = {key: each for key, each in values.items() if key not in own}
-    there = cast_of(kept, begins=lambda at: request_file.begins(name, "", at))
+    remaining = {key: each for key, each in values.items() if key not in own}
+    there = cast_of(remaining, begins=lambda at: request_file.begins(name, "", at))
     return cast.model_copy(update={"experts": there.experts, "tensions": there.tensions})
 
 
@@ -170,8 +170,8 @@ def written(cast: Cast) -> str:
     lines: list[str] = []
     for expert in cast.experts:
         values = expert.model_dump(by_alias=True)
-        kept = {key: values[key] for key in _KEYS if values[key] or key not in ("model", "system")}
-        lines += ["[[experts]]", *(f"{key} = {_quoted(value)}" for key, value in kept.items()), ""]
+        remaining = {key: values[key] for key in _KEYS if values[key] or key not in ("model", "system")}
+        lines += ["[[experts]]", *(f"{key} = {_quoted(value)}" for key, value in remaining.items()), ""]
     for each in cast.tensions:
         lines += ["[[tensions]]", f"between = [{', '.join(map(_quoted, each.between))}]"]
         lines += [f"axis = {_quoted(each.axis)}", f"description = {_quoted(each.description)}", ""]

@@ -22,7 +22,7 @@ from swarmgate.council.discussion.model import (
     DiscussionRound,
 )
 from swarmgate.council.discussion.personas import proposed
-from swarmgate.council.discussion.state import Due, MakeCast, Say, State, applied, due
+from swarmgate.council.discussion.state import AskParticipant, Due, MakeCast, State, applied, due
 from swarmgate.council.discussion.view.artifacts import SUMMARY, artifacts, summary
 from swarmgate.council.discussion.view.progress import beginning, newest, progress, what
 from swarmgate.council.records.document_store import Documents
@@ -164,10 +164,10 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
     def begins(self, steps: Sequence[Hashable], state: State) -> Iterable[CouncilEvent]:
         """A round with its first step in this session, and every step."""
         common = {"pattern": self.name, "id": state.discussion.id}
-        says = [each for each in steps if isinstance(each, Say)]
+        says = [each for each in steps if isinstance(each, AskParticipant)]
         if says and state.held:
             number, step = says[0].number, says[0].step
-            if not state.told:
+            if not state.spoken_in:
                 yield RoundStarted(**common, number=number, most=self.most(state), title=state.held.direction)
             yield StepStarted(**common, number=number, step=step, who=tuple(each.who for each in says))
         elif any(isinstance(each, MakeCast) for each in steps):

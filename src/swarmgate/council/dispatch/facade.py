@@ -77,7 +77,7 @@ class Dispatches:
 
     async def resume_dispatch(
         self,
-        id: str,  # noqa: A002 - as above
+        id: str,  # noqa: A002 - the field's name
         *,
         tokens: int | None = None,
         usd: float | None = None,
@@ -93,7 +93,7 @@ class Dispatches:
         """The ids of all dispatches, the newest first."""
         return self._shared.records.ids(RULES.name)
 
-    def dispatch_record(self, id: str) -> DispatchResult:  # noqa: A002 - as above
+    def dispatch_record(self, id: str) -> DispatchResult:  # noqa: A002 - the field's name
         """A dispatch that is on record.
 
         Raises:

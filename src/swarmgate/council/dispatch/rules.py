@@ -133,8 +133,8 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
         """
         match event:
             case Resumed() if self._ended(state):
-                kept = tuple(each for each in state.tried if state.reply(each.number).succeeded)
-                return replace(state, tried=kept, debated=None)
+                succeeded = tuple(each for each in state.tried if state.reply(each.number).succeeded)
+                return replace(state, tried=succeeded, debated=None)
             case Tried():
                 if Try(event.number, len(state.of(event.number)) + 1) not in self.next(state):
                     raise IllegalMove(f"Task {event.number} of a dispatch was not due.")

@@ -46,7 +46,7 @@ def sequence(*steps: Step, title: str = "", id: str = "", tokens: int | None = N
         raise refused(error) from None
 
 
-def step(kind: str, id: str = "", /, **options: Any) -> Step:  # noqa: A002 - as above
+def step(kind: str, id: str = "", /, **options: Any) -> Step:  # noqa: A002 - the field's name
     """One step: debate, discuss, decide, critique, dispatch or ask, with the keys that it has in a TOML file.
 
     Raises:
@@ -55,13 +55,13 @@ def step(kind: str, id: str = "", /, **options: Any) -> Step:  # noqa: A002 - as
     return _made({**options, "kind": kind, **({"id": id} if id else {})})
 
 
-def parallel(id: str, /, *steps: Step, **options: Any) -> Step:  # noqa: A002 - as above
+def parallel(id: str, /, *steps: Step, **options: Any) -> Step:  # noqa: A002 - the field's name
     """Steps that are done at once; options are `at_once` and `least`."""
     return _made({**options, "kind": "parallel", "id": id, "steps": steps})
 
 
 def map_reduce(
-    id: str,  # noqa: A002 - as above
+    id: str,  # noqa: A002 - the field's name
     items: Sequence[str] | str,
     step: Step,
     reduce: Step | None = None,

@@ -77,7 +77,7 @@ class Orchestrations:
 
     async def resume_orchestration(
         self,
-        id: str,  # noqa: A002 - as above
+        id: str,  # noqa: A002 - the field's name
         *,
         tokens: int | None = None,
         usd: float | None = None,
@@ -127,7 +127,7 @@ class Orchestrations:
         """The ids of all orchestrations, the newest first."""
         return self._shared.records.ids(RULES.name)
 
-    def orchestration_record(self, id: str) -> OrchestrationRecord:  # noqa: A002 - as above
+    def orchestration_record(self, id: str) -> OrchestrationRecord:  # noqa: A002 - the field's name
         """All that is kept of an orchestration.
 
         Raises:

@@ -93,8 +93,8 @@ def filled(step: Leaf, results: Mapping[str, StepResult], *, item: str | None = 
     below = "\n\n".join([*_sections(meant, results), *([given] if given else [])])
     if below:
         values |= _with_below(step, values, below)
-    kept = step.model_dump(mode="json", include={"id", "kind"})
-    return type(step).model_validate({**kept, **values})
+    fixed = step.model_dump(mode="json", include={"id", "kind"})
+    return type(step).model_validate({**fixed, **values})
 
 
 def output(result: StepResult) -> str:

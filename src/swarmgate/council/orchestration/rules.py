@@ -20,9 +20,9 @@ from swarmgate.council.orchestration.state import (
     State,
     advanced,
     hindered,
-    look,
     members,
     outcome_of,
+    progress_of,
     under_way,
 )
 from swarmgate.council.records.lifecycle import Resumed, Standing, Status, Stopped, TimeUp
@@ -67,7 +67,7 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
                 return state
             case Ended(step=name, result=result):
                 at = Do(name, result.id, result.part)
-                if state.step is None or at not in look(state, state.step)[0]:
+                if state.step is None or at not in progress_of(state, state.step)[0]:
                     raise IllegalMove(f"The orchestration {state.asked.id} has no {result.label} to do now.")
                 whole = result.model_copy(update={"usage": state.spent.get(at.key, Usage()) + result.usage})
                 return advanced(replace(state, ended={**state.ended, at.key: whole}, begins=False))
@@ -77,7 +77,7 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
         """The patterns of the next step that are due, so many at once as it says."""
         if state.step is None:
             return ()
-        due, _ = look(state, state.step)
+        due, _ = progress_of(state, state.step)
         return due[: state.step.at_once] if isinstance(state.step, (ParallelStep, MapStep)) else due[:1]
 
     def over(self, state: State) -> bool:

@@ -51,7 +51,7 @@ class Verb(NamedTuple):
     pattern: str
     begin: Callable[..., Coroutine[Any, Any, Any]]
     resume: Callable[..., Coroutine[Any, Any, Any]]
-    came: Callable[[Any], PatternOutput]
+    output_of: Callable[[Any], PatternOutput]
 
 
 class CouncilRunner:
@@ -77,8 +77,8 @@ class CouncilRunner:
         verb = self._verbs[step.kind]
         async with _own_budget(f"{verb.pattern}-{record}"):
             if self._shared.records.documents.names(record):
-                return verb.came(await verb.resume(record, tokens=step.tokens, usd=step.usd))
-            return verb.came(await verb.begin(**_given(step), id=record))
+                return verb.output_of(await verb.resume(record, tokens=step.tokens, usd=step.usd))
+            return verb.output_of(await verb.begin(**_given(step), id=record))
 
     def used(self, record: str) -> Usage:
         """What was used under a record, and under those whose ids go on from its own."""

@@ -119,7 +119,7 @@ def pattern_of(step: Step, do: Do) -> tuple[Leaf, str | None]:
     return next(each for each in (*inner, *step.otherwise) if each.id == do.name), None
 
 
-_Look = tuple[tuple[Do, ...], StepResult | None]
+_Progress = tuple[tuple[Do, ...], StepResult | None]
 """What of a step is not done yet; or how it ended, where nothing is left."""
 
 
@@ -127,7 +127,7 @@ def advanced(state: State) -> State:
     """The state with all steps that are whole now."""
     waited = handled(state.asked)
     while (step := state.step) is not None:
-        _, result = look(state, step)
+        _, result = progress_of(state, step)
         if result is None:
             return state
         if result.status == "failed" and waited.isdisjoint({step.id, *(each.id for each in inside(step))}):
@@ -163,7 +163,7 @@ def _spelled(time: datetime) -> str:
     return time.isoformat(timespec="milliseconds")
 
 
-def look(state: State, step: Step) -> _Look:
+def progress_of(state: State, step: Step) -> _Progress:
     """What of a step is due; or how it ended, where nothing is left."""
     known = state.known
     if why := hindered(step, known):
@@ -188,7 +188,7 @@ def hindered(step: Step, known: Mapping[str, StepResult]) -> str:
     return f"{step.when}: that does not hold"
 
 
-def _otherwise(state: State, step: Step, why: str, known: dict[str, StepResult]) -> _Look:
+def _otherwise(state: State, step: Step, why: str, known: dict[str, StepResult]) -> _Progress:
     """What is done in the place of a step, one after the other, up to the first that fails."""
     parts: list[StepResult] = []
     waited = handled(state.asked)
@@ -205,7 +205,7 @@ def _otherwise(state: State, step: Step, why: str, known: dict[str, StepResult])
     return (), _with_parts(step, "skipped", parts, why=why, text=joined(tuple(parts)))
 
 
-def _map(state: State, step: MapStep) -> _Look:
+def _map(state: State, step: MapStep) -> _Progress:
     dos = [Do(step.id, step.id, part) for part in range(1, len(step.items) + 1)]
     due, mapped = _group(step, dos, [state.ended.get(each.key) for each in dos])
     if mapped is None or mapped.status == "failed" or step.reduce is None:
@@ -220,7 +220,7 @@ def _map(state: State, step: MapStep) -> _Look:
     return (), _with_parts(step, status, parts, why=why, text=reduced.text, fields=mapped.fields)
 
 
-def _group(step: ParallelStep | MapStep, dos: Sequence[Do], found: Sequence[StepResult | None]) -> _Look:
+def _group(step: ParallelStep | MapStep, dos: Sequence[Do], found: Sequence[StepResult | None]) -> _Progress:
     """A group is done if enough of it are, or nothing failed."""
     due = tuple(do for do, each in zip(dos, found, strict=True) if each is None)
     parts = [each for each in found if each]

@@ -51,7 +51,7 @@ def shortened(text: str, most: int = MOST_TEXT) -> tuple[str, str]:
     """
     if len(text) <= most:
         return text, ""
-    kept = text[:most]
-    ends = max(map(kept.rfind, (" ", "\n", "\t"))) if not text[most].isspace() else most
-    kept = kept[:ends] if ends > most - _WORD else kept
-    return kept, f"{len(text) - len(kept):,} characters were cut: a message is shorter"
+    start = text[:most]
+    ends = max(map(start.rfind, (" ", "\n", "\t"))) if not text[most].isspace() else most
+    start = start[:ends] if ends > most - _WORD else start
+    return start, f"{len(text) - len(start):,} characters were cut: a message is shorter"

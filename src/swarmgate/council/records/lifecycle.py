@@ -94,7 +94,7 @@ class Standing(Generic[S]):
     why: str = ""
     late: bool = False
     sessions: int = 0
-    usage: Usage = Usage()  # noqa: RUF009 - as above
+    usage: Usage = Usage()  # noqa: RUF009 - immutable
     seconds: float = 0.0
     newest_at: str = ""
 

@@ -98,7 +98,7 @@ class Records:
             raise self._unknown(id, pattern.name)
         return Record(pattern, id, self.documents, self.clean)
 
-    def begun(self, id: str, pattern: str = "") -> Begun:  # noqa: A002 - as above
+    def begun(self, id: str, pattern: str = "") -> Begun:  # noqa: A002 - the field's name
         """The first event of a record; its chain is not checked.
 
         Raises:
@@ -123,7 +123,7 @@ class Records:
                 hint="Bring the file back from a backup or from git.",
             ) from None
 
-    def began(self, id: str) -> str:  # noqa: A002 - as above
+    def began(self, id: str) -> str:  # noqa: A002 - the field's name
         """When a record began, as its first line has it, damaged or not; empty: it does not say."""
         with suppress(LedgerError, ValueError, KeyError, TypeError):
             return str(from_json(self._first_line(id))["time"])
@@ -157,11 +157,11 @@ class Records:
                         return there
         return None
 
-    def is_id(self, id: str) -> bool:  # noqa: A002 - as above
+    def is_id(self, id: str) -> bool:  # noqa: A002 - the field's name
         """Whether a record may have this id."""
         return bool(_ID.fullmatch(id))
 
-    def check_id(self, id: str, pattern: str = "") -> None:  # noqa: A002 - as above
+    def check_id(self, id: str, pattern: str = "") -> None:  # noqa: A002 - the field's name
         """Insists that a record may have this id.
 
         Raises:
@@ -172,10 +172,10 @@ class Records:
                 f"{id[:100]!r} is no id of a {pattern or 'record'}: letters, digits, `.`, `_` and `-`, at most 80."
             )
 
-    def _first_line(self, id: str) -> bytes:  # noqa: A002 - as above
+    def _first_line(self, id: str) -> bytes:  # noqa: A002 - the field's name
         return self.documents.lines(id).first()
 
-    def _unknown(self, id: str, pattern: str) -> CouncilRefused:  # noqa: A002 - as above
+    def _unknown(self, id: str, pattern: str) -> CouncilRefused:  # noqa: A002 - the field's name
         known = self.ids(pattern)
         close = nearest(id, known)
         hint = f"Did you mean {close}?" if close else ""

@@ -108,7 +108,7 @@ def jobs(items: Sequence[Item], setup: Setup) -> Iterator[Job]:
 
 def _dealt_first(chosen: Sequence[Item], setup: Setup) -> dict[str, int]:
     """By item the number of the model that is dealt first in repeat 1: drawn, and of each label as evenly as can be."""
-    drawn = random.Random(f"{setup.seed}/deal").sample(chosen, len(chosen))  # noqa: S311 - as above
+    drawn = random.Random(f"{setup.seed}/deal").sample(chosen, len(chosen))  # noqa: S311 - no secret
     seen = Counter[str]()
     first = {}
     for item in drawn:
@@ -121,11 +121,11 @@ def chosen_items(items: Sequence[Item], setup: Setup) -> list[Item]:
     """The items that are judged: all, or `limit` of them at random, good and bad ones in turn while both last."""
     if setup.limit is None or setup.limit >= len(items):
         return list(items)
-    shuffled = random.Random(f"{setup.seed}/limit").sample(items, len(items))  # noqa: S311 - as above
+    shuffled = random.Random(f"{setup.seed}/limit").sample(items, len(items))  # noqa: S311 - no secret
     sides = [[item for item in shuffled if item.label == label] for label in ("bad", "good")]
     in_turn = [item for item in chain.from_iterable(zip_longest(*sides)) if item is not None]
-    kept = {item.id for item in in_turn[: setup.limit]}
-    return [item for item in items if item.id in kept]
+    chosen_ids = {item.id for item in in_turn[: setup.limit]}
+    return [item for item in items if item.id in chosen_ids]
 
 
 def question(item: Item) -> str:

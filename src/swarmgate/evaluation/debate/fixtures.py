@@ -144,8 +144,10 @@ def _quixbugs(record: dict[str, Any], where: str) -> tuple[Item, ...]:
     buggy, correct = (_bare(source, f"{where}: key {key!r}") for source, key in zip(programs, _SIDES, strict=True))
     if buggy == correct:
         raise UsageError(f"{where}: keys 'buggy' and 'correct': the programs are the same but for their docstrings")
-    beside = record.get("extra_files") or {}
-    context = "\n\n".join([f"What the function has to do:\n{spec}", *(f"{file}:\n{beside[file]}" for file in beside)])
+    extra_files = record.get("extra_files") or {}
+    context = "\n\n".join(
+        [f"What the function has to do:\n{spec}", *(f"{file}:\n{extra_files[file]}" for file in extra_files)]
+    )
     shared = {"kind": "patch", "category": "algorithm", "source": "QuixBugs", "context": context}
     sides = {
         "bad": (buggy, f"The bug, and what it should read:\n{_difference(buggy, correct)}"),
@@ -173,8 +175,8 @@ def _bare(source: str, where: str) -> str:
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, None)
             if isinstance(block, list):
-                kept = [each for each in block if not _is_text(each)]
-                setattr(node, field, kept or [ast.Pass()] if block else [])
+                body = [each for each in block if not _is_text(each)]
+                setattr(node, field, body or [ast.Pass()] if block else [])
     return ast.unparse(ast.fix_missing_locations(tree))
 
 

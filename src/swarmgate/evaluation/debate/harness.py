@@ -41,7 +41,7 @@ class Home:
     """Where settings come from, and where answers and reports are kept: in a project, or for the user alone."""
 
     config: Config
-    kept: Path
+    data_folder: Path
     folder: SwarmFolder | None = None
 
     @classmethod
@@ -137,7 +137,7 @@ def evaluate(
     date = datetime.now(UTC).isoformat(timespec="seconds")
     report = report_of(found, known, setup, name=name, date=date, asked=asked, path=str(fixtures))
     report = report.model_copy(update={"undecided": _unwritten(report, home, write=write_decision)})
-    filed = _Files.of(report, known, (out or home.kept / "eval" / name).resolve())
+    filed = _Files.of(report, known, (out or home.data_folder / "eval" / name).resolve())
     report = filed.keep(report)
     if report.undecided or report.decision is None or home.folder is None:
         return report
@@ -186,7 +186,7 @@ async def _measured(
         home.config,
         environ=environ,
         allowance=allowance,
-        answers=Answers(home.kept / "eval-cache"),
+        answers=Answers(home.data_folder / "eval-cache"),
         prompts=home.folder.prompts if home.folder else None,
         probed=probes.load(home.folder) if home.folder else None,
         on_event=on_model_event,
@@ -243,7 +243,7 @@ class _Files:
 
     def keep(self, report: DebateReport) -> DebateReport:
         """Writes the files; the report with their places."""
-        from swarmgate.evaluation.debate.page import page  # noqa: PLC0415 - as above
+        from swarmgate.evaluation.debate.page import page  # noqa: PLC0415 - late, for start-up time
 
         out = self.out
         own = {"json_file": str(out / "report.json"), "html": str(out / "report.html")}

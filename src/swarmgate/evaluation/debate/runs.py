@@ -58,7 +58,7 @@ class Run:
     stopped: SwarmError | None = None
     _silence: int = 0
 
-    def heard(self, meter: Meter) -> None:
+    def check_answered(self, meter: Meter) -> None:
         """Looks at what one judgement took.
 
         Raises:
@@ -151,7 +151,7 @@ async def _judged(job: Job, setup: Setup, seated: Seated, council: Council, foun
             ballots = verdict.turns
         else:
             verdict = await _balloted(job, setup, voices, 1 if arm is Arm.SINGLE else ballots)
-        found.heard(meter)
+        found.check_answered(meter)
         judged.append(_judgement(job, arm, verdict, meter))
     return judged
 

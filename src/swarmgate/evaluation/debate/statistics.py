@@ -210,7 +210,7 @@ def bootstrapped(values: Sequence[float], *, seed: int = 0, resamples: int = RES
     if len(values) < 2:  # noqa: PLR2004 - one item does not vary
         return None
     from numpy import asarray, mean, random  # noqa: PLC0415 - late: only with a report
-    from scipy.stats import bootstrap  # noqa: PLC0415 - as above
+    from scipy.stats import bootstrap  # noqa: PLC0415 - late, for start-up time
 
     found = bootstrap(
         (asarray(values, dtype=float),),

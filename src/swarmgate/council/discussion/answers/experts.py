@@ -169,13 +169,13 @@ class Reader:
 
     def _argued(self, given: Argument) -> Part:
         part, problems = self._linked(given)
-        return _kept(part, problems or _uncited(part))
+        return _checked_part(part, problems or _uncited(part))
 
     def _attacked(self, given: Argument) -> Part:
         part, problems = self._linked(given)
         if not any(each.kind in _DISSENT for each in part["links"]):
             problems.append("It neither counters nor questions any message that you were shown.")
-        return _kept(part, problems)
+        return _checked_part(part, problems)
 
     def _responded(self, given: Response) -> Part:
         part, problems = self._linked(given)
@@ -186,7 +186,7 @@ class Reader:
         if given.position and not shift.refused:
             part["position"], wrongs = given.stand()
             problems += wrongs
-        return _kept(part, problems or _uncited(part))
+        return _checked_part(part, problems or _uncited(part))
 
     # --- links ---
 
@@ -259,7 +259,7 @@ class Reader:
 def _declared(given: Declaration) -> Part:
     position, problems = given.stand()
     text = shortened(given.text)[0] or position.position
-    return _kept({"text": text, "position": position, "noted": given.noted}, problems)
+    return _checked_part({"text": text, "position": position, "noted": given.noted}, problems)
 
 
 def _weak(links: Collection[Link]) -> tuple[str, ...]:
@@ -271,7 +271,7 @@ def _uncited(part: Part) -> list[str]:
     return [] if part["links"] else ["It links to no message that you were shown: answer one of them."]
 
 
-def _kept(part: Part, problems: list[str]) -> Part:
+def _checked_part(part: Part, problems: list[str]) -> Part:
     """The part, if nothing is wrong with it.
 
     Raises:

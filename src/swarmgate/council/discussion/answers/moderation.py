@@ -113,8 +113,8 @@ def _framed(given: Frame, voices: Mapping[str, str]) -> Part:
     if not lines:
         raise Unread("`faultLines` has no line with an `axis`.")
     budget = given.disagreement_budget
-    kept, clamp = clamped("disagreementBudget", _USUAL_BUDGET if budget is None else budget, *_BUDGET)
-    framing = Framing(fault_lines=tuple(lines), disagreement_budget=kept)
+    clamped_budget, clamp = clamped("disagreementBudget", _USUAL_BUDGET if budget is None else budget, *_BUDGET)
+    framing = Framing(fault_lines=tuple(lines), disagreement_budget=clamped_budget)
     part = {"text": given.text, "framing": framing, "noted": (*noted, *filter(None, [clamp]))}
     if budget is None:
         wrong = "`disagreementBudget` must be a JSON number of 3 to 6"

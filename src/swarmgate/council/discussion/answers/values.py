@@ -96,8 +96,8 @@ def number_of(value: Any) -> float | None:
 
 def clamped(name: str, value: float, least: int, most: int) -> tuple[int, str]:
     """The nearest whole number within bounds, and what is noted where that is another one."""
-    kept = min(max(round(value), least), most)
-    return kept, "" if kept == value else f"{name} {value:g} was taken as {kept}"
+    clamped_value = min(max(round(value), least), most)
+    return clamped_value, "" if clamped_value == value else f"{name} {value:g} was taken as {clamped_value}"
 
 
 # --- fields ---

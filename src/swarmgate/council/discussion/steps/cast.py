@@ -140,7 +140,7 @@ def _experts(given: Experts, discussion: Discussion) -> Cast:
         elif len(experts) == most:
             dropped.append(f"{name}: a {discussion.mode} discussion has at most {most} experts")
         else:
-            expert = _expert(each, name, {kept.id for kept in experts})
+            expert = _expert(each, name, {other.id for other in experts})
             experts.append(expert)
             ids |= {key: expert.id for key in (each.id, name, expert.id) if key not in ids}
     if len(experts) < least:

@@ -13,8 +13,8 @@ from swarmgate.council.discussion.answers.moderation import assessment_of, frami
 from swarmgate.council.discussion.argument.structure import consensus_of, measured
 from swarmgate.council.discussion.model import DiscussionRound, Message, Step
 from swarmgate.council.discussion.planning import Heat, heat
-from swarmgate.council.discussion.state import Say
-from swarmgate.council.discussion.steps.participants import Table
+from swarmgate.council.discussion.state import AskParticipant
+from swarmgate.council.discussion.steps.participants import Participants
 from swarmgate.council.discussion.steps.transcript import RenderedTranscript
 from swarmgate.council.discussion.view.message import measured_line
 
@@ -31,10 +31,10 @@ class Turn:
     sections: tuple[Section, ...] = ()
 
 
-def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound], table: Table) -> Turn:
+def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound], participants: Participants) -> Turn:
     """What is asked in a step that is due."""
-    ids = (*table.experts, *table.fixed)
-    voices = {each.name: each.id for each in table.cast.experts} | {each: each for each in ids}
+    ids = (*participants.experts, *participants.fixed)
+    voices = {each.name: each.id for each in participants.cast.experts} | {each: each for each in ids}
     match step:
         case Step.POSITION:
             return Turn(step, lambda reader: reader.position)
@@ -58,37 +58,37 @@ def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound]
 
 
 async def message_of(
-    say: Say,
+    action: AskParticipant,
     held: DiscussionRound,
     before: Sequence[DiscussionRound],
-    table: Table,
+    participants: Participants,
 ) -> Message:
     """What a voice says in a step; one that failed says why.
 
     Args:
-        say: whose turn it is.
+        action: whose turn it is.
         held: the round at work, with its whole steps alone: what its own step says, no voice can know.
         before: the rounds before it.
-        table: where all have an agent context.
+        participants: of the discussion, with their agent contexts.
 
     Raises:
         CouncilRefused: the discussion does not fit its window any more.
         BudgetExhausted, Stopped, MissingRequirement: as they come.
     """
-    rounds, turn = (*before, held), turn_of(say.step, held, before, table)
+    rounds, turn = (*before, held), turn_of(action.step, held, before, participants)
     authors = {each.id: each.author for past in rounds for each in past.messages}
-    who = say.who
+    who = action.who
 
     def reading(transcript: RenderedTranscript) -> Form[Any, Part] | Callable[[str], Part]:
         return turn.read(Reader(who, {each: authors[each] for each in transcript.visible}))
 
     number = held.number
-    result, transcript = await table.ask(
+    result, transcript = await participants.ask(
         who, turn.wire, rounds=rounds, number=number, sections=turn.sections, read=reading
     )
     condensed = tuple(each for each in transcript.condensed if each in transcript.visible)
     fields = {**(result.value or {}), **result.took, "failed": result.failed, "condensed": condensed}
-    return Message(id=say.id, round=number, step=say.step, author=who, **fields)
+    return Message(id=action.id, round=number, step=action.step, author=who, **fields)
 
 
 def _attacked(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound]) -> tuple[Section, ...]:

@@ -38,7 +38,7 @@ _CROSS_DOMAIN = "You look at a discussion from outside of its field: you bring w
 
 
 @dataclass(frozen=True)
-class Table:
+class Participants:
     """One discussion with the agent contexts of all who take part.
 
     `texts` keeps messages that were put in words before, `windows` what was measured of briefs.
@@ -147,7 +147,7 @@ class Table:
         return "\n".join(lines)
 
 
-def seated(discussion: Discussion, cast: Cast, voices: Voices) -> Table:
+def seated(discussion: Discussion, cast: Cast, voices: Voices) -> Participants:
     """Everybody at the table, each with an agent context, before anybody is asked.
 
     Raises:
@@ -156,9 +156,9 @@ def seated(discussion: Discussion, cast: Cast, voices: Voices) -> Table:
     """
     seats = [*(_expert_seats(cast)), *(_role_seat(role, cast) for role in discussion.extent.roles)]
     agents = {seat.id: _agent(seat, discussion, voices) for seat in seats}
-    table = Table(discussion, cast, agents)
-    _check_fits(table)
-    return table
+    participants = Participants(discussion, cast, agents)
+    _check_fits(participants)
+    return participants
 
 
 def provisional(discussion: Discussion) -> Cast:
@@ -212,10 +212,10 @@ def _agent(seat: Seat, discussion: Discussion, voices: Voices) -> AgentContext:
     return bounded(agent, tokens=discussion.tokens, timeout_s=discussion.timeout_s)
 
 
-def _check_fits(table: Table) -> None:
+def _check_fits(participants: Participants) -> None:
     """Whether everybody can read topic, material and at least the gist of each message of the longest discussion."""
-    discussion, lines = table.discussion, table.least
-    name, least = table.narrowest
+    discussion, lines = participants.discussion, participants.least
+    name, least = participants.narrowest
     if least.room < lines:
         raise CouncilRefused(
             f"`material` has {len(discussion.material):,} characters and `topic` {len(discussion.topic):,}: with the "
