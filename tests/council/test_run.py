@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, cast
 import pytest
 
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.participants.contexts import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.pattern import Pattern, Unfinished
 from swarmgate.council.records.lifecycle import Standing, TimeUp
 from swarmgate.council.records.record import Record
@@ -125,7 +125,7 @@ async def at_once(_add: Add) -> None:
 
 def context(records: Records, voice: Voice, heard: list[CouncilEvent] | None = None) -> CouncilContext:
     listen = heard.append if heard is not None else lambda _: None
-    return CouncilContext(cast("Voices", None), records, listen, own=voice)
+    return CouncilContext(cast("ContextFactory", None), records, listen, own=voice)
 
 
 @pytest.fixture

@@ -83,11 +83,11 @@ class Polling(Pattern[Poll, State, Result]):
     def check(self, request: Poll, context: CouncilContext, where: Where) -> None:
         del where
         for who in request.who:
-            context.voices.agent(Seat(id=who))
+            context.contexts.agent(Seat(id=who))
 
     async def do(self, step: Hashable, state: State, context: CouncilContext) -> Sequence[Frozen]:
         who = cast("Ask", step).who
-        heard = await ask(context.voices.agent(Seat(id=who)), brief_for(who, "dispatch", 1), read=str)
+        heard = await ask(context.contexts.agent(Seat(id=who)), brief_for(who, "dispatch", 1), read=str)
         return [Answered(who=who, text=heard.value or heard.failed, usage=heard.usage)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from swarmgate.council.participants.contexts import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.records.store import Records
 from swarmgate.council.views.events import CouncilEvent
 
@@ -20,13 +20,13 @@ class CouncilContext:
     """The surroundings of one session.
 
     Attributes:
-        voices: make what each voice speaks with.
+        contexts: make the agent context of each participant.
         records: where this one is kept, and those that are parts of it.
         on_event: hears what happens.
         own: what a pattern needs beside, made by its facade: the user of a discussion, the checks of a critique.
     """
 
-    voices: Voices
+    contexts: ContextFactory
     records: Records
     on_event: Callable[[CouncilEvent], None] = _nobody
     own: Any = field(default=None)

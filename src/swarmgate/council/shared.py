@@ -122,12 +122,12 @@ class Shared:
         tell: Callable[[CouncilEvent], None] = teller(self.project.listener, on_event)
         record: Record[Q, S, O] | None = None
         try:
-            async with session(self.project, name, allowance=allowed, resume=goes_on) as voices:
-                context = CouncilContext(voices, self.records, tell, own)
+            async with session(self.project, name, allowance=allowed, resume=goes_on) as contexts:
+                context = CouncilContext(contexts, self.records, tell, own)
                 pattern.check(request, context, where or (lambda _: ""))
                 record = self.records.begin(pattern, request, request_hash=hashed, allowance=allowed, part_of=_whole())
                 if not there and (needed := pattern.needs(request, context)):
-                    voices.budget.require_room(needed, pattern.first)
+                    contexts.budget.require_room(needed, pattern.first)
                 record.repair()
                 if there and models is not None and hashed != there.standing.request_hash:
                     record.unanswer("the project changed since it began")

@@ -20,7 +20,7 @@ from swarmgate.council.orchestration.rules import RULES
 from swarmgate.council.orchestration.runner import PatternOutput
 from swarmgate.council.orchestration.state import Ended, State, outcome_of, under_way
 from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
-from swarmgate.council.participants.contexts import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.records.lifecycle import Resumed
 from swarmgate.council.records.record import Record
 from swarmgate.council.records.redaction import NAMES
@@ -86,7 +86,7 @@ class Place:
         record = self.records.begin(ORCHESTRATION, asked)
         work = Work(runner, RULES.apply(replace(record.standing.own, asked=asked), Resumed()))
         tell = cast("Callable[[CouncilEvent], None]", self.events.append)
-        await run(ORCHESTRATION, record, CouncilContext(cast("Voices", None), self.records, tell, work))
+        await run(ORCHESTRATION, record, CouncilContext(cast("ContextFactory", None), self.records, tell, work))
         outcome = outcome_of(record.standing.own)
         assert outcome
         return work, outcome

@@ -16,7 +16,7 @@ from swarmgate.domain.usage import Usage
 from swarmgate.evaluation.debate.cache import Answers, Meter, Place, Remembering
 from swarmgate.evaluation.debate.experiment_arms import Arm
 from swarmgate.evaluation.debate.fixtures import Item
-from swarmgate.evaluation.debate.participants import SeatedVoices
+from swarmgate.evaluation.debate.participants import ExperimentContexts
 from swarmgate.evaluation.debate.runs import Seated
 from swarmgate.llm.model import ModelReply, ModelRequest
 from swarmgate.testing import ReceivedRequest, ScriptedServer
@@ -91,7 +91,7 @@ def seated_at(model: Simulated, folder: Path, wall_time_s: float = 300) -> Seate
     answers, prompts, files = Answers(folder / "cache"), Prompts(), FileTree(place)
     commands = CommandRunner(choose("none"), Confinement(root=place, home=place))
 
-    def seated(arm: Arm, *, repeat: int, seed: int, meter: Meter) -> SeatedVoices:
+    def seated(arm: Arm, *, repeat: int, seed: int, meter: Meter) -> ExperimentContexts:
         def agent(seat: Seat) -> AgentContext:
             at = Place(arm=arm, seat=seat.id, repeat=repeat, seed=seed)
             remembering = Remembering(model, settings="", place=at, answers=answers, meter=meter)
@@ -99,7 +99,7 @@ def seated_at(model: Simulated, folder: Path, wall_time_s: float = 300) -> Seate
                 model=remembering, files=files, prompts=prompts, commands=commands, limits=limits, persona=seat.system
             )
 
-        return SeatedVoices(agent)
+        return ExperimentContexts(agent)
 
     return seated
 

@@ -21,7 +21,7 @@ from swarmgate.council.chat.state import State
 from swarmgate.council.chat.turn import AgentTurn, ChatBudget, too_long
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.participants.call_recorder import CallRecorder
-from swarmgate.council.participants.contexts import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.pattern import Pattern, Unfinished, Where
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
@@ -44,10 +44,10 @@ class Room:
     sizes: dict[str, int] = field(default_factory=dict)
     budget: ChatBudget = field(default_factory=lambda: ChatBudget(0, 0))
 
-    def enter(self, state: State, voices: Voices) -> None:
+    def enter(self, state: State, contexts: ContextFactory) -> None:
         """Makes it ready for the first turn of the session."""
         if not self.agents:
-            self.agents = _agents(state.chat, voices)
+            self.agents = _agents(state.chat, contexts)
             self.sizes = _sizes(self.agents)
             self.budget = ChatBudget(state.chat.messages - state.said, state.chat.tokens - state.usage.tokens)
 
@@ -62,7 +62,7 @@ class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
             CouncilRefused: it does not fit the window of an agent.
             ConfigError, MissingRequirement: an agent has no model or no key.
         """
-        if unfit := too_long(request, request.opening, _sizes(_agents(request, context.voices))):
+        if unfit := too_long(request, request.opening, _sizes(_agents(request, context.contexts))):
             raise CouncilRefused(
                 f"`initial.content` is too long: {unfit}",
                 hint="Put it into a file of the repository and name that, or give that agent a model with a larger "
@@ -81,7 +81,7 @@ class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
             case CountCalls():
                 return [CallsLost(usage=room.calls() - state.usage)]
             case TakeTurn(agent):
-                room.enter(state, context.voices)
+                room.enter(state, context.contexts)
                 return [await _turn(agent, state, room)]
         why = "; ".join(f"{agent}: {why}" for agent, why in sorted(state.waiting.items()))
         raise EndpointFailed(
@@ -117,8 +117,8 @@ async def _turn(name: str, state: State, room: Room) -> TurnTaken:
     return TurnTaken(turn=turn.on_record(tuple(message.number for message in inbox)))
 
 
-def _agents(chat: Chat, voices: Voices) -> dict[str, AgentContext]:
-    return {agent.id: voices.agent(agent) for agent in chat.agents}
+def _agents(chat: Chat, contexts: ContextFactory) -> dict[str, AgentContext]:
+    return {agent.id: contexts.agent(agent) for agent in chat.agents}
 
 
 def _sizes(agents: dict[str, AgentContext]) -> dict[str, int]:

@@ -20,7 +20,7 @@ from swarmgate.council.critique.rules import CritiqueRules, given_up
 from swarmgate.council.critique.scoring import best, version_of
 from swarmgate.council.critique.state import EVALUATOR, Check, Judge, State, Write, by_voice
 from swarmgate.council.limits import WHOLE_SECONDS
-from swarmgate.council.participants.contexts import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.participants.question import AskResult, ask, bounded
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.records.lifecycle import Standing
@@ -82,7 +82,10 @@ class Critiquing(CritiqueRules, Pattern[Critique, State, CritiqueOutcome]):
         if context.own.checks is None and any(each.programmatic for each in request.criteria):
             raise CouncilRefused("`criteria`: commands and gates judge in a project only, and there is none here")
         first, judged = generating(request), evaluating(request, 1, request.draft)
-        for agent, brief in ((_author(request, context.voices), first), (_evaluator(request, context.voices), judged)):
+        for agent, brief in (
+            (_author(request, context.contexts), first),
+            (_evaluator(request, context.contexts), judged),
+        ):
             if why := too_large(agent, brief):
                 raise CouncilRefused(
                     f"`material` has {len(request.material):,} characters, `draft` {len(request.draft):,}: {why}",
@@ -91,7 +94,7 @@ class Critiquing(CritiqueRules, Pattern[Critique, State, CritiqueOutcome]):
 
     def needs(self, request: Critique, context: CouncilContext) -> int:
         """The prompt of the first version, in tokens; none where there is a draft."""
-        return 0 if request.draft else prompt_tokens(request, _author(request, context.voices))
+        return 0 if request.draft else prompt_tokens(request, _author(request, context.contexts))
 
     async def do(self, step: Hashable, state: State, context: CouncilContext) -> Sequence[Frozen]:
         """Has one voice or one program do its part.
@@ -104,11 +107,11 @@ class Critiquing(CritiqueRules, Pattern[Critique, State, CritiqueOutcome]):
         took = _Took()
         match step:
             case Write():
-                event: Written | Checked | Judged = await _written(step, state, work, context.voices, took)
+                event: Written | Checked | Judged = await _written(step, state, work, context.contexts, took)
             case Check():
                 event = await _checked(step, state, work, took)
             case Judge():
-                event = await _judged(step, state, work, context.voices, took)
+                event = await _judged(step, state, work, context.contexts, took)
             case _:
                 raise given_up(state)
         return [event]
@@ -132,10 +135,10 @@ class _Took:
         return {"failed": failed, **asked, "started_at": self._started_at, "seconds": seconds}
 
 
-async def _written(step: Write, state: State, work: Work, voices: Voices, took: _Took) -> Written:
+async def _written(step: Write, state: State, work: Work, contexts: ContextFactory, took: _Took) -> Written:
     done, top = work.whole(state.done), best(state.done)
     brief = improving(work.critique, done) if top else generating(work.critique)
-    result = await _ask_within_window(_author(work.critique, voices), brief, read=version_in)
+    result = await _ask_within_window(_author(work.critique, contexts), brief, read=version_in)
     if result.value is not None:
         work.versions[step.number] = result.value
     built_on = top.number if top else 0
@@ -154,10 +157,10 @@ async def _checked(step: Check, state: State, work: Work, took: _Took) -> Checke
     return Checked(**named, score=score, **took())
 
 
-async def _judged(step: Judge, state: State, work: Work, voices: Voices, took: _Took) -> Judged:
+async def _judged(step: Judge, state: State, work: Work, contexts: ContextFactory, took: _Took) -> Judged:
     brief = evaluating(work.critique, step.number, work.version(state))
     form = evaluation_of(by_voice(work.critique))
-    result = await _ask_within_window(_evaluator(work.critique, voices), brief, read=form)
+    result = await _ask_within_window(_evaluator(work.critique, contexts), brief, read=form)
     scores, suggestions = result.value or ((), ())
     return Judged(number=step.number, scores=scores, suggestions=suggestions, **took(result))
 
@@ -169,17 +172,17 @@ async def _ask_within_window(agent: AgentContext, brief: Brief, *, read: Any) ->
     return await ask(agent, brief, read=read)
 
 
-def _author(critique: Critique, voices: Voices) -> AgentContext:
+def _author(critique: Critique, contexts: ContextFactory) -> AgentContext:
     """Who makes the versions.
 
     Raises:
         ConfigError, MissingRequirement: it has no model, or no key.
     """
-    return _bounded(critique, voices.agent(Seat(id=critique.who, model=critique.model, system=critique.system)))
+    return _bounded(critique, contexts.agent(Seat(id=critique.who, model=critique.model, system=critique.system)))
 
 
-def _evaluator(critique: Critique, voices: Voices) -> AgentContext:
-    return _bounded(critique, voices.agent(Seat(id=EVALUATOR, model=critique.evaluator_model or critique.model)))
+def _evaluator(critique: Critique, contexts: ContextFactory) -> AgentContext:
+    return _bounded(critique, contexts.agent(Seat(id=EVALUATOR, model=critique.evaluator_model or critique.model)))
 
 
 def _bounded(critique: Critique, agent: AgentContext) -> AgentContext:

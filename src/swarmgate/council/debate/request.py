@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from swarmgate.council.debate.model import Debate
-from swarmgate.council.participants.contexts import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.pattern import Where
 from swarmgate.council.requests.seats import checked, seat_of, seats_of
 from swarmgate.domain.review.votes import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
@@ -123,7 +123,7 @@ def seats_for(participants: Sequence[Participant]) -> tuple[Seat, ...]:
     return seats
 
 
-def check_models(debate: Debate, voices: Voices, where: Where) -> None:
+def check_models(debate: Debate, contexts: ContextFactory, where: Where) -> None:
     """Tells what a voice lacks before anybody is asked.
 
     Raises:
@@ -135,8 +135,8 @@ def check_models(debate: Debate, voices: Voices, where: Where) -> None:
     places += [(debate.moderator, ("moderator", "model"))] if debate.moderator else []
     for each, place in places:
         try:
-            voices.agent(each)
+            contexts.agent(each)
         except (ConfigError, CouncilRefused, MissingRequirement) as error:
             raise type(error)(f"{where(place)}{each.id}: {error.message}", hint=error.hint) from error
     if debate.parent:
-        voices.parent()
+        contexts.parent()

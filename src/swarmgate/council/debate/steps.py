@@ -22,7 +22,7 @@ from swarmgate.council.debate.transcript import Transcript, check_fits
 from swarmgate.council.debate.voting import VOTE, bounded, brief_of, speech_of
 from swarmgate.council.participants.call_recorder import with_recorder
 from swarmgate.council.participants.context_window import material_sections, window_of
-from swarmgate.council.participants.contexts import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.review.votes import Seat, message_id
@@ -36,13 +36,13 @@ class Debating(DebateRules, Pattern[Debate, DebateState, Outcome]):
     def check(self, request: Debate, context: CouncilContext, where: Where) -> None:
         """Insists that everybody has a model, and can read question, material and a line of each message."""
         check(request)
-        check_models(request, context.voices, where)
-        readers = _readers(request, context.voices)
+        check_models(request, context.contexts, where)
+        readers = _readers(request, context.contexts)
         check_fits(request, [(name, window_of(agent, brief)) for name, agent, brief in readers])
 
     def needs(self, request: Debate, context: CouncilContext) -> int:
         """The prompts of all voices in round 1, at a token per 4 characters."""
-        return sum(_prompt_tokens(request, seat, context.voices) for seat in request.seats)
+        return sum(_prompt_tokens(request, seat, context.contexts) for seat in request.seats)
 
     async def do(self, step: Hashable, state: DebateState, context: CouncilContext) -> Sequence[Frozen]:
         """Asks one voice, or compares what a round brought.
@@ -80,7 +80,7 @@ class _SharedTranscript:
 async def _spoken(step: Speak, state: DebateState, context: CouncilContext) -> Spoke:
     debate = state.debate
     seat = next(each for each in debate.seats if each.id == step.seat)
-    agent, own = bounded(context.voices.agent(seat), debate), _own_sections(state, seat)
+    agent, own = bounded(context.contexts.agent(seat), debate), _own_sections(state, seat)
     shared = _shared_transcript(state, context) if state.rounds else None
     transcript = shared.transcript.render(shared.room, own=seat.id) if shared else None
     brief = _brief(debate, seat, step.round, (transcript.section, *own) if transcript else own)
@@ -94,7 +94,7 @@ async def _spoken(step: Speak, state: DebateState, context: CouncilContext) -> S
 async def _moderated(state: DebateState, context: CouncilContext) -> Moderated:
     debate, began = state.debate, time.perf_counter()
     chair = debate.moderator or debate.seats[0]
-    agent = bounded(context.voices.agent(chair), debate)
+    agent = bounded(context.contexts.agent(chair), debate)
     decided = await moderated(agent, debate, state.rounds, final=state.final)
     return Moderated(round=state.number, moderation=decided, seconds=round(time.perf_counter() - began, 4))
 
@@ -109,7 +109,7 @@ async def _compared(state: DebateState) -> Compared:
 
 
 async def _synthesised(state: DebateState, context: CouncilContext) -> Synthesised | SynthesisFailed:
-    agent = context.voices.parent()
+    agent = context.contexts.parent()
     if agent is None:
         return Synthesised()
     recorded, recorder = with_recorder(agent)
@@ -126,7 +126,7 @@ def _shared_transcript(state: DebateState, context: CouncilContext) -> _SharedTr
     if state.number not in cached:
         room = min(
             window_of(
-                context.voices.agent(seat), _brief(state.debate, seat, state.number, _own_sections(state, seat))
+                context.contexts.agent(seat), _brief(state.debate, seat, state.number, _own_sections(state, seat))
             ).room
             for seat in state.present
         )
@@ -147,16 +147,16 @@ def _brief(debate: Debate, seat: Seat, number: int, sections: Sequence[Section])
     return brief_of(seat, number, own, task=debate.task, attempt=debate.attempt)
 
 
-def _readers(debate: Debate, voices: Voices) -> Iterable[tuple[str, AgentContext, Brief]]:
+def _readers(debate: Debate, contexts: ContextFactory) -> Iterable[tuple[str, AgentContext, Brief]]:
     """Whoever reads the debate: the name, the agent context, and the longest brief less the transcript."""
     for seat in debate.seats:
-        yield f"participant {seat.id}", voices.agent(seat), _brief(debate, seat, debate.rounds, (VOTE,))
+        yield f"participant {seat.id}", contexts.agent(seat), _brief(debate, seat, debate.rounds, (VOTE,))
     if debate.moderator:
-        yield "the moderator", voices.agent(debate.moderator), moderator_brief(debate, debate.rounds)
-    if debate.parent and (parent := voices.parent()):
+        yield "the moderator", contexts.agent(debate.moderator), moderator_brief(debate, debate.rounds)
+    if debate.parent and (parent := contexts.parent()):
         yield "the architect", parent, synthesis_brief(debate)
 
 
-def _prompt_tokens(debate: Debate, seat: Seat, voices: Voices) -> int:
-    window = window_of(voices.agent(seat), _brief(debate, seat, 1, ()))
+def _prompt_tokens(debate: Debate, seat: Seat, contexts: ContextFactory) -> int:
+    window = window_of(contexts.agent(seat), _brief(debate, seat, 1, ()))
     return estimated_tokens(window.size - window.room)

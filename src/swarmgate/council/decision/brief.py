@@ -20,7 +20,7 @@ from swarmgate.council.decision.model import (
 from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, proposal_after
 from swarmgate.council.decision.view import rule_of, stand_of
 from swarmgate.council.participants.context_window import material_sections, window_of
-from swarmgate.council.participants.contexts import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.participants.question import brief_for
 from swarmgate.council.requests.toml_lines import Place
 from swarmgate.domain.review.votes import Seat
@@ -88,7 +88,7 @@ def facilitation_brief(
     return brief(*_earlier(decision, (*before, held), room=room, own=seat.id))
 
 
-def prompt_tokens(decision: Decision, voices: Voices) -> int:
+def prompt_tokens(decision: Decision, contexts: ContextFactory) -> int:
     """The prompts of all participants in round 1, at a token per 4 characters, without what is prepared for them.
 
     Raises:
@@ -96,7 +96,7 @@ def prompt_tokens(decision: Decision, voices: Voices) -> int:
     """
     total = 0
     for each in decision.participants:
-        agent = voices.agent(voice_of(each))
+        agent = contexts.agent(voice_of(each))
         window = window_of(agent, contribution_brief(decision, each, agent, ()))
         total += estimated_tokens(window.size - window.room)
     return total

@@ -18,7 +18,7 @@ from swarmgate.council.decision.brief import voice_of
 from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat
 from swarmgate.council.discussion.model import Cited, Conclusion, Mode
 from swarmgate.council.limits import MATERIAL
-from swarmgate.council.participants.contexts import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.records.store import Records
 from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.usage import Usage
@@ -84,15 +84,15 @@ def used(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> Usa
 class _OwnModel:
     """Voices that speak with the model of one participant, where they have none of their own."""
 
-    inner: Voices
+    inner: ContextFactory
     model: str
 
     def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
-        """As `Voices.agent`."""
+        """As `ContextFactory.agent`."""
         return self.inner.agent(seat if seat.model else seat.model_copy(update={"model": self.model}), folder=folder)
 
     def parent(self) -> AgentContext | None:
-        """As `Voices.parent`."""
+        """As `ContextFactory.parent`."""
         return self.inner.parent()
 
 
@@ -110,7 +110,7 @@ async def _discussed(mode: Mode, seat: DecisionSeat, decision: Decision, context
         timeout_s=decision.timeout_s,
         whole_s=decision.whole_s,
     )
-    inner = replace(context, voices=_OwnModel(context.voices, seat.model), own=Session())
+    inner = replace(context, contexts=_OwnModel(context.contexts, seat.model), own=Session())
     record = context.records.begin(DISCUSSION, discussion, part_of=decision.id)
     held = await run(DISCUSSION, record, inner)
     if held is None or held.conclusion is None:
@@ -125,7 +125,7 @@ async def _improved(seat: DecisionSeat, decision: Decision, context: CouncilCont
     text, _ = await steps.prepared(
         voice_of(seat),
         _TASK,
-        context=replace(context, voices=_OwnModel(context.voices, seat.model)),
+        context=replace(context, contexts=_OwnModel(context.contexts, seat.model)),
         id=record_id(decision, seat),
         iterations=seat.critique,
         tokens=decision.tokens,

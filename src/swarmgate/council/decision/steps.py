@@ -56,7 +56,7 @@ class Deciding(DecisionRules, Pattern[Decision, State, DecisionOutcome]):
 
     def needs(self, request: Decision, context: CouncilContext) -> int:
         """The prompts of round 1."""
-        return prompt_tokens(request, context.voices)
+        return prompt_tokens(request, context.contexts)
 
     async def do(self, step: Hashable, state: State, context: CouncilContext) -> Sequence[Frozen]:
         """One preparation, contribution or synthesis.
@@ -153,7 +153,7 @@ def _silence(held: DecisionRound) -> CouncilFailed:
 
 def _agent(context: CouncilContext, decision: Decision, seat: Seat) -> AgentContext:
     """The agent context of a voice under the bounds of one step."""
-    return bounded(context.voices.agent(seat), tokens=decision.tokens, timeout_s=decision.timeout_s)
+    return bounded(context.contexts.agent(seat), tokens=decision.tokens, timeout_s=decision.timeout_s)
 
 
 def _named(context: CouncilContext, decision: Decision, seat: Seat, begins: str) -> AgentContext:

@@ -102,14 +102,14 @@ class Discussions:
             whole_s=settings.whole_s,
             user=user,
         )
-        voices = self._models(discussion)
-        if not user and (known := self._shared.cached(DISCUSSION, discussion, voices, cache=cache)):
+        seat_models = self._models(discussion)
+        if not user and (known := self._shared.cached(DISCUSSION, discussion, seat_models, cache=cache)):
             return self._again(known, on_event)
         held = await self._shared.hold(
             DISCUSSION,
             discussion,
             allowance=self._shared.allowance.but(usd=usd, tokens=tokens),
-            models=voices,
+            models=seat_models,
             own=Session(people or FOLLOWING),
             on_event=cast("Callable[..., None] | None", on_event),
         )

@@ -82,7 +82,7 @@ class Session:
         """
         there, cast = self._participants, cast or provisional(discussion)
         if there is None or (there.discussion, there.cast) != (discussion, cast):
-            there = self._participants = seated(discussion, cast, context.voices)
+            there = self._participants = seated(discussion, cast, context.contexts)
         return there
 
 

@@ -31,7 +31,7 @@ from swarmgate.council.dispatch.request import in_words
 from swarmgate.council.dispatch.rules import DispatchRules, DispatchState, GiveUp, Hold, Try
 from swarmgate.council.dispatch.task_answer import LEAST_ROOM, answer, room_of
 from swarmgate.council.participants.call_recorder import with_recorder
-from swarmgate.council.participants.contexts import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.run import run
 from swarmgate.domain.base import Frozen
@@ -90,7 +90,7 @@ async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tr
     if state.exhausted:
         return Tried(number=number, not_run=state.exhausted, exhausted=True, account=state.account)
     task, began, own = asked.tasks[number - 1], time.monotonic(), _means(context)
-    agent, recorder = with_recorder(context.voices.agent(own.seats[number - 1], folder=task.folder))
+    agent, recorder = with_recorder(context.contexts.agent(own.seats[number - 1], folder=task.folder))
     before = state.reply(number - 1).text if asked.mode is Mode.CHAIN and number > 1 else ""
     found: dict[str, Any] = {"model": agent.model.name}
     try:
@@ -153,7 +153,7 @@ def _means(context: CouncilContext) -> Means:
 def _placed(context: CouncilContext, asked: Dispatch) -> CouncilContext:
     """The surroundings of its debate: each voice reads the folder of its task."""
     folders = {task.name: task.folder for task in asked.tasks}
-    return replace(context, voices=Placed(context.voices, folders), own={})
+    return replace(context, contexts=Placed(context.contexts, folders), own={})
 
 
 def _agent(number: int, asked: Dispatch, context: CouncilContext, where: Where) -> AgentContext:
@@ -168,7 +168,7 @@ def _agent(number: int, asked: Dispatch, context: CouncilContext, where: Where) 
         return where((number, key)) or in_words(number, key)
 
     try:
-        agent = context.voices.agent(_means(context).seats[number - 1], folder=task.folder)
+        agent = context.contexts.agent(_means(context).seats[number - 1], folder=task.folder)
     except UsageError as error:
         key = "folder" if task.folder and "folder" in error.message else "model"
         raise CouncilRefused(f"{begins(key)}{task.name}: {error.message}", hint=error.hint) from error
@@ -218,13 +218,13 @@ def _replies(tasks: Sequence[DispatchTask], rounds: Sequence[Round]) -> tuple[Di
 class Placed:
     """Voices whose files are rooted in the folders of their tasks."""
 
-    voices: Voices
+    contexts: ContextFactory
     folders: Mapping[str, str]
 
     def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
-        """As `Voices.agent`."""
-        return self.voices.agent(seat, folder=folder or self.folders.get(seat.id, ""))
+        """As `ContextFactory.agent`."""
+        return self.contexts.agent(seat, folder=folder or self.folders.get(seat.id, ""))
 
     def parent(self) -> AgentContext | None:
-        """As `Voices.parent`."""
-        return self.voices.parent()
+        """As `ContextFactory.parent`."""
+        return self.contexts.parent()

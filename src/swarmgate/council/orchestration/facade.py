@@ -150,13 +150,13 @@ class Orchestrations:
         checked(asked)
         name, goes_on, records = f"{RULES.name}-{asked.id}", RULES.goes_on(asked.id), self._shared.records
         try:
-            async with opened(self._project, name, allowance=allowance, resume=goes_on) as voices:
+            async with opened(self._project, name, allowance=allowance, resume=goes_on) as contexts:
                 shared = SharedBudget(asked.id, Owner("session", name), allowance, self._runner.used(asked.id))
                 token = SHARED_BUDGET.set(shared)
                 try:
                     record = records.begin(ORCHESTRATION, asked, allowance=allowance)
                     work = Work(self._runner, RULES.apply(replace(record.standing.own, asked=asked), Resumed()))
-                    context = CouncilContext(voices, records, teller(self._project.listener, on_event), work)
+                    context = CouncilContext(contexts, records, teller(self._project.listener, on_event), work)
                     await run(ORCHESTRATION, record, context, allowance=allowance)
                     outcome = work.outcome(record.standing.own)
                 finally:

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from swarmgate.agents.context import AgentContext
 
 
-class Voices(Protocol):
-    """Makes the surroundings of voices."""
+class ContextFactory(Protocol):
+    """Makes the agent contexts of participants."""
 
     def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
         """An agent context with the seat's model and its persona as system text, that reads files and no more.

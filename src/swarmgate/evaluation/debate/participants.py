@@ -98,7 +98,7 @@ class Bench:
         """What this run used so far."""
         return sum((each.model.total for each in self._speakers.values()), Usage())
 
-    def seated(self, arm: Arm, *, repeat: int, seed: int, meter: Meter) -> SeatedVoices:
+    def seated(self, arm: Arm, *, repeat: int, seed: int, meter: Meter) -> ExperimentContexts:
         """The voices of one judgement; all that they take is counted by `meter`."""
 
         def agent(seat: Seat) -> AgentContext:
@@ -115,7 +115,7 @@ class Bench:
                 persona=seat.system,
             )
 
-        return SeatedVoices(agent)
+        return ExperimentContexts(agent)
 
     async def __aenter__(self) -> Self:
         return self
@@ -129,8 +129,8 @@ class Bench:
 
 
 @dataclass(frozen=True)
-class SeatedVoices:
-    """Makes the agent contexts of one judgement (`council.voices.Voices`); there is no parent, the majority decides."""
+class ExperimentContexts:
+    """Makes the agent contexts of one judgement (a `ContextFactory`); there is no parent, the majority decides."""
 
     make: Callable[[Seat], AgentContext]
 

@@ -15,7 +15,7 @@ from swarmgate.council.debate.model import Debate, Round, Speech, tally
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.debate.steps import DEBATING
 from swarmgate.council.debate.voting import vote
-from swarmgate.council.participants.contexts import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.participants.question import concurrently
 from swarmgate.council.records.store import Records
 from swarmgate.domain.review.votes import Tally, Vote
@@ -40,7 +40,7 @@ _ORDER = (Arm.DEBATE, Arm.PARALLEL, Arm.SINGLE)
 class Seated(Protocol):
     """Makes the voices of one judgement, whose calls `meter` counts."""
 
-    def __call__(self, arm: Arm, *, repeat: int, seed: int, meter: Meter) -> Voices:
+    def __call__(self, arm: Arm, *, repeat: int, seed: int, meter: Meter) -> ContextFactory:
         """The voices."""
 
 
@@ -145,20 +145,20 @@ async def _judged(job: Job, setup: Setup, seated: Seated, council: Council, foun
     judged, ballots = list[Judgement](), setup.turns
     for arm in (each for each in _ORDER if each in setup.arms):
         meter = Meter()
-        voices = seated(arm, repeat=job.repeat, seed=setup.seed, meter=meter)
+        contexts = seated(arm, repeat=job.repeat, seed=setup.seed, meter=meter)
         if arm is Arm.DEBATE:
-            verdict = await _debated(debate_of(job, setup, council), voices)
+            verdict = await _debated(debate_of(job, setup, council), contexts)
             ballots = verdict.turns
         else:
-            verdict = await _balloted(job, setup, voices, 1 if arm is Arm.SINGLE else ballots)
+            verdict = await _balloted(job, setup, contexts, 1 if arm is Arm.SINGLE else ballots)
         found.check_answered(meter)
         judged.append(_judgement(job, arm, verdict, meter))
     return judged
 
 
-async def _debated(debate: Debate, voices: Voices) -> _Verdict:
+async def _debated(debate: Debate, contexts: ContextFactory) -> _Verdict:
     try:
-        rounds = await _held(debate, voices)
+        rounds = await _held(debate, contexts)
     except CouncilFailed as error:
         # Nobody gave anything that counts. The other arm gets the ballots of a whole debate all the same.
         seats = len(debate.seats)
@@ -172,14 +172,14 @@ async def _debated(debate: Debate, voices: Voices) -> _Verdict:
     )
 
 
-async def _held(debate: Debate, voices: Voices) -> tuple[Round, ...]:
+async def _held(debate: Debate, contexts: ContextFactory) -> tuple[Round, ...]:
     """The rounds of a debate that nobody keeps: it always begins anew, and voices that answered answer the same.
 
     Raises:
         CouncilFailed: nobody gave anything that counts.
     """
     nowhere = Records(FileDocuments(Path(os.devnull)), clean=lambda value: value)
-    context, state = CouncilContext(voices, nowhere, own={}), RULES.begin(debate)
+    context, state = CouncilContext(contexts, nowhere, own={}), RULES.begin(debate)
     while steps := RULES.next(state):
         for events in await concurrently([DEBATING.do(step, state, context) for step in steps]):
             for event in events:
@@ -187,9 +187,9 @@ async def _held(debate: Debate, voices: Voices) -> tuple[Round, ...]:
     return state.rounds
 
 
-async def _balloted(job: Job, setup: Setup, voices: Voices, number: int) -> _Verdict:
+async def _balloted(job: Job, setup: Setup, contexts: ContextFactory, number: int) -> _Verdict:
     asked = (
-        vote(voices.agent(seat), seat, question=question(job.item), material=material(job.item))
+        vote(contexts.agent(seat), seat, question=question(job.item), material=material(job.item))
         for seat in ballots_of(job, setup, number)
     )
     return _counted(await asyncio.gather(*asked), turns=number)

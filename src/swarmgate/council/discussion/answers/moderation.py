@@ -94,21 +94,21 @@ class RoundAssessment(Scores, Spoken):
         return (*super().spellings(), "scores")
 
 
-def framing_of(voices: Mapping[str, str]) -> Form[Frame, Part]:
+def framing_of(names: Mapping[str, str]) -> Form[Frame, Part]:
     """How a round is framed; `voices` are the ids of those that may be named, by id and by name.
 
     Without a budget that is a number it is asked for once more; then 4 is taken, noted.
     """
-    return Form(Frame, lambda given: _framed(given, voices), prose=prose_of)
+    return Form(Frame, lambda given: _framed(given, names), prose=prose_of)
 
 
-def _framed(given: Frame, voices: Mapping[str, str]) -> Part:
+def _framed(given: Frame, names: Mapping[str, str]) -> Part:
     lines, noted = [], list(given.noted)
     for each in given.fault_lines:
-        between, stray = known(each.between, voices)
+        between, stray = known(each.between, names)
         noted += [f"{name} in a fault line is no voice" for name in stray]
         if each.axis:
-            ids = tuple(dict.fromkeys(voices[name] for name in between))
+            ids = tuple(dict.fromkeys(names[name] for name in between))
             lines.append(FaultLine(between=ids, axis=each.axis, description=each.description))
     if not lines:
         raise Unread("`faultLines` has no line with an `axis`.")

@@ -34,12 +34,12 @@ class Turn:
 def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound], participants: Participants) -> Turn:
     """What is asked in a step that is due."""
     ids = (*participants.experts, *participants.fixed)
-    voices = {each.name: each.id for each in participants.cast.experts} | {each: each for each in ids}
+    names = {each.name: each.id for each in participants.cast.experts} | {each: each for each in ids}
     match step:
         case Step.POSITION:
             return Turn(step, lambda reader: reader.position)
         case Step.FRAME:
-            return Turn(step, lambda _: framing_of(voices))
+            return Turn(step, lambda _: framing_of(names))
         case Step.ARGUE:
             return Turn(step, lambda reader: reader.argument)
         case Step.ATTACK | Step.STRESS:

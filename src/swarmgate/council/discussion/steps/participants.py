@@ -21,7 +21,7 @@ from swarmgate.council.discussion.steps.transcript import (
 )
 from swarmgate.council.discussion.view.message import measured_line
 from swarmgate.council.participants.context_window import Window, window_of
-from swarmgate.council.participants.contexts import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.participants.question import AskResult, ask, bounded, brief_for
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement
@@ -147,7 +147,7 @@ class Participants:
         return "\n".join(lines)
 
 
-def seated(discussion: Discussion, cast: Cast, voices: Voices) -> Participants:
+def seated(discussion: Discussion, cast: Cast, contexts: ContextFactory) -> Participants:
     """Everybody at the table, each with an agent context, before anybody is asked.
 
     Raises:
@@ -155,7 +155,7 @@ def seated(discussion: Discussion, cast: Cast, voices: Voices) -> Participants:
         CouncilRefused: topic and material do not fit somebody's window.
     """
     seats = [*(_expert_seats(cast)), *(_role_seat(role, cast) for role in discussion.extent.roles)]
-    agents = {seat.id: _agent(seat, discussion, voices) for seat in seats}
+    agents = {seat.id: _agent(seat, discussion, contexts) for seat in seats}
     participants = Participants(discussion, cast, agents)
     _check_fits(participants)
     return participants
@@ -203,9 +203,9 @@ def _role_seat(role: str, cast: Cast) -> Seat:
     return Seat(id=role, model=cast.models.get(role, ""), system=_ROLES.get(role, _CROSS_DOMAIN))
 
 
-def _agent(seat: Seat, discussion: Discussion, voices: Voices) -> AgentContext:
+def _agent(seat: Seat, discussion: Discussion, contexts: ContextFactory) -> AgentContext:
     try:
-        agent = voices.agent(seat)
+        agent = contexts.agent(seat)
     except (ConfigError, MissingRequirement) as error:
         named = error.message if seat.id in error.message else f"{seat.id}: {error.message}"
         raise type(error)(named, hint=error.hint) from error

@@ -18,7 +18,7 @@ from swarmgate.council.debate.first_look import first_look
 from swarmgate.council.debate.model import Debate, DebateRecord, Speech
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.debate.steps import DEBATING
-from swarmgate.council.participants.contexts import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.progress import progress_line
@@ -301,7 +301,7 @@ class _Contest:
         return expected_tokens(counts, once=once, seats=len(self._seats), rounds=rounds)
 
     @cached_property
-    def _voices(self) -> Voices:
+    def _voices(self) -> ContextFactory:
         return self.ctx.voices(self._tokens, self._accounts)
 
     def _accounts(self) -> Iterator[Account]:
