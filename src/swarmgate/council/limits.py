@@ -36,7 +36,7 @@ CRITERIA = Limit(least=1, most=10)
 """Criteria of a critique."""
 
 VOICE_SECONDS = Limit(least=1, most=900, unit="s")
-"""The longest time of one voice in one step."""
+"""The longest time of one participant in one step."""
 
 WHOLE_SECONDS = Limit(least=1, most=1800, unit="s")
 """The longest time of one whole pattern, in one sitting: what is taken up again starts anew."""
@@ -45,7 +45,7 @@ TOPIC = Limit(least=1, most=4_000, unit="characters")
 """A topic, a question or the task of a critique; what it is about goes into the material."""
 
 MATERIAL = Limit(least=0, most=400_000, unit="characters")
-"""What it is about. It must fit the windows of the voices too."""
+"""What it is about. It must fit the windows of the participants too."""
 
 PERSONA = Limit(least=0, most=8_000, unit="characters")
 """The system text, perspective or rubric of one participant or criterion."""

@@ -38,7 +38,7 @@ class Unfinished(Exception):
 
 
 class Pattern(Rules[Q, S, O]):
-    """One form in which several voices work on one request."""
+    """One form in which several participants work on one request."""
 
     def check(self, request: Q, context: CouncilContext, where: Where) -> None:
         """Insists that it can be held, before anything is on record: everybody has a model, and what is asked fits.

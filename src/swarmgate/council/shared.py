@@ -27,7 +27,7 @@ from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, Led
 from swarmgate.journal.store import opened
 from swarmgate.project import Project
 
-# Late imports are here for start-up time: who looks at records needs no voices.
+# Late imports are here for start-up time: who looks at records needs no participants.
 if TYPE_CHECKING:
     from swarmgate.council.pattern import Pattern, Where
     from swarmgate.council.records.lifecycle import Standing
@@ -42,7 +42,7 @@ _ANSWERS_HANG_ON = {
     *("roles", "providers", "models", "breakers", "loop", "project"),
     *("commands", "tests", "gates", "scope", "authority"),
 }
-"""The sections of settings that count for the cache: those of voices, and those of commands and gates as criteria.
+"""The sections of settings that count for the cache: of participants, and of commands and gates as criteria.
 
 `[council]` stands in the requests; budgets, prices and the rest change no answer.
 """
@@ -96,14 +96,14 @@ class Shared:
             pattern: of the request.
             request: what is asked for.
             allowance: what all of it may use; None: as it was begun with, or as `[council]` says.
-            models: the model of every voice by its name, where the result may answer the same request again.
+            models: the model of every participant by its name, where the result may answer the same request again.
             own: what the pattern needs beside (`CouncilContext.own`).
             on_event: told of everything that happens.
             where: how messages about a key of the request begin.
 
         Raises:
             CouncilRefused: it cannot be held as asked, or goes on in another process.
-            ConfigError, MissingRequirement: a voice has no model or no key.
+            ConfigError, MissingRequirement: a participant has no model or no key.
             CouncilFailed: nothing came of it; that is on record.
             BudgetExhausted: a budget is used up; the hint says how it goes on.
             LedgerError: its record is damaged.
@@ -227,7 +227,7 @@ class Shared:
         Args:
             pattern: of the request.
             request: what is asked for; its `id` does not count.
-            models: the model of every voice by its name, as it stands after all settings.
+            models: the model of every participant by its name, as it stands after all settings.
         """
         asked = pattern.sought(request).model_dump(mode="json", exclude={"id"})
         whole = {"pattern": pattern.name, "request": asked, "models": dict(models), "state": self._state()}
@@ -289,8 +289,8 @@ class Shared:
 
         The files as they are now (untracked ones too, ignored ones and `.swarm/` not: to commit a record, or anything
         else as it is, changes nothing), AGENTS.md, the project's own prompts, context, gates and accepted findings, the
-        settings that voices, commands and gates hang on, and the variables that commands inherit by their names. What
-        is installed does not count.
+        settings that participants, commands and gates hang on, and the variables that commands inherit by their names.
+        What is installed does not count.
         """
         from swarmgate.agents.briefs.house_rules import lying  # noqa: PLC0415
         from swarmgate.workspace.git.driver import Driver  # noqa: PLC0415

@@ -96,7 +96,7 @@ def test_what_cut_a_turn_is_known_when_it_is_known_what_came_after() -> None:
 
 def test_what_is_said_together_with_the_end_is_unsent() -> None:
     state = after(begun(), turn("ada", read=(1,), summary="Safe."), turn("bob", ("ada", "Wait!"), read=(1,)))
-    assert state.said == 0
+    assert state.sent_count == 0
     assert [(each.cut, each.read, [draft.content for draft in each.unsent]) for each in state.all_turns()][1:] == [
         (True, (), ["Wait!"])
     ]

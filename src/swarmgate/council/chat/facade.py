@@ -3,7 +3,7 @@
 result = await Swarm(path).council.swarm(agents=[{"id": "ann"}, {"id": "bob"}], initial={"from": "ann", ...})
 """
 
-# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither participants nor models
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Chats:
             agents: 2 to 32, each with `id`, and perhaps `model` and `system`.
             initial: the opening: `from` (an agent, or `moderator`), `to` (an agent, several, or `all`), `content`.
             ttl_s: seconds until it is over, whether a process is at it or not; None: as `[council.chat]` says.
-            messages: that the agents may send; None: as above.
-            tokens: that they may use together; None: as above.
+            messages: that the agents may send; None: as `[council.chat]` says.
+            tokens: that they may use together; None: as `[council.chat]` says.
             moderator: the id of the agent that sees every message and alone may end the chat; None: there is none.
             id: its name; empty: the time and four letters.
 

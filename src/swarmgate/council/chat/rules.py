@@ -81,7 +81,7 @@ class ChatRules(Rules[Chat, State, ChatResult]):
             summary=state.synthesis.summary if state.synthesis else "",
             by=state.synthesis.agent if state.synthesis else "",
             why=f"{names} failed" if state.end is ChatEnd.FAILED else "",
-            messages=state.said,
+            messages=state.sent_count,
             turns=len(state.turns) + len(state.cut),
             failed_turns=state.failed_turns,
             usage=state.usage,

@@ -49,7 +49,7 @@ class Room:
         if not self.agents:
             self.agents = _agents(state.chat, contexts)
             self.sizes = _sizes(self.agents)
-            self.budget = ChatBudget(state.chat.messages - state.said, state.chat.tokens - state.usage.tokens)
+            self.budget = ChatBudget(state.chat.messages - state.sent_count, state.chat.tokens - state.usage.tokens)
 
 
 class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
@@ -74,7 +74,7 @@ class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
 
         Raises:
             EndpointFailed: nobody who has something to read can be reached; the chat can be resumed.
-            BudgetExhausted, MissingRequirement, ConfigError: as they come; as above.
+            BudgetExhausted, MissingRequirement, ConfigError: as they come.
         """
         room: Room = context.own
         match step:

@@ -23,7 +23,7 @@ from swarmgate.errors import BreakerTripped, EndpointFailed, ModelError
 from swarmgate.llm.endpoint.wire import estimated_tokens
 from swarmgate.llm.model import ModelReply, ModelRequest
 
-MOST_SAID = 16
+MOST_SENT = 16
 """Messages of one turn, from which on it is over."""
 
 
@@ -104,7 +104,7 @@ _PARAMETERS = 300
 class AgentTurn:
     """A turn while it goes on, and what came of it.
 
-    `rooms` are the characters of messages that each agent reads at once. `said` are its messages so far. `summary` is
+    `rooms` are the characters of messages that each agent reads at once. `sent` are its messages so far. `summary` is
     set where it ended the chat; `failed` says why it came to nothing, and `unreachable` that its endpoint was at fault;
     `stopped` what cut it short after it had spoken, and `cut` that the tokens of the chat were used up before that.
     """
@@ -115,7 +115,7 @@ class AgentTurn:
     rooms: Mapping[str, int]
     recorder: CallRecorder
     began_at: float
-    said: list[Draft] = field(default_factory=list)
+    sent: list[Draft] = field(default_factory=list)
     summary: str = ""
     failed: str = ""
     unreachable: bool = False
@@ -123,7 +123,7 @@ class AgentTurn:
     cut: bool = False
 
     async def take(self, agent: AgentContext, brief: Brief) -> None:
-        """Have the agent work at its brief; `heard` has what its calls used, whatever came of them.
+        """Have the agent work at its brief; `recorder` has what its calls used, whatever came of them.
 
         Raises:
             BudgetExhausted, MissingRequirement, ConfigError: as they come.
@@ -137,7 +137,7 @@ class AgentTurn:
             self.summary = ending.value
         except _TurnEnded as over:
             self.stopped = str(over)
-            self.cut = isinstance(over, _NoTokens) and not self.said
+            self.cut = isinstance(over, _NoTokens) and not self.sent
         except ModelError as error:
             self._broken(error)
 
@@ -145,7 +145,7 @@ class AgentTurn:
         """The turn that came to its end, as it goes on record; `read` are the messages that it was shown."""
         return self._signed(
             read=read,
-            said=tuple(self.said),
+            said=tuple(self.sent),
             failed=self.failed,
             unreachable=self.unreachable,
             stopped=self.stopped,
@@ -156,11 +156,11 @@ class AgentTurn:
     @property
     def began(self) -> bool:
         """Whether it has asked a model anything, or said anything."""
-        return bool(self.recorder.prompt_hash or self.said)
+        return bool(self.recorder.prompt_hash or self.sent)
 
     def cut_off(self) -> ChatTurn:
         """The turn that did not come to its end, as it stands now."""
-        return self._signed(cut=True, unsent=tuple(self.said))
+        return self._signed(cut=True, unsent=tuple(self.sent))
 
     def _signed(self, **fields: Any) -> ChatTurn:
         recorder = self.recorder
@@ -177,27 +177,27 @@ class AgentTurn:
     def _broken(self, error: ModelError) -> None:
         """What was said before a breaker tripped stands; of a turn that failed otherwise, nothing does."""
         why = one_line(f"{type(error).__name__}: {error.message}")
-        if isinstance(error, BreakerTripped) and self.said:
+        if isinstance(error, BreakerTripped) and self.sent:
             self.stopped = why
             return
         self.failed = why
         self.unreachable = isinstance(error, EndpointFailed)
-        self.budget.messages += len(self.said)
-        self.said.clear()
+        self.budget.messages += len(self.sent)
+        self.sent.clear()
 
     async def _send(self, call: SendMessage) -> str:
         to = recipients(self.chat, self.agent, call.to)
         draft = Draft(sender=self.agent, to=to, content=_content(call.content))
         if unfit := too_long(self.chat, draft, self.rooms):
             raise Refused(f"`content` is too long: {unfit}; send it in several messages")
-        if draft in self.said:
+        if draft in self.sent:
             raise _TurnEnded("it said the same again")
         if self.budget.messages <= 0:
             raise _TurnEnded("no message is left")
         self.budget.messages -= 1
-        self.said.append(draft)
-        if len(self.said) == MOST_SAID:
-            raise _TurnEnded(f"it sent {MOST_SAID} messages, as many as one turn may")
+        self.sent.append(draft)
+        if len(self.sent) == MOST_SENT:
+            raise _TurnEnded(f"it sent {MOST_SENT} messages, as many as one turn may")
         return f"Goes to {', '.join(to)} when your turn ends: end it with a short text, or send another message."
 
     def _synthesized(self, call: Synthesize) -> str:

@@ -33,7 +33,7 @@ def record(state: State, result: ChatResult | None) -> ChatRecord:
 def summary(state: State, result: ChatResult | None) -> ChatSummary:
     """A chat in a list."""
     chat, end = state.chat, result.end if result else None
-    return ChatSummary(id=chat.id, agents=chat.names, messages=state.said, created_at=chat.created_at, end=end)
+    return ChatSummary(id=chat.id, agents=chat.names, messages=state.sent_count, created_at=chat.created_at, end=end)
 
 
 # --- progress ---

@@ -49,7 +49,7 @@ def prompt_tokens(critique: Critique, author: AgentContext) -> int:
 
 
 def too_large(agent: AgentContext, brief: Brief) -> str:
-    """Why a voice cannot be told this; empty where it can."""
+    """Why a participant cannot be told this; empty where it can."""
     window = window_of(agent, brief)
     if window.room >= 0:
         return ""

@@ -3,7 +3,7 @@
 outcome = await Swarm(path).council.critique("Write the release notes of 2.0", iterations=4)
 """
 
-# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither participants nor models
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Critiques:
         on_event: OnEvent | None = None,
         where: Where = lambda _: "",
     ) -> CritiqueOutcome:
-        """Has a voice make a version, another judge it, and improves it until it is good enough; gives the best one.
+        """Has a participant make a version and another judge it until it is good enough; returns the best version.
 
         Args:
             task: what is made, 1 to 4,000 characters.
@@ -86,14 +86,14 @@ class Critiques:
             default_id: its name where no record answers; empty: the time and four letters.
             tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
             usd: the same in US dollars; None: `[council] usd`.
-            timeout_s: the longest time of one voice in one step, 1 to 900; None: `[council] timeout_s`.
+            timeout_s: the longest time of one participant in one step, 1 to 900; None: `[council] timeout_s`.
             on_event: told of everything that happens.
             where: how messages about an argument begin.
 
         Raises:
             CouncilRefused: it cannot be held as asked; the message names the parameter and its limit.
             UnsafePath: `target` is no path in the repository.
-            ConfigError, MissingRequirement: a voice has no model or no key, or there is no sandbox for a command.
+            ConfigError, MissingRequirement: a participant has no model or no key, or there is no sandbox for a command.
             CouncilFailed: no version was made, or none could be judged.
             BudgetExhausted: a budget is used up; `resume_critique` goes on.
         """

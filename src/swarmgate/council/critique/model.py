@@ -65,7 +65,7 @@ class Critique(Frozen):
     is there already. `target` is the path, in the repository, at which commands and gates see a version. `stop` is the
     weighted mean from which it is good enough, where every criterion meets its threshold too. `learnt_from` is how many
     past runs the weights come from; 0: they are those that were given. `who` makes the versions: its name on the wire.
-    `tokens` and `timeout_s`, in seconds, bound one step of one voice, `whole_s` all of it in one sitting.
+    `tokens` and `timeout_s`, in seconds, bound one step of one participant, `whole_s` all of it in one sitting.
     """
 
     id: str

@@ -275,7 +275,7 @@ def summary(criteria: Sequence[Criterion], evaluation: Evaluation) -> str:
 
 
 def _contribution(event: Frozen, after: State) -> dict[str, Any]:
-    """What a voice or a program said, as the stream tells it."""
+    """What a participant or a program said, as the stream tells it."""
     match event:
         case Written():
             what = f"{len(event.version):,} characters" if event.version else ""

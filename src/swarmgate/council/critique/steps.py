@@ -71,7 +71,7 @@ class Work:
 
 
 class Critiquing(CritiqueRules, Pattern[Critique, State, CritiqueOutcome]):
-    """One voice makes something, another one judges it, and it is improved. `own` of its context is a `Work`."""
+    """One participant makes something, another one judges it, and it is improved. `own` of its context is a `Work`."""
 
     def check(self, request: Critique, context: CouncilContext, where: Where) -> None:  # noqa: ARG002 - a fixed signature
         """Insists that author and evaluator have a model, that it fits their windows, and that programs can judge.
@@ -97,7 +97,7 @@ class Critiquing(CritiqueRules, Pattern[Critique, State, CritiqueOutcome]):
         return 0 if request.draft else prompt_tokens(request, _author(request, context.contexts))
 
     async def do(self, step: Hashable, state: State, context: CouncilContext) -> Sequence[Frozen]:
-        """Has one voice or one program do its part.
+        """Has one participant or one program do its part.
 
         Raises:
             CouncilFailed: there is no version, or none that was judged.
@@ -166,7 +166,7 @@ async def _judged(step: Judge, state: State, work: Work, contexts: ContextFactor
 
 
 async def _ask_within_window(agent: AgentContext, brief: Brief, *, read: Any) -> AskResult[Any]:
-    """What a voice answers; one that cannot be told so much is not asked."""
+    """What a participant answers; one that cannot be told so much is not asked."""
     if why := too_large(agent, brief):
         return AskResult(None, why)
     return await ask(agent, brief, read=read)

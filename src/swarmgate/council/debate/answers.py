@@ -121,7 +121,7 @@ class Voted(Answer):
 
 
 def voted(visible: Collection[str]) -> Form[Voted, tuple[str, Ballot]]:
-    """How a voice votes: its speech as it goes on record, and its ballot; `shown` are the ids that it could read."""
+    """The form of a vote: the speech as it goes on record, and the ballot; `visible` are the ids that could be read."""
     return Form(
         Voted,
         lambda given: (_spoken(given), _cast(given.verdict, given.confidence, reasons_of_all(given.reasons, visible))),
@@ -148,7 +148,7 @@ def _cast(vote: Vote, confidence: float, reasons: Iterable[Reason]) -> Ballot:
 
 
 def ballot_of(text: str, visible: Collection[str]) -> Ballot:
-    """The ballot at the end of a text; `shown` are the ids of the messages that its voice could read.
+    """The ballot at the end of a text; `visible` are the ids of the messages that its participant could read.
 
     Raises:
         Unread: there is no verdict, an unknown one, two different ones, no confidence, or something stands behind it.
@@ -184,7 +184,7 @@ def _one_confidence(found: Closing) -> float:
 
 
 def closing_reasons(found: Closing, visible: Collection[str]) -> list[Reason]:
-    """The reasons of a verdict: those of its objects, else those in its lines; `shown` are ids that exist."""
+    """The reasons of a verdict: those of its objects, else those in its lines; `visible` are ids that exist."""
     listed = [
         each for given in found.objects for each in reasons_of(given.get("reasons", given.get("reason")), visible)
     ]
@@ -192,17 +192,17 @@ def closing_reasons(found: Closing, visible: Collection[str]) -> list[Reason]:
 
 
 def lines_as_reasons(lines: Iterable[str], visible: Collection[str]) -> list[Reason]:
-    """Each line as a reason; `shown` are ids that exist."""
+    """Each line as a reason; `visible` are ids that exist."""
     return [_reason(each, (), visible) for each in lines]
 
 
 def reasons_of(value: Any, visible: Collection[str]) -> list[Reason]:
-    """The reasons that a JSON value spells: objects with `text` and `cites`, or texts; `shown` are ids that exist."""
+    """The reasons that a JSON value spells: objects with `text` and `cites`, or texts; `visible` are ids that exist."""
     return reasons_of_all([Grounds.given(each) for each in _listed_reasons(value)], visible)
 
 
 def reasons_of_all(given: Iterable[Grounds], visible: Collection[str]) -> list[Reason]:
-    """Reasons as they go on record, those that say something; `shown` are ids that exist."""
+    """Reasons as they go on record, those that say something; `visible` are ids that exist."""
     made = (_reason(each.text, each.cites, visible) for each in given)
     return [each for each in made if each.text or each.cites or each.unresolved]
 
@@ -224,9 +224,10 @@ def claims_of(text: str, message: str) -> tuple[Claim, ...]:
     """The claims of a speech, named after its message.
 
     Those that it lists as JSON, else each sentence and list item of its prose outside of fences, thoughts, quotations
-    and headings. Beside a list prose is no claim, for the voice was asked to list them; beside an empty one it is where
-    there is more of it than a remark. The reasons of a ballot are claims too where they say more than yes or no. What
-    is more than 30 stands as one further claim that names how many were left out and a hash of them: others are new.
+    and headings. Beside a list prose is no claim, for the participant was asked to list them; beside an empty one it is
+    where there is more of it than a remark. The reasons of a ballot are claims too where they say more than yes or no.
+    What is more than 30 stands as one further claim that names how many were left out and a hash of them: others are
+    new.
     """
     lines = answer_lines(text[-MOST_READ:])
     found = _ballot_lines(lines)

@@ -3,7 +3,7 @@
 outcome = await Swarm(path).council.debate("Is this design sound?", participants=["advocate", "challenger"])
 """
 
-# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither participants nor models
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ class Debates:
 
         Args:
             question: what is debated.
-            participants: 2 to 8 voices.
+            participants: 2 to 8 participants.
             rounds: 1 to 5, the last one is the vote; None: `[council] rounds`.
-            moderator: a further voice that may order the rounds.
+            moderator: a further participant that may order the rounds.
             material: what the question is about.
             files: paths whose text is added to the material: from the root of the repository, or absolute and inside.
             diff: a revision; what the work tree changes against it is added to the material.
@@ -88,8 +88,8 @@ class Debates:
 
         Raises:
             CouncilRefused: it cannot be held as asked.
-            ConfigError, MissingRequirement: a voice has no model or no key.
-            CouncilFailed: no voice, or not the synthesis, gave anything that counts.
+            ConfigError, MissingRequirement: a participant has no model or no key.
+            CouncilFailed: no participant, or not the synthesis, gave anything that counts.
             BudgetExhausted: a budget is used up; `resume` goes on.
         """
         from swarmgate.council.debate.request import debate_of, seat, seats_for
@@ -216,7 +216,7 @@ class Debates:
         return id
 
     def _dispatched(self, id: str) -> str:  # noqa: A002 - the field's name
-        """The dispatch that a debate belongs to, which has the folders of its voices; empty: none."""
+        """The dispatch that a debate belongs to, which has the folders of its participants; empty: none."""
         whole = self._shared.record(RULES, id).standing.part_of
         with suppress(SwarmError):  # of what cannot be read, it is gone on with by itself
             return whole if whole and self._shared.records.begun(whole).pattern == DISPATCH else ""

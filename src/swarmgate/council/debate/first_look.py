@@ -16,7 +16,7 @@ from swarmgate.domain.review.votes import Ballot, message_id
 from swarmgate.errors import ModelError
 
 SEAT = "first-look"
-"""The name under which the voice speaks."""
+"""The name under which the participant speaks."""
 
 _TEXT = 4_000
 """Characters of its answer that are kept."""
@@ -24,10 +24,10 @@ _FAILED = 300
 
 
 async def first_look(agent: AgentContext, *, question: str, material: str, task: str = "", attempt: int = 0) -> Speech:
-    """The ballot of one voice after one call; `Speech.failed` where it gave none that can be read.
+    """The ballot of one participant after one call; `Speech.failed` where it gave none that can be read.
 
     Args:
-        agent: the voice's context.
+        agent: the participant's context.
         question: what is to be decided.
         material: what it is about.
         task: the task that it is for; empty outside of tasks.

@@ -24,7 +24,7 @@ from swarmgate.llm.parsing.json_objects import taken_apart
 STEP = "moderate"
 
 _QUESTION, _NAME = 500, 40
-"""Characters of a question to a voice, and of a name that is no seat."""
+"""Characters of a question to a participant, and of a name that is no seat."""
 
 
 def _names(value: Any) -> list[str]:
@@ -36,7 +36,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 
 class Question(Answer):
-    """A question to one voice."""
+    """A question to one participant."""
 
     seat: str = Field(description="The name of the voice.")
     question: str

@@ -13,13 +13,13 @@ from swarmgate.domain.review.votes import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, 
 from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement
 
 Participant = Seat | Mapping[str, Any] | str
-"""A voice: a seat, its fields, or `ID` or `ID=provider/model`."""
+"""A participant: a seat, its fields, or `ID` or `ID=provider/model`."""
 
 BRIEFS = {
     "advocate": "Argue for it: find and state the strongest honest reasons why it should stand. Concede what is wrong.",
     "challenger": "Argue against it: look for what breaks, what is missing and what it will cost. Concede what holds.",
 }
-"""What these voices are to argue for where nobody says anything else."""
+"""What these participants are to argue for where nobody says anything else."""
 
 
 def debate_of(
@@ -38,10 +38,10 @@ def debate_of(
     Args:
         id: its name.
         question: what is debated; not empty.
-        seats: 2 to 8 voices, each with an id of its own.
+        seats: 2 to 8 participants, each with an id of its own.
         rounds: 1 to 5; the last one is the vote.
         material: what the question is about.
-        moderator: a further voice, with an id of its own.
+        moderator: a further participant, with an id of its own.
         order: who is read first: always the same, or in turns.
         bounds: the other fields of `Debate`.
 
@@ -86,7 +86,7 @@ def _check_counts(seats: int, rounds: Any) -> None:
 
 
 def seat(given: Participant, name: str = "participants") -> Seat | Mapping[str, Any]:
-    """A voice as it may be given; an advocate or challenger that is given no brief gets its usual one.
+    """A participant as it may be given; an advocate or challenger that is given no brief gets its usual one.
 
     Raises:
         CouncilRefused: `ID=` without a model behind it; the message has the `name` of the parameter.
@@ -107,7 +107,7 @@ def seat(given: Participant, name: str = "participants") -> Seat | Mapping[str, 
 
 
 def seats_for(participants: Sequence[Participant]) -> tuple[Seat, ...]:
-    """The voices, under the name that the user knows them by.
+    """The participants, under the name that the user knows them by.
 
     Raises:
         CouncilRefused: one is none, two have one id, or there are too few or too many.
@@ -124,10 +124,10 @@ def seats_for(participants: Sequence[Participant]) -> tuple[Seat, ...]:
 
 
 def check_models(debate: Debate, contexts: ContextFactory, where: Where) -> None:
-    """Tells what a voice lacks before anybody is asked.
+    """Tells what a participant lacks before anybody is asked.
 
     Raises:
-        ConfigError, CouncilRefused, MissingRequirement: a voice cannot be had.
+        ConfigError, CouncilRefused, MissingRequirement: a participant cannot be had.
     """
     places: list[tuple[Seat, tuple[int | str, ...]]] = [
         (each, ("participants", at, "model")) for at, each in enumerate(debate.seats)

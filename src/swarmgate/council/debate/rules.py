@@ -91,7 +91,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         return state
 
     def next(self, state: DebateState) -> Sequence[Hashable]:
-        """The moderator, then every voice of the round that has not spoken, then what is made of them."""
+        """The moderator, then every participant of the round that has not spoken, then what is made of them."""
         if state.failed:
             return [GiveUp(state.failed.why, "the rounds are on record; another model is set in [roles.architect]")]
         if state.rounds and state.rounds[-1].final:
@@ -162,7 +162,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         return state.debate.question
 
     def who(self, state: DebateState) -> tuple[str, ...]:
-        """The voices."""
+        """The participants."""
         return tuple(seat.id for seat in state.debate.seats)
 
     def most(self, state: DebateState) -> int:
@@ -183,7 +183,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
     def tells(
         self, event: Frozen, before: Standing[DebateState], after: Standing[DebateState]
     ) -> Iterable[CouncilEvent]:
-        """What a voice, the moderator or the architect did, and what came of a round."""
+        """What a participant, the moderator or the architect did, and what came of a round."""
         common = {"pattern": self.name, "id": after.id, "number": before.own.number, "step": ""}
         match event:
             case Spoke(speech=speech):

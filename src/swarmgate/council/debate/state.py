@@ -32,7 +32,7 @@ class Moderate(NamedTuple):
 
 
 class Speak(NamedTuple):
-    """A voice speaks in a round."""
+    """A participant speaks in a round."""
 
     round: int
     seat: str
@@ -210,7 +210,7 @@ def brought_nothing(held: Round) -> bool:
 
 
 def silence(state: DebateState) -> GiveUp:
-    """Why a round in which no voice said anything that counts ends the debate for now."""
+    """Why a round in which no participant said anything that counts ends the debate for now."""
     why = "; ".join(dict.fromkeys(each.failed for each in state.held().speeches))
     return GiveUp(
         f"all {len(state.spoken)} voices failed in round {state.number}: {why}",

@@ -31,7 +31,7 @@ from swarmgate.llm.endpoint.wire import estimated_tokens
 
 
 class Debating(DebateRules, Pattern[Debate, DebateState, Outcome]):
-    """A debate that is held; `own` of its context may be a dict, which keeps what the voices of a round share."""
+    """A debate that is held; `own` of its context may be a dict, which keeps what the participants of a round share."""
 
     def check(self, request: Debate, context: CouncilContext, where: Where) -> None:
         """Insists that everybody has a model, and can read question, material and a line of each message."""
@@ -41,14 +41,14 @@ class Debating(DebateRules, Pattern[Debate, DebateState, Outcome]):
         check_fits(request, [(name, window_of(agent, brief)) for name, agent, brief in readers])
 
     def needs(self, request: Debate, context: CouncilContext) -> int:
-        """The prompts of all voices in round 1, at a token per 4 characters."""
+        """The prompts of all participants in round 1, at a token per 4 characters."""
         return sum(_prompt_tokens(request, seat, context.contexts) for seat in request.seats)
 
     async def do(self, step: Hashable, state: DebateState, context: CouncilContext) -> Sequence[Frozen]:
-        """Asks one voice, or compares what a round brought.
+        """Asks one participant, or compares what a round brought.
 
         Raises:
-            CouncilFailed: no voice of a round gave anything that counts, or the synthesis did not.
+            CouncilFailed: no participant of a round gave anything that counts, or the synthesis did not.
             BudgetExhausted, Stopped, MissingRequirement: as they come.
         """
         match step:
@@ -71,7 +71,7 @@ DEBATING = Debating()
 
 @dataclass(frozen=True, slots=True)
 class _SharedTranscript:
-    """What all voices of a round are told of those before; `room` is that of the transcript, in characters."""
+    """What all participants of a round are told of those before; `room` is that of the transcript, in characters."""
 
     transcript: Transcript
     room: int
@@ -121,7 +121,7 @@ async def _synthesised(state: DebateState, context: CouncilContext) -> Synthesis
 
 
 def _shared_transcript(state: DebateState, context: CouncilContext) -> _SharedTranscript:
-    """The transcript, in the smallest window of those who read it: all voices are told the same."""
+    """The transcript, in the smallest window of those who read it: all participants are told the same."""
     cached = context.own if isinstance(context.own, dict) else {}
     if state.number not in cached:
         room = min(

@@ -1,6 +1,6 @@
 """Renders the debate so far for a participant's brief: in full where it fits, older messages condensed to a line.
 
-The lines of a voice's prose are quoted: none of them can pass for a message, a claim or a vote of somebody else.
+The lines of a participant's prose are quoted: none of them can pass for a message, a claim or a vote of somebody else.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _CONDENSED = " All of it does not fit: the messages marked `condensed` are shown
 
 @dataclass(frozen=True, slots=True)
 class RenderedTranscript:
-    """The transcript as one voice gets it, the ids in it, and which of them are condensed."""
+    """The transcript as one participant gets it, the ids in it, and which of them are condensed."""
 
     section: Section
     visible: frozenset[str]
@@ -49,7 +49,7 @@ class RenderedTranscript:
 
 @dataclass(frozen=True)
 class Transcript:
-    """The rounds so far. Made once a round: the text of each message is the same for every voice.
+    """The rounds so far. Made once a round: the text of each message is the same for every participant.
 
     Args:
         rounds: in order.
@@ -174,7 +174,7 @@ def _votes(found: dict[str, Any]) -> bool:
 
 
 def _quoted(text: str) -> Iterator[str]:
-    """The lines of a voice, each behind a bar, whatever it ends them with."""
+    """The lines of a participant, each behind a bar, whatever it ends them with."""
     return (f"{_QUOTE}{line}".rstrip() for line in text.strip("\r\n").splitlines())
 
 

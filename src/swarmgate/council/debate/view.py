@@ -104,7 +104,7 @@ def _reason(reason: Reason) -> str:
 
 
 def reasons(record: DebateRecord) -> tuple[str, ...]:
-    """Why it was decided so: the synthesis says, or else the voices of the side that won, and the rule of the count."""
+    """Why it was decided: by the synthesis, or of the participants of the side that won, and by the count."""
     outcome = record.outcome
     if outcome is None:
         return ()
@@ -117,7 +117,7 @@ def reasons(record: DebateRecord) -> tuple[str, ...]:
 
 
 def _uncounted(record: DebateRecord, outcome: Outcome) -> Iterator[str]:
-    """What rejects besides votes: voices that failed, and a count that does not carry an approval."""
+    """What rejects besides votes: participants that failed, and a count that does not carry an approval."""
     speeches = record.rounds[-1].speeches if record.rounds else ()
     yield from (f"{each.seat} failed: {each.failed or 'no vote'}" for each in speeches if not each.ballot)
     count = outcome.tally
@@ -142,7 +142,7 @@ def _of_side(record: DebateRecord, side: set[Vote]) -> Iterator[str]:
 
 
 def prose(speech: Speech) -> str:
-    """What a voice said, without the claims and the vote that were read from it: they are shown as such."""
+    """What a participant said, without the claims and the vote that were read from it: they are shown as such."""
     mixed = taken_apart(speech.text)
 
     def shown(place: re.Match[str]) -> str:

@@ -46,7 +46,7 @@ async def vote(
     round: int = 1,  # noqa: A002 - the wire's word
     transcript: str = "",
 ) -> Speech:
-    """The ballot of one voice on a question; `Speech.failed` where it gave none.
+    """The ballot of one participant on a question; `Speech.failed` where it gave none.
 
     Args:
         agent: its context; their bounds hold.
@@ -66,7 +66,7 @@ async def vote(
 
 
 def brief_of(seat: Seat, number: int, sections: Iterable[Section], *, task: str = "", attempt: int = 0) -> Brief:
-    """What a voice is told in a round."""
+    """What a participant is told in a round."""
     own = Section("Your part", seat.brief)
     return Brief(ROLE, STEP, task=task, attempt=attempt, participant=seat.id, round=number, sections=(own, *sections))
 
@@ -79,7 +79,7 @@ def bounded(agent: AgentContext, debate: Debate) -> AgentContext:
 async def speech_of(
     agent: AgentContext, seat: Seat, brief: Brief, *, name: str, final: bool, visible: Collection[str]
 ) -> Speech:
-    """What a voice says to its brief, named `name`; in the last round it must vote. `shown` are ids that it may cite.
+    """A participant's answer to its brief, named `name`; a last round needs a vote. `visible`: ids it may cite.
 
     Raises:
         BudgetExhausted, Stopped, MissingRequirement: as they come; a model that fails makes a failed speech.

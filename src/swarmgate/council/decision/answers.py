@@ -2,7 +2,7 @@
 
 No number and no word is taken out of prose, and nothing is guessed: an `agreement` that is a text (`"85%"`, `"1/10"`),
 a number beyond 0 to 1, a stand in other words than the few that are known, or an option that was never put is no
-answer, nor is an object that does not end the text. The voice is asked once more, told what is wrong.
+answer, nor is an object that does not end the text. The participant is asked once more, told what is wrong.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Contribution(Answer):
 
 
 class Stance(Contribution):
-    """How far a voice agrees."""
+    """How far a participant agrees."""
 
     agreement: float = called(*_LEVEL_KEYS, *_OTHER_LEVELS[:2], ge=0, le=1, description="0 not at all, 1 fully.")
     stand: Stand = called(*_STAND_KEYS, description="agree goes with 0.5 or more, disagree with 0.5 or less.")
@@ -90,7 +90,7 @@ class Ballot(Contribution):
 
 
 class Approval(Ballot):
-    """Every option that a voice could live with."""
+    """Every option that a participant could live with."""
 
     approves: tuple[str, ...] = called(
         *("approves", "approvals", "approved", "approve", "approvedOptions"),
@@ -142,7 +142,7 @@ PROPOSAL = Form(Synthesis, lambda given: (given.proposal, given.open_points))
 
 
 def form_of(decision: Decision, seat: DecisionSeat | None = None) -> Form[Any, tuple[str, TypedAnswer]]:
-    """How a voice answers: its text and what it says typed; `seat`: of whom, None: an object may name any author."""
+    """The form of an answer: its text and typed fields; `seat`: of whom, None: an object may name any author."""
     schema: type[Contribution] = Stance
     if decision.strategy in VOTING:
         base: type[Ballot] = Approval if decision.strategy is Strategy.APPROVAL else Ranking

@@ -32,12 +32,12 @@ MOST_PREPARED = 8_000
 
 
 def voice_of(seat: DecisionSeat) -> Seat:
-    """A participant as the agent contexts know voices."""
+    """A participant as the agent contexts know participants."""
     return Seat(id=seat.id, model=seat.model, system=seat.system)
 
 
 def facilitator_of(decision: Decision) -> Seat:
-    """Who synthesises: the participant of that name, else a voice of its own."""
+    """Who synthesises: the participant of that name, else a participant of its own."""
     named = next((each for each in decision.participants if each.id == decision.facilitator), None)
     return voice_of(named) if named else Seat(id=decision.facilitator, model=decision.facilitator_model)
 
@@ -92,7 +92,7 @@ def prompt_tokens(decision: Decision, contexts: ContextFactory) -> int:
     """The prompts of all participants in round 1, at a token per 4 characters, without what is prepared for them.
 
     Raises:
-        ConfigError, MissingRequirement: a voice has no model.
+        ConfigError, MissingRequirement: a participant has no model.
     """
     total = 0
     for each in decision.participants:
@@ -164,7 +164,7 @@ _HEADS = 600
 
 
 def _as_round(held: DecisionRound) -> Round:
-    """A round in the form that transcripts read: each voice quoted line by line under the id of its message."""
+    """A round in the form that transcripts read: each participant quoted line by line under the id of its message."""
     speeches = tuple(
         Speech(id=each.id, round=held.number, seat=each.participant, text=each.text, failed=each.excluded)
         for each in held.contributions

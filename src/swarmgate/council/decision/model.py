@@ -74,7 +74,7 @@ class Decision(Frozen):
     """What is decided, by whom, by which strategy.
 
     `options` are what approval and ranked votes choose among. `facilitator` is the id of the participant that decides
-    (strategy facilitator), else of the voice that synthesises each round. `threshold` is 0 to 1. `settled` is the
+    (strategy facilitator), else of the participant that synthesises each round. `threshold` is 0 to 1. `settled` is the
     change of each level, 0 to 1, below which two rounds count as the same.
     """
 

@@ -82,7 +82,7 @@ def used(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> Usa
 
 @dataclass(frozen=True)
 class _OwnModel:
-    """Voices that speak with the model of one participant, where they have none of their own."""
+    """Participants that speak with the model of one participant, where they have none of their own."""
 
     inner: ContextFactory
     model: str

@@ -40,7 +40,7 @@ F = TypeVar("F", bound=Frozen)
 
 
 class Step(NamedTuple):
-    """What one voice is to do in a round."""
+    """What one participant is to do in a round."""
 
     kind: Literal["prepare", "contribute", "facilitate"]
     round: int

@@ -152,12 +152,12 @@ def _silence(held: DecisionRound) -> CouncilFailed:
 
 
 def _agent(context: CouncilContext, decision: Decision, seat: Seat) -> AgentContext:
-    """The agent context of a voice under the bounds of one step."""
+    """The agent context of a participant under the bounds of one step."""
     return bounded(context.contexts.agent(seat), tokens=decision.tokens, timeout_s=decision.timeout_s)
 
 
 def _named(context: CouncilContext, decision: Decision, seat: Seat, begins: str) -> AgentContext:
-    """The same; what a voice lacks is told with its name, behind `begins`."""
+    """The same; what a participant lacks is told with its name, behind `begins`."""
     try:
         return _agent(context, decision, seat)
     except (ConfigError, CouncilRefused, MissingRequirement) as error:

@@ -36,7 +36,7 @@ class CastConfirmed(Frozen):
 
 
 class MessageAdded(Frozen):
-    """One voice is done with its part of a step, or failed in it; it was asked at `started_at`, in UTC."""
+    """One participant is done with its part of a step, or failed in it; it was asked at `started_at`, in UTC."""
 
     type: Literal["said"] = "said"
     message: Message
@@ -44,7 +44,7 @@ class MessageAdded(Frozen):
 
     @property
     def usage(self) -> Usage:
-        """What the voice used."""
+        """What the participant used."""
         return self.message.usage
 
 

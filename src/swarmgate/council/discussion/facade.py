@@ -3,7 +3,7 @@
 record = await Swarm(path).council.discuss("How should sessions be kept?", mode="lightweight")
 """
 
-# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither participants nor models
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ class Discussions:
             id: its name; empty: the time and four letters.
             tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
             usd: the same in US dollars; None: `[council] usd`.
-            timeout_s: the longest time of one voice in one step, 1 to 900; None: `[council] timeout_s`.
+            timeout_s: the longest time of one participant in one step, 1 to 900; None: `[council] timeout_s`.
             on_event: told of everything that happens.
 
         Raises:
             CouncilRefused: it cannot be held as asked; the message names the parameter and its limit.
-            ConfigError, MissingRequirement: a voice has no model or no key.
+            ConfigError, MissingRequirement: a participant has no model or no key.
             WaitingForUser: `people` want to be asked later; the cast is on record.
             CouncilFailed: nobody gave anything that counts.
             BudgetExhausted: a budget is used up; `resume_discussion` goes on.
@@ -207,16 +207,16 @@ class Discussions:
         return record
 
     def _models(self, discussion: Discussion) -> dict[str, str]:
-        """The model of every voice, by its name; of experts that are yet to be made, under an empty one."""
+        """The model of every participant, by its name; of experts that are yet to be made, under an empty one."""
         own = {role: discussion.models.get(role, "") for role in discussion.extent.roles}
         own |= {each.id: each.model for each in discussion.experts} or {"": ""}
         return {name: self._model(name, model) for name, model in own.items()}
 
     def _model(self, name: str, model: str) -> str:
-        """The name of the model that a voice has after all settings.
+        """The name of the model that a participant has after all settings.
 
         Raises:
-            ConfigError: it has none, or none that can be; names the voice.
+            ConfigError: it has none, or none that can be; names the participant.
         """
         from swarmgate.agents.contexts import PARTICIPANT, seat_config
         from swarmgate.domain.review.votes import Seat

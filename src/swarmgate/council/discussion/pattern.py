@@ -62,7 +62,7 @@ _STEERED = Unanswering(why="the user steered it")
 
 @dataclass
 class Session:
-    """What a session of a discussion works with beside its voices: who answers for the user, and all agent contexts.
+    """The working state of a discussion's session: who answers for the user, and all agent contexts.
 
     Args:
         people: the user.

@@ -4,8 +4,8 @@
 issue's calls a round is the one whose numbers fit its modes, as argument + attack + response + analogy: lightweight
 2+1+2 = 5; standard 2+1+2+1 = 6 to 3+1+3+1 = 8; deep 3+1+3+1 = 8 to 4+1+4+1 = 10, and with both forced passes 12. So a
 forced pass takes the place of the analogy, then of the responders to whom fewest links go; one expert responds always.
-That leaves a cold lightweight round no room for both: its second attack stands for the stress pass. A voice that is
-asked once more, because its answer could not be read, still makes one contribution.
+That leaves a cold lightweight round no room for both: its second attack stands for the stress pass. A participant that
+is asked once more, because its answer could not be read, still makes one contribution.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ from swarmgate.domain.review.votes import message_id
 from swarmgate.errors import IllegalMove
 
 _OF_EXPERTS = frozenset({Step.POSITION, Step.ARGUE, Step.RESPOND})
-"""Steps of several voices: where all of them fail, nothing was said, and the step is asked anew."""
+"""Steps of several participants: where all of them fail, nothing was said, and the step is asked anew."""
 
 _DIRECTIONS = {
     ChoiceKind.DEEP_DIVE: ("Go deeper into", "what divides you most"),
@@ -59,7 +59,7 @@ class ConfirmCast(NamedTuple):
 
 
 class AskParticipant(NamedTuple):
-    """A voice has its part in a step of a round: the message of that id."""
+    """A participant has its part in a step of a round: the message of that id."""
 
     id: str
     who: str
@@ -163,7 +163,7 @@ _RECORDED = "finished steps are on record"
 
 
 def _due_in(state: State, held: DiscussionRound) -> Sequence[Due]:
-    """The steps that are due in a round: of the voices, those that have not spoken yet."""
+    """The steps that are due in a round: of the participants, those that have not spoken yet."""
     if state.turn is None:
         return ()
     step, who = state.turn

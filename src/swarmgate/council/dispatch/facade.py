@@ -3,7 +3,7 @@
 result = await Swarm(path).council.dispatch(mode="parallel", tasks=[{"role": "reviewer", "text": "Review a.py"}])
 """
 
-# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither participants nor models
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Dispatches:
         tokens: int | None = None,
         usd: float | None = None,
     ) -> DispatchResult:
-        """Has voices work on tasks, and gives what came of each, in the order of the tasks.
+        """Has participants work on tasks, and gives what came of each, in the order of the tasks.
 
         Args:
             mode: `single`, `parallel` (1 to 8 tasks), `chain` or `debate` (2 to 8).
@@ -54,7 +54,7 @@ class Dispatches:
 
         Raises:
             CouncilRefused: it cannot be held as asked; the hint lists modes and roles.
-            ConfigError, MissingRequirement: a voice has no model or no key.
+            ConfigError, MissingRequirement: a participant has no model or no key.
             CouncilFailed: no task has an output; that is on record.
             BudgetExhausted: a budget is used up, and no task has an output. Later: `DispatchResult.exhausted`.
         """

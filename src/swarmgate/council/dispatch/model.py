@@ -55,8 +55,8 @@ def _folder(value: str) -> str:
 class DispatchTask(Frozen):
     """One task: who is asked, as a role or as a participant of any name, and what.
 
-    `model` is `provider/model`; empty: the role's own, or the participants'. The voice finds its files in `folder`,
-    relative to the root of the repository; empty: the root itself.
+    `model` is `provider/model`; empty: the role's own, or the participants'. The participant finds its files in
+    `folder`, relative to the root of the repository; empty: the root itself.
     """
 
     role: DispatchRole | Literal[""] = ""
@@ -73,7 +73,7 @@ class DispatchTask(Frozen):
 
     @property
     def name(self) -> str:
-        """What the voice is called."""
+        """What the participant is called."""
         return self.role or self.participant
 
 
@@ -90,7 +90,7 @@ class Dispatch(Frozen):
 class Means(NamedTuple):
     """What the settings say of a dispatch, as they are when it is begun, or gone on with.
 
-    `seats` are the voices of its tasks, each with its model; `bounds` are `[council]`.
+    `seats` are the participants of its tasks, each with its model; `bounds` are `[council]`.
     """
 
     seats: tuple[Seat, ...]

@@ -218,7 +218,7 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
         return state.asked.question or state.asked.tasks[0].text
 
     def who(self, state: DispatchState) -> tuple[str, ...]:
-        """The voices."""
+        """The participants."""
         return tuple(task.name for task in state.asked.tasks)
 
     def most(self, state: DispatchState) -> int:

@@ -1,6 +1,6 @@
 """Executes a dispatch: tasks singly, in parallel, in a chain, or as a debate.
 
-Nobody writes: a voice is offered tools that read, and no others.
+Nobody writes: a participant is offered tools that read, and no others.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Dispatching(DispatchRules, Pattern[Dispatch, DispatchState, DispatchResult
     """A dispatch that is worked on; `own` of its context is its `Means`."""
 
     def check(self, request: Dispatch, context: CouncilContext, where: Where) -> None:
-        """Insists that every voice can be had, and reads its task whole."""
+        """Insists that every participant can be had, and reads its task whole."""
         for number in range(1, len(request.tasks) + 1):
             _agent(number, request, context, where)
         if request.mode is Mode.DEBATE:
@@ -85,7 +85,7 @@ DISPATCHING = Dispatching()
 
 
 async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tried:
-    """What a voice answers; its failure is its own."""
+    """What a participant answers; its failure is its own."""
     asked, number = state.asked, step.number
     if state.exhausted:
         return Tried(number=number, not_run=state.exhausted, exhausted=True, account=state.account)
@@ -151,13 +151,13 @@ def _means(context: CouncilContext) -> Means:
 
 
 def _placed(context: CouncilContext, asked: Dispatch) -> CouncilContext:
-    """The surroundings of its debate: each voice reads the folder of its task."""
+    """The surroundings of its debate: each participant reads the folder of its task."""
     folders = {task.name: task.folder for task in asked.tasks}
     return replace(context, contexts=Placed(context.contexts, folders), own={})
 
 
 def _agent(number: int, asked: Dispatch, context: CouncilContext, where: Where) -> AgentContext:
-    """The agent context of a task's voice.
+    """The agent context of a task's participant.
 
     Raises:
         CouncilRefused: it cannot be had, or the text does not fit its window.
@@ -196,7 +196,7 @@ def _agent(number: int, asked: Dispatch, context: CouncilContext, where: Where) 
 
 
 def _replies(tasks: Sequence[DispatchTask], rounds: Sequence[Round]) -> tuple[DispatchedReply, ...]:
-    """What each voice of a debate said in its last round; nothing where none is whole."""
+    """What each participant of a debate said in its last round; nothing where none is whole."""
     if not rounds:
         return ()
     spoken = [speech for each in rounds for speech in each.speeches]
@@ -216,7 +216,7 @@ def _replies(tasks: Sequence[DispatchTask], rounds: Sequence[Round]) -> tuple[Di
 
 @dataclass(frozen=True)
 class Placed:
-    """Voices whose files are rooted in the folders of their tasks."""
+    """Participants whose files are rooted in the folders of their tasks."""
 
     contexts: ContextFactory
     folders: Mapping[str, str]

@@ -25,7 +25,7 @@ _NOTE = (
 
 
 async def answer(agent: AgentContext, task: DispatchTask, before: str = "") -> Ending[str]:
-    """What the voice says.
+    """What the participant says.
 
     Args:
         agent: its context.

@@ -19,7 +19,7 @@ def lines(result: DispatchResult, words: Mapping[str, list[str]], *, tasks: bool
 
     Args:
         result: the dispatch.
-        words: what the voices of its debate said in the last round, as prose and vote.
+        words: what the participants of its debate said in the last round, as prose and vote.
         tasks: with what was asked.
     """
     rounds = f" of at most {result.rounds} rounds" if result.rounds else ""

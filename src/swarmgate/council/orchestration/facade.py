@@ -3,7 +3,7 @@
 outcome = await Swarm(path).council.orchestrate(Path("pipeline.toml"), tokens=200_000)
 """
 
-# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither participants nor models
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ Value = bool | int | float | str
 
 
 def _voice(value: Any) -> Any:
-    """A voice that is written as on the command line, `ID` or `ID=provider/model`, as a table."""
+    """A participant that is written as on the command line, `ID` or `ID=provider/model`, as a table."""
     if not isinstance(value, str):
         return value
     name, sign, model = (part.strip() for part in value.partition("="))
@@ -96,7 +96,7 @@ class _Step(Frozen):
 
 
 class _About(_Step):
-    """A step of several voices or rounds: what it is about, and its own bounds within those of the orchestration."""
+    """A step of several participants or rounds: its subject, and its own bounds within those of the orchestration."""
 
     material: Text = ""
     files: tuple[str, ...] = ()
@@ -163,7 +163,7 @@ class CritiqueStep(_Bounded):
 
 
 class DispatchStep(_Step):
-    """Tasks for voices that only read: the arguments of `Council.dispatch`."""
+    """Tasks for participants that only read: the arguments of `Council.dispatch`."""
 
     kind: Literal["dispatch"] = "dispatch"
     mode: DispatchMode
@@ -173,7 +173,7 @@ class DispatchStep(_Step):
 
 
 class AskStep(_Step):
-    """One voice on one task: a dispatch of one; see `DispatchTask`."""
+    """One participant on one task: a dispatch of one; see `DispatchTask`."""
 
     kind: Literal["ask"] = "ask"
     text: Text

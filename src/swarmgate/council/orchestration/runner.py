@@ -59,7 +59,7 @@ class CouncilRunner:
 
     Args:
         shared: the project and its records.
-        dispatches: of tasks, and of one voice that is asked.
+        dispatches: of tasks, and of one participant that is asked.
         verbs: of the other patterns, by the kind of step.
     """
 

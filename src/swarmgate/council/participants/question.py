@@ -38,7 +38,7 @@ class AskResult(Generic[T]):
 
     @property
     def took(self) -> dict[str, Any]:
-        """The fields that records of voices share: model, prompt_hash, usage, seconds."""
+        """The fields that records of participants share: model, prompt_hash, usage, seconds."""
         return {
             "model": self.model,
             "prompt_hash": self.prompt_hash,
@@ -48,7 +48,7 @@ class AskResult(Generic[T]):
 
 
 async def ask(agent: AgentContext, brief: Brief, *, read: Form[Any, T] | Callable[[str], T]) -> AskResult[T]:
-    """Ask a voice.
+    """Ask a participant.
 
     Args:
         agent: its context; their bounds hold.
@@ -82,7 +82,7 @@ async def concurrently(speaking: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 def brief_for(who: str, step: str, number: int, *sections: Section) -> Brief:
-    """What a voice is told: `who` is its name, `number` the round; 0: none."""
+    """What a participant is told: `who` is its name, `number` the round; 0: none."""
     return Brief(ROLE, step, participant=who, round=number, sections=sections)
 
 

@@ -65,7 +65,7 @@ SHARED_BUDGET: ContextVar[SharedBudget | None] = ContextVar("SHARED_BUDGET", def
 async def opened(
     project: Project, name: str, *, allowance: Allowance | None = None, resume: str
 ) -> AsyncIterator[AgentContexts]:
-    """The voices of one debate, dispatch or chat; at the end, however it ends, its use goes on record.
+    """The participants of one debate, dispatch or chat; at the end, however it ends, its use goes on record.
 
     Args:
         project: where it is held.
@@ -135,7 +135,7 @@ def _accounts(
 
 
 def _used(contexts: AgentContexts) -> Usage:
-    """What these voices have used since they were made."""
+    """What these participants have used since they were made."""
     return sum((meter.total for meter in contexts.meters.values()), Usage())
 
 

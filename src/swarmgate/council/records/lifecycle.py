@@ -42,7 +42,7 @@ class Resumed(Frozen):
 
 
 class Unanswering(Frozen):
-    """It answers no other request any more, and why: the project changed under it, or a voice failed."""
+    """It answers no other request any more, and why: the project changed under it, or a participant failed."""
 
     type: Literal["unanswering"] = "unanswering"
     why: Line = ""

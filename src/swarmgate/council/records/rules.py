@@ -80,7 +80,7 @@ class Rules(ABC, Generic[Q, S, O]):
         return "paused"
 
     def sought(self, request: Q) -> Frozen:
-        """What the same request is found again by, beside its voices and the project."""
+        """What the same request is found again by, beside its participants and the project."""
         return request
 
     def outcome(self, standing: Standing[S]) -> O | None:
@@ -88,7 +88,7 @@ class Rules(ABC, Generic[Q, S, O]):
         return None
 
     def flawless(self, state: S) -> bool:
-        """Whether every voice did its part: what is over may then answer the same request again."""
+        """Whether every participant did its part: what is over may then answer the same request again."""
         return True
 
     def views(self, standing: Standing[S]) -> Mapping[str, str]:

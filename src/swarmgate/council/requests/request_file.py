@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Frozen)
 
 
 def as_seat(value: Any) -> Any:
-    """A voice that is written as on the command line, `ID` or `ID=provider/model`, as a table."""
+    """A participant that is written as on the command line, `ID` or `ID=provider/model`, as a table."""
     if not isinstance(value, str):
         return value
     name, sign, model = (part.strip() for part in value.partition("="))

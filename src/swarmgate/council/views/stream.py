@@ -25,7 +25,7 @@ class _Event(Frozen):
 
 
 class Started(_Event):
-    """It begins, or goes on: `resumed`. `title` is the topic, question or task; `who` are its voices."""
+    """It begins, or goes on: `resumed`. `title` is the topic, question or task; `who` are its participants."""
 
     event: Literal["started"] = "started"
     title: Line
@@ -53,7 +53,7 @@ class StepStarted(_Event):
 
 
 class Contributed(_Event):
-    """A voice is done with its part, in the order of arrival; `failed` says why it said nothing that counts.
+    """A participant is done with its part, in the order of arrival; `failed` says why it said nothing that counts.
 
     `what` is a few words on what it comes to (`agrees, 0.80`), `text` its beginning.
     """

@@ -4,8 +4,8 @@
      "text": "the proposal as a reviewer reads it", "context": "optional: what it has to do with",
      "reason": "the flaw; of a good item: why it is sound"}
 
-A voice is shown `context` and `text`, nothing else: neither must say whether the item is good. A line of QuixBugs as
-`{"name", "spec", "buggy", "correct"}` is read as two items, the buggy and the correct program under the same spec.
+A participant is shown `context` and `text`, nothing else: neither must say whether the item is good. A line of QuixBugs
+as `{"name", "spec", "buggy", "correct"}` is read as two items, the buggy and the correct program under the same spec.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class Bench:
         return sum((each.model.total for each in self._speakers.values()), Usage())
 
     def seated(self, arm: Arm, *, repeat: int, seed: int, meter: Meter) -> ExperimentContexts:
-        """The voices of one judgement; all that they take is counted by `meter`."""
+        """The participants of one judgement; all that they take is counted by `meter`."""
 
         def agent(seat: Seat) -> AgentContext:
             speaker = self._speakers[seat.model]

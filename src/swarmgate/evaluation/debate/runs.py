@@ -28,7 +28,7 @@ from swarmgate.evaluation.debate.window_check import check_all_fit
 from swarmgate.journal.documents import FileDocuments
 
 AT_ONCE = 4
-"""Items that are judged at the same time; within one, the voices of a round speak at once."""
+"""Items that are judged at the same time; within one, the participants of a round speak at once."""
 
 DOWN = 6
 """Calls that fail for good with no answer in between from which an endpoint counts as down."""
@@ -38,10 +38,10 @@ _ORDER = (Arm.DEBATE, Arm.PARALLEL, Arm.SINGLE)
 
 
 class Seated(Protocol):
-    """Makes the voices of one judgement, whose calls `meter` counts."""
+    """Makes the participants of one judgement, whose calls `meter` counts."""
 
     def __call__(self, arm: Arm, *, repeat: int, seed: int, meter: Meter) -> ContextFactory:
-        """The voices."""
+        """The participants."""
 
 
 @dataclass
@@ -86,7 +86,7 @@ async def run(
     Args:
         items: all that could be judged.
         setup: what is run.
-        seated: makes the voices.
+        seated: makes the participants.
         council: the bounds of a debate.
         on_progress: hears of each item that all arms are done with.
         at_once: items that are judged at the same time.
@@ -173,7 +173,7 @@ async def _debated(debate: Debate, contexts: ContextFactory) -> _Verdict:
 
 
 async def _held(debate: Debate, contexts: ContextFactory) -> tuple[Round, ...]:
-    """The rounds of a debate that nobody keeps: it always begins anew, and voices that answered answer the same.
+    """The rounds of a debate that nobody keeps: it always begins anew, and participants that answered answer the same.
 
     Raises:
         CouncilFailed: nobody gave anything that counts.

@@ -34,10 +34,11 @@ Interval = tuple[float, float]
 class Judgement(Frozen):
     """What one arm made of one item in one repeat, and what that took.
 
-    `turns` are those of voices (equal in debate and parallel), `calls` those of models: a voice that is asked again, or
-    that failed, has another number of them. `tied`: as many ballots for as against: confidence decided. `silent` are
-    voices that failed before the vote; `refused` are calls that endpoints refused for good, or did not answer in
-    the time of a voice. `seconds` is model time, `wait` the wall time where a round's voices speak at once.
+    `turns` are those of participants (equal in debate and parallel), `calls` those of models: a participant that is
+    asked again, or that failed, has another number of them. `tied`: as many ballots for as against: confidence decided.
+    `silent` are participants that failed before the vote; `refused` are calls that endpoints refused for good, or did
+    not answer in the time of a participant. `seconds` is model time, `wait` the wall time where a round's participants
+    speak at once.
     """
 
     item: str
@@ -99,7 +100,7 @@ class Comparison(Frozen):
     """An arm against another on the same items. `lift` and `interval` are in accuracy, from -1 to 1.
 
     `only_first` and `only_second` are McNemar's discordant items, `p` is the probability of so uneven a split, or a
-    more uneven one, where no arm is better. `equal_calls` says whether both had as many turns of voices.
+    more uneven one, where no arm is better. `equal_calls` says whether both had as many turns of participants.
     """
 
     first: Arm

@@ -44,7 +44,7 @@ Moved = Annotated[ShiftKind | None, BeforeValidator(lambda value: _SHIFTS.get(sq
 
 
 class Standing(Spoken):
-    """Where a voice stands."""
+    """Where a participant stands."""
 
     position: Text = Field("", description="Where you stand.")
     confidence: Number = Field(None, description="How often you would be right, from 0 to 1.")
@@ -109,7 +109,7 @@ class Movement(Answer):
 
 
 class Response(Argument, Standing):
-    """A response: prose, links, how far the position shifted, and where the voice stands now."""
+    """A response: prose, links, how far the position shifted, and where the participant stands now."""
 
     shift: Movement = called("shift", "positionShift", description="Whether it moved you: none, minor or major.")
 

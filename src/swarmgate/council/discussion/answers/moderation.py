@@ -43,7 +43,7 @@ class Line(Answer):
 
 
 class Frame(Spoken):
-    """What divides the voices of a round, and how much dissent it should have."""
+    """What divides the participants of a round, and how much dissent it should have."""
 
     fault_lines: Annotated[tuple[Line, ...], BeforeValidator(items_of)]
     disagreement_budget: Number = Field(None, description="A number of 3 to 6.")
@@ -141,7 +141,7 @@ def record_of(text: str) -> Part:
 
 
 def assessment_of(visible: Collection[str]) -> Form[RoundAssessment, Part]:
-    """How a round is assessed; `shown` are the ids that may be cited."""
+    """How a round is assessed; `visible` are the ids that may be cited."""
     return Form(RoundAssessment, lambda given: _assessed(given, visible), prose=prose_of)
 
 

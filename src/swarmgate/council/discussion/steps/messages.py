@@ -63,11 +63,11 @@ async def message_of(
     before: Sequence[DiscussionRound],
     participants: Participants,
 ) -> Message:
-    """What a voice says in a step; one that failed says why.
+    """What a participant says in a step; one that failed says why.
 
     Args:
         action: whose turn it is.
-        held: the round at work, with its whole steps alone: what its own step says, no voice can know.
+        held: the round at work, with its whole steps alone: what its own step says, no participant can know.
         before: the rounds before it.
         participants: of the discussion, with their agent contexts.
 

@@ -70,7 +70,7 @@ class Participants:
         sections: Sequence[Section],
         read: Callable[[RenderedTranscript], Form[Any, T] | Callable[[str], T]],
     ) -> tuple[AskResult[T], RenderedTranscript]:
-        """Ask one voice.
+        """Ask one participant.
 
         Args:
             who: its id.
@@ -105,7 +105,7 @@ class Participants:
         return tuple(replace(each, text=harmless(each.text), ready=True) for each in sections)
 
     def window(self, who: str, step: str) -> Window:
-        """The room of a voice in a step, beside what is the same in all rounds."""
+        """The room of a participant in a step, beside what is the same in all rounds."""
         if (who, step) not in self.windows:
             longest = brief_for(who, step, self.discussion.rounds, *self.opening)
             self.windows[who, step] = window_of(self.agents[who], longest)
@@ -134,7 +134,7 @@ class Participants:
 
     @property
     def narrowest(self) -> tuple[str, Window]:
-        """The voice with the least room in its window."""
+        """The participant with the least room in its window."""
         return min(((who, self.window(who, "respond")) for who in self.agents), key=lambda each: each[1].room)
 
     def _who(self) -> str:

@@ -1,7 +1,7 @@
 """Renders the discussion so far for one participant: in full where it fits, else condensed, with every message id.
 
 The reader's own messages, the user's and those of the fixed roles come first, then its peers', the newest first. Prose
-is quoted behind `| `, and every other line is one line of swarmgate's own form: no voice can forge a message.
+is quoted behind `| `, and every other line is one line of swarmgate's own form: no participant can forge a message.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _CONDENSED = " All of it does not fit: messages marked `condensed` are shown by 
 
 @dataclass(frozen=True, slots=True)
 class RenderedTranscript:
-    """The discussion as one voice gets it.
+    """The discussion as one participant gets it.
 
-    `shown` are the ids that it may refer to: all but those of failed messages, which stand there as failed. `condensed`
+    `visible` are the ids that it may refer to: all but those of failed messages, marked as failed. `condensed`
     are those of them that it got as a gist, in order of speaking.
     """
 
@@ -66,7 +66,7 @@ def render_transcript(
     notes: Sequence[str] = (),
     known: dict[str, Both] | None = None,
 ) -> RenderedTranscript:
-    """The discussion for one voice in at most `room` characters.
+    """The discussion for one participant in at most `room` characters.
 
     Own, the user's and fixed roles' messages are whole, then peers' ones from the newest on while they fit; all others
     are gists. Where not even the first fit, they too are gists, the oldest first.
@@ -120,7 +120,7 @@ def _chosen(
 def least_room(extent: Extent, *, experts: int, rounds: int, user: bool = False) -> int:
     """The most characters that gists of a whole discussion take, with the direction that a moderator gives.
 
-    A voice with less room cannot follow it to the end.
+    A participant with less room cannot follow it to the end.
 
     Args:
         extent: the bounds of its mode.

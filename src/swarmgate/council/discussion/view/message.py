@@ -17,11 +17,11 @@ from swarmgate.council.discussion.model import (
 )
 
 QUOTE = "| "
-"""What stands before each line of a voice."""
+"""What stands before each line of a participant."""
 
 
 def quoted(text: str) -> Iterator[str]:
-    """The lines of a voice, each behind a bar, whatever it ends them with."""
+    """The lines of a participant, each behind a bar, whatever it ends them with."""
     return (f"{QUOTE}{line}".rstrip() for line in text.strip("\r\n").splitlines())
 
 
@@ -94,7 +94,7 @@ def _cites(ids: Sequence[str]) -> str:
 
 
 def measured_line(number: int, measured: Measured) -> str:
-    """What was measured in a round, as voices are told it."""
+    """What was measured in a round, as participants are told it."""
     return (
         f"Measured in round {number}: counters {measured.counters} ({measured.steel_mans} with a steel-man), "
         f"supports {measured.supports}, questions {measured.questions}, shifts of position {measured.shifts}; "
