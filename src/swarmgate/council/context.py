@@ -17,13 +17,13 @@ def _nobody(_event: object) -> None:
 
 @dataclass(frozen=True)
 class CouncilContext:
-    """The surroundings of one session.
+    """The context of one session.
 
     Attributes:
         contexts: make the agent context of each participant.
         records: where this one is kept, and those that are parts of it.
         on_event: hears what happens.
-        own: what a pattern needs beside, made by its facade: the user of a discussion, the checks of a critique.
+        own: further objects of a pattern, made by its facade: the user of a discussion, the checks of a critique.
     """
 
     contexts: ContextFactory

@@ -25,11 +25,11 @@ O = TypeVar("O")  # noqa: E741 - an outcome
 
 
 class Unfinished(Exception):
-    """A step that an error ended: what it came to before goes on record, then the error is raised.
+    """A step that an error ended: its events so far go on record, then the error is raised.
 
     Args:
         error: what ended it.
-        events: what it came to.
+        events: of the step so far.
     """
 
     def __init__(self, error: SwarmError, *events: Frozen) -> None:

@@ -36,7 +36,7 @@ async def run(
     *,
     allowance: Allowance | None = None,
 ) -> O | None:
-    """Goes on with a record, from where it stands to its end, or to the end of this session's time.
+    """Runs a record from its present state to its end, or to the end of this session's time.
 
     Args:
         pattern: of the record.

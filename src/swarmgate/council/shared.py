@@ -52,7 +52,7 @@ _NEAR = 0.8
 
 
 class Shared:
-    """The council of one project, as far as it is the same for every pattern.
+    """The functions of one project's council that are the same for every pattern.
 
     Args:
         project: whose.
@@ -90,7 +90,7 @@ class Shared:
         on_event: Callable[[CouncilEvent], None] | None = None,
         where: Where | None = None,
     ) -> O | None:
-        """Holds what is asked for, to its end or as far as it comes, or goes on with what was begun under its id.
+        """Runs the pattern for a request, or resumes the record that was begun under its id.
 
         Args:
             pattern: of the request.
@@ -146,7 +146,7 @@ class Shared:
         usd: float | None = None,
         **more: Any,
     ) -> O | None:
-        """Goes on with a record after what is whole; gives its outcome at once where it is over.
+        """Resumes a record after its last complete step; returns its outcome at once where it is over.
 
         Args:
             pattern: of the record.
@@ -191,7 +191,7 @@ class Shared:
             raise self.refused(pattern.name, id, error) from None
 
     def standing(self, rules: Rules[Q, S, O], id: str) -> Standing[S]:  # noqa: A002 - the field's name
-        """How far a record is, with what waits beside it.
+        """The state of a record, with pending edits of the user.
 
         Raises:
             SwarmError: as `record`; or what waits cannot be read.

@@ -81,7 +81,7 @@ class Known(Frozen):
 
 
 class Trial(Frozen):
-    """What came of the tiny task.
+    """The result of the tiny task.
 
     `problem` names what is wrong, empty where nothing is; `told` says it in words, `hint` what to do. `uses` are the
     tools that the program said that it used.

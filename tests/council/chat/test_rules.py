@@ -64,7 +64,7 @@ def test_a_failed_turn_leaves_its_messages_unread_until_it_gave_up() -> None:
     assert (once.turns[1].gave_up, once.oldest["ada"]) == (False, 1)
     twice = after(once, turn("ada", read=(1,), failed="no answer"))
     assert (twice.turns[2].gave_up, "ada" in twice.oldest) == (True, False)
-    assert (twice.failed_turns, twice.usage.tokens, twice.heard) == (2, 10, frozenset())
+    assert (twice.failed_turns, twice.usage.tokens, twice.answered) == (2, 10, frozenset())
 
 
 def test_who_cannot_be_reached_is_waited_for_until_another_answers() -> None:

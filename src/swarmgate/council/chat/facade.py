@@ -73,7 +73,7 @@ class Chats:
         return await self._held(request)
 
     async def resume_swarm(self, id: str) -> ChatResult:  # noqa: A002 - the field's name
-        """Goes on with a swarm chat that was interrupted; its time has gone on meanwhile.
+        """Resumes an interrupted swarm chat; its time limit has not been paused meanwhile.
 
         Raises:
             Archived: it is over.

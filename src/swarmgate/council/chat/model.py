@@ -98,7 +98,7 @@ class Chat(Frozen):
 
 
 class ChatTurn(Frozen):
-    """One turn of an agent: the numbers of the messages that it was shown, and what it said.
+    """One turn of an agent: the numbers of the messages in its brief, and the messages that it sent.
 
     `failed` says why it came to nothing; then it said nothing, and what it was shown is unread still, unless `gave_up`:
     it had failed before, and the chat goes on without it. `unreachable`: it failed because its endpoint did.

@@ -90,7 +90,7 @@ class ChatRules(Rules[Chat, State, ChatResult]):
         )
 
     def row(self, standing: Standing[State]) -> ChatSummary:
-        """How it ended, how much was said, and by whom."""
+        """The row of a chat: how it ended, the number of messages, and the agents."""
         return view.summary(standing.own, self.outcome(standing))
 
     def damaged(self, id: str, began: str, why: str) -> ChatSummary:  # noqa: A002 - the field's name
@@ -105,7 +105,7 @@ class ChatRules(Rules[Chat, State, ChatResult]):
         return {"seconds": result.seconds, **({"status": "failed"} if result.end is ChatEnd.FAILED else {})}
 
     def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
-        """What was said, and how turns ended that said nothing."""
+        """Progress events for new messages and for turns without one."""
         old, new = before.own, after.own
         common = {"pattern": self.name, "id": after.id}
         first = 1 if isinstance(event, Resumed) and new.sessions == 1 else len(old.messages) + 1

@@ -124,7 +124,7 @@ def next_speakers(
 
 
 def resumed(state: State) -> State:
-    """A new session: what was under way is taken again, and every endpoint is asked anew."""
+    """The state in a new session: unfinished turns are taken again, and every endpoint is tried again."""
     state = _ended(replace(state, cut=(), speaking=()), _stopped(state.cut, _INTERRUPTED))
     sessions = state.sessions + 1
     return seated(replace(state, unreached=Map(), waiting=Map(), sessions=sessions, uncounted=sessions > 1))
@@ -136,7 +136,7 @@ def out_of_time(state: State) -> State:
 
 
 def seated(state: State) -> State:
-    """With as many speaking as there are places, while it goes on."""
+    """The state with as many speaking agents as are allowed, while the chat runs."""
     if state.uncounted or state.late or state.synthesis or state.bound:
         return state
     can_read = {agent: number for agent, number in state.oldest.items() if agent not in state.waiting}

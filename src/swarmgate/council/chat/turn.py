@@ -41,7 +41,7 @@ class _NoTokens(_TurnEnded):
 
 @dataclass
 class ChatBudget:
-    """What all agents of a chat may still use together; shared by all turns.
+    """The remaining budget of a chat, shared by the turns of all agents.
 
     What a call is estimated to use is set aside before it is made. While others are under way, only what is left beside
     theirs is lent, so at the end of a budget calls go one by one. What can overrun the budget is the last call alone,
@@ -102,7 +102,7 @@ _PARAMETERS = 300
 
 @dataclass
 class AgentTurn:
-    """A turn while it goes on, and what came of it.
+    """A running turn and its result.
 
     `rooms` are the characters of messages that each agent reads at once. `sent` are its messages so far. `summary` is
     set where it ended the chat; `failed` says why it came to nothing, and `unreachable` that its endpoint was at fault;
@@ -155,7 +155,7 @@ class AgentTurn:
 
     @property
     def began(self) -> bool:
-        """Whether it has asked a model anything, or said anything."""
+        """Whether it has called a model or sent a message."""
         return bool(self.recorder.prompt_hash or self.sent)
 
     def cut_off(self) -> ChatTurn:

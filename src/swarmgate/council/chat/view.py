@@ -45,7 +45,7 @@ def message_told(message: ChatMessage) -> str:
 
 
 def turn_told(turn: ChatTurn, *, spoke: bool) -> tuple[str, str]:
-    """A turn that went wrong, ended the chat, or said nothing; of any other its messages are told, and it is empty."""
+    """The line of a turn that failed, ended the chat, or sent no message; empty for all other turns."""
     if turn.summary:
         return "event", f"{turn.agent} ends the chat: {shortened(turn.summary)}"
     if turn.cut:
@@ -76,7 +76,7 @@ def lines(record: ChatRecord) -> list[str]:
 
 
 def ending(record: ChatRecord) -> list[str]:
-    """How a chat ended, or how it goes on."""
+    """Lines that say how a chat ended, or how to resume it."""
     result = record.result
     if result is None:
         return [f"It is not over. Go on with: swarm chat resume {record.chat.id}"]

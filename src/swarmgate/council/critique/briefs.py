@@ -49,7 +49,7 @@ def prompt_tokens(critique: Critique, author: AgentContext) -> int:
 
 
 def too_large(agent: AgentContext, brief: Brief) -> str:
-    """Why a participant cannot be told this; empty where it can."""
+    """Why a brief does not fit the participant's window; empty where it fits."""
     window = window_of(agent, brief)
     if window.room >= 0:
         return ""

@@ -155,7 +155,7 @@ class Critiques:
         usd: float | None = None,
         on_event: OnEvent | None = None,
     ) -> CritiqueOutcome:
-        """Goes on with a critique after its last whole iteration, with a new sitting where its time was over.
+        """Resumes a critique after its last complete iteration, in a new session where its time was over.
 
         One that is over gives its outcome at once. Where the project has changed since it began, the record answers no
         other request: it was made of both.

@@ -93,7 +93,7 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
         return (Check(state.number, programs[0].name) if programs else Judge(state.number),)
 
     def over(self, state: State) -> bool:
-        """Whether there is no further iteration: one whose time was up goes on later."""
+        """Whether there is no further iteration; a critique whose time was up can be resumed."""
         return state.end is not None
 
     def pause(self, state: State) -> str:  # noqa: ARG002 - there is one reason
@@ -224,7 +224,7 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
                     yield stream.StepStarted(**common, step="evaluate", who=(EVALUATOR,))
 
     def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
-        """What came of a step, of an iteration, and of all of it: of a session whose time is up, too."""
+        """Progress events of finished steps, of iterations and of the whole critique."""
         common = {"pattern": self.name, "id": after.id}
         if contribution := _contribution(event, after.own):
             yield stream.Contributed(**common, **contribution)
@@ -268,7 +268,7 @@ def given_up(state: State) -> CouncilFailed:
 
 
 def summary(criteria: Sequence[Criterion], evaluation: Evaluation) -> str:
-    """What an evaluation comes to, in a line."""
+    """Describes an evaluation in one line."""
     short = missed(criteria, evaluation)
     below = f"; below: {', '.join(short)}" if short else ""
     return f"mean {evaluation.mean:.2f}, {len(criteria) - len(short)} of {len(criteria)} criteria met{below}"

@@ -33,7 +33,7 @@ from swarmgate.errors import CouncilRefused
 
 @dataclass(frozen=True)
 class Work:
-    """What one session has beside the record: the request and its versions to the letter, and what checks them.
+    """The working state of a session: the request and its versions without redaction, and the program checks.
 
     On record secrets are masked: a version that a program judges, or that is given to the user, is not, as long as the
     session lasts.
@@ -58,7 +58,7 @@ class Work:
         return version_of(self.whole((*state.done, *at)), state.number)
 
     def outcome(self, standing: Standing[State]) -> CritiqueOutcome:
-        """What it comes to, with the best version to the letter.
+        """The outcome, with the best version without redaction.
 
         Raises:
             CouncilFailed: there is none.

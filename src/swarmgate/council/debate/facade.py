@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ResumeDispatch(Protocol):
-    """Goes on with the dispatch that a debate belongs to; None: it has no result yet."""
+    """Resumes the dispatch that a debate belongs to; None: it has no result yet."""
 
     async def __call__(
         self,
@@ -138,7 +138,7 @@ class Debates:
         return file.read(path)
 
     async def resume(self, id: str, *, tokens: int | None = None, usd: float | None = None) -> Outcome:  # noqa: A002 - the field's name
-        """Goes on with a debate after all that was said; gives the outcome at once where it has one.
+        """Resumes a debate after its last speech; returns the outcome at once where it has one.
 
         Args:
             id: of the debate, or of the dispatch that it is the debate of.

@@ -51,7 +51,7 @@ class Claim(Frozen):
 
 
 class Speech(Frozen):
-    """What one seat said in one round; `failed` says why it said nothing that counts.
+    """The speech of one seat in one round; `failed` says why it does not count.
 
     `unreached` says of a failed one that its model could not be reached, or gave up: it has said nothing at all.
 
@@ -118,7 +118,7 @@ class Round(Frozen):
 
     @property
     def converged(self) -> bool:
-        """Whether participants spoke and none said anything new."""
+        """Whether participants spoke and none made a new claim."""
         return any(not each.failed for each in self.speeches) and not any(each.new for each in self.novelty)
 
 

@@ -67,7 +67,7 @@ class Decided(Answer):
 
 
 def moderator_brief(debate: Debate, number: int, sections: Sequence[Section] = ()) -> Brief:
-    """What the moderator is told before round `number`."""
+    """The brief of the moderator before round `number`."""
     name = debate.moderator.id if debate.moderator else ""
     material = material_sections(debate.question, debate.material)
     return Brief(
@@ -108,7 +108,7 @@ async def moderated(agent: AgentContext, debate: Debate, rounds: Sequence[Round]
 
 
 def moderation_of(debate: Debate, *, final: bool) -> Form[Decided, Moderation]:
-    """How a moderator decides; it comes to what it asks for, less what it may not."""
+    """The form of a moderator's decision; requests that it may not make are dropped."""
     return Form(
         Decided,
         lambda given: _allowed(given, debate, final=final),

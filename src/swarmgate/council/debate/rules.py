@@ -65,7 +65,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         return DebateState(request)
 
     def apply(self, state: DebateState, event: Frozen) -> DebateState:
-        """The state after one more event; what failed as a whole is asked anew when it is taken up.
+        """The state after one more event; a round that failed as a whole is asked again on resume.
 
         Raises:
             IllegalMove: it may not stand there.
@@ -183,7 +183,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
     def tells(
         self, event: Frozen, before: Standing[DebateState], after: Standing[DebateState]
     ) -> Iterable[CouncilEvent]:
-        """What a participant, the moderator or the architect did, and what came of a round."""
+        """Progress events of a participant, the moderator, the architect, and of a complete round."""
         common = {"pattern": self.name, "id": after.id, "number": before.own.number, "step": ""}
         match event:
             case Spoke(speech=speech):

@@ -49,7 +49,7 @@ class Judged(Answer):
 
 
 def synthesis_brief(debate: Debate, sections: Sequence[Section] = ()) -> Brief:
-    """What the architect is told."""
+    """The brief of the architect."""
     material = material_sections(debate.question, debate.material)
     transcript = (*material, *sections)
     return Brief("architect", "synthesize", task=debate.task, attempt=debate.attempt, sections=transcript)

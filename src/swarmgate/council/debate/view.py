@@ -142,7 +142,7 @@ def _of_side(record: DebateRecord, side: set[Vote]) -> Iterator[str]:
 
 
 def prose(speech: Speech) -> str:
-    """What a participant said, without the claims and the vote that were read from it: they are shown as such."""
+    """The prose of a speech, without the claims and the vote that were parsed from it."""
     mixed = taken_apart(speech.text)
 
     def shown(place: re.Match[str]) -> str:
@@ -164,7 +164,7 @@ def _claims(speech: Speech) -> list[Claim]:
 
 
 def last_words(record: DebateRecord) -> dict[str, list[str]]:
-    """By seat, what it said in the last round, and how it voted."""
+    """The last speech and the vote of each seat."""
     speeches = record.rounds[-1].speeches if record.rounds else ()
     return {each.seat: [*prose(each).splitlines(), *_ballot(each, 0)] for each in speeches if not each.failed}
 

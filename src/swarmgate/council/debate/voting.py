@@ -66,7 +66,7 @@ async def vote(
 
 
 def brief_of(seat: Seat, number: int, sections: Iterable[Section], *, task: str = "", attempt: int = 0) -> Brief:
-    """What a participant is told in a round."""
+    """The brief of a participant in a round."""
     own = Section("Your part", seat.brief)
     return Brief(ROLE, STEP, task=task, attempt=attempt, participant=seat.id, round=number, sections=(own, *sections))
 

@@ -54,7 +54,7 @@ def voices_of(decision: Decision) -> list[tuple[Seat, Place]]:
 def contribution_brief(
     decision: Decision, seat: DecisionSeat, agent: AgentContext, before: Sequence[DecisionRound], *, prepared: str = ""
 ) -> Brief:
-    """What a participant is told in the round after those `before`, within its window."""
+    """The brief of a participant in the round after those `before`, within its window."""
     part = "\n\n".join(filter(None, (seat.role, seat.perspective)))
     fixed = (
         Section("Your part", part, whole=True),
@@ -76,7 +76,7 @@ def contribution_brief(
 def facilitation_brief(
     decision: Decision, agent: AgentContext, before: Sequence[DecisionRound], held: DecisionRound, *, last: bool
 ) -> Brief:
-    """What the facilitator is told after the contributions of a round; `last`: no round follows."""
+    """The brief of the facilitator after the contributions of a round; `last`: no round follows."""
     seat = facilitator_of(decision)
     fixed = (*_matter(decision), *_proposed(before))
     count = Section("The count", _counted(held.count, last=last), "By swarmgate. You cannot change it.", whole=True)

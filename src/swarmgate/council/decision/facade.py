@@ -143,7 +143,7 @@ class Decisions:
         usd: float | None = None,
         on_event: Callable[[CouncilEvent], None] | None = None,
     ) -> DecisionOutcome:
-        """Goes on with a decision after what is whole; gives the outcome at once where it is over.
+        """Resumes a decision after its last complete step; returns the outcome at once where it is over.
 
         Where the project has changed since it began, the record answers no other request: it was made of both.
 

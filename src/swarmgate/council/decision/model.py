@@ -100,7 +100,7 @@ class Decision(Frozen):
 
 
 class Contribution(Frozen):
-    """What one participant said in one round.
+    """The contribution of one participant in one round.
 
     `agreement` is 0 to 1, `stand` the word for it; for votes `approves` and `ranking` are options as they were put.
     `excluded` says why it does not count: it gave no typed answer when asked twice, or its model failed.
@@ -189,7 +189,7 @@ class Count(Frozen):
 
 
 class DecisionRound(Frozen):
-    """One whole round; `proposal` is what it decided on, `synthesis` what came of it."""
+    """One complete round; `proposal` is what it decided on, `synthesis` the facilitator's proposal after it."""
 
     number: int
     proposal: Text

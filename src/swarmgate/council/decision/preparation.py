@@ -29,7 +29,7 @@ _TASK = "Say where you stand on the question of the material, and why: what hold
 
 @dataclass(frozen=True)
 class Preparation:
-    """What critiques need beside (`CouncilContext.own`).
+    """The program checks that critiques need (`CouncilContext.own`).
 
     Attributes:
         threshold: the score of each criterion that is good enough for a draft, 0 to 1.

@@ -24,11 +24,11 @@ class DecisionRules(Rules[Decision, State, DecisionOutcome]):
     request, events, milestones = Decision, (Spoke, Prepared, Synthesised), (Synthesised,)
 
     def begin(self, request: Decision) -> State:
-        """Nobody has said anything."""
+        """The state before the first contribution."""
         return State(request)
 
     def apply(self, state: State, event: Frozen) -> State:
-        """One more contribution or synthesis, or who was asked in vain is asked anew."""
+        """The state after one more event; on resume failed participants are asked again."""
         return applied(state, event)
 
     def next(self, state: State) -> Sequence[Step]:

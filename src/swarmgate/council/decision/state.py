@@ -81,7 +81,7 @@ class State:
 
     @property
     def silent(self) -> bool:
-        """Whether nobody said anything that counts in the round at work."""
+        """Whether no contribution of the current round counts."""
         return all(each.excluded for each in self.contributions.values())
 
     @property
@@ -166,7 +166,7 @@ def ended(decision: Decision, rounds: Sequence[DecisionRound]) -> Ended | None:
 
 
 def outcome_of(standing: Standing[State]) -> DecisionOutcome | None:
-    """What it comes to; no consensus where there is none. None: it goes on, or was interrupted."""
+    """The outcome, with or without consensus; None: it is running, or was interrupted."""
     if not (standing.over or standing.status == "paused"):
         return None
     state = standing.own

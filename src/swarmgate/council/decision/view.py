@@ -217,7 +217,7 @@ def begins(steps: Sequence[Step], state: State) -> Iterator[stream.PatternEvent]
 
 
 def tells(event: Frozen, before: Standing[State], after: Standing[State]) -> Iterator[stream.PatternEvent]:
-    """Each contribution, each whole round, why it ends early, and what it comes to so far where the time was up."""
+    """Progress events: contributions, complete rounds, convergence, and the outcome so far where the time was up."""
     state, told = after.own, {"pattern": "decision", "id": after.id}
     match event:
         case Spoke():

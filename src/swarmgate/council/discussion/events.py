@@ -49,7 +49,7 @@ class MessageAdded(Frozen):
 
 
 class UserConsulted(Frozen):
-    """The user was heard after a step, with a message or without a word; the step is over."""
+    """The user was asked after a step, and gave a message or none; the step is over."""
 
     type: Literal["heard"] = "heard"
     message: Message | None = None
@@ -63,7 +63,7 @@ class Chosen(Frozen):
 
 
 class Paused(Frozen):
-    """The user goes on later."""
+    """The user paused the discussion."""
 
     type: Literal["paused"] = "paused"
 

@@ -124,7 +124,7 @@ class Discussions:
         usd: float | None = None,
         on_event: Callable[[PatternEvent], None] | None = None,
     ) -> DiscussionRecord:
-        """Goes on with a discussion that was prepared, paused or interrupted; gives one that is over at once.
+        """Resumes a discussion that was prepared, paused or interrupted; returns one that is over at once.
 
         Args:
             id: of the discussion.

@@ -218,7 +218,7 @@ class Assessment(Camel):
 
 
 class Message(Camel):
-    """What one participant said in one step.
+    """The message of one participant in one step.
 
     `text` is its prose; by step it has a `position` (POSITION, and RESPOND where it moved), a `framing`, a `shift`, an
     `assessment`. `links` go to messages of earlier steps; `unresolved` are ids that it named and that it was not shown.

@@ -129,7 +129,7 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         return state.discussion.whole_s
 
     def status_after(self, error: SwarmError, standing: Standing[State]) -> Status:
-        """Failed where nothing came of a step; where time, a budget or a window ended, it is paused."""
+        """The status after an error: failed where a step failed; paused where time, a budget or a window ended."""
         if not standing.own.confirmed:
             return "prepared"
         return "failed" if isinstance(error, CouncilFailed) and not standing.late else "paused"
@@ -222,7 +222,7 @@ RULES = DiscussionRules()
 
 
 def completed(record: DiscussionRecord) -> Over:
-    """What is told when it is over."""
+    """The progress event of a completed discussion."""
     return Over(
         pattern=RULES.name,
         id=record.discussion.id,

@@ -41,7 +41,7 @@ class Dispatches:
         tokens: int | None = None,
         usd: float | None = None,
     ) -> DispatchResult:
-        """Has participants work on tasks, and gives what came of each, in the order of the tasks.
+        """Has participants work on tasks, and returns the reply to each, in the order of the tasks.
 
         Args:
             mode: `single`, `parallel` (1 to 8 tasks), `chain` or `debate` (2 to 8).
@@ -82,7 +82,7 @@ class Dispatches:
         tokens: int | None = None,
         usd: float | None = None,
     ) -> DispatchResult | None:
-        """Goes on with a dispatch as `Shared.resume` does."""
+        """Resumes a dispatch as `Shared.resume` does."""
         from swarmgate.council.dispatch.request import means
         from swarmgate.council.dispatch.steps import DISPATCHING
 

@@ -180,7 +180,7 @@ class Tried(Frozen):
 
 
 class Debated(Frozen):
-    """The tasks were debated, in a record of its own. `usage` is what it used since it was last said here.
+    """The tasks were debated, in a record of its own. `usage` is what it used since the last such event.
 
     `failed` says why there is no outcome: a budget where `exhausted` says so, that of `account`.
     """

@@ -96,7 +96,7 @@ class DispatchState:
         return tuple(self.reply(number) for number in range(1, len(self.asked.tasks) + 1))
 
     def reply(self, number: int) -> DispatchedReply:
-        """What became of a task: what its last try said, with what all of them used."""
+        """The reply to a task: that of its last attempt, with the usage of all attempts."""
         tried, name = self.of(number), self.asked.tasks[number - 1].name
         if not tried:
             return DispatchedReply(number=number, name=name, not_run=NOT_REACHED)
@@ -126,7 +126,7 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
         return DispatchState(request)
 
     def apply(self, state: DispatchState, event: Frozen) -> DispatchState:
-        """The state after one more event; what was ended without an output is done anew when it is taken up.
+        """The state after one more event; on resume tasks without an output are done again.
 
         Raises:
             IllegalMove: it may not stand there.
@@ -195,14 +195,14 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
         return "failed" if failed else super().status_after(error, standing)
 
     def goes_on(self, id: str) -> str:  # noqa: A002 - the field's name
-        """No command goes on with one."""
+        """No command resumes a dispatch."""
         del id
         return ""
 
     # --- what is told ---
 
     def row(self, standing: Standing[DispatchState]) -> dict[str, str]:
-        """When it began, for people too; the mode, what came of it, and the title."""
+        """The row of a dispatch: when it began, the mode, the result, and the title."""
         found = self.outcome(standing)
         began = f"{found.started_at[:19].replace('T', ' ')} UTC"
         summary = found.summary if found.finished else f"{found.summary}, open"
@@ -239,7 +239,7 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
     def tells(
         self, event: Frozen, before: Standing[DispatchState], after: Standing[DispatchState]
     ) -> Iterable[CouncilEvent]:
-        """What came of a try."""
+        """Progress events of an attempt."""
         del before
         if isinstance(event, Tried):
             common = {"pattern": self.name, "id": after.id, "number": event.number, "step": ""}

@@ -33,7 +33,7 @@ __all__ = ["map_reduce", "parallel", "sequence", "step", "when"]
 
 
 def sequence(*steps: Step, title: str = "", id: str = "", tokens: int | None = None, usd: float | None = None) -> Any:  # noqa: A002 - the field's name
-    """The orchestration that does these steps in order; `tokens` and `usd` bound what all of them use together.
+    """The orchestration that does these steps in order; `tokens` and `usd` bound their total usage.
 
     Raises:
         CouncilRefused: it cannot be carried out; the message names the step and the key.

@@ -83,7 +83,7 @@ class Orchestrations:
         usd: float | None = None,
         on_event: OnEvent | None = None,
     ) -> OrchestrationOutcome:
-        """Goes on after the last finished step; gives the outcome at once where it is complete.
+        """Resumes after the last finished step; returns the outcome at once where it is complete.
 
         Args:
             id: of the orchestration.

@@ -167,7 +167,7 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
             yield stream.StepStarted(**common, step=state.step.id, who=members(state.step))
 
     def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
-        """What came of a pattern, of the steps that are whole with it, and of all of it."""
+        """Progress events of a finished pattern, of the steps it completes, and of the whole."""
         common, first = {"pattern": self.name, "id": after.id}, len(before.own.steps)
         if isinstance(event, Ended):
             yield stream.Contributed(**common, number=first + 1, **_contribution(event.result))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class PatternOutput(Frozen):
-    """What came of one pattern: its typed outcomes, its text, and the id of its record."""
+    """The output of one pattern: its typed outcomes, its text, and the id of its record."""
 
     fields: dict[str, Value] = Field(default_factory=dict)
     text: Text = ""
@@ -46,7 +46,7 @@ class Runner(Protocol):
 
 
 class Verb(NamedTuple):
-    """How the facade of a pattern begins with a record, goes on with one, and what came of it."""
+    """How the facade of a pattern begins and resumes a record, and how its output is read."""
 
     pattern: str
     begin: Callable[..., Coroutine[Any, Any, Any]]
@@ -115,7 +115,7 @@ def _given(step: Leaf) -> dict[str, Any]:
 
 
 def debated(outcome: Outcome) -> PatternOutput:
-    """What came of a debate."""
+    """The output of a debate."""
     tally = outcome.tally
     fields: dict[str, Value] = {
         "verdict": str(outcome.verdict),
@@ -131,7 +131,7 @@ def debated(outcome: Outcome) -> PatternOutput:
 
 
 def discussed(held: DiscussionRecord) -> PatternOutput:
-    """What came of a discussion."""
+    """The output of a discussion."""
     end = held.conclusion
     fields: dict[str, Value] = {"status": held.status, "rounds": len(held.rounds)}
     if end:
@@ -141,7 +141,7 @@ def discussed(held: DiscussionRecord) -> PatternOutput:
 
 
 def decided(outcome: DecisionOutcome) -> PatternOutput:
-    """What came of a decision."""
+    """The output of a decision."""
     fields: dict[str, Value] = {
         "consensus": outcome.consensus,
         "choice": outcome.choice,
@@ -153,7 +153,7 @@ def decided(outcome: DecisionOutcome) -> PatternOutput:
 
 
 def improved(outcome: CritiqueOutcome) -> PatternOutput:
-    """What came of a critique: the text is the best version."""
+    """The output of a critique: its text is the best version."""
     fields: dict[str, Value] = {
         "passed": outcome.passed,
         "mean": outcome.mean,
@@ -165,7 +165,7 @@ def improved(outcome: CritiqueOutcome) -> PatternOutput:
 
 
 def dispatched(result: DispatchResult, record: str) -> PatternOutput:
-    """What came of dispatched tasks."""
+    """The output of a dispatch."""
     fields: dict[str, Value] = {"succeeded": result.succeeded, "total": len(result.tasks)}
     if result.outcome:
         fields["verdict"] = str(result.outcome.verdict)

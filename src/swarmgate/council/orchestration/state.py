@@ -29,7 +29,7 @@ class Ended(Frozen):
 
     @property
     def usage(self) -> Usage:
-        """What was used since the pattern was last told of."""
+        """The usage since the last event of the pattern."""
         return self.result.usage
 
 
@@ -235,7 +235,7 @@ def _group(step: ParallelStep | MapStep, dos: Sequence[Do], found: Sequence[Step
 
 
 def members(step: ParallelStep | MapStep) -> tuple[str, ...]:
-    """What goes on at once in a group, by name."""
+    """The names of the concurrent members of a group."""
     if isinstance(step, ParallelStep):
         return tuple(each.id for each in step.steps)
     return tuple(f"{step.id}.{part}" for part in range(1, len(step.items) + 1))

@@ -26,7 +26,7 @@ from swarmgate.errors import BudgetExhausted, IllegalMove, LedgerWriteFailed, St
 
 @dataclass
 class Work:
-    """What one session has beside the record.
+    """The working state of a session.
 
     Attributes:
         runner: does the patterns.
@@ -37,7 +37,7 @@ class Work:
     state: State
 
     def took(self, event: Ended) -> None:
-        """Knows what came of a pattern."""
+        """Stores the output of a pattern."""
         with suppress(IllegalMove):  # a condition on a masked text came out otherwise: the record's own texts are taken
             self.state = RULES.apply(self.state, event)
 
@@ -47,7 +47,7 @@ class Work:
         return self.state if same else state
 
     def outcome(self, state: State) -> OrchestrationOutcome | None:
-        """What it came to, with its texts to the letter; None: it has not ended."""
+        """The outcome, with its texts without redaction; None: it has not ended."""
         return outcome_of(self.as_of(state)) or outcome_of(state)
 
 

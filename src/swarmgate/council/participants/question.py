@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class AskResult(Generic[T]):
-    """What came of asking: the value, or why there is none; and what it took.
+    """The result of a question: the value, or why there is none; and what it took.
 
     `unreached` says of a failed one that its model could not be reached, or gave up.
     """
@@ -82,12 +82,12 @@ async def concurrently(speaking: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 def brief_for(who: str, step: str, number: int, *sections: Section) -> Brief:
-    """What a participant is told: `who` is its name, `number` the round; 0: none."""
+    """The brief of a participant: `who` is its name, `number` the round; 0: none."""
     return Brief(ROLE, step, participant=who, round=number, sections=sections)
 
 
 def bounded(agent: AgentContext, *, tokens: int, timeout_s: float) -> AgentContext:
-    """The agent context under the bounds of one step: tokens and seconds, beside those that it has."""
+    """The agent context under the bounds of one step (tokens and seconds) and its own."""
     own = agent.limits.bounds
     bounds = own.model_copy(
         update={

@@ -23,12 +23,12 @@ from swarmgate.project import Project
 
 @dataclass
 class SharedBudget:
-    """One bound over all sittings of an orchestration, those too that go on at the same time.
+    """One budget that all sessions of an orchestration share, concurrent ones too.
 
     Args:
-        record: the id of the orchestration: the records of the sittings are parts of it.
+        record: the id of the orchestration: the records of the sessions are parts of it.
         owner: of the bound: its session.
-        limits: what they may use together.
+        limits: their total.
         used: by those that are over.
         budget: of the first of them: the calls of the others wait for its calls too where both would not fit.
     """
@@ -48,7 +48,7 @@ class SharedBudget:
 
     @contextmanager
     def joined(self, used: Callable[[], Usage]) -> Iterator[None]:
-        """Counts what a sitting uses."""
+        """Counts the usage of a session."""
         self._going_on.append(used)
         try:
             yield
@@ -58,7 +58,7 @@ class SharedBudget:
 
 
 SHARED_BUDGET: ContextVar[SharedBudget | None] = ContextVar("SHARED_BUDGET", default=None)
-"""What bounds the sittings that begin from here on, beside their own budgets."""
+"""The budget that sessions which begin from here on share, beside their own."""
 
 
 @asynccontextmanager

@@ -49,7 +49,7 @@ class Unanswering(Frozen):
 
 
 class TimeUp(Frozen):
-    """The time of one session, or of all of it, is over; what was not finished is asked anew when it is taken up."""
+    """The time of one session, or of all of it, is over; unfinished steps are done again on resume."""
 
     type: Literal["time_up"] = "time_up"
 

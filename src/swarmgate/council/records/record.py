@@ -74,7 +74,7 @@ class Record(Generic[Q, S, O]):
 
     @property
     def outcome(self) -> O | None:
-        """What it comes to; None: nothing yet."""
+        """The outcome; None: there is none yet."""
         return self.pattern.outcome(self.standing)
 
     @property
@@ -134,7 +134,7 @@ class Record(Generic[Q, S, O]):
         return (entry for entry, _ in self._journal.entries())
 
     def replayed(self) -> Iterator[CouncilEvent]:
-        """What was told while it was held, once more: a view of the record, in which nothing is recorded."""
+        """The progress events of the record once more; nothing is recorded."""
         before: Standing[S] | None = None
         for entry in self.entries():
             after = self._fold(before, [entry])

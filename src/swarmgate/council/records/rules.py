@@ -50,7 +50,7 @@ class Rules(ABC, Generic[Q, S, O]):
 
     @abstractmethod
     def begin(self, request: Q) -> S:
-        """The state before anything was said."""
+        """The state before the first event."""
 
     @abstractmethod
     def apply(self, state: S, event: Frozen) -> S:
@@ -84,7 +84,7 @@ class Rules(ABC, Generic[Q, S, O]):
         return request
 
     def outcome(self, standing: Standing[S]) -> O | None:
-        """What it comes to; None: nothing yet."""
+        """The outcome; None: there is none yet."""
         return None
 
     def flawless(self, state: S) -> bool:
@@ -116,7 +116,7 @@ class Rules(ABC, Generic[Q, S, O]):
         return 1
 
     def summary(self, standing: Standing[S]) -> str:
-        """What it came to, in a few words."""
+        """The outcome in a few words."""
         return ""
 
     def waiting(self, standing: Standing[S], documents: Documents) -> Standing[S]:
@@ -124,7 +124,7 @@ class Rules(ABC, Generic[Q, S, O]):
         return standing
 
     def row(self, standing: Standing[S]) -> Any:
-        """It in a list, a mapping or a model: the id, when it began, how it stands, what it is about."""
+        """The row in a list, a mapping or a model: id, start time, status, title."""
         began, title = standing.created_at, self.title(standing.own)
         return {"id": standing.id, "began": began, "status": standing.status, "title": title}
 
@@ -155,7 +155,7 @@ class Rules(ABC, Generic[Q, S, O]):
         return 0 if standing.over else 1
 
     def tells(self, event: Frozen, before: Standing[S], after: Standing[S]) -> Iterable[CouncilEvent]:
-        """What the user hears when an event is on record, one of those too that all records share."""
+        """Progress events for a recorded event, also for those that all records share."""
         common = {"pattern": self.name, "id": after.id}
         match event:
             case Resumed():
@@ -169,16 +169,16 @@ class Rules(ABC, Generic[Q, S, O]):
                 yield stream.Completed(**common, what=self.summary(after), outcome=data, **spent)
 
     def fails(self, error: SwarmError, standing: Standing[S]) -> Iterable[CouncilEvent]:
-        """What the user hears when an error ends a session."""
+        """Progress events for an error that ends a session."""
         why = {"code": error.code, "why": error.message, "hint": error.hint}
         yield stream.Erred(pattern=self.name, id=standing.id, **why)
 
     def begins(self, steps: Sequence[Hashable], state: S) -> Iterable[CouncilEvent]:
-        """What the user hears when steps begin together."""
+        """Progress events for concurrent steps that begin."""
         return ()
 
     def session_s(self, state: S) -> float | None:
-        """Seconds that one process may work at it; then it goes on with `TimeUp`. Waits for limits do not count."""
+        """Seconds that one process may work at it; then `TimeUp` is recorded. Waits for limits do not count."""
         return None
 
     def ends_at(self, state: S) -> float | None:
@@ -190,10 +190,10 @@ class Rules(ABC, Generic[Q, S, O]):
         return "failed" if isinstance(error, CouncilFailed) else "open"
 
     def failure(self, error: CouncilFailed, standing: Standing[S]) -> CouncilFailed:
-        """The failure as it is raised where the record is held by itself: with the way on."""
+        """The error that is raised where the record is held by itself, with the next action."""
         advice = f"Go on with: {goes_on}" if (goes_on := self.goes_on(standing.id)) else ""
         return CouncilFailed(error.message, hint=". ".join(filter(None, (error.hint, advice))))
 
     def goes_on(self, id: str) -> str:  # noqa: A002 - the field's name
-        """The command line with which it goes on; empty: it cannot."""
+        """The command line that resumes it; empty: there is none."""
         return f"swarm {self.verb} resume {id}"

@@ -50,7 +50,7 @@ class Records:
         allowance: Allowance = Allowance(),  # noqa: B008 - frozen
         part_of: str = "",
     ) -> Record[Q, S, O]:
-        """The record of a request, begun; the same request is taken up as it stands.
+        """Begins the record of a request; an existing record of the same request is returned.
 
         Raises:
             CouncilRefused: another record has its id, or it is no id.

@@ -53,7 +53,7 @@ class StepStarted(_Event):
 
 
 class Contributed(_Event):
-    """A participant is done with its part, in the order of arrival; `failed` says why it said nothing that counts.
+    """A participant is done with its part, in the order of arrival; `failed` says why its answer does not count.
 
     `what` is a few words on what it comes to (`agrees, 0.80`), `text` its beginning.
     """

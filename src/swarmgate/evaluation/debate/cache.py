@@ -156,7 +156,7 @@ class Meter:
 
     @property
     def seconds(self) -> float:
-        """Model time: that of all calls together."""
+        """Model time: the sum of all calls."""
         return sum(answer.seconds for answer in self._answers)
 
     @property

@@ -60,7 +60,7 @@ class Evolution(Camel):
 
 
 class Graph(Camel):
-    """Who said what to what, and how the experts' positions went. The order is that of speaking."""
+    """The graph of messages and links, and how the experts' positions evolved, in order of speaking."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
@@ -68,7 +68,7 @@ class Graph(Camel):
 
     @property
     def authors(self) -> tuple[str, ...]:
-        """Everybody who said something, by first message."""
+        """All authors, in order of their first message."""
         return tuple(dict.fromkeys(node.author for node in self.nodes))
 
     def between(self, kind: Relation) -> dict[tuple[str, str], int]:

@@ -76,7 +76,7 @@ def slots(steps: Iterable[Step]) -> Iterator[int]:
 
 
 def shown_before(rounds: Sequence[DiscussionRound], message_id: str) -> frozenset[str]:
-    """The ids of what was said before a message: in steps before its own. What its own step says, it cannot know.
+    """The ids of the messages of earlier steps; a message cannot know those of its own step.
 
     Messages that failed are not among them: there is nothing to relate to.
 

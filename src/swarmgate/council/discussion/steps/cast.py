@@ -92,7 +92,7 @@ async def cast_for(agent: AgentContext, discussion: Discussion, sections: Sequen
 
 
 def casting_brief(discussion: Discussion, sections: Sequence[Section]) -> Brief:
-    """What the moderator is told to cast."""
+    """The brief with which the moderator generates the cast."""
     least, most = discussion.extent.experts
     number = f"{least}" if least == most else f"{least} to {most}"
     given = "\n".join(_told(each) for each in discussion.experts)
@@ -109,7 +109,7 @@ def _told(expert: Expert) -> str:
 
 
 def persona(expert: Expert) -> str:
-    """What an expert is told about itself, in its system message."""
+    """The system message that describes an expert to itself."""
     told = {
         "Your expertise": expert.expertise,
         "How you think": expert.thinking_style,
@@ -163,7 +163,7 @@ def _safe_id(wanted: str, taken: set[str]) -> str:
 
 
 def tensions_of(experts: Sequence[Expert]) -> Form[Opposition, tuple[tuple[Tension, ...], tuple[str, ...]]]:
-    """How tensions between given experts are named; it comes to them and a phrase for each that was dropped."""
+    """The form of tensions between given experts: the tensions, and a phrase for each that was dropped."""
     ids = {each.name: each.id for each in experts} | {each.id: each.id for each in experts}
     return Form(Opposition, lambda given: _paired(given.tensions, ids))
 

@@ -63,7 +63,7 @@ Findings = Annotated[tuple[Finding, ...], BeforeValidator(items_of)]
 
 
 class Synthesis(Spoken):
-    """What came of all rounds."""
+    """The synthesis of all rounds."""
 
     longest: ClassVar[int] = MOST_TEXT
     executive_summary: Text = Field(min_length=1)

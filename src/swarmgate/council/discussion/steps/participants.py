@@ -105,7 +105,7 @@ class Participants:
         return tuple(replace(each, text=harmless(each.text), ready=True) for each in sections)
 
     def window(self, who: str, step: str) -> Window:
-        """The room of a participant in a step, beside what is the same in all rounds."""
+        """The room in a participant's window for a step, less the sections that are the same in all rounds."""
         if (who, step) not in self.windows:
             longest = brief_for(who, step, self.discussion.rounds, *self.opening)
             self.windows[who, step] = window_of(self.agents[who], longest)

@@ -94,7 +94,7 @@ def _cites(ids: Sequence[str]) -> str:
 
 
 def measured_line(number: int, measured: Measured) -> str:
-    """What was measured in a round, as participants are told it."""
+    """The measures of a round, as participants read them."""
     return (
         f"Measured in round {number}: counters {measured.counters} ({measured.steel_mans} with a steel-man), "
         f"supports {measured.supports}, questions {measured.questions}, shifts of position {measured.shifts}; "

@@ -80,7 +80,7 @@ def _choice_text(choice: Choice) -> str:
 
 
 def what(message: Message) -> str:
-    """A few words on what a message comes to."""
+    """A short description of a message."""
     return ", ".join(_words(message))
 
 

@@ -55,7 +55,7 @@ def _expert(expert: Expert) -> Iterator[str]:
 
 
 def round_lines(held: DiscussionRound) -> list[str]:
-    """What a round came to: what was counted beside the moderator's own scores, and who failed."""
+    """The result of a round: counted measures, the moderator's own scores, and who failed."""
     lines = [measured_line(held.number, held.measured)] if held.measured else [f"Round {held.number}"]
     given = next((each.assessment for each in reversed(held.messages) if each.assessment), None)
     if given:
@@ -79,7 +79,7 @@ _RECOMMENDED = {
 
 
 def last_said(record: DiscussionRecord, after: Step) -> list[str]:
-    """What was said in the step that has just ended, an item a message."""
+    """The messages of the last finished step, an item for each."""
     held = record.partial or (record.rounds[-1] if record.rounds else None)
     return [
         line
