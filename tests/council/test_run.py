@@ -363,7 +363,7 @@ class Growing(Summing):
         assert (before.id, after.id) == ("s1", "s1")
         return {"said.md": f"{event.who} {event.round}\n"} if isinstance(event, Added) else {}
 
-    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> list[CouncilEvent]:
+    def progress_of_event(self, event: Frozen, before: Standing[State], after: Standing[State]) -> list[CouncilEvent]:
         told = cast("CouncilEvent", event)
         return [told] if isinstance(event, Added) else []
 

@@ -74,11 +74,13 @@ class Polling(Pattern[Poll, State, Result]):
     def views(self, standing: Standing[State]) -> dict[str, str]:
         return {"answers.md": "".join(f"- {each.who}: {each.text}\n" for each in standing.own.answers)}
 
-    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
+    def progress_of_event(
+        self, event: Frozen, before: Standing[State], after: Standing[State]
+    ) -> Iterable[CouncilEvent]:
         if isinstance(event, Answered):
             said = {"step": "ask", "who": event.who, "text": event.text, "usage": event.usage}
             yield stream.Contributed(pattern=self.name, id=after.id, number=1, **said)
-        yield from super().tells(event, before, after)
+        yield from super().progress_of_event(event, before, after)
 
     def check(self, request: Poll, context: CouncilContext, where: Where) -> None:
         del where

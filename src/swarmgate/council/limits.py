@@ -39,7 +39,7 @@ VOICE_SECONDS = Limit(least=1, most=900, unit="s")
 """The longest time of one participant in one step."""
 
 WHOLE_SECONDS = Limit(least=1, most=1800, unit="s")
-"""The longest time of one whole pattern, in one sitting: what is taken up again starts anew."""
+"""The longest time of one whole pattern, in one session: what is taken up again starts anew."""
 
 TOPIC = Limit(least=1, most=4_000, unit="characters")
 """A topic, a question or the task of a critique; what it is about goes into the material."""

@@ -62,7 +62,7 @@ async def run(
             status = pattern.status_after(error, record.standing)
             why = "" if isinstance(error, WaitingForUser) else error.message
             session.append([Stopped(status=status, code=error.code, why=why)])
-        for result in pattern.fails(error, record.standing):
+        for result in pattern.progress_of_error(error, record.standing):
             context.on_event(result)
         raise
     finally:
@@ -110,7 +110,7 @@ class _Session(Generic[Q, S, O]):
         """Begins what is due and not under way; whether anything is."""
         pattern, state = self.pattern, self.record.standing.own
         new = [step for step in pattern.next(state) if step not in self.working]
-        for event in pattern.begins(new, state) if new else ():
+        for event in pattern.progress_of_steps(new, state) if new else ():
             self.context.on_event(event)
         for step in new:
             self.working[step] = asyncio.create_task(_done(pattern.do(step, state, self.context)))
@@ -175,7 +175,7 @@ class _Session(Generic[Q, S, O]):
         for event in events:
             before = self.record.standing
             after = self.record.append([event])
-            for result in pattern.tells(self.record.newest, before, after):
+            for result in pattern.progress_of_event(self.record.newest, before, after):
                 self.context.on_event(result)
             for name, text in pattern.grows(event, before, after).items():
                 self.record.grow(name, text)

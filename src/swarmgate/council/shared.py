@@ -117,7 +117,7 @@ class Shared:
         known = id in self.records.documents.records() and self.records.begun(id).pattern == pattern.name
         there = self.records.open(pattern, id) if known else None
         allowed = allowance or (there.standing.allowance if there else self.allowance)
-        name, goes_on = f"{pattern.name}-{id}", pattern.goes_on(id)
+        name, goes_on = f"{pattern.name}-{id}", pattern.resume_command(id)
         hashed = "" if models is None else self.request_hash(pattern, request, models)
         tell: Callable[[CouncilEvent], None] = teller(self.project.listener, on_event)
         record: Record[Q, S, O] | None = None

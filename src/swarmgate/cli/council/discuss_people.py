@@ -87,7 +87,7 @@ class AtTerminal:
         """
         if not self._speaks:
             return ""
-        self._show(terminal.last_said(record, after))
+        self._show(terminal.last_step_lines(record, after))
         said = await self._line(f"You, after {after} (Enter: nothing, /pause): ")
         if said == "/pause":
             raise Pause

@@ -170,7 +170,7 @@ def app_of(verb: str) -> typer.Typer:
 
             from swarmgate.cli.council.holding import held
 
-            held(repo, terminal, work, goes_on=patterns.rules(name).goes_on(request.id))
+            held(repo, terminal, work, goes_on=patterns.rules(name).resume_command(request.id))
             _finish(terminal, repo, name, request.id)
 
     add_resume(

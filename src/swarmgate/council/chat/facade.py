@@ -149,7 +149,7 @@ class Chats:
                 f"The chat {id} is over, and read-only: it is not begun again.", hint="Give the new one another id."
             )
         raise CouncilRefused(
-            f"There is a chat {id} already, and it is not over.", hint=f"Go on with it: {RULES.goes_on(id)}"
+            f"There is a chat {id} already, and it is not over.", hint=f"Go on with it: {RULES.resume_command(id)}"
         )
 
 

@@ -104,22 +104,24 @@ class ChatRules(Rules[Chat, State, ChatResult]):
             return {}
         return {"seconds": result.seconds, **({"status": "failed"} if result.end is ChatEnd.FAILED else {})}
 
-    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
+    def progress_of_event(
+        self, event: Frozen, before: Standing[State], after: Standing[State]
+    ) -> Iterable[CouncilEvent]:
         """Progress events for new messages and for turns without one."""
         old, new = before.own, after.own
         common = {"pattern": self.name, "id": after.id}
         first = 1 if isinstance(event, Resumed) and new.sessions == 1 else len(old.messages) + 1
         for number in range(first, len(new.messages) + 1):
-            yield Notice(**common, text=view.message_told(new.messages[number]))
+            yield Notice(**common, text=view.message_line(new.messages[number]))
         for number in range(len(old.turns) + 1, len(new.turns) + 1):
             turn = new.turns[number]
             if not isinstance(event, Resumed):
-                kind, text = view.turn_told(turn, spoke=len(new.messages) > len(old.messages))
+                kind, text = view.turn_line(turn, spoke=len(new.messages) > len(old.messages))
                 yield Notice(**common, kind=kind, text=text, usage=turn.usage)
         if isinstance(event, Completed):
             yield Notice(**common, text=f"the chat is over: {new.end}")
 
-    def fails(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:
+    def progress_of_error(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:
         """Nothing: the command ends with that error."""
         return ()
 

@@ -87,7 +87,7 @@ class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
         raise EndpointFailed(
             f"The chat {state.chat.id} cannot go on: {why}",
             hint=f"Nothing is lost. When the endpoint answers again, within {state.chat.ttl_s:g} s of the chat's "
-            f"beginning: {self.goes_on(state.chat.id)}",
+            f"beginning: {self.resume_command(state.chat.id)}",
         )
 
 

@@ -39,12 +39,12 @@ def summary(state: State, result: ChatResult | None) -> ChatSummary:
 # --- progress ---
 
 
-def message_told(message: ChatMessage) -> str:
+def message_line(message: ChatMessage) -> str:
     """A message that was sent just now, in a line."""
     return f"{message.id} {message.sender} -> {', '.join(message.to)}: {shortened(message.content)}"
 
 
-def turn_told(turn: ChatTurn, *, spoke: bool) -> tuple[str, str]:
+def turn_line(turn: ChatTurn, *, spoke: bool) -> tuple[str, str]:
     """The line of a turn that failed, ended the chat, or sent no message; empty for all other turns."""
     if turn.summary:
         return "event", f"{turn.agent} ends the chat: {shortened(turn.summary)}"

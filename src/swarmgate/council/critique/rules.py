@@ -208,7 +208,7 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
         judged = f"the mean is {outcome.mean:.2f}, {'' if outcome.passed else 'not '}good enough"
         return f"version {outcome.best} of {outcome.iterations} is the best one: {judged}"
 
-    def begins(self, steps: Sequence[Hashable], state: State) -> Iterator[CouncilEvent]:
+    def progress_of_steps(self, steps: Sequence[Hashable], state: State) -> Iterator[CouncilEvent]:
         """The iteration, and who is asked."""
         common = {"pattern": self.name, "id": state.asked.id, "number": state.number}
         for step in steps:
@@ -223,7 +223,9 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
                 case Judge():
                     yield stream.StepStarted(**common, step="evaluate", who=(EVALUATOR,))
 
-    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
+    def progress_of_event(
+        self, event: Frozen, before: Standing[State], after: Standing[State]
+    ) -> Iterable[CouncilEvent]:
         """Progress events of finished steps, of iterations and of the whole critique."""
         common = {"pattern": self.name, "id": after.id}
         if contribution := _contribution(event, after.own):
@@ -239,12 +241,16 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
         if isinstance(event, Stopped) and outcome and after.status == "paused":
             data, spent = outcome.model_dump(mode="json"), {"usage": outcome.usage, "seconds": outcome.seconds}
             yield stream.Completed(**common, what=self.summary(after), outcome=data, **spent)
-        yield from super().tells(event, before, after)
+        yield from super().progress_of_event(event, before, after)
 
     def failure(self, error: CouncilFailed, standing: Standing[State]) -> CouncilFailed:
         """With the command that takes it up, or where there is no iteration left, the one that shows it."""
         left, name = standing.own.number <= standing.own.asked.iterations, standing.id
-        way = f"It is taken up again by: {self.goes_on(name)}" if left else f"All of it: swarm critique show {name}"
+        way = (
+            f"It is taken up again by: {self.resume_command(name)}"
+            if left
+            else f"All of it: swarm critique show {name}"
+        )
         return CouncilFailed(f"the critique {name} failed: {error.message}", hint=f"{error.hint}. {way}")
 
 

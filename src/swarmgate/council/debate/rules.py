@@ -174,13 +174,13 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         outcome = self.outcome(standing)
         return f"{outcome.verdict}, {in_words(outcome.tally)}" if outcome else ""
 
-    def begins(self, steps: Sequence[Hashable], state: DebateState) -> Iterable[CouncilEvent]:
+    def progress_of_steps(self, steps: Sequence[Hashable], state: DebateState) -> Iterable[CouncilEvent]:
         """A round."""
         if any(isinstance(each, Speak) for each in steps):
             common = {"pattern": self.name, "id": state.debate.id, "number": state.number, "most": state.debate.rounds}
             yield stream.RoundStarted(**common, title="the vote" if state.final else "")
 
-    def tells(
+    def progress_of_event(
         self, event: Frozen, before: Standing[DebateState], after: Standing[DebateState]
     ) -> Iterable[CouncilEvent]:
         """Progress events of a participant, the moderator, the architect, and of a complete round."""

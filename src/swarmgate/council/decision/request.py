@@ -69,7 +69,7 @@ def decision_of(
         facilitator: who decides, or synthesises; None: a participant of that name.
         rounds: 1 to 10.
         timeout_s: of one participant in one step, in seconds.
-        whole_s: of all of it in one sitting, in seconds.
+        whole_s: of all of it in one session, in seconds.
         more: the other fields of `Decision`.
 
     Raises:

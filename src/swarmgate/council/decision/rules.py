@@ -100,14 +100,16 @@ class DecisionRules(Rules[Decision, State, DecisionOutcome]):
         """Round by round."""
         return view.record_lines(view.record_of(standing))
 
-    def begins(self, steps: Sequence[Hashable], state: State) -> Iterable[CouncilEvent]:
+    def progress_of_steps(self, steps: Sequence[Hashable], state: State) -> Iterable[CouncilEvent]:
         """A round, and who is asked."""
-        return view.begins(cast("Sequence[Step]", steps), state)
+        return view.progress_of_steps(cast("Sequence[Step]", steps), state)
 
-    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
+    def progress_of_event(
+        self, event: Frozen, before: Standing[State], after: Standing[State]
+    ) -> Iterable[CouncilEvent]:
         """Each contribution, each whole round, and how it ends."""
-        yield from view.tells(event, before, after)
-        yield from super().tells(event, before, after)
+        yield from view.progress_of_event(event, before, after)
+        yield from super().progress_of_event(event, before, after)
 
 
 RULES = DecisionRules()

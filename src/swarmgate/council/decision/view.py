@@ -200,7 +200,7 @@ def _stand(decision: Decision, each: Contribution, form: _Form) -> str:
 # --- what is told as it goes on ---
 
 
-def begins(steps: Sequence[Step], state: State) -> Iterator[stream.PatternEvent]:
+def progress_of_steps(steps: Sequence[Step], state: State) -> Iterator[stream.PatternEvent]:
     """A round, and who is asked: those that prepare first, too."""
     told = {"pattern": "decision", "id": state.decision.id, "number": state.number}
     if state.quiet:
@@ -216,7 +216,7 @@ def begins(steps: Sequence[Step], state: State) -> Iterator[stream.PatternEvent]
             yield stream.StepStarted(**told, step=PREPARE, who=(each.who,))
 
 
-def tells(event: Frozen, before: Standing[State], after: Standing[State]) -> Iterator[stream.PatternEvent]:
+def progress_of_event(event: Frozen, before: Standing[State], after: Standing[State]) -> Iterator[stream.PatternEvent]:
     """Progress events: contributions, complete rounds, convergence, and the outcome so far where the time was up."""
     state, told = after.own, {"pattern": "decision", "id": after.id}
     match event:

@@ -161,7 +161,7 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
 
     # --- what is told ---
 
-    def begins(self, steps: Sequence[Hashable], state: State) -> Iterable[CouncilEvent]:
+    def progress_of_steps(self, steps: Sequence[Hashable], state: State) -> Iterable[CouncilEvent]:
         """A round with its first step in this session, and every step."""
         common = {"pattern": self.name, "id": state.discussion.id}
         says = [each for each in steps if isinstance(each, AskParticipant)]
@@ -173,7 +173,9 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         elif any(isinstance(each, MakeCast) for each in steps):
             yield StepStarted(**common, number=0, step="experts", who=(MODERATOR,))
 
-    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
+    def progress_of_event(
+        self, event: Frozen, before: Standing[State], after: Standing[State]
+    ) -> Iterable[CouncilEvent]:
         """Every contribution, every whole round, and an end before the last round."""
         match event:
             case UserConsulted():
@@ -186,7 +188,7 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
             case Completed():
                 yield completed(self.outcome(after))
             case Resumed():
-                yield from super().tells(event, before, after)
+                yield from super().progress_of_event(event, before, after)
             case _:
                 yield from self._contributed(event, after)
 
@@ -213,9 +215,9 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         score = round(counted.disagreement / 10, 4) if counted else None
         return RoundCompleted(pattern=self.name, id=after.id, number=held.number, what=words, score=score)
 
-    def fails(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:
+    def progress_of_error(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:
         """Any error but that the user is waited for."""
-        return () if isinstance(error, WaitingForUser) else super().fails(error, standing)
+        return () if isinstance(error, WaitingForUser) else super().progress_of_error(error, standing)
 
 
 RULES = DiscussionRules()

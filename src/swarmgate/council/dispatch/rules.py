@@ -194,7 +194,7 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
         failed = isinstance(error, BudgetExhausted) and self._ended(standing.own)
         return "failed" if failed else super().status_after(error, standing)
 
-    def goes_on(self, id: str) -> str:  # noqa: A002 - the field's name
+    def resume_command(self, id: str) -> str:  # noqa: A002 - the field's name
         """No command resumes a dispatch."""
         del id
         return ""
@@ -229,14 +229,14 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
         """`k/n succeeded`."""
         return self.outcome(standing).summary
 
-    def begins(self, steps: Sequence[Hashable], state: DispatchState) -> Iterable[CouncilEvent]:
+    def progress_of_steps(self, steps: Sequence[Hashable], state: DispatchState) -> Iterable[CouncilEvent]:
         """Who is asked."""
         for step in steps:
             if isinstance(step, Try):
                 common = {"pattern": self.name, "id": state.asked.id, "number": step.number}
                 yield stream.StepStarted(**common, step="", who=(state.asked.tasks[step.number - 1].name,))
 
-    def tells(
+    def progress_of_event(
         self, event: Frozen, before: Standing[DispatchState], after: Standing[DispatchState]
     ) -> Iterable[CouncilEvent]:
         """Progress events of an attempt."""

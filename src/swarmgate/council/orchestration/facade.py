@@ -148,7 +148,7 @@ class Orchestrations:
         from swarmgate.council.views.progress import teller
 
         checked(asked)
-        name, goes_on, records = f"{RULES.name}-{asked.id}", RULES.goes_on(asked.id), self._shared.records
+        name, goes_on, records = f"{RULES.name}-{asked.id}", RULES.resume_command(asked.id), self._shared.records
         try:
             async with opened(self._project, name, allowance=allowance, resume=goes_on) as contexts:
                 shared = SharedBudget(asked.id, Owner("session", name), allowance, self._runner.used(asked.id))

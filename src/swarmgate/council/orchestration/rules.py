@@ -157,7 +157,7 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
         outcome = self.outcome(standing)
         return f"{len(outcome.steps)} steps, {len(outcome.failures)} failures" if outcome else ""
 
-    def begins(self, steps: Sequence[Hashable], state: State) -> Iterator[CouncilEvent]:  # noqa: ARG002 - one step's
+    def progress_of_steps(self, steps: Sequence[Hashable], state: State) -> Iterator[CouncilEvent]:  # noqa: ARG002 - one step's
         """The step, and of a group all that is in it."""
         if not state.begins or state.step is None:
             return
@@ -166,7 +166,9 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
             common = {"pattern": self.name, "id": state.asked.id, "number": len(state.steps) + 1}
             yield stream.StepStarted(**common, step=state.step.id, who=members(state.step))
 
-    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
+    def progress_of_event(
+        self, event: Frozen, before: Standing[State], after: Standing[State]
+    ) -> Iterable[CouncilEvent]:
         """Progress events of a finished pattern, of the steps it completes, and of the whole."""
         common, first = {"pattern": self.name, "id": after.id}, len(before.own.steps)
         if isinstance(event, Ended):
@@ -176,11 +178,11 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
                     yield self._round(after.own, at)
                 yield stream.RoundCompleted(**common, number=at + 1, what=_what(result))
         if isinstance(event, Stopped) and after.own.failed:
-            hint = f"Go on with: {self.goes_on(after.id)}"
+            hint = f"Go on with: {self.resume_command(after.id)}"
             yield stream.Erred(**common, code="STEP_FAILED", why=event.why, hint=hint)
-        yield from super().tells(event, before, after)
+        yield from super().progress_of_event(event, before, after)
 
-    def fails(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:  # noqa: ARG002 - no error
+    def progress_of_error(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:  # noqa: ARG002 - no error
         """Nothing: the command ends with that error."""
         return ()
 

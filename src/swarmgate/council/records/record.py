@@ -139,7 +139,7 @@ class Record(Generic[Q, S, O]):
         for entry in self.entries():
             after = self._fold(before, [entry])
             if before is not None and after is not None:
-                yield from self.pattern.tells(entry.event, before, after)
+                yield from self.pattern.progress_of_event(entry.event, before, after)
             before = after
 
     def publish(self) -> None:

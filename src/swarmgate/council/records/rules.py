@@ -154,7 +154,7 @@ class Rules(ABC, Generic[Q, S, O]):
         """What the command that held it ends with: 0 where it is over, else 1."""
         return 0 if standing.over else 1
 
-    def tells(self, event: Frozen, before: Standing[S], after: Standing[S]) -> Iterable[CouncilEvent]:
+    def progress_of_event(self, event: Frozen, before: Standing[S], after: Standing[S]) -> Iterable[CouncilEvent]:
         """Progress events for a recorded event, also for those that all records share."""
         common = {"pattern": self.name, "id": after.id}
         match event:
@@ -168,12 +168,12 @@ class Rules(ABC, Generic[Q, S, O]):
                 spent = {"usage": after.usage, "seconds": after.seconds}
                 yield stream.Completed(**common, what=self.summary(after), outcome=data, **spent)
 
-    def fails(self, error: SwarmError, standing: Standing[S]) -> Iterable[CouncilEvent]:
+    def progress_of_error(self, error: SwarmError, standing: Standing[S]) -> Iterable[CouncilEvent]:
         """Progress events for an error that ends a session."""
         why = {"code": error.code, "why": error.message, "hint": error.hint}
         yield stream.Erred(pattern=self.name, id=standing.id, **why)
 
-    def begins(self, steps: Sequence[Hashable], state: S) -> Iterable[CouncilEvent]:
+    def progress_of_steps(self, steps: Sequence[Hashable], state: S) -> Iterable[CouncilEvent]:
         """Progress events for concurrent steps that begin."""
         return ()
 
@@ -191,9 +191,9 @@ class Rules(ABC, Generic[Q, S, O]):
 
     def failure(self, error: CouncilFailed, standing: Standing[S]) -> CouncilFailed:
         """The error that is raised where the record is held by itself, with the next action."""
-        advice = f"Go on with: {goes_on}" if (goes_on := self.goes_on(standing.id)) else ""
+        advice = f"Go on with: {goes_on}" if (goes_on := self.resume_command(standing.id)) else ""
         return CouncilFailed(error.message, hint=". ".join(filter(None, (error.hint, advice))))
 
-    def goes_on(self, id: str) -> str:  # noqa: A002 - the field's name
+    def resume_command(self, id: str) -> str:  # noqa: A002 - the field's name
         """The command line that resumes it; empty: there is none."""
         return f"swarm {self.verb} resume {id}"

@@ -95,7 +95,7 @@ class RoundAssessment(Scores, Spoken):
 
 
 def framing_of(names: Mapping[str, str]) -> Form[Frame, Part]:
-    """How a round is framed; `voices` are the ids of those that may be named, by id and by name.
+    """How a round is framed; `names` are the ids of those that may be named, by id and by name.
 
     Without a budget that is a number it is asked for once more; then 4 is taken, noted.
     """

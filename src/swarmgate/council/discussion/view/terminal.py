@@ -78,7 +78,7 @@ _RECOMMENDED = {
 }
 
 
-def last_said(record: DiscussionRecord, after: Step) -> list[str]:
+def last_step_lines(record: DiscussionRecord, after: Step) -> list[str]:
     """The messages of the last finished step, an item for each."""
     held = record.partial or (record.rounds[-1] if record.rounds else None)
     return [
