@@ -12,7 +12,7 @@ from tests.project import Project, rule
 from swarmgate.council.discussion.model import Discussion
 from swarmgate.council.discussion.pattern import DISCUSSION
 from swarmgate.council.facade import Council
-from swarmgate.council.participants.session import opened
+from swarmgate.council.participants.session import open_session
 from swarmgate.council.patterns import PATTERNS, PatternEntry
 from swarmgate.council.records.lifecycle import Completed
 from swarmgate.council.shared import Shared
@@ -170,7 +170,7 @@ async def test_what_a_session_used_goes_on_record_and_its_budget_says_how_it_goe
 
 async def test_a_record_goes_on_in_one_process_at_a_time(project: Project) -> None:
     project.play()
-    async with opened(Swarm(project.root).project, "poll-mine", resume=""):
+    async with open_session(Swarm(project.root).project, "poll-mine", resume=""):
         with pytest.raises(CouncilRefused, match="poll-mine goes on in another process"):
             await shared(project).hold(POLL, poll())
 

@@ -95,7 +95,7 @@ class _Session(Generic[Q, S, O]):
             self.append([Stopped(status=pattern.paused(state), why=pattern.pause(state))])
             return
         if not pattern.flawless(state):
-            self.record.unanswer("a voice failed")  # the next request deserves all participants
+            self.record.exclude_from_cache("a voice failed")  # the next request deserves all participants
         self.append([Completed()])
 
     async def _until_nothing_is_due(self) -> None:

@@ -108,7 +108,7 @@ class Shared:
             BudgetExhausted: a budget is used up; the hint says how it goes on.
             LedgerError: its record is damaged.
         """
-        from swarmgate.council.participants.session import opened as session  # noqa: PLC0415
+        from swarmgate.council.participants.session import open_session as session  # noqa: PLC0415
         from swarmgate.council.run import run  # noqa: PLC0415
         from swarmgate.council.views.progress import teller  # noqa: PLC0415
 
@@ -130,7 +130,7 @@ class Shared:
                     contexts.budget.require_room(needed, pattern.first)
                 record.repair()
                 if there and models is not None and hashed != there.standing.request_hash:
-                    record.unanswer("the project changed since it began")
+                    record.exclude_from_cache("the project changed since it began")
                 return await run(pattern, record, context, allowance=allowed)
         except BudgetExhausted as error:
             raise error.with_option(goes_on if pattern.adjustable else "", name) from error

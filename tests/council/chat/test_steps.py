@@ -21,7 +21,7 @@ from swarmgate.council.chat.facade import whole
 from swarmgate.council.chat.model import MOST_CONTENT, Chat, ChatEnd, ChatRecord, ChatResult, ChatTurn, Draft, TurnTaken
 from swarmgate.council.chat.request import chat_of
 from swarmgate.council.chat.state import State
-from swarmgate.council.chat.steps import CHAT, Room
+from swarmgate.council.chat.steps import CHAT, SessionState
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.records.lifecycle import Resumed
 from swarmgate.council.records.record import Record
@@ -171,7 +171,7 @@ class Company:
         return whole(result, record.id)
 
     def context(self, calls: Usage = USED_NOTHING) -> CouncilContext:
-        return CouncilContext(self, self.records, self.events.append, own=Room(lambda: calls))
+        return CouncilContext(self, self.records, self.events.append, own=SessionState(lambda: calls))
 
     @property
     def record(self) -> ChatRecord:

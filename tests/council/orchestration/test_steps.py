@@ -43,7 +43,7 @@ class ScriptedRunner:
         self.asked: list[str] = []
         self.going_on = self.most = 0
 
-    async def come(self, step: Any, record: str) -> PatternOutput:
+    async def run(self, step: Any, record: str) -> PatternOutput:
         self.asked.append(record)
         self.going_on += 1
         self.most = max(self.most, self.going_on)

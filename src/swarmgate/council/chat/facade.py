@@ -118,10 +118,10 @@ class Chats:
 
     async def _held(self, request: Chat) -> ChatResult:
         """Holds a chat from where it stands; what it may use is what the settings say now."""
-        from swarmgate.council.chat.steps import CHAT, Room
+        from swarmgate.council.chat.steps import CHAT, SessionState
 
         calls = self._project.session(f"{RULES.name}-{request.id}").used
-        result = await self._shared.hold(CHAT, request, allowance=self._shared.allowance, own=Room(calls))
+        result = await self._shared.hold(CHAT, request, allowance=self._shared.allowance, own=SessionState(calls))
         return whole(result, request.id)
 
     def _record(self, id: str) -> Record[Chat, State, ChatResult]:  # noqa: A002 - the field's name

@@ -29,14 +29,14 @@ from swarmgate.errors import CouncilRefused, EndpointFailed, SwarmError
 
 
 @dataclass
-class Room:
-    """What the turns of one session share.
+class SessionState:
+    """The state that the turns of one session share.
 
     Attributes:
         calls: gives what all calls of the chat used before this session, also those of turns that are not on record.
         agents: of the agents.
         sizes: characters of messages that each agent reads at once.
-        purse: what they may still use together.
+        budget: what they may still use in total.
     """
 
     calls: Callable[[], Usage] = Usage
@@ -53,7 +53,7 @@ class Room:
 
 
 class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
-    """Agents that write to each other. A session of it needs a `Room` as its `context.own`."""
+    """Agents that write to each other. A session of it needs a `SessionState` as its `context.own`."""
 
     def check(self, request: Chat, context: CouncilContext, where: Where) -> None:
         """Insists that every agent has a model, and can read the opening.
@@ -76,13 +76,13 @@ class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
             EndpointFailed: nobody who has something to read can be reached; the chat can be resumed.
             BudgetExhausted, MissingRequirement, ConfigError: as they come.
         """
-        room: Room = context.own
+        session: SessionState = context.own
         match step:
             case CountCalls():
-                return [CallsLost(usage=room.calls() - state.usage)]
+                return [CallsLost(usage=session.calls() - state.usage)]
             case TakeTurn(agent):
-                room.enter(state, context.contexts)
-                return [await _turn(agent, state, room)]
+                session.enter(state, context.contexts)
+                return [await _turn(agent, state, session)]
         why = "; ".join(f"{agent}: {why}" for agent, why in sorted(state.waiting.items()))
         raise EndpointFailed(
             f"The chat {state.chat.id} cannot go on: {why}",
@@ -94,18 +94,18 @@ class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
 CHAT = SwarmChat()
 
 
-async def _turn(name: str, state: State, room: Room) -> TurnTaken:
+async def _turn(name: str, state: State, session: SessionState) -> TurnTaken:
     """One turn of an agent; one that is cut off, or ended by an error, says what it used, and what it had said.
 
     Raises:
         Unfinished: an error ended it.
     """
-    chat, agent = state.chat, room.agents[name]
+    chat, agent = state.chat, session.agents[name]
     section = agent.limits.section_chars
     inbox = inbox_of(tuple(islice(state.inbox(name), MOST_UNREAD)), section=section)
     past = tuple(state.messages[number] for number in state.past.get(name, ()))
-    brief = chat_brief(chat, name, inbox=inbox, past=past, left=room.budget.messages, section=section)
-    turn = AgentTurn(chat, name, room.budget, room.sizes, CallRecorder(agent.model), time.time())
+    brief = chat_brief(chat, name, inbox=inbox, past=past, left=session.budget.messages, section=section)
+    turn = AgentTurn(chat, name, session.budget, session.sizes, CallRecorder(agent.model), time.time())
     try:
         await turn.take(agent, brief)
     except asyncio.CancelledError:

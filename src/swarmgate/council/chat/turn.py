@@ -50,25 +50,25 @@ class ChatBudget:
 
     messages: int
     tokens: int
-    _lent: dict[object, int] = field(default_factory=dict)
+    _reserved: dict[object, int] = field(default_factory=dict)
     _returned: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def lend(self, call: object, estimate: int) -> None:
+    async def reserve(self, call: object, estimate: int) -> None:
         """Reserve the estimate of a call; waits for others to come back where they may leave enough.
 
         Raises:
             _NoTokens: nothing is left.
         """
-        while self._lent and self.tokens > 0 and self.tokens - sum(self._lent.values()) < estimate:
+        while self._reserved and self.tokens > 0 and self.tokens - sum(self._reserved.values()) < estimate:
             self._returned.clear()
             await self._returned.wait()
         if self.tokens <= 0:
             raise _NoTokens("the tokens of the chat are used up")
-        self._lent[call] = estimate
+        self._reserved[call] = estimate
 
     def settle(self, call: object, used: int) -> None:
         """Replace the estimate of a call by what it used."""
-        del self._lent[call]
+        del self._reserved[call]
         self.tokens -= used
         self._returned.set()
 
@@ -79,16 +79,16 @@ class _Bounded:
     def __init__(self, inner: CallRecorder, budget: ChatBudget) -> None:
         self.name = inner.name
         self._inner = inner
-        self._purse = budget
+        self._budget = budget
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer the conversation; raises what `inner` raises."""
-        await self._purse.lend(self, estimated_tokens(_characters(request)) + REPLY)
+        await self._budget.reserve(self, estimated_tokens(_characters(request)) + REPLY)
         before = self._inner.usage.tokens
         try:
             return await self._inner.complete(request)
         finally:
-            self._purse.settle(self, self._inner.usage.tokens - before)
+            self._budget.settle(self, self._inner.usage.tokens - before)
 
 
 def _characters(request: ModelRequest) -> int:

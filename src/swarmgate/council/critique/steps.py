@@ -12,7 +12,13 @@ from swarmgate.agents.briefs.brief import Brief
 from swarmgate.agents.context import AgentContext
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.critique.answers import evaluation_of, version_in
-from swarmgate.council.critique.briefs import evaluating, generating, improving, prompt_tokens, too_large
+from swarmgate.council.critique.briefs import (
+    evaluation_brief,
+    generation_brief,
+    improvement_brief,
+    prompt_tokens,
+    too_large,
+)
 from swarmgate.council.critique.model import Checked, Critique, CritiqueOutcome, Iteration, Judged, Written
 from swarmgate.council.critique.program_checks import Checks, Unchecked
 from swarmgate.council.critique.request import critique_of
@@ -81,7 +87,7 @@ class Critiquing(CritiqueRules, Pattern[Critique, State, CritiqueOutcome]):
         """
         if context.own.checks is None and any(each.programmatic for each in request.criteria):
             raise CouncilRefused("`criteria`: commands and gates judge in a project only, and there is none here")
-        first, judged = generating(request), evaluating(request, 1, request.draft)
+        first, judged = generation_brief(request), evaluation_brief(request, 1, request.draft)
         for agent, brief in (
             (_author(request, context.contexts), first),
             (_evaluator(request, context.contexts), judged),
@@ -137,7 +143,7 @@ class _Took:
 
 async def _written(step: Write, state: State, work: Work, contexts: ContextFactory, took: _Took) -> Written:
     done, top = work.whole(state.done), best(state.done)
-    brief = improving(work.critique, done) if top else generating(work.critique)
+    brief = improvement_brief(work.critique, done) if top else generation_brief(work.critique)
     result = await _ask_within_window(_author(work.critique, contexts), brief, read=version_in)
     if result.value is not None:
         work.versions[step.number] = result.value
@@ -158,7 +164,7 @@ async def _checked(step: Check, state: State, work: Work, took: _Took) -> Checke
 
 
 async def _judged(step: Judge, state: State, work: Work, contexts: ContextFactory, took: _Took) -> Judged:
-    brief = evaluating(work.critique, step.number, work.version(state))
+    brief = evaluation_brief(work.critique, step.number, work.version(state))
     form = evaluation_of(by_voice(work.critique))
     result = await _ask_within_window(_evaluator(work.critique, contexts), brief, read=form)
     scores, suggestions = result.value or ((), ())

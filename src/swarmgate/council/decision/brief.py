@@ -31,7 +31,7 @@ MOST_PREPARED = 8_000
 """Characters of a preparation that its participant is shown."""
 
 
-def voice_of(seat: DecisionSeat) -> Seat:
+def as_participant(seat: DecisionSeat) -> Seat:
     """A participant as the agent contexts know participants."""
     return Seat(id=seat.id, model=seat.model, system=seat.system)
 
@@ -39,14 +39,14 @@ def voice_of(seat: DecisionSeat) -> Seat:
 def facilitator_of(decision: Decision) -> Seat:
     """Who synthesises: the participant of that name, else a participant of its own."""
     named = next((each for each in decision.participants if each.id == decision.facilitator), None)
-    return voice_of(named) if named else Seat(id=decision.facilitator, model=decision.facilitator_model)
+    return as_participant(named) if named else Seat(id=decision.facilitator, model=decision.facilitator_model)
 
 
 def voices_of(decision: Decision) -> list[tuple[Seat, Place]]:
     """Everybody who speaks, the facilitator last, and where in a request its model stands."""
     seats = enumerate(decision.participants)
     return [
-        *((voice_of(each), ("participants", at, "model")) for at, each in seats),
+        *((as_participant(each), ("participants", at, "model")) for at, each in seats),
         (facilitator_of(decision), ("facilitator",)),
     ]
 
@@ -96,7 +96,7 @@ def prompt_tokens(decision: Decision, contexts: ContextFactory) -> int:
     """
     total = 0
     for each in decision.participants:
-        agent = contexts.agent(voice_of(each))
+        agent = contexts.agent(as_participant(each))
         window = window_of(agent, contribution_brief(decision, each, agent, ()))
         total += estimated_tokens(window.size - window.room)
     return total

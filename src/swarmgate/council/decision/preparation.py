@@ -14,7 +14,7 @@ from typing import cast
 from swarmgate.agents.context import AgentContext
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.critique.model import Critique
-from swarmgate.council.decision.brief import voice_of
+from swarmgate.council.decision.brief import as_participant
 from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat
 from swarmgate.council.discussion.model import Cited, Conclusion, Mode
 from swarmgate.council.limits import MATERIAL
@@ -123,7 +123,7 @@ async def _improved(seat: DecisionSeat, decision: Decision, context: CouncilCont
 
     threshold, stop = _good(seat, decision, context)
     text, _ = await steps.prepared(
-        voice_of(seat),
+        as_participant(seat),
         _TASK,
         context=replace(context, contexts=_OwnModel(context.contexts, seat.model)),
         id=record_id(decision, seat),

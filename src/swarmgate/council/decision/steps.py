@@ -13,12 +13,12 @@ from swarmgate.council.context import CouncilContext
 from swarmgate.council.decision import preparation
 from swarmgate.council.decision.answers import PROPOSAL, TypedAnswer, form_of
 from swarmgate.council.decision.brief import (
+    as_participant,
     check_windows,
     contribution_brief,
     facilitation_brief,
     facilitator_of,
     prompt_tokens,
-    voice_of,
     voices_of,
 )
 from swarmgate.council.decision.model import (
@@ -102,7 +102,7 @@ async def _prepared(seat: DecisionSeat, number: int, state: State, context: Coun
 
 async def _spoke(seat: DecisionSeat, number: int, state: State, context: CouncilContext) -> Spoke:
     decision, started_at = state.decision, _now()
-    agent, ready = _agent(context, decision, voice_of(seat)), state.ready.get(seat.id)
+    agent, ready = _agent(context, decision, as_participant(seat)), state.ready.get(seat.id)
     brief = contribution_brief(decision, seat, agent, state.rounds, prepared=ready.text if ready else "")
     result = await ask(agent, brief, read=form_of(decision, seat))
     text, typed = result.value or ("", TypedAnswer())

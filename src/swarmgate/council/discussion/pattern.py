@@ -51,13 +51,13 @@ from swarmgate.council.discussion.steps.participants import Participants, provis
 from swarmgate.council.discussion.user_choices import FOLLOWING, Confirmed, Pause, People
 from swarmgate.council.participants.answer_prose import shortened
 from swarmgate.council.pattern import Pattern, Where
-from swarmgate.council.records.lifecycle import Standing, Unanswering
+from swarmgate.council.records.lifecycle import ExcludedFromCache, Standing
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.review.votes import message_id
 from swarmgate.errors import CouncilFailed
 from swarmgate.llm.limits.worktime import standing_still
 
-_STEERED = Unanswering(why="the user steered it")
+_STEERED = ExcludedFromCache(why="the user steered it")
 
 
 @dataclass

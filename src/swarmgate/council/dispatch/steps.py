@@ -153,7 +153,7 @@ def _means(context: CouncilContext) -> Means:
 def _placed(context: CouncilContext, asked: Dispatch) -> CouncilContext:
     """The surroundings of its debate: each participant reads the folder of its task."""
     folders = {task.name: task.folder for task in asked.tasks}
-    return replace(context, contexts=Placed(context.contexts, folders), own={})
+    return replace(context, contexts=FolderContexts(context.contexts, folders), own={})
 
 
 def _agent(number: int, asked: Dispatch, context: CouncilContext, where: Where) -> AgentContext:
@@ -215,7 +215,7 @@ def _replies(tasks: Sequence[DispatchTask], rounds: Sequence[Round]) -> tuple[Di
 
 
 @dataclass(frozen=True)
-class Placed:
+class FolderContexts:
     """Participants whose files are rooted in the folders of their tasks."""
 
     contexts: ContextFactory

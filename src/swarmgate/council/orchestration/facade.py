@@ -143,14 +143,14 @@ class Orchestrations:
     ) -> OrchestrationOutcome:
         from swarmgate.council.context import CouncilContext
         from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
-        from swarmgate.council.participants.session import SHARED_BUDGET, SharedBudget, opened
+        from swarmgate.council.participants.session import SHARED_BUDGET, SharedBudget, open_session
         from swarmgate.council.run import run
         from swarmgate.council.views.progress import teller
 
         checked(asked)
         name, goes_on, records = f"{RULES.name}-{asked.id}", RULES.resume_command(asked.id), self._shared.records
         try:
-            async with opened(self._project, name, allowance=allowance, resume=goes_on) as contexts:
+            async with open_session(self._project, name, allowance=allowance, resume=goes_on) as contexts:
                 shared = SharedBudget(asked.id, Owner("session", name), allowance, self._runner.used(asked.id))
                 token = SHARED_BUDGET.set(shared)
                 try:

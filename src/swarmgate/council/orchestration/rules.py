@@ -19,10 +19,10 @@ from swarmgate.council.orchestration.state import (
     Ended,
     State,
     advanced,
-    hindered,
     members,
     outcome_of,
     progress_of,
+    skip_reason,
     under_way,
 )
 from swarmgate.council.records.lifecycle import Resumed, Standing, Status, Stopped, TimeUp
@@ -162,7 +162,7 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
         if not state.begins or state.step is None:
             return
         yield self._round(state, len(state.steps))
-        if isinstance(state.step, (ParallelStep, MapStep)) and not hindered(state.step, state.known):
+        if isinstance(state.step, (ParallelStep, MapStep)) and not skip_reason(state.step, state.known):
             common = {"pattern": self.name, "id": state.asked.id, "number": len(state.steps) + 1}
             yield stream.StepStarted(**common, step=state.step.id, who=members(state.step))
 

@@ -34,7 +34,7 @@ class PatternOutput(Frozen):
 class Runner(Protocol):
     """Has the council do one pattern, under a record of the given id; one that is there is gone on with, or read."""
 
-    async def come(self, step: Leaf, record: str) -> PatternOutput:
+    async def run(self, step: Leaf, record: str) -> PatternOutput:
         """What comes of a step.
 
         Raises:
@@ -66,7 +66,7 @@ class CouncilRunner:
     def __init__(self, shared: Shared, dispatches: Dispatches, verbs: Mapping[str, Verb]) -> None:
         self._shared, self._dispatches, self._verbs = shared, dispatches, verbs
 
-    async def come(self, step: Leaf, record: str) -> PatternOutput:
+    async def run(self, step: Leaf, record: str) -> PatternOutput:
         """What comes of a step."""
         match step:
             case AskStep():

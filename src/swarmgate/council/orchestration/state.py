@@ -166,14 +166,14 @@ def _spelled(time: datetime) -> str:
 def progress_of(state: State, step: Step) -> _Progress:
     """What of a step is due; or how it ended, where nothing is left."""
     known = state.known
-    if why := hindered(step, known):
+    if why := skip_reason(step, known):
         return _otherwise(state, step, why, known) if step.otherwise else ((), _skipped(step, why))
     match step:
         case ParallelStep():
-            skipped = {each.id: _skipped(each, why) for each in step.steps if (why := hindered(each, known))}
-            dos = [Do(step.id, each.id) for each in step.steps]
-            parts = [skipped.get(each.name) or state.ended.get(each.key) for each in dos]
-            return _group(step, dos, parts)
+            skipped = {each.id: _skipped(each, why) for each in step.steps if (why := skip_reason(each, known))}
+            actions = [Do(step.id, each.id) for each in step.steps]
+            parts = [skipped.get(each.name) or state.ended.get(each.key) for each in actions]
+            return _group(step, actions, parts)
         case MapStep():
             return _map(state, step)
         case _:
@@ -181,7 +181,7 @@ def progress_of(state: State, step: Step) -> _Progress:
             return ((), found) if found else ((Do(step.id, step.id),), None)
 
 
-def hindered(step: Step, known: Mapping[str, StepResult]) -> str:
+def skip_reason(step: Step, known: Mapping[str, StepResult]) -> str:
     """Why a step is not due; empty: it is."""
     if step.when is None or step.when.holds(known[step.when.step].outcome):
         return ""
@@ -193,7 +193,7 @@ def _otherwise(state: State, step: Step, why: str, known: dict[str, StepResult])
     parts: list[StepResult] = []
     waited = handled(state.asked)
     for other in step.otherwise:
-        unmet = hindered(other, known)
+        unmet = skip_reason(other, known)
         result = _skipped(other, unmet) if unmet else state.ended.get((other.id, 0))
         if result is None:
             return (Do(step.id, other.id),), None
@@ -206,8 +206,8 @@ def _otherwise(state: State, step: Step, why: str, known: dict[str, StepResult])
 
 
 def _map(state: State, step: MapStep) -> _Progress:
-    dos = [Do(step.id, step.id, part) for part in range(1, len(step.items) + 1)]
-    due, mapped = _group(step, dos, [state.ended.get(each.key) for each in dos])
+    actions = [Do(step.id, step.id, part) for part in range(1, len(step.items) + 1)]
+    due, mapped = _group(step, actions, [state.ended.get(each.key) for each in actions])
     if mapped is None or mapped.status == "failed" or step.reduce is None:
         return due, mapped
     reducing = Do(step.id, f"{step.id}.{REDUCE}")
@@ -220,9 +220,9 @@ def _map(state: State, step: MapStep) -> _Progress:
     return (), _with_parts(step, status, parts, why=why, text=reduced.text, fields=mapped.fields)
 
 
-def _group(step: ParallelStep | MapStep, dos: Sequence[Do], found: Sequence[StepResult | None]) -> _Progress:
+def _group(step: ParallelStep | MapStep, actions: Sequence[Do], found: Sequence[StepResult | None]) -> _Progress:
     """A group is done if enough of it are, or nothing failed."""
-    due = tuple(do for do, each in zip(dos, found, strict=True) if each is None)
+    due = tuple(do for do, each in zip(actions, found, strict=True) if each is None)
     parts = [each for each in found if each]
     if due:
         return due, None

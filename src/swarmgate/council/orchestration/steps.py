@@ -70,7 +70,7 @@ class Orchestrating(OrchestrationRules, Pattern[Orchestration, State, Orchestrat
         output, why = PatternOutput(), ""
         try:
             asked = filled(leaf, whole.known, item=item, given=_given(whole, top, do))
-            output = await work.runner.come(asked, at)
+            output = await work.runner.run(asked, at)
         except (BudgetExhausted, LedgerWriteFailed, Stopped):
             raise
         except SwarmError as error:

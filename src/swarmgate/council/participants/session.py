@@ -62,7 +62,7 @@ SHARED_BUDGET: ContextVar[SharedBudget | None] = ContextVar("SHARED_BUDGET", def
 
 
 @asynccontextmanager
-async def opened(
+async def open_session(
     project: Project, name: str, *, allowance: Allowance | None = None, resume: str
 ) -> AsyncIterator[AgentContexts]:
     """The participants of one debate, dispatch or chat; at the end, however it ends, its use goes on record.

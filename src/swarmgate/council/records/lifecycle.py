@@ -41,7 +41,7 @@ class Resumed(Frozen):
     allowance: Allowance = Allowance()
 
 
-class Unanswering(Frozen):
+class ExcludedFromCache(Frozen):
     """It answers no other request any more, and why: the project changed under it, or a participant failed."""
 
     type: Literal["unanswering"] = "unanswering"
@@ -70,7 +70,7 @@ class Completed(Frozen):
 
 
 LIFECYCLE: Mapping[str, type[Frozen]] = {
-    kind.model_fields["type"].default: kind for kind in (Begun, Resumed, Unanswering, TimeUp, Stopped, Completed)
+    kind.model_fields["type"].default: kind for kind in (Begun, Resumed, ExcludedFromCache, TimeUp, Stopped, Completed)
 }
 """The events that all records share, by their tag."""
 
@@ -128,7 +128,7 @@ class Standing(Generic[S]):
             case Resumed() as resumed:
                 sessions = self.sessions + 1
                 return replace(after, allowance=resumed.allowance, status="open", why="", late=False, sessions=sessions)
-            case Unanswering():
+            case ExcludedFromCache():
                 return replace(after, request_hash="")
             case TimeUp():
                 return replace(after, late=True)

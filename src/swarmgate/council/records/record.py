@@ -18,11 +18,11 @@ from swarmgate.council.records.lifecycle import (
     LIFECYCLE,
     Begun,
     Completed,
+    ExcludedFromCache,
     Resumed,
     Standing,
     Stopped,
     TimeUp,
-    Unanswering,
 )
 from swarmgate.council.records.rules import Rules
 from swarmgate.council.views.events import CouncilEvent
@@ -124,10 +124,10 @@ class Record(Generic[Q, S, O]):
             self._documents.put(self.id, f"torn-{self.seq + 1}.txt", torn.decode("utf-8", "replace"))
             self._journal.lines.cut()
 
-    def unanswer(self, why: str) -> None:
+    def exclude_from_cache(self, why: str) -> None:
         """It answers no other request any more."""
         if self.standing.request_hash and not self.standing.over:
-            self.append([Unanswering(why=why)])
+            self.append([ExcludedFromCache(why=why)])
 
     def entries(self) -> Iterator[Entry[Any]]:
         """Every entry, read again and checked."""

@@ -75,7 +75,7 @@ def slots(steps: Iterable[Step]) -> Iterator[int]:
         yield found
 
 
-def shown_before(rounds: Sequence[DiscussionRound], message_id: str) -> frozenset[str]:
+def visible_before(rounds: Sequence[DiscussionRound], message_id: str) -> frozenset[str]:
     """The ids of the messages of earlier steps; a message cannot know those of its own step.
 
     Messages that failed are not among them: there is nothing to relate to.

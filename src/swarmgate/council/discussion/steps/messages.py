@@ -12,7 +12,7 @@ from swarmgate.council.discussion.answers.experts import Part, Reader
 from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of, question_of, record_of
 from swarmgate.council.discussion.argument.structure import consensus_of, measured
 from swarmgate.council.discussion.model import DiscussionRound, Message, Step
-from swarmgate.council.discussion.planning import Heat, heat
+from swarmgate.council.discussion.planning import DisagreementLevel, disagreement_level
 from swarmgate.council.discussion.state import AskParticipant
 from swarmgate.council.discussion.steps.participants import Participants
 from swarmgate.council.discussion.steps.transcript import RenderedTranscript
@@ -104,7 +104,7 @@ def _attacked(step: Step, held: DiscussionRound, before: Sequence[DiscussionRoun
 
 
 def _asked(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Section:
-    cold = heat(held, before) is Heat.COLD
+    cold = disagreement_level(held, before) is DisagreementLevel.COLD
     wanted = "That is too little: ask what could go wrong." if cold else "That is too much: ask for the common ground."
     disagreement = measured(held, before).disagreement
     return Section("Why you ask", f"Disagreement of this round, from its links: {disagreement:g} of 10", wanted)
