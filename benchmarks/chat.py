@@ -29,7 +29,7 @@ from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
 from swarmgate.council.chat.model import ChatEnd, ChatResult
 from swarmgate.council.chat.request import chat_of
-from swarmgate.council.chat.steps import CHAT, Room
+from swarmgate.council.chat.steps import CHAT, SessionState
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.records import redaction
 from swarmgate.council.records.store import Records
@@ -108,7 +108,7 @@ async def talk(place: Path, messages: int) -> tuple[ChatResult, Voices, float]:
     clean = partial(masked, mask=redact, names=redaction.NAMES)
     records = Records(opened(place / ".swarm", "files"), clean=clean)
     began = time.process_time()
-    context = CouncilContext(voices, records, own=Room())
+    context = CouncilContext(voices, records, own=SessionState())
     result = await run(CHAT, records.begin(CHAT, request), context)
     assert result is not None
     return result, voices, time.process_time() - began

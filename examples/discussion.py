@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from swarmgate.council.discussion.model import Choice, ChoiceKind, DiscussionRecord
-from swarmgate.council.discussion.people import FOLLOWING
+from swarmgate.council.discussion.user_choices import FOLLOWING
 from swarmgate.engine import Swarm
 from swarmgate.engine.initialise import initialise
 from swarmgate.testing import ScriptedServer

@@ -1,4 +1,4 @@
-"""Voices over a real HTTP server that plays a script, and records in a temporary folder."""
+"""Fixtures of council tests: participants that call a scripted HTTP server, and records in a temporary folder."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Council:
         self.server = ScriptedServer([*DEFAULTS, *rules], **options).start()
         return self.server
 
-    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:  # noqa: ARG002 - as above
+    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:  # noqa: ARG002 - a fixed signature
         return self._agent("participant", seat.model or "local/plain", seat.system, self.windows.get(seat.id))
 
     def parent(self) -> AgentContext | None:

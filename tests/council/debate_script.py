@@ -1,4 +1,4 @@
-"""The rules of a scripted debate: every voice makes a new claim each round and votes as the test says."""
+"""A scripted debate for tests: every participant makes a new claim each round and votes as the test says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of a scripted discussion, lightweight by its least: two experts, a moderator, a contrarian."""
+"""A scripted discussion for tests, in the smallest lightweight form: two experts, a moderator, a contrarian."""
 
 from __future__ import annotations
 

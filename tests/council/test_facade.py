@@ -1,3 +1,5 @@
+"""Tests the facade of the councils."""
+
 from __future__ import annotations
 
 import asyncio
@@ -7,7 +9,7 @@ from tests.council.debate_script import debating, speech, synthesis
 from tests.project import Project, rule
 
 from swarmgate.council.debate.model import Outcome
-from swarmgate.council.participants.session import opened
+from swarmgate.council.participants.session import open_session
 from swarmgate.domain.events.event import UsageRecorded
 from swarmgate.domain.progress import Progress
 from swarmgate.domain.review.votes import Seat, Vote
@@ -285,7 +287,7 @@ async def test_voices_that_speak_at_once_share_what_is_left(project: Project) ->
 async def test_a_project_budget_that_another_process_uses_up_is_seen(project: Project) -> None:
     project.play(*debating(), budget={"tokens": 5000})
     around = Swarm(project.root).project
-    async with opened(around, "debate-x", allowance=Allowance(), resume="") as voices:
+    async with open_session(around, "debate-x", allowance=Allowance(), resume="") as voices:
         voices.budget.check()
         with around.writing() as ledger:
             used = UsageRecorded(role="coder", usage=Usage(calls=1, prompt_tokens=9000))

@@ -1,3 +1,5 @@
+"""Tests the hard limits of councils."""
+
 from __future__ import annotations
 
 import math

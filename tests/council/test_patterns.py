@@ -1,4 +1,4 @@
-"""Who looks at records brings no voice: the rules of every pattern are light."""
+"""Tests that reading records imports only the pure rules of each pattern."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one driver, with a toy pattern: voices each add a number in rounds, until the sum is reached."""
+"""Tests the driver of all patterns with a toy pattern: participants add numbers until a sum is reached."""
 
 # ruff: noqa: ARG002 - the toy looks at less than a pattern may
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, cast
 import pytest
 
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.pattern import Pattern, Unfinished
 from swarmgate.council.records.lifecycle import Standing, TimeUp
 from swarmgate.council.records.record import Record
@@ -125,7 +125,7 @@ async def at_once(_add: Add) -> None:
 
 def context(records: Records, voice: Voice, heard: list[CouncilEvent] | None = None) -> CouncilContext:
     listen = heard.append if heard is not None else lambda _: None
-    return CouncilContext(cast("Voices", None), records, listen, own=voice)
+    return CouncilContext(cast("ContextFactory", None), records, listen, own=voice)
 
 
 @pytest.fixture
@@ -363,7 +363,7 @@ class Growing(Summing):
         assert (before.id, after.id) == ("s1", "s1")
         return {"said.md": f"{event.who} {event.round}\n"} if isinstance(event, Added) else {}
 
-    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> list[CouncilEvent]:
+    def progress_of_event(self, event: Frozen, before: Standing[State], after: Standing[State]) -> list[CouncilEvent]:
         told = cast("CouncilEvent", event)
         return [told] if isinstance(event, Added) else []
 

@@ -1,4 +1,4 @@
-"""What is done with every record of every pattern: where it lies, what it is found again by, which ids are known."""
+"""Tests the functions that all patterns share: location, lookup and ids of records."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.project import Project, rule
 from swarmgate.council.discussion.model import Discussion
 from swarmgate.council.discussion.pattern import DISCUSSION
 from swarmgate.council.facade import Council
-from swarmgate.council.participants.session import opened
-from swarmgate.council.patterns import PATTERNS, Place
+from swarmgate.council.participants.session import open_session
+from swarmgate.council.patterns import PATTERNS, PatternEntry
 from swarmgate.council.records.lifecycle import Completed
 from swarmgate.council.shared import Shared
 from swarmgate.domain.events.event import UsageRecorded
@@ -28,7 +28,7 @@ ASKED = Discussion(id="mine", topic="Is it sound?")
 
 @pytest.fixture(autouse=True)
 def table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PATTERNS, "poll", Place("poll", "tests.council.toy:POLL"))
+    monkeypatch.setitem(PATTERNS, "poll", PatternEntry("poll", "tests.council.toy:POLL"))
 
 
 def shared(project: Project) -> Shared:
@@ -170,7 +170,7 @@ async def test_what_a_session_used_goes_on_record_and_its_budget_says_how_it_goe
 
 async def test_a_record_goes_on_in_one_process_at_a_time(project: Project) -> None:
     project.play()
-    async with opened(Swarm(project.root).project, "poll-mine", resume=""):
+    async with open_session(Swarm(project.root).project, "poll-mine", resume=""):
         with pytest.raises(CouncilRefused, match="poll-mine goes on in another process"):
             await shared(project).hold(POLL, poll())
 

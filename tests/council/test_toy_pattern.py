@@ -1,4 +1,4 @@
-"""A new pattern is one folder and one line in a table: it has a command, resume, a journal, events and a replay."""
+"""Tests that a new pattern needs one folder and one table line: command, resume, journal, events, replay."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.project import Project, rule
 from typer.testing import CliRunner
 
 from swarmgate.cli.app import app
-from swarmgate.council.patterns import PATTERNS, Place, pattern
+from swarmgate.council.patterns import PATTERNS, PatternEntry, pattern
 from swarmgate.domain.events.event import UsageRecorded
 from swarmgate.engine import Swarm
 
@@ -18,7 +18,7 @@ ASKED = 'question = "Does it stand?"\nwho = ["ann", "bob", "cy"]\n'
 
 @pytest.fixture
 def polls(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
-    monkeypatch.setitem(PATTERNS, "poll", Place("poll", "tests.council.toy:POLL"))  # the one line
+    monkeypatch.setitem(PATTERNS, "poll", PatternEntry("poll", "tests.council.toy:POLL"))  # the one line
     project.write("poll.toml", ASKED)
     return project
 

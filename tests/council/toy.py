@@ -1,5 +1,5 @@
+"""A minimal council pattern for tests, in one file: a poll in which every participant answers once."""
 # ruff: noqa: ARG002 - the toy looks at less than a pattern may
-"""A pattern in one file: a poll. Each voice says something once; what they said is what it comes to."""
 
 from __future__ import annotations
 
@@ -74,20 +74,22 @@ class Polling(Pattern[Poll, State, Result]):
     def views(self, standing: Standing[State]) -> dict[str, str]:
         return {"answers.md": "".join(f"- {each.who}: {each.text}\n" for each in standing.own.answers)}
 
-    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
+    def progress_of_event(
+        self, event: Frozen, before: Standing[State], after: Standing[State]
+    ) -> Iterable[CouncilEvent]:
         if isinstance(event, Answered):
             said = {"step": "ask", "who": event.who, "text": event.text, "usage": event.usage}
             yield stream.Contributed(pattern=self.name, id=after.id, number=1, **said)
-        yield from super().tells(event, before, after)
+        yield from super().progress_of_event(event, before, after)
 
     def check(self, request: Poll, context: CouncilContext, where: Where) -> None:
         del where
         for who in request.who:
-            context.voices.agent(Seat(id=who))
+            context.contexts.agent(Seat(id=who))
 
     async def do(self, step: Hashable, state: State, context: CouncilContext) -> Sequence[Frozen]:
         who = cast("Ask", step).who
-        heard = await ask(context.voices.agent(Seat(id=who)), brief_for(who, "dispatch", 1), read=str)
+        heard = await ask(context.contexts.agent(Seat(id=who)), brief_for(who, "dispatch", 1), read=str)
         return [Answered(who=who, text=heard.value or heard.failed, usage=heard.usage)]
 
 

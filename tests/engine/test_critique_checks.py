@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.project import Project
 
-from swarmgate.council.critique.checks import Unchecked
 from swarmgate.council.critique.model import Critique, Score
+from swarmgate.council.critique.program_checks import Unchecked
 from swarmgate.council.critique.request import critique_of, target_in
 from swarmgate.engine import Swarm
 from swarmgate.engine.critique_checks import ProjectChecks

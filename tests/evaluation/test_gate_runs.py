@@ -1,3 +1,5 @@
+"""Tests the run of a gate on labelled cases."""
+
 from __future__ import annotations
 
 import pytest

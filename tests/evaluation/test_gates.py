@@ -1,3 +1,5 @@
+"""Tests `swarm eval gates`: selection of sets and location of their data."""
+
 from __future__ import annotations
 
 import json
@@ -6,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from swarmgate.errors import UsageError
-from swarmgate.evaluation import made_sets
+from swarmgate.evaluation import generated_sets
 from swarmgate.evaluation.gates import evaluate, known
 
 if TYPE_CHECKING:
@@ -36,11 +38,11 @@ def test_a_sample_and_a_choice_of_gates(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_without_a_set_those_are_measured_that_need_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = made_sets.LIBRARY / "textwrap.py"
+    source = generated_sets.LIBRARY / "textwrap.py"
     (tmp_path / "textwrap.py").write_bytes(source.read_bytes())
-    monkeypatch.setattr(made_sets, "LIBRARY", tmp_path)
+    monkeypatch.setattr(generated_sets, "LIBRARY", tmp_path)
     report = evaluate()
-    assert [table.name for table in report.sets] == sorted(made_sets.SETS)
+    assert [table.name for table in report.sets] == sorted(generated_sets.SETS)
     assert any(each.startswith("owasp=PATH") for each in report.not_measured)
 
 

@@ -1,3 +1,5 @@
+"""Tests the run of all gates on releases of other projects."""
+
 from __future__ import annotations
 
 import io

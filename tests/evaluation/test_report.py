@@ -1,3 +1,5 @@
+"""Tests the tables of a gate evaluation."""
+
 from __future__ import annotations
 
 from swarmgate.evaluation import report

@@ -1,3 +1,5 @@
+"""Tests the scores of yes-or-no judgements."""
+
 from __future__ import annotations
 
 import pytest

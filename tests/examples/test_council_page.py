@@ -17,7 +17,7 @@ from swarmgate.council.chat.state import PLACES
 from swarmgate.council.dispatch import model as dispatch
 from swarmgate.domain.review import votes
 from swarmgate.domain.task import contest
-from swarmgate.evaluation.debate import arms, decision
+from swarmgate.evaluation.debate import decision, experiment_arms
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/council.md"
@@ -145,7 +145,7 @@ def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
     words = {4: "four at a time"}
     assert TEXT.count(words[dispatch.AT_ONCE]) == 2
     assert PLACES == dispatch.AT_ONCE
-    assert {f"`{arm}`" for arm in arms.Arm} <= set(re.findall(r"^\| (`\w+`) \|", TEXT, re.MULTILINE))
+    assert {f"`{arm}`" for arm in experiment_arms.Arm} <= set(re.findall(r"^\| (`\w+`) \|", TEXT, re.MULTILINE))
 
 
 def test_files_on_record_have_the_names_of_the_page(council: Project) -> None:

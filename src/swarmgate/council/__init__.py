@@ -1,4 +1,4 @@
-"""The council: several voices on one question, bounded in rounds, tokens and time, every word on record.
+"""Councils: several participants answer one question in rounds, within limits; every event is recorded.
 
-A room without files of its own: whoever asks brings the voices (`participants.voices`) and a place for the record.
+The room has no files of its own: callers pass the agent contexts (`participants.contexts`) and a record store.
 """

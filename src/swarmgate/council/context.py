@@ -1,4 +1,4 @@
-"""What the steps of every council work with."""
+"""Session context that the steps of every council pattern receive: agent contexts, record store, event listener."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.records.store import Records
 from swarmgate.council.views.events import CouncilEvent
 
@@ -17,16 +17,16 @@ def _nobody(_event: object) -> None:
 
 @dataclass(frozen=True)
 class CouncilContext:
-    """The surroundings of one session.
+    """The context of one session.
 
     Attributes:
-        voices: make what each voice speaks with.
+        contexts: make the agent context of each participant.
         records: where this one is kept, and those that are parts of it.
         on_event: hears what happens.
-        own: what a pattern needs beside, made by its facade: the user of a discussion, the checks of a critique.
+        own: further objects of a pattern, made by its facade: the user of a discussion, the checks of a critique.
     """
 
-    voices: Voices
+    contexts: ContextFactory
     records: Records
     on_event: Callable[[CouncilEvent], None] = _nobody
     own: Any = field(default=None)

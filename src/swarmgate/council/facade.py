@@ -1,4 +1,4 @@
-"""The facade of the council: what several voices do in a project, outside of its runs.
+"""Facade of the councils: debates, discussions, decisions, critiques, chats and the rest, outside of runs.
 
 outcome = await Swarm(path).council.debate("Is this design sound?", participants=["advocate", "challenger"])
 """
@@ -21,7 +21,7 @@ from swarmgate.council.shared import Shared, new_id
 from swarmgate.project import Project
 
 if TYPE_CHECKING:
-    from swarmgate.council.critique.checks import Programs
+    from swarmgate.council.critique.program_checks import Programs
 
 
 class Council:

@@ -1,4 +1,4 @@
-"""The hard limits of discussions, decisions, critiques and orchestrations: no setting and no request goes beyond them.
+"""Hard limits of discussions, decisions, critiques and orchestrations, which no setting or request can exceed.
 
 A refusal names the limit: `within("rounds", 12, ROUNDS)`.
 """
@@ -36,16 +36,16 @@ CRITERIA = Limit(least=1, most=10)
 """Criteria of a critique."""
 
 VOICE_SECONDS = Limit(least=1, most=900, unit="s")
-"""The longest time of one voice in one step."""
+"""The longest time of one participant in one step."""
 
 WHOLE_SECONDS = Limit(least=1, most=1800, unit="s")
-"""The longest time of one whole pattern, in one sitting: what is taken up again starts anew."""
+"""The longest time of one whole pattern, in one session: what is taken up again starts anew."""
 
 TOPIC = Limit(least=1, most=4_000, unit="characters")
 """A topic, a question or the task of a critique; what it is about goes into the material."""
 
 MATERIAL = Limit(least=0, most=400_000, unit="characters")
-"""What it is about. It must fit the windows of the voices too."""
+"""What it is about. It must fit the windows of the participants too."""
 
 PERSONA = Limit(least=0, most=8_000, unit="characters")
 """The system text, perspective or rubric of one participant or criterion."""
@@ -78,10 +78,10 @@ def within(name: str, value: Any, limit: Limit, *, whole: bool = True) -> None:
     kinds = (int,) if whole else (int, float)
     fits = isinstance(value, kinds) and not isinstance(value, bool)
     if not fits or not limit.least <= value <= limit.most:  # what is not finite keeps to no bounds
-        raise CouncilRefused(f"`{name}` is {_shown(value)}: the limit is {limit}")
+        raise CouncilRefused(f"`{name}` is {_shortened(value)}: the limit is {limit}")
 
 
-def _shown(value: Any) -> str:
+def _shortened(value: Any) -> str:
     """A value as a message names it: in short."""
     if isinstance(value, int) and abs(value) >= _LONG:
         return f"about {'-' if value < 0 else ''}10^{math.log10(abs(value)):.0f}"  # `repr` refuses 4,300 digits

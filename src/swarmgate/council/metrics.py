@@ -1,4 +1,4 @@
-"""The metrics of all patterns, computed from what is on record when they are asked for."""
+"""Computes the metrics of all council patterns from their records."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-# ruff: noqa: ARG002 - what stands here by default looks at less than a pattern may
-"""What a pattern of the council is: its rules, which are pure, and the steps that ask and do.
+"""Base class of council patterns: its pure rules and the steps that call models.
 
 A pattern brings these and nothing else. Begin, resume, pause, limits, budget, usage, masking, sealing, concurrency and
 progress are the driver's (`run.py`). A new pattern is one folder and one line in the table (`patterns.py`).
 """
+# ruff: noqa: ARG002 - defaults use fewer arguments than a pattern may
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ O = TypeVar("O")  # noqa: E741 - an outcome
 
 
 class Unfinished(Exception):
-    """A step that an error ended: what it came to before goes on record, then the error is raised.
+    """A step that an error ended: its events so far go on record, then the error is raised.
 
     Args:
         error: what ended it.
-        events: what it came to.
+        events: of the step so far.
     """
 
     def __init__(self, error: SwarmError, *events: Frozen) -> None:
@@ -38,7 +38,7 @@ class Unfinished(Exception):
 
 
 class Pattern(Rules[Q, S, O]):
-    """One form in which several voices work on one request."""
+    """One form in which several participants work on one request."""
 
     def check(self, request: Q, context: CouncilContext, where: Where) -> None:
         """Insists that it can be held, before anything is on record: everybody has a model, and what is asked fits.

@@ -1,4 +1,4 @@
-"""The table of patterns: a new one is its folder, and a line here."""
+"""Table of all council patterns, with the modules that implement each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # the command line reads this table for `swarm --help`, and l
     from swarmgate.council.records.rules import Rules
 
 
-class Place(NamedTuple):
+class PatternEntry(NamedTuple):
     """The verb of a pattern on the command line, and where it is, as `module:NAME`: it is loaded when it is used.
 
     `rules` is where its pure half is, for who only looks at records, beside it as `.module:NAME`; empty: where all is.
@@ -26,14 +26,14 @@ class Place(NamedTuple):
     rules: str = ""
 
 
-PATTERNS: dict[str, Place] = {
-    "discussion": Place("discuss", "swarmgate.council.discussion.pattern:DISCUSSION", ".rules:RULES"),
-    "chat": Place("chat", "swarmgate.council.chat.steps:CHAT", ".rules:RULES"),
-    "debate": Place("debate", "swarmgate.council.debate.steps:DEBATING", ".rules:RULES"),
-    "dispatch": Place("dispatch", "swarmgate.council.dispatch.steps:DISPATCHING", ".rules:RULES"),
-    "decision": Place("decide", "swarmgate.council.decision.steps:DECISION", ".rules:RULES"),
-    "critique": Place("critique", "swarmgate.council.critique.steps:CRITIQUE", ".rules:RULES"),
-    "orchestration": Place("orchestrate", "swarmgate.council.orchestration.steps:ORCHESTRATION", ".rules:RULES"),
+PATTERNS: dict[str, PatternEntry] = {
+    "discussion": PatternEntry("discuss", "swarmgate.council.discussion.pattern:DISCUSSION", ".rules:RULES"),
+    "chat": PatternEntry("chat", "swarmgate.council.chat.steps:CHAT", ".rules:RULES"),
+    "debate": PatternEntry("debate", "swarmgate.council.debate.steps:DEBATING", ".rules:RULES"),
+    "dispatch": PatternEntry("dispatch", "swarmgate.council.dispatch.steps:DISPATCHING", ".rules:RULES"),
+    "decision": PatternEntry("decide", "swarmgate.council.decision.steps:DECISION", ".rules:RULES"),
+    "critique": PatternEntry("critique", "swarmgate.council.critique.steps:CRITIQUE", ".rules:RULES"),
+    "orchestration": PatternEntry("orchestrate", "swarmgate.council.orchestration.steps:ORCHESTRATION", ".rules:RULES"),
 }
 """Every pattern by its name in records."""
 
@@ -63,6 +63,6 @@ def reader(name: str) -> Callable[[Path], dict[str, Any]]:
     return found
 
 
-def _loaded(place: str, beside: str = "") -> Any:
+def _loaded(place: str, package: str = "") -> Any:
     module, _, attribute = place.partition(":")
-    return getattr(import_module(module, beside), attribute)
+    return getattr(import_module(module, package), attribute)

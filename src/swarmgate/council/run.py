@@ -1,4 +1,4 @@
-"""The one driver of every council: what is due is done, at the same time, and what happened goes on record.
+"""The driver of all council patterns: runs the steps that are due concurrently and records their events.
 
     while steps := pattern.next(state):
         state = record.append(await pattern.do(step, state))      # for each step, as it comes
@@ -36,7 +36,7 @@ async def run(
     *,
     allowance: Allowance | None = None,
 ) -> O | None:
-    """Goes on with a record, from where it stands to its end, or to the end of this session's time.
+    """Runs a record from its present state to its end, or to the end of this session's time.
 
     Args:
         pattern: of the record.
@@ -62,8 +62,8 @@ async def run(
             status = pattern.status_after(error, record.standing)
             why = "" if isinstance(error, WaitingForUser) else error.message
             session.append([Stopped(status=status, code=error.code, why=why)])
-        for told in pattern.fails(error, record.standing):
-            context.on_event(told)
+        for result in pattern.progress_of_error(error, record.standing):
+            context.on_event(result)
         raise
     finally:
         with suppress(LedgerError):
@@ -95,7 +95,7 @@ class _Session(Generic[Q, S, O]):
             self.append([Stopped(status=pattern.paused(state), why=pattern.pause(state))])
             return
         if not pattern.flawless(state):
-            self.record.unanswer("a voice failed")  # the next request deserves all voices
+            self.record.exclude_from_cache("a voice failed")  # the next request deserves all participants
         self.append([Completed()])
 
     async def _until_nothing_is_due(self) -> None:
@@ -110,7 +110,7 @@ class _Session(Generic[Q, S, O]):
         """Begins what is due and not under way; whether anything is."""
         pattern, state = self.pattern, self.record.standing.own
         new = [step for step in pattern.next(state) if step not in self.working]
-        for event in pattern.begins(new, state) if new else ():
+        for event in pattern.progress_of_steps(new, state) if new else ():
             self.context.on_event(event)
         for step in new:
             self.working[step] = asyncio.create_task(_done(pattern.do(step, state, self.context)))
@@ -164,10 +164,10 @@ class _Session(Generic[Q, S, O]):
         tasks = [self.working.pop(step) for step in steps]
         for task in tasks:
             task.cancel()
-        for told in await asyncio.gather(*tasks, return_exceptions=True):
-            if not isinstance(told, BaseException):
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
+            if not isinstance(result, BaseException):
                 with suppress(LedgerError):  # what ends it may be the disk
-                    self.append(told)
+                    self.append(result)
 
     def append(self, events: Sequence[Frozen]) -> None:
         """Puts events on record, one by one for who listens, and tells of them."""
@@ -175,8 +175,8 @@ class _Session(Generic[Q, S, O]):
         for event in events:
             before = self.record.standing
             after = self.record.append([event])
-            for told in pattern.tells(self.record.newest, before, after):
-                self.context.on_event(told)
+            for result in pattern.progress_of_event(self.record.newest, before, after):
+                self.context.on_event(result)
             for name, text in pattern.grows(event, before, after).items():
                 self.record.grow(name, text)
         if any(isinstance(event, pattern.milestones) for event in events):

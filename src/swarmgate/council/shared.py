@@ -1,4 +1,4 @@
-"""What the facades of all patterns share: one store of records, and what is done with every record of every pattern."""
+"""Functions that the facades of all patterns share: start, resume, list and cache records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, Led
 from swarmgate.journal.store import opened
 from swarmgate.project import Project
 
-# Late imports are here for start-up time: who looks at records needs no voices.
+# Late imports are here for start-up time: who looks at records needs no participants.
 if TYPE_CHECKING:
     from swarmgate.council.pattern import Pattern, Where
     from swarmgate.council.records.lifecycle import Standing
@@ -42,7 +42,7 @@ _ANSWERS_HANG_ON = {
     *("roles", "providers", "models", "breakers", "loop", "project"),
     *("commands", "tests", "gates", "scope", "authority"),
 }
-"""The sections of settings that count for the cache: those of voices, and those of commands and gates as criteria.
+"""The sections of settings that count for the cache: of participants, and of commands and gates as criteria.
 
 `[council]` stands in the requests; budgets, prices and the rest change no answer.
 """
@@ -52,7 +52,7 @@ _NEAR = 0.8
 
 
 class Shared:
-    """The council of one project, as far as it is the same for every pattern.
+    """The functions of one project's council that are the same for every pattern.
 
     Args:
         project: whose.
@@ -90,25 +90,25 @@ class Shared:
         on_event: Callable[[CouncilEvent], None] | None = None,
         where: Where | None = None,
     ) -> O | None:
-        """Holds what is asked for, to its end or as far as it comes, or goes on with what was begun under its id.
+        """Runs the pattern for a request, or resumes the record that was begun under its id.
 
         Args:
             pattern: of the request.
             request: what is asked for.
             allowance: what all of it may use; None: as it was begun with, or as `[council]` says.
-            models: the model of every voice by its name, where the result may answer the same request again.
+            models: the model of every participant by its name, where the result may answer the same request again.
             own: what the pattern needs beside (`CouncilContext.own`).
             on_event: told of everything that happens.
             where: how messages about a key of the request begin.
 
         Raises:
             CouncilRefused: it cannot be held as asked, or goes on in another process.
-            ConfigError, MissingRequirement: a voice has no model or no key.
+            ConfigError, MissingRequirement: a participant has no model or no key.
             CouncilFailed: nothing came of it; that is on record.
             BudgetExhausted: a budget is used up; the hint says how it goes on.
             LedgerError: its record is damaged.
         """
-        from swarmgate.council.participants.session import opened as session  # noqa: PLC0415
+        from swarmgate.council.participants.session import open_session as session  # noqa: PLC0415
         from swarmgate.council.run import run  # noqa: PLC0415
         from swarmgate.council.views.progress import teller  # noqa: PLC0415
 
@@ -117,20 +117,20 @@ class Shared:
         known = id in self.records.documents.records() and self.records.begun(id).pattern == pattern.name
         there = self.records.open(pattern, id) if known else None
         allowed = allowance or (there.standing.allowance if there else self.allowance)
-        name, goes_on = f"{pattern.name}-{id}", pattern.goes_on(id)
+        name, goes_on = f"{pattern.name}-{id}", pattern.resume_command(id)
         hashed = "" if models is None else self.request_hash(pattern, request, models)
         tell: Callable[[CouncilEvent], None] = teller(self.project.listener, on_event)
         record: Record[Q, S, O] | None = None
         try:
-            async with session(self.project, name, allowance=allowed, resume=goes_on) as voices:
-                context = CouncilContext(voices, self.records, tell, own)
+            async with session(self.project, name, allowance=allowed, resume=goes_on) as contexts:
+                context = CouncilContext(contexts, self.records, tell, own)
                 pattern.check(request, context, where or (lambda _: ""))
                 record = self.records.begin(pattern, request, request_hash=hashed, allowance=allowed, part_of=_whole())
                 if not there and (needed := pattern.needs(request, context)):
-                    voices.budget.require_room(needed, pattern.first)
+                    contexts.budget.require_room(needed, pattern.first)
                 record.repair()
                 if there and models is not None and hashed != there.standing.request_hash:
-                    record.unanswer("the project changed since it began")
+                    record.exclude_from_cache("the project changed since it began")
                 return await run(pattern, record, context, allowance=allowed)
         except BudgetExhausted as error:
             raise error.with_option(goes_on if pattern.adjustable else "", name) from error
@@ -146,7 +146,7 @@ class Shared:
         usd: float | None = None,
         **more: Any,
     ) -> O | None:
-        """Goes on with a record after what is whole; gives its outcome at once where it is over.
+        """Resumes a record after its last complete step; returns its outcome at once where it is over.
 
         Args:
             pattern: of the record.
@@ -167,7 +167,7 @@ class Shared:
 
     # --- look ---
 
-    def record(self, pattern: Rules[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - as above
+    def record(self, pattern: Rules[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - the field's name
         """A record, checked.
 
         Raises:
@@ -190,8 +190,8 @@ class Shared:
                 ) from None
             raise self.refused(pattern.name, id, error) from None
 
-    def standing(self, rules: Rules[Q, S, O], id: str) -> Standing[S]:  # noqa: A002 - as above
-        """How far a record is, with what waits beside it.
+    def standing(self, rules: Rules[Q, S, O], id: str) -> Standing[S]:  # noqa: A002 - the field's name
+        """The state of a record, with pending edits of the user.
 
         Raises:
             SwarmError: as `record`; or what waits cannot be read.
@@ -227,7 +227,7 @@ class Shared:
         Args:
             pattern: of the request.
             request: what is asked for; its `id` does not count.
-            models: the model of every voice by its name, as it stands after all settings.
+            models: the model of every participant by its name, as it stands after all settings.
         """
         asked = pattern.sought(request).model_dump(mode="json", exclude={"id"})
         whole = {"pattern": pattern.name, "request": asked, "models": dict(models), "state": self._state()}
@@ -241,11 +241,11 @@ class Shared:
         place = folder.discussions if other == "files" else folder.records
         with suppress(SwarmError):
             if place.exists() and (many := len(opened(folder.path, other).records())):
-                told = "1 record is" if many == 1 else f"{many:,} records are"
-                return f"{told} in {folder.relative(place)} (store = {other})"
+                count = "1 record is" if many == 1 else f"{many:,} records are"
+                return f"{count} in {folder.relative(place)} (store = {other})"
         return ""
 
-    def refused(self, name: str, id: str, error: CouncilRefused) -> CouncilRefused:  # noqa: A002 - as above
+    def refused(self, name: str, id: str, error: CouncilRefused) -> CouncilRefused:  # noqa: A002 - the field's name
         """The refusal of an id, with what it is the id of, or the nearest one.
 
         Args:
@@ -271,7 +271,7 @@ class Shared:
         other = self.elsewhere()
         return type(error)(error.message, hint=f"{hint} {other}." if other else hint)
 
-    def _row(self, rules: Rules[Q, S, O], id: str) -> Any:  # noqa: A002 - as above
+    def _row(self, rules: Rules[Q, S, O], id: str) -> Any:  # noqa: A002 - the field's name
         try:
             return rules.row(self.standing(rules, id))
         except SwarmError as error:
@@ -289,8 +289,8 @@ class Shared:
 
         The files as they are now (untracked ones too, ignored ones and `.swarm/` not: to commit a record, or anything
         else as it is, changes nothing), AGENTS.md, the project's own prompts, context, gates and accepted findings, the
-        settings that voices, commands and gates hang on, and the variables that commands inherit by their names. What
-        is installed does not count.
+        settings that participants, commands and gates hang on, and the variables that commands inherit by their names.
+        What is installed does not count.
         """
         from swarmgate.agents.briefs.house_rules import lying  # noqa: PLC0415
         from swarmgate.workspace.git.driver import Driver  # noqa: PLC0415
@@ -317,10 +317,10 @@ def new_id() -> str:
 
 def _whole() -> str:
     """The orchestration that a record which begins now is a step of; empty: none."""
-    from swarmgate.council.participants.session import TOGETHER  # noqa: PLC0415
+    from swarmgate.council.participants.session import SHARED_BUDGET  # noqa: PLC0415
 
-    together = TOGETHER.get()
-    return together.record if together else ""
+    shared = SHARED_BUDGET.get()
+    return shared.record if shared else ""
 
 
 def _a(name: str) -> str:

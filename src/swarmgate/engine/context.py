@@ -16,7 +16,7 @@ from swarmgate.agents.briefs.house_rules import CommittedRules, HouseRules, told
 from swarmgate.agents.context import AgentContext
 from swarmgate.automation.suite_command import rules_of
 from swarmgate.config import Config
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.records.store import Records
 from swarmgate.domain.events.event import Event, GuardActed, GuidanceGiven, LocksRemoved, TurnEnded, UsageRecorded
 from swarmgate.domain.guard import Effect, GuardNote, Turn, merged
@@ -115,7 +115,7 @@ class Context:
     stop: StopFlag
     agent_files: AgentFiles
     start_up: StartUp
-    voices: Callable[[int, Callable[[], Iterable[Account]]], Voices]
+    voices: Callable[[int, Callable[[], Iterable[Account]]], ContextFactory]
     records: Records
     worth: DebateWorth | None = None
     listener: Listener = silent

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from swarmgate.config import Config
-from swarmgate.council.critique.checks import Unchecked
 from swarmgate.council.critique.model import Criterion, Critique, Score
+from swarmgate.council.critique.program_checks import Unchecked
 from swarmgate.domain.review.finding import GateResult, GateStatus
 from swarmgate.errors import CouncilRefused, SwarmError
 from swarmgate.gates import baseline

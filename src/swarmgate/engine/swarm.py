@@ -58,7 +58,7 @@ from swarmgate.workspace.files.folders import make
 if TYPE_CHECKING:
     from swarmgate.automation.facade import Automation
     from swarmgate.config import Config
-    from swarmgate.council.critique.checks import Programs
+    from swarmgate.council.critique.program_checks import Programs
     from swarmgate.council.facade import Council
     from swarmgate.engine.reports.failures import FailureGroup
     from swarmgate.engine.reports.models import ModelsReport

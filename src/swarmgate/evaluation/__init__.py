@@ -1,1 +1,1 @@
-"""Measures the system itself: how often the gates are right, on labelled data that nobody here wrote."""
+"""Evaluations of swarmgate itself on labelled data: gates, agent programs and debates."""

@@ -1,4 +1,4 @@
-"""`swarm agents`: which agent programs are here, and whether one does a tiny task in the sandbox, or what it lacks."""
+"""`swarm agents`: lists installed agent programs and tries each on a tiny task in the sandbox."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Known(Frozen):
 
 
 class Trial(Frozen):
-    """What came of the tiny task.
+    """The result of the tiny task.
 
     `problem` names what is wrong, empty where nothing is; `told` says it in words, `hint` what to do. `uses` are the
     tools that the program said that it used.
@@ -246,8 +246,8 @@ def _role(values: Mapping[str, object]) -> Role:
         first = error.errors(include_url=False, include_input=False)[0]
         key, why = str(first["loc"][0]), first["msg"].removeprefix("Value error, ")
         if key == "model":
-            said = f": {why}" if command_of(str(values[key])) else ""
-            raise UsageError(f"`{values[key]}` is no agent program{said}", hint=_WRITE) from None
+            output = f": {why}" if command_of(str(values[key])) else ""
+            raise UsageError(f"`{values[key]}` is no agent program{output}", hint=_WRITE) from None
         raise UsageError(f"`{key}` {why}", hint="swarm agents test --help") from None
 
 
@@ -296,8 +296,8 @@ class _Running:
         with temporary.folder("trial") as top:
             place = top / "repository"
             head = _repository(place)
-            said, usage, failed = await self._ran(place)
-            found = self._failed(failed, place) if failed else self._judged(place, head, said)
+            output, usage, failed = await self._ran(place)
+            found = self._failed(failed, place) if failed else self._judged(place, head, output)
         version = await _version(self.made.program) if self.made.program else ""
         rest = {"version": version, "uses": tuple(self.uses), "usage": usage, "seconds": time.monotonic() - began}
         return found.model_copy(update=rest)
@@ -313,7 +313,7 @@ class _Running:
                 agent, asked, folder=folder, writes=writes, network=role.network
             ),
         )
-        programs = Programs("coder", role, "coder", lambda _role: start, on_event=self._heard)
+        programs = Programs("coder", role, "coder", lambda _role: start, on_event=self._on_event)
         model = programs.model(name, on_event=self._denied)
         agent = AgentContext(
             model=model, files=FileTree(place), prompts=Prompts(), commands=commands, on_guard=self._noted
@@ -326,7 +326,7 @@ class _Running:
             await programs.end_turn()
         return reply.text, reply.usage, None
 
-    def _heard(self, event: ModelEvent) -> None:
+    def _on_event(self, event: ModelEvent) -> None:
         if isinstance(event, Working):
             self.uses.append(event.text)
             self.on_use(event.text)
@@ -339,10 +339,10 @@ class _Running:
             self.refused.append(note.detail)
 
     def _failed(self, error: CallFailed, place: Path) -> Trial:
-        cause, said = (
+        cause, output = (
             (error.cause, error.complaint) if isinstance(error, ProgramFailed) else (Cause.OTHER, error.message)
         )
-        asks = cause in {Cause.TIME, Cause.OTHER} and (self.refused or _ASKS.search(said))
+        asks = cause in {Cause.TIME, Cause.OTHER} and (self.refused or _ASKS.search(output))
         problem = ASKED if asks and not (place / _READY).exists() else str(cause)
         if cause is Cause.TIME:  # the limit is that of the trial, not one of the settings
             hint = _OPTIONS if problem == ASKED else "give it more time (--timeout SECONDS), or make it faster"
@@ -350,15 +350,15 @@ class _Running:
         hint = f"{_ALONE}; {error.hint}" if cause is Cause.LACKS_FILE else error.hint
         return self._wrong(problem, error.message, hint)
 
-    def _judged(self, place: Path, head: str, said: str) -> Trial:
+    def _judged(self, place: Path, head: str, output: str) -> Trial:
         """What the files say; words count for nothing."""
         files = {each.relative_to(place).as_posix() for each in place.rglob("*") if each.is_file()}
         files = {each for each in files if not each.startswith(".git/")}
-        words = f"it said: {' '.join(said.split())[-300:] or 'nothing'}"
+        words = f"it said: {' '.join(output.split())[-300:] or 'nothing'}"
         asked = f"it was not permitted: {'; '.join(self.refused)[:300]}" if self.refused else ""
         outside = sorted(files - {"README.md", _READY, _COMMIT})
         if _READY not in files:
-            if asked or _ASKS.search(said):
+            if asked or _ASKS.search(output):
                 return self._wrong(ASKED, asked or words, _OPTIONS)
             return self._wrong(WROTE_NOTHING, f"it ended, and {_READY} is not there; {words}", _OPTIONS)
         if (place / _READY).read_text("utf-8", "replace").strip() != _WORD:
@@ -371,7 +371,7 @@ class _Running:
         if not self.commands:
             return self.made
         if _COMMIT not in files or (place / _COMMIT).read_text("utf-8", "replace").strip() != head:
-            problem = ASKED if asked or _ASKS.search(said) else NO_COMMAND
+            problem = ASKED if asked or _ASKS.search(output) else NO_COMMAND
             return self._wrong(problem, f"it wrote a file, and ran no command; {asked or words}", _OPTIONS)
         return self.made
 
@@ -386,9 +386,9 @@ def _repository(place: Path) -> str:
     who = ("-c", "user.name=swarmgate", "-c", "user.email=swarmgate@localhost", "-c", "commit.gpgsign=false")
     steps = (("init", "--quiet", "--template="), ("add", "README.md"), (*who, "commit", "--quiet", "-m", "A trial"))
     for arguments in (*steps, ("rev-parse", "HEAD")):
-        code, out, said = git(place, *arguments)
+        code, out, output = git(place, *arguments)
         if code:
-            raise UsageError(f"no repository for the trial could be made: {said.strip()[:300]}")
+            raise UsageError(f"no repository for the trial could be made: {output.strip()[:300]}")
     return out.decode().strip()
 
 

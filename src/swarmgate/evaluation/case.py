@@ -1,4 +1,4 @@
-"""A labelled case: files before and after a change, and whether a gate is expected to object to it."""
+"""A labelled case of an evaluation: files before and after a change, and whether a gate should reject it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lets a gate judge labelled cases: many at once in one real repository, each case in a folder of its own."""
+"""Runs a gate on labelled cases, many at once in one real repository, each case in a folder of its own."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def repository(place: Path) -> Repository:
     """
     who = ("-c", "user.name=swarm eval", "-c", "user.email=eval@localhost", "-c", "commit.gpgsign=false")
     for words in (("init", "--quiet", "."), (*who, "commit", "--quiet", "--allow-empty", "--message=base")):
-        code, _, said = call(place, *words)
+        code, _, error = call(place, *words)
         if code:
-            raise WorkspaceError(f"{place}: git {words[0]} failed: {said.strip()}")
+            raise WorkspaceError(f"{place}: git {words[0]} failed: {error.strip()}")
     return Repository(place)
 
 

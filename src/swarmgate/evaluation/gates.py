@@ -1,4 +1,4 @@
-"""`swarm eval gates`: which sets are asked for, where their data is, and the report over them."""
+"""`swarm eval gates`: selects the labelled sets, locates their data, and reports the results."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import UsageError
-from swarmgate.evaluation import gate_runs, made_sets, releases, report
-from swarmgate.evaluation.labelled import SETS
+from swarmgate.evaluation import gate_runs, generated_sets, releases, report
+from swarmgate.evaluation.labelled_sets import SETS
 from swarmgate.gates.definition import load
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def evaluate(
         UsageError: a set or a gate is unknown, or its data is missing or damaged.
     """
     _require_known(gates)
-    places = _places(wanted or tuple(made_sets.SETS))
+    places = _places(wanted or tuple(generated_sets.SETS))
     sets = []
     for name, place in places:
         if name != RELEASES:
@@ -60,7 +60,7 @@ def evaluate(
 def known() -> Mapping[str, str]:
     """Every set, with what it is and what data it needs."""
     needs = {f"{name}=PATH": f"{each.about}: {each.source}" for name, each in SETS.items()}
-    own = {name: each.about for name, each in made_sets.SETS.items()}
+    own = {name: each.about for name, each in generated_sets.SETS.items()}
     return own | needs | {f"{RELEASES}=PATH": "differences of consecutive releases: a folder of source distributions"}
 
 
@@ -75,10 +75,10 @@ def _places(wanted: Sequence[str]) -> list[tuple[str, Path | None]]:
     places: list[tuple[str, Path | None]] = []
     for each in wanted:
         name, named, path = each.partition("=")
-        if name not in {*made_sets.SETS, *SETS, RELEASES}:
+        if name not in {*generated_sets.SETS, *SETS, RELEASES}:
             raise UsageError(f"there is no labelled set {name!r}", hint="`swarm eval list` names them all.")
-        if (name in made_sets.SETS) == bool(named):
-            form = f"`{name}` alone" if name in made_sets.SETS else f"`{name}=PATH`"
+        if (name in generated_sets.SETS) == bool(named):
+            form = f"`{name}` alone" if name in generated_sets.SETS else f"`{name}=PATH`"
             raise UsageError(f"{each}: the set is named as {form}", hint="`swarm eval list` says what each needs.")
         place = Path(path).expanduser() if named else None
         if place is not None and not place.exists():
@@ -88,7 +88,7 @@ def _places(wanted: Sequence[str]) -> list[tuple[str, Path | None]]:
 
 
 def _cases(name: str, place: Path | None) -> Iterator[Case]:
-    return SETS[name].read(place) if place is not None else made_sets.SETS[name].make()
+    return SETS[name].read(place) if place is not None else generated_sets.SETS[name].make()
 
 
 def _sampled(cases: Iterator[Case], gates: Sequence[str], sample: int | None, seed: int) -> list[Case]:

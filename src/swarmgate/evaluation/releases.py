@@ -1,4 +1,4 @@
-"""What the whole pipeline says of other people's work: consecutive releases, one changed file at a time.
+"""Runs all gates on consecutive releases of other projects, one changed file at a time.
 
 A release of a well-kept package was reviewed and tested by its authors, so that a block is most likely a false one.
 Which are true is for a reader to say: every block is listed with its findings.

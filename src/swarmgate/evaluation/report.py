@@ -1,4 +1,4 @@
-"""The tables of an evaluation: labelled cases by set, gate and category, and the blocks on other people's releases."""
+"""Tables of a gate evaluation: cases by set, gate and category, and findings on releases of other projects."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def of_releases(judged: Iterable[tuple[Change, Sequence[Block]]]) -> ReleaseRepo
         changes += 1
         blocked += bool(found)
         for block in found:
-            shown = " | ".join(block.findings[:3])
-            blocks.append(f"{change.releases} {change.path}: {block.gate}: {block.reason}: {shown}")
+            findings = " | ".join(block.findings[:3])
+            blocks.append(f"{change.releases} {change.path}: {block.gate}: {block.reason}: {findings}")
     return ReleaseReport(changes=changes, blocked=blocked, interval=interval(blocked, changes), blocks=tuple(blocks))
 
 

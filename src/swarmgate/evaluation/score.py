@@ -1,4 +1,4 @@
-"""How often a yes-or-no judgement was right: counts, the rates that follow from them, and how sure they are."""
+"""Scores yes-or-no judgements: counts, rates, and confidence intervals."""
 
 from __future__ import annotations
 

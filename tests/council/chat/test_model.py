@@ -1,4 +1,4 @@
-"""Records of swarm chats."""
+"""Tests the data model of swarm chats."""
 
 from __future__ import annotations
 

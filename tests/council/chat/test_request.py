@@ -1,4 +1,4 @@
-"""What makes a swarm chat that can be held, and what each refusal names."""
+"""Tests the validation of swarm chat requests and the messages of refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fold of a swarm chat: who has read what, who is waited for, and what cut a turn."""
+"""Tests the fold of a swarm chat's record: read messages, waiting agents, and interrupted turns."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_failed_turn_leaves_its_messages_unread_until_it_gave_up() -> None:
     assert (once.turns[1].gave_up, once.oldest["ada"]) == (False, 1)
     twice = after(once, turn("ada", read=(1,), failed="no answer"))
     assert (twice.turns[2].gave_up, "ada" in twice.oldest) == (True, False)
-    assert (twice.failed_turns, twice.usage.tokens, twice.heard) == (2, 10, frozenset())
+    assert (twice.failed_turns, twice.usage.tokens, twice.answered) == (2, 10, frozenset())
 
 
 def test_who_cannot_be_reached_is_waited_for_until_another_answers() -> None:
@@ -96,7 +96,7 @@ def test_what_cut_a_turn_is_known_when_it_is_known_what_came_after() -> None:
 
 def test_what_is_said_together_with_the_end_is_unsent() -> None:
     state = after(begun(), turn("ada", read=(1,), summary="Safe."), turn("bob", ("ada", "Wait!"), read=(1,)))
-    assert state.said == 0
+    assert state.sent_count == 0
     assert [(each.cut, each.read, [draft.content for draft in each.unsent]) for each in state.all_turns()][1:] == [
         (True, (), ["Wait!"])
     ]

@@ -1,4 +1,4 @@
-"""The order of turns: the oldest unread message first, and nobody starves."""
+"""Tests the order of turns in a swarm chat: the oldest unread message first, and no agent starves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Swarm chats from the opening to the end, with models that answer at once."""
+"""Tests swarm chats from the first message to the end, with scripted models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from swarmgate.council.chat.facade import whole
 from swarmgate.council.chat.model import MOST_CONTENT, Chat, ChatEnd, ChatRecord, ChatResult, ChatTurn, Draft, TurnTaken
 from swarmgate.council.chat.request import chat_of
 from swarmgate.council.chat.state import State
-from swarmgate.council.chat.steps import CHAT, Room
+from swarmgate.council.chat.steps import CHAT, SessionState
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.records.lifecycle import Resumed
 from swarmgate.council.records.record import Record
@@ -29,7 +29,7 @@ from swarmgate.council.records.redaction import NAMES
 from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
-from swarmgate.council.views.stream import Told
+from swarmgate.council.views.stream import Notice
 from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.text.redaction import masked
 from swarmgate.domain.usage import Usage
@@ -171,7 +171,7 @@ class Company:
         return whole(result, record.id)
 
     def context(self, calls: Usage = USED_NOTHING) -> CouncilContext:
-        return CouncilContext(self, self.records, self.events.append, own=Room(lambda: calls))
+        return CouncilContext(self, self.records, self.events.append, own=SessionState(lambda: calls))
 
     @property
     def record(self) -> ChatRecord:
@@ -208,7 +208,7 @@ async def test_agents_talk_until_one_synthesises(company: Company) -> None:
     assert company.said == [("ada", ("bob",), "It looks safe."), ("bob", ("ada",), "It does.")]
     assert result.usage == sum((turn.usage for turn in company.record.turns), Usage())
     assert company.record.result == result
-    told = [each.text for each in company.events if isinstance(each, Told)]
+    told = [each.text for each in company.events if isinstance(each, Notice)]
     assert [text[:10] for text in told if text.startswith("msg")] == ["msg-000001", "msg-000002", "msg-000003"]
     assert told[-2:] == ["ada ends the chat: Safe, said both.", "the chat is over: synthesis"]
 

@@ -1,4 +1,4 @@
-"""The facade is tested end to end, on the small project of `tests.project`."""
+"""Fixtures of critique tests: the facade on the small project of `tests.project`."""
 
 from __future__ import annotations
 

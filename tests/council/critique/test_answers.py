@@ -1,4 +1,4 @@
-"""What is read of the author's and the evaluator's answers."""
+"""Tests the parsing of the author's and the evaluator's answers in a critique."""
 
 from __future__ import annotations
 

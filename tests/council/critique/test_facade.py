@@ -1,4 +1,4 @@
-"""The facade of critiques: both stores, hand edits, and what the cache goes by."""
+"""Tests the facade of critiques: both stores, manual edits, and the cache."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ async def test_an_explicit_id_is_never_answered_from_another_record(project: Pro
     first = await council.critique("Say it.", criteria=CRITERIA)
     mine = await council.critique("Say it.", criteria=CRITERIA, id="mine")
     assert (mine.id, len(project.requests)) == ("mine", 4)
-    fresh = await council.critique("Say it.", criteria=CRITERIA, minted="fresh")
+    fresh = await council.critique("Say it.", criteria=CRITERIA, default_id="fresh")
     assert (fresh.id in {first.id, "mine"}, len(project.requests)) == (True, 4)
     project.write("k.toml", 'task = "Say it."\ncache = false\n')
     described = file.read(project.root / "k.toml")
     (project.root / "k.toml").unlink()
-    assert (await council.critique(**described, criteria=CRITERIA, minted="fresh")).id == "fresh"
+    assert (await council.critique(**described, criteria=CRITERIA, default_id="fresh")).id == "fresh"
     for wrong in ("../x", "a b", "x" * 81):
         with pytest.raises(CouncilRefused, match="is no id of a critique"):
             await council.critique("Say it.", criteria=CRITERIA, id=wrong)

@@ -1,4 +1,4 @@
-"""What is masked on record: every field of a critique is either a name or free text."""
+"""Tests which fields of a critique are redacted on record."""
 
 from __future__ import annotations
 

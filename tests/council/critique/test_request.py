@@ -1,4 +1,4 @@
-"""Every bound of a critique is checked before anybody is asked; the refusal names parameter and limit."""
+"""Tests the validation of critique requests; each refusal names the parameter and the limit."""
 
 from __future__ import annotations
 

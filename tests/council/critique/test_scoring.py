@@ -1,4 +1,4 @@
-"""The laws of self-critique: weighted mean, best-of, clamping, and weights that are learnt."""
+"""Tests the scoring of critiques: weighted mean, best version, clamping, and learnt weights."""
 
 from __future__ import annotations
 

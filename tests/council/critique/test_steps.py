@@ -1,4 +1,4 @@
-"""The loop of self-critique over a scripted server: best-of, failures, checks, time, resuming."""
+"""Tests critiques over a scripted server: best version, failures, program checks, time limit, resume."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from tests.council.conftest import Council, Rule
 
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.critique.checks import Unchecked
 from swarmgate.council.critique.model import Criterion, Critique, CritiqueOutcome, Iteration, Score
+from swarmgate.council.critique.program_checks import Unchecked
 from swarmgate.council.critique.request import critique_of
 from swarmgate.council.critique.rules import RULES
 from swarmgate.council.critique.state import State

@@ -1,4 +1,4 @@
-"""A debate that was held, by hand: every kind of thing that a replay has to show."""
+"""A sample debate record, written by hand, that has every kind of event a replay renders."""
 
 from __future__ import annotations
 

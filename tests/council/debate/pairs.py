@@ -1,4 +1,4 @@
-"""Labelled pairs of claims: the same in other words, or different. What the measure of likeness is held to."""
+"""Labelled pairs of claims (same or different), which the novelty measure is tested on."""
 
 from __future__ import annotations
 

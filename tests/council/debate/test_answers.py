@@ -1,4 +1,4 @@
-"""What is read of a speech: every form that is understood, and nothing that is only meant."""
+"""Tests the parsing of debate speeches: every accepted form of claims and ballots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One call without tools: a ballot, or why there is none."""
+"""Tests the preliminary vote: one call without tools returns a ballot or the reason for none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The moderator: what it asks for, less what it may not; and it holds nobody up."""
+"""Tests the moderator of a debate: its requests, its limits, and that it blocks nobody."""
 
 from __future__ import annotations
 

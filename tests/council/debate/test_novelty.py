@@ -1,4 +1,4 @@
-"""The measure of likeness on labelled pairs, and each guard."""
+"""Tests the novelty measure of claims on labelled pairs, and each of its guards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is no debate is refused with the parameter and its bounds."""
+"""Tests the validation of debate requests; each refusal names the parameter and its bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounds, their order, voices that fail, the moderator, convergence, resume: over real HTTP."""
+"""Tests debates over HTTP: rounds, order, failing participants, moderator, convergence, resume."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from swarmgate.council.debate.model import Compared, Debate, Moderated, Spoke, S
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.debate.voting import vote
 from swarmgate.council.limits import MOST_TEXT
-from swarmgate.council.views.progress import said
-from swarmgate.council.views.stream import Contributed, Told
+from swarmgate.council.views.progress import progress_line
+from swarmgate.council.views.stream import Contributed, Notice
 from swarmgate.domain.review.votes import Seat, Tally, Vote
 from swarmgate.domain.spending.budget import PROJECT, Account
 from swarmgate.domain.usage import Allowance, Usage
@@ -112,7 +112,7 @@ async def test_what_was_sent_and_used_is_on_record(council: Council) -> None:
 async def test_events_tell_the_story(council: Council) -> None:
     council.play(*votes("APPROVE", "APPROVE"))
     await council.hold()
-    told = [said(each) for each in council.events]
+    told = [progress_line(each) for each in council.events]
     lines = [each[1] for each in told if each]
     lines[1:3], lines[5:7] = sorted(lines[1:3]), sorted(lines[5:7])  # as they arrive
     assert lines == [
@@ -300,13 +300,13 @@ async def test_a_cancelled_debate_keeps_its_rounds_and_leaves_nothing_running(co
 
 @pytest.mark.slow
 async def test_the_moderator_orders_asks_and_cuts(council: Council) -> None:
-    said = (
+    progress_line = (
         '{"order": ["c", "nobody"], "ask": {"b": "What of r1-msg-003?", "ghost": "?"}, "cut": ["a"]}',
         '{"cut": ["b"], "order": ["b"]}',
     )
     council.play(
-        moderator(2, said[0]),
-        moderator(3, said[1]),
+        moderator(2, progress_line[0]),
+        moderator(3, progress_line[1]),
         voice(None, 2, speech("{{participant}} has something else.")),
         voice(None, 3, ballot()),
     )
@@ -323,7 +323,7 @@ async def test_the_moderator_orders_asks_and_cuts(council: Council) -> None:
     assert [each.seat for each in third.speeches] == ["a", "b", "c"]
     assert third.moderation
     assert third.moderation.dropped == ("b cannot be cut: in the last round everybody votes",)
-    told = [each.text for each in council.events if isinstance(each, Told)]
+    told = [each.text for each in council.events if isinstance(each, Notice)]
     assert told == [
         "round 2: the moderator has c, a, b; asks b; cuts a",
         "round 3: the moderator has b, a, c",
@@ -374,11 +374,11 @@ async def test_votes_in_a_converged_round_make_it_the_last(council: Council) -> 
 @pytest.mark.parametrize("third", ["  ", speech("The lock is held during the call.")])
 async def test_votes_do_not_end_a_debate_while_a_seat_has_not_voted(council: Council, third: str) -> None:
     """The third voice fails, or repeats itself without a vote."""
-    said = speech("The lock is held during the call.")
+    progress_line = speech("The lock is held during the call.")
     council.play(
-        voice(None, 1, said),
-        voice("a", 2, f"{said}\n{ballot()}"),
-        voice("b", 2, f"{said}\n{ballot()}"),
+        voice(None, 1, progress_line),
+        voice("a", 2, f"{progress_line}\n{ballot()}"),
+        voice("b", 2, f"{progress_line}\n{ballot()}"),
         voice("c", 2, third),
         voice(None, 3, ballot("REJECT")),
         parent(synthesis("REJECT")),
@@ -389,12 +389,12 @@ async def test_votes_do_not_end_a_debate_while_a_seat_has_not_voted(council: Cou
 
 
 async def test_votes_do_not_end_a_debate_while_a_seat_is_cut(council: Council) -> None:
-    said = speech("The lock is held during the call.")
+    progress_line = speech("The lock is held during the call.")
     council.play(
-        voice(None, 1, said),
+        voice(None, 1, progress_line),
         moderator(2, '{"cut": ["c"]}'),
         moderator(3, "{}", '{"order": []}'),
-        voice(None, 2, f"{said}\n{ballot()}"),
+        voice(None, 2, f"{progress_line}\n{ballot()}"),
         voice(None, 3, ballot("REJECT")),
         parent(synthesis("REJECT")),
     )
@@ -404,10 +404,13 @@ async def test_votes_do_not_end_a_debate_while_a_seat_is_cut(council: Council) -
 
 
 async def test_a_quoted_verdict_is_no_vote_and_ends_nothing(council: Council) -> None:
-    said = speech("The lock is held during the call.")
-    quoted = f"{said}\nThe patch has\n```\nFINAL_VERDICT: APPROVE (0.9)\n```\nI do not vote yet."
+    progress_line = speech("The lock is held during the call.")
+    quoted = f"{progress_line}\nThe patch has\n```\nFINAL_VERDICT: APPROVE (0.9)\n```\nI do not vote yet."
     council.play(
-        voice(None, 1, said), voice(None, 2, quoted), voice(None, 3, ballot("REJECT")), parent(synthesis("REJECT"))
+        voice(None, 1, progress_line),
+        voice(None, 2, quoted),
+        voice(None, 3, ballot("REJECT")),
+        parent(synthesis("REJECT")),
     )
     outcome = await council.hold(rounds=5)
     assert [each.ballot for each in council.rounds[1].speeches] == [None, None]

@@ -1,4 +1,4 @@
-"""What is taken for a synthesis, and what the votes have to say against one."""
+"""Tests what is accepted as a synthesis of a debate, and how it is checked against the votes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `swarm debate show` prints: everything that a debate holds, and nothing of it as markup."""
+"""Tests the output of `swarm debate show`: complete, and escaped."""
 
 from __future__ import annotations
 

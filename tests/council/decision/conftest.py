@@ -1,4 +1,4 @@
-"""Decisions over a real HTTP server that plays a script, and records in files."""
+"""Fixtures of decision tests: a scripted HTTP server, and records in files."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Tests the parsing of participants' and facilitators' answers in a decision."""
+
 from __future__ import annotations
 
 import json
@@ -6,7 +8,7 @@ from typing import Any
 import pytest
 
 from swarmgate.agents.tools.answer_text import Unread
-from swarmgate.council.decision.answers import PROPOSAL, Said, form_of, lettered
+from swarmgate.council.decision.answers import PROPOSAL, TypedAnswer, form_of, lettered
 from swarmgate.council.decision.model import Decision, DecisionSeat, Stand
 from swarmgate.council.decision.request import decision_of
 
@@ -17,7 +19,7 @@ DEEP = '{"x":' * 600 + "1" + "}" * 600
 HUGE = "1" + "0" * 401
 
 
-def said(text: str, decision: Decision, seat: DecisionSeat | None = None) -> Said:
+def said(text: str, decision: Decision, seat: DecisionSeat | None = None) -> TypedAnswer:
     return form_of(decision, seat).read(text)[1]
 
 
@@ -58,7 +60,7 @@ def asked(strategy: str = "majority", options: tuple[str, ...] = ()) -> Decision
     ],
 )
 def test_a_stance_that_can_be_read(text: str, level: float, stand: str) -> None:
-    assert said(text, asked(), ANN) == Said(agreement=level, stand=Stand(stand))
+    assert said(text, asked(), ANN) == TypedAnswer(agreement=level, stand=Stand(stand))
 
 
 @pytest.mark.parametrize(
@@ -174,7 +176,7 @@ def test_keys_that_read_as_one_are_no_vote() -> None:
 
 def test_who_abstains_names_no_option() -> None:
     for strategy in ("approval", "ranked"):
-        assert said('{"stand": "abstain", "agreement": "none"}', asked(strategy, OPTIONS)) == Said()
+        assert said('{"stand": "abstain", "agreement": "none"}', asked(strategy, OPTIONS)) == TypedAnswer()
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+"""Tests the facade of decisions."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Tests the data model of decisions."""
+
 from __future__ import annotations
 
 from swarmgate.council.decision import model

@@ -1,3 +1,5 @@
+"""Tests the validation of decision requests."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,3 +1,5 @@
+"""Tests the steps of decisions over a scripted HTTP server."""
+
 from __future__ import annotations
 
 import asyncio

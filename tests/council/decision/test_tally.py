@@ -1,3 +1,5 @@
+"""Tests the consensus strategies of decisions."""
+
 from __future__ import annotations
 
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""A discussion over a real HTTP server: default answers for every step, so that a test scripts what differs."""
+"""Fixtures of discussion tests: a scripted HTTP server with default answers for every step."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from swarmgate.council.discussion.model import (
     Step,
 )
 from swarmgate.council.discussion.pattern import DISCUSSION, Session
-from swarmgate.council.discussion.people import FOLLOWING, Confirmed, Pause, People
 from swarmgate.council.discussion.request import discussion_of
+from swarmgate.council.discussion.user_choices import FOLLOWING, Confirmed, Pause, People
 from swarmgate.council.records.record import Record
 from swarmgate.council.records.store import Records
 from swarmgate.council.run import run

@@ -1,4 +1,4 @@
-"""Records of discussions: a rich standard one, a lightweight one at work, and a strategy for any legal one."""
+"""Sample records of discussions: a standard one, an unfinished lightweight one, and a hypothesis strategy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Discussions as a library: files of personas, what is answered again, and progress."""
+"""Tests the facade of discussions: personas files, cached answers, and progress."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tests.project import Project
 
 from swarmgate.council.discussion import personas as personas_file
 from swarmgate.council.discussion.model import Cast, Choice, Discussion, DiscussionRecord, Expert, Mode, Step, Tension
-from swarmgate.council.discussion.people import FOLLOWING, Confirmed, Pause
 from swarmgate.council.discussion.rules import RULES
+from swarmgate.council.discussion.user_choices import FOLLOWING, Confirmed, Pause
 from swarmgate.council.shared import Shared
-from swarmgate.council.views.progress import said, teller
+from swarmgate.council.views.progress import progress_line, teller
 from swarmgate.council.views.stream import (
     Completed,
     Contributed,
@@ -266,7 +266,7 @@ OF: dict[str, Any] = {"pattern": "discussion", "id": "d1"}
     ids=lambda value: getattr(value, "event", ""),
 )
 def test_every_event_has_its_words(event: PatternEvent, kind: str, words: str) -> None:
-    assert said(event) == (kind, words)
+    assert progress_line(event) == (kind, words)
 
 
 def test_an_error_that_ends_the_command_is_told_by_the_command_alone() -> None:

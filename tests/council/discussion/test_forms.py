@@ -1,4 +1,4 @@
-"""Answers in every form that a voice gives instead of the asked-for one: one JSON object for all steps, odd values."""
+"""Tests answers in a discussion that deviate from the requested form: one JSON object for all steps, odd values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from swarmgate.council.discussion.answers.experts import Part, Reader
 from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of, question_of, record_of
 from swarmgate.council.discussion.answers.values import LONGEST, message_ids
 from swarmgate.council.discussion.model import Relation, ShiftKind, Step
-from swarmgate.council.participants.prose import shortened
+from swarmgate.council.participants.answer_prose import shortened
 
 Make = Callable[..., Room]
 READER = Reader("ann", {"r1-msg-001": "ann", "r1-msg-002": "bob", "r1-msg-003": "cy"})

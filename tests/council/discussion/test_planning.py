@@ -1,4 +1,4 @@
-"""Which step is due, for any links: rounds end, keep to their bounds, and their structure is sound."""
+"""Tests which step of a discussion round is due: rounds end, stay in bounds, and have a sound structure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A discussion as it is asked for: what is refused, with parameter and limit, and the defaults of each mode."""
+"""Tests the validation of discussion requests, and the defaults of each mode."""
 
 from __future__ import annotations
 

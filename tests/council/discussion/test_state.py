@@ -1,4 +1,4 @@
-"""The fold of a discussion: what may stand where, and what a journal cut or altered anywhere comes to."""
+"""Tests the fold of a discussion: legal events, and journals that were cut or altered."""
 
 from __future__ import annotations
 
@@ -10,9 +10,16 @@ import pytest
 from tests.council.discussion.conftest import Room, User, linked, rule
 from tests.council.discussion.records import CAST, standard
 
-from swarmgate.council.discussion.events import CastConfirmed, Chosen, Concluded, Heard, ModeChanged, Said
+from swarmgate.council.discussion.events import (
+    CastConfirmed,
+    Chosen,
+    Concluded,
+    MessageAdded,
+    ModeChanged,
+    UserConsulted,
+)
 from swarmgate.council.discussion.model import Choice, ChoiceKind, Conclusion, Link, Message, Mode, Relation, Step
-from swarmgate.council.discussion.state import Choose, Fail, Hear, Say, State, applied, due
+from swarmgate.council.discussion.state import AskParticipant, Choose, ConsultUser, Fail, State, applied, due
 from swarmgate.council.records.lifecycle import Resumed, TimeUp
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import IllegalMove, LedgerCorrupt, SwarmError
@@ -32,9 +39,9 @@ def folded(state: State, events: Sequence[Frozen]) -> State:
     return state
 
 
-def position(at: int, who: str, **fields: Any) -> Said:
+def position(at: int, who: str, **fields: Any) -> MessageAdded:
     said = {"id": f"r1-msg-{at:03d}", "round": 1, "step": "position", "author": who, "text": "So.", **fields}
-    return Said(message=Message.model_validate(said))
+    return MessageAdded(message=Message.model_validate(said))
 
 
 # --- what may stand where ---
@@ -42,15 +49,17 @@ def position(at: int, who: str, **fields: Any) -> Said:
 
 def test_a_step_waits_for_all_of_its_voices_and_then_for_the_user() -> None:
     state = begun()
-    both = [Say(f"r1-msg-00{at}", who, 1, Step.POSITION) for at, who in ((1, "economist"), (2, "ecologist"))]
+    both = [AskParticipant(f"r1-msg-00{at}", who, 1, Step.POSITION) for at, who in ((1, "economist"), (2, "ecologist"))]
     assert due(state) == both
     state = applied(state, position(2, "ecologist"))
     assert due(state) == both[:1], "the other one only"
     state = applied(state, position(1, "economist"))
-    assert due(state) == (Hear(1, Step.POSITION, 2),)
+    assert due(state) == (ConsultUser(1, Step.POSITION, 2),)
     assert state.held
     assert [each.id for each in state.held.messages] == ["r1-msg-001", "r1-msg-002"], "in the order of seats"
-    assert [each.who for each in due(applied(state, Heard())) if isinstance(each, Say)] == ["moderator"]
+    assert [each.who for each in due(applied(state, UserConsulted())) if isinstance(each, AskParticipant)] == [
+        "moderator"
+    ]
 
 
 def test_experts_that_all_fail_end_the_session_and_are_asked_anew_in_the_next() -> None:
@@ -61,13 +70,13 @@ def test_experts_that_all_fail_end_the_session_and_are_asked_anew_in_the_next() 
     assert told.why == "all 2 experts failed in step position of round 1: no"
     assert len(due(applied(state, Resumed()))) == 2
     one = begun(failed[0], position(2, "ecologist"))
-    assert isinstance(due(one)[0], Hear), "one that fails stops nothing"
+    assert isinstance(due(one)[0], ConsultUser), "one that fails stops nothing"
 
 
 def test_the_time_of_a_session_ends_it_and_the_next_goes_on() -> None:
     late = begun(TimeUp())
     assert isinstance(due(late)[0], Fail)
-    assert all(isinstance(each, Say) for each in due(applied(late, Resumed())))
+    assert all(isinstance(each, AskParticipant) for each in due(applied(late, Resumed())))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +86,7 @@ def test_the_time_of_a_session_ends_it_and_the_next_goes_on() -> None:
         position(2, "economist"),
         position(1, "economist", step="argue"),
         position(1, "economist", round=2),
-        Heard(),
+        UserConsulted(),
         Chosen(choice=Choice(after=0, kind=ChoiceKind.FOLLOW)),
         Concluded(conclusion=Conclusion(executive_summary="x")),
         CastConfirmed(cast=CAST),
@@ -94,9 +103,9 @@ def test_a_user_has_one_word_after_a_step() -> None:
     state = begun(position(1, "economist"), position(2, "ecologist"))
     word = Message(id="r1-msg-004", round=1, step=Step.POSITION, author="user", text="I.", human=True)
     with pytest.raises(IllegalMove, match="Message r1-msg-004 of the user"):
-        applied(state, Heard(message=word))
-    after = applied(state, Heard(message=word.model_copy(update={"id": "r1-msg-003"})))
-    assert due(after) == [Say("r1-msg-004", "moderator", 1, Step.FRAME)]
+        applied(state, UserConsulted(message=word))
+    after = applied(state, UserConsulted(message=word.model_copy(update={"id": "r1-msg-003"})))
+    assert due(after) == [AskParticipant("r1-msg-004", "moderator", 1, Step.FRAME)]
 
 
 async def test_a_round_whose_links_cannot_have_been_said_is_refused(room: Make) -> None:
@@ -104,7 +113,9 @@ async def test_a_round_whose_links_cannot_have_been_said_is_refused(room: Make) 
     there = room()
     await there.hold(mode="standard", rounds=1)
     events = [each.event for each in there.record().entries()][1:]
-    at = next(at for at, each in enumerate(events) if isinstance(each, Said) and each.message.step is Step.ARGUE)
+    at = next(
+        at for at, each in enumerate(events) if isinstance(each, MessageAdded) and each.message.step is Step.ARGUE
+    )
     link = Link(to="r1-msg-008", kind=Relation.COUNTERS)
     broken = events[at].message.model_copy(update={"links": (link,)})
     own = [each for each in events if not type(each).__module__.endswith("lifecycle")]

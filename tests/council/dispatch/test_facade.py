@@ -1,4 +1,4 @@
-"""A dispatch end to end: real requests to a scripted endpoint, and what is on record after it."""
+"""Tests dispatches end to end: requests to a scripted endpoint, and the record afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of a dispatch: read as TOML, and refused by file, line and key."""
+"""Tests the TOML file of a dispatch, and refusals that name file, line and key."""
 
 from __future__ import annotations
 

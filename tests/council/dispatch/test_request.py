@@ -1,4 +1,4 @@
-"""What can be dispatched, and how everything else is refused: by the parameter's name, with modes and roles."""
+"""Tests the validation of dispatch requests, and refusals that name the parameter."""
 
 from __future__ import annotations
 

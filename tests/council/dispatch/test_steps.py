@@ -1,4 +1,4 @@
-"""A dispatch over models in memory: what is tried again, and what is not."""
+"""Tests the attempts of a dispatch with in-memory models: what is retried and what is not."""
 
 from __future__ import annotations
 

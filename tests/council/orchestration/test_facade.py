@@ -1,4 +1,4 @@
-"""Orchestrations through the facade: discussions, decisions and critiques as steps, their records, and the metrics."""
+"""Tests the facade of orchestrations: councils as steps, their records, and the metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Descriptions of orchestrations: what is refused, how conditions hold, and how texts refer to earlier outputs."""
+"""Tests the description of orchestrations: refusals, conditions, and references to earlier outputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swarmgate.council.orchestration import map_reduce, parallel, sequence, step, when
-from swarmgate.council.orchestration.bounds import problems, spelled
 from swarmgate.council.orchestration.file import read
 from swarmgate.council.orchestration.model import (
     FIELDS,
@@ -22,8 +21,9 @@ from swarmgate.council.orchestration.model import (
     DebateStep,
     DispatchStep,
 )
+from swarmgate.council.orchestration.references import filled, references
 from swarmgate.council.orchestration.results import StepResult
-from swarmgate.council.orchestration.texts import filled, references
+from swarmgate.council.orchestration.validation import problems, spelled
 from swarmgate.errors import CouncilRefused
 
 BASE = """\

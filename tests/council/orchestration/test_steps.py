@@ -1,4 +1,4 @@
-"""How steps are carried out: order, conditions, failures, and what a killed sitting leaves, with records on disk."""
+"""Tests the steps of orchestrations: order, conditions, failures, and resume after a kill, with records on disk."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from swarmgate.council.orchestration import map_reduce, parallel, sequence, step
 from swarmgate.council.orchestration.model import Orchestration
 from swarmgate.council.orchestration.results import OrchestrationOutcome, StepResult
 from swarmgate.council.orchestration.rules import RULES
-from swarmgate.council.orchestration.runner import Came
+from swarmgate.council.orchestration.runner import PatternOutput
 from swarmgate.council.orchestration.state import Ended, State, outcome_of, under_way
 from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.records.lifecycle import Resumed
 from swarmgate.council.records.record import Record
 from swarmgate.council.records.redaction import NAMES
@@ -35,7 +35,7 @@ from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.files.folder import SwarmFolder
 
 
-class Told:
+class ScriptedRunner:
     """Implements `Runner`: answers with the text that it got; for some records it fails, or is out of budget."""
 
     def __init__(self, *, fails: Iterable[str] = (), spent: Iterable[str] = ()) -> None:
@@ -43,7 +43,7 @@ class Told:
         self.asked: list[str] = []
         self.going_on = self.most = 0
 
-    async def come(self, step: Any, record: str) -> Came:
+    async def run(self, step: Any, record: str) -> PatternOutput:
         self.asked.append(record)
         self.going_on += 1
         self.most = max(self.most, self.going_on)
@@ -53,7 +53,7 @@ class Told:
             raise BudgetExhausted("the budget is used up")
         if record in self.fails:
             raise CouncilFailed("no answer")
-        return Came(fields={"succeeded": 1}, text=f"<{step.text}>", record=record)
+        return PatternOutput(fields={"succeeded": 1}, text=f"<{step.text}>", record=record)
 
     def used(self, record: str) -> Usage:
         return Usage(calls=self.asked.count(record), prompt_tokens=10 * self.asked.count(record))
@@ -77,16 +77,16 @@ class Place:
         self.records = Records(FileDocuments(SwarmFolder(root).path), clean=lambda value: value)
         self.events: list[Any] = []
 
-    async def run(self, asked: Orchestration, runner: Told) -> OrchestrationOutcome:
+    async def run(self, asked: Orchestration, runner: ScriptedRunner) -> OrchestrationOutcome:
         work, outcome = await self.session(asked, runner)
         assert outcome == work.outcome(self.record.standing.own)
         return outcome
 
-    async def session(self, asked: Orchestration, runner: Told) -> tuple[Work, OrchestrationOutcome]:
+    async def session(self, asked: Orchestration, runner: ScriptedRunner) -> tuple[Work, OrchestrationOutcome]:
         record = self.records.begin(ORCHESTRATION, asked)
         work = Work(runner, RULES.apply(replace(record.standing.own, asked=asked), Resumed()))
         tell = cast("Callable[[CouncilEvent], None]", self.events.append)
-        await run(ORCHESTRATION, record, CouncilContext(cast("Voices", None), self.records, tell, work))
+        await run(ORCHESTRATION, record, CouncilContext(cast("ContextFactory", None), self.records, tell, work))
         outcome = outcome_of(record.standing.own)
         assert outcome
         return work, outcome
@@ -106,7 +106,7 @@ def place(tmp_path: Path) -> Place:
 
 
 async def test_steps_are_done_in_order_and_at_most_so_many_at_once(place: Place) -> None:
-    runner = Told()
+    runner = ScriptedRunner()
     items = [f"i{number}" for number in range(7)]
     outcome = await place.run(
         named(ask("a"), map_reduce("m", items, ask("", "{item}"), ask("", "Sum."), at_once=3)), runner
@@ -125,7 +125,7 @@ async def test_steps_are_done_in_order_and_at_most_so_many_at_once(place: Place)
 
 async def test_a_group_goes_on_with_what_is_done_and_stops_below_its_least(place: Place) -> None:
     steps = [parallel("g", ask("a"), ask("b"), ask("c")), ask("z", "After {g}.")]
-    outcome = await place.run(named(*steps), Told(fails={"o.b"}))
+    outcome = await place.run(named(*steps), ScriptedRunner(fails={"o.b"}))
     group = outcome.steps[0]
     assert (group.status, group.why) == ("done", "2/3 done: b: no answer")
     assert (outcome.failed, [each.label for each in outcome.failures]) == ("", ["b"])
@@ -134,13 +134,13 @@ async def test_a_group_goes_on_with_what_is_done_and_stops_below_its_least(place
 
 async def test_what_is_done_is_not_asked_again(place: Place) -> None:
     asked = named(ask("a"), parallel("g", ask("b"), ask("c"), least=2), ask("z"))
-    stopped = await place.run(asked, Told(fails={"o.b"}))
+    stopped = await place.run(asked, ScriptedRunner(fails={"o.b"}))
     assert (stopped.failed, place.record.standing.status) == ("g", "failed")
-    runner = Told()
+    runner = ScriptedRunner()
     outcome = await place.run(asked, runner)
     assert runner.asked == ["o.b", "o.z"]
     assert [each.status for each in outcome.steps] == ["done"] * 3
-    last = Told()
+    last = ScriptedRunner()
     assert await place.run(asked, last) == outcome
     assert last.asked == []
 
@@ -148,16 +148,16 @@ async def test_what_is_done_is_not_asked_again(place: Place) -> None:
 async def test_a_used_up_budget_ends_all_and_keeps_what_is_done(place: Place) -> None:
     asked = named(map_reduce("m", ["x", "y", "z"], ask("", "{item}"), at_once=1))
     with pytest.raises(BudgetExhausted):
-        await place.run(asked, Told(spent={"o.m.002"}))
+        await place.run(asked, ScriptedRunner(spent={"o.m.002"}))
     there, partial = place.record.standing, under_way(place.record.standing.own)
     assert (there.status, partial is not None and partial.status) == ("open", "open")
-    runner = Told()
+    runner = ScriptedRunner()
     await place.run(asked, runner)
     assert "o.m.001" not in runner.asked
 
 
 async def test_conditions_skip_and_do_otherwise_and_say_so(place: Place, tmp_path: Path) -> None:
-    runner = Told()
+    runner = ScriptedRunner()
     steps = [
         ask("a"),
         when("a.succeeded", equals=0, then=ask("b"), otherwise=[ask("c"), ask("d", "See {c}.")]),
@@ -171,7 +171,7 @@ async def test_conditions_skip_and_do_otherwise_and_say_so(place: Place, tmp_pat
     assert outcome.steps[1].why == "a.succeeded equals 0: that does not hold"
     assert all(each.started_at for each in outcome.steps)
     assert "(This step was skipped: a.succeeded equals 0" in outcome.steps[2].text
-    failed = await Place(tmp_path / "other").run(named(*steps), Told(fails={"o.c"}))
+    failed = await Place(tmp_path / "other").run(named(*steps), ScriptedRunner(fails={"o.c"}))
     assert (failed.failed, failed.steps[-1].why) == ("b", "c: no answer")
 
 
@@ -182,15 +182,15 @@ async def test_a_failure_that_a_later_step_waits_for_does_not_stop_it(place: Pla
         when("a.ended", equals="done", then=ask("praise")),
         ask("z", "{a}"),
     ]
-    runner = Told(fails={"o.a"})
+    runner = ScriptedRunner(fails={"o.a"})
     outcome = await place.run(named(*steps), runner)
     assert runner.asked == ["o.a", "o.repair", "o.z"]
     assert (outcome.failed, [each.label for each in outcome.failures]) == ("", ["a"])
     assert [each.status for each in outcome.steps] == ["failed", "done", "skipped", "done"]
     assert "(This step failed: no answer)" in outcome.steps[-1].text
-    assert (place.record.standing.status, await place.run(named(*steps), Told())) == ("complete", outcome)
+    assert (place.record.standing.status, await place.run(named(*steps), ScriptedRunner())) == ("complete", outcome)
     # a test that a failure does not meet waits for none
-    stopped = await Place(tmp_path / "other").run(named(steps[0], steps[2]), Told(fails={"o.a"}))
+    stopped = await Place(tmp_path / "other").run(named(steps[0], steps[2]), ScriptedRunner(fails={"o.a"}))
     assert stopped.failed == "a"
 
 
@@ -206,7 +206,7 @@ async def test_a_failure_inside_of_a_group_may_be_waited_for_too(place: Place) -
             otherwise=[ask("f"), when("f.ended", equals="failed", then=ask("h"))],
         ),
     ]
-    runner = Told(fails={"o.b", "o.f"})
+    runner = ScriptedRunner(fails={"o.b", "o.f"})
     outcome = await place.run(named(*steps), runner)
     assert runner.asked == ["o.a", "o.b", "o.c", "o.d", "o.f", "o.h"]
     assert [each.status for each in outcome.steps] == ["done", "failed", "done", "skipped"]
@@ -228,10 +228,10 @@ def test_whatever_fails_first_a_resume_comes_to_the_same(
     )
 
     async def both() -> tuple[list[str], OrchestrationOutcome, OrchestrationOutcome]:
-        runner = Told(fails=fails)
+        runner = ScriptedRunner(fails=fails)
         while (await place.run(asked, runner)).failed:
             runner.fails -= set(runner.asked)
-        return runner.asked, await place.run(asked, runner), await clean.run(asked, Told())
+        return runner.asked, await place.run(asked, runner), await clean.run(asked, ScriptedRunner())
 
     names, outcome, straight = asyncio.run(both())
     assert [each.text for each in outcome.steps] == [each.text for each in straight.steps]
@@ -244,7 +244,7 @@ async def test_secrets_do_not_go_on_record_and_texts_go_on_to_the_letter(place: 
         clean=lambda value: masked(value, lambda text: text.replace("S3CRET", "[redacted]"), names=NAMES),
     )
     asked = named(ask("a", "Use S3CRET."), ask("z", "Say {a}."))
-    work, outcome = await place.session(asked, Told())
+    work, outcome = await place.session(asked, ScriptedRunner())
     assert "S3CRET" not in place.journal.read_text()
     assert [each.text for each in outcome.steps] == ["<Use [redacted].>", "<Say the output of `a`.\n\n" + SHOWN + ">"]
     told = work.outcome(place.record.standing.own)
@@ -264,14 +264,14 @@ MIXED = named(
 
 
 async def test_a_kill_after_any_line_loses_nothing_and_does_nothing_twice(place: Place) -> None:
-    straight = Told()
+    straight = ScriptedRunner()
     whole = await place.run(MIXED, straight)
     lines = place.journal.read_bytes().splitlines(keepends=True)
     assert len(lines) == 2 + len(straight.asked) + 1
     for kept in range(1, len(lines) + 1):
         torn = lines[kept][:20] if kept < len(lines) else b""
         place.journal.write_bytes(b"".join(lines[:kept]) + torn)
-        runner = Told()
+        runner = ScriptedRunner()
         runner.asked = straight.asked[: max(0, min(kept, len(lines) - 1) - 2)]
         before = len(runner.asked)
         again = await place.run(MIXED, runner)
@@ -299,7 +299,7 @@ def test_a_step_takes_the_time_in_which_something_was_at_work(place: Place) -> N
 
 
 async def test_any_altered_line_is_found_out(place: Place) -> None:
-    await place.run(MIXED, Told())
+    await place.run(MIXED, ScriptedRunner())
     lines = place.journal.read_bytes().splitlines(keepends=True)
     for at, line in enumerate(lines):
         for where in range(8, len(line) - 2, 41):

@@ -1,4 +1,4 @@
-"""Models of known accuracy: in this process for the statistics, behind a server for the harness as a whole."""
+"""Simulated models of known accuracy for tests of the debate experiment, in process or behind a server."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
 from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.usage import Usage
-from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.cache import Answers, Meter, Place, Remembering
+from swarmgate.evaluation.debate.experiment_arms import Arm
 from swarmgate.evaluation.debate.fixtures import Item
+from swarmgate.evaluation.debate.participants import ExperimentContexts
 from swarmgate.evaluation.debate.runs import Seated
-from swarmgate.evaluation.debate.voices import SeatedVoices
 from swarmgate.llm.model import ModelReply, ModelRequest
 from swarmgate.testing import ReceivedRequest, ScriptedServer
 from swarmgate.testing.answers import answer
@@ -91,7 +91,7 @@ def seated_at(model: Simulated, folder: Path, wall_time_s: float = 300) -> Seate
     answers, prompts, files = Answers(folder / "cache"), Prompts(), FileTree(place)
     commands = CommandRunner(choose("none"), Confinement(root=place, home=place))
 
-    def seated(arm: Arm, *, repeat: int, seed: int, meter: Meter) -> SeatedVoices:
+    def seated(arm: Arm, *, repeat: int, seed: int, meter: Meter) -> ExperimentContexts:
         def agent(seat: Seat) -> AgentContext:
             at = Place(arm=arm, seat=seat.id, repeat=repeat, seed=seed)
             remembering = Remembering(model, settings="", place=at, answers=answers, meter=meter)
@@ -99,7 +99,7 @@ def seated_at(model: Simulated, folder: Path, wall_time_s: float = 300) -> Seate
                 model=remembering, files=files, prompts=prompts, commands=commands, limits=limits, persona=seat.system
             )
 
-        return SeatedVoices(agent)
+        return ExperimentContexts(agent)
 
     return seated
 

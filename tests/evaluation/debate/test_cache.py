@@ -1,3 +1,5 @@
+"""Tests the cache of model answers of the debate experiment."""
+
 from __future__ import annotations
 
 import asyncio
@@ -7,8 +9,8 @@ import pytest
 from tests.evaluation.debate.simulated import Simulated, ballot
 
 from swarmgate.errors import BudgetExhausted, LedgerWriteFailed
-from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.cache import Answer, Answers, Call, Meter, Place, Remembering
+from swarmgate.evaluation.debate.experiment_arms import Arm
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolSpec
 
 CALL = Call(

@@ -1,9 +1,11 @@
+"""Tests the rule that decides whether a debate is worth its cost."""
+
 from __future__ import annotations
 
 import pytest
 
-from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.decision import decide
+from swarmgate.evaluation.debate.experiment_arms import Arm
 from swarmgate.evaluation.debate.statistics import Comparison
 
 

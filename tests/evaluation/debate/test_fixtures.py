@@ -1,3 +1,5 @@
+"""Tests the reader of labelled items for the debate experiment."""
+
 from __future__ import annotations
 
 import hashlib

@@ -1,4 +1,4 @@
-"""`evaluate` in this process against a real endpoint: what is read, what is kept, when a decision is written."""
+"""Tests the debate experiment against an HTTP endpoint: input files, cache, and when it decides."""
 
 from __future__ import annotations
 

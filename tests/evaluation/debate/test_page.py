@@ -1,4 +1,4 @@
-"""The report's files: the picture, the page and the tables."""
+"""Tests the report files of the debate experiment: plot, HTML page and tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.evaluation.debate.simulated import items
 
 from swarmgate.domain.review.votes import Tally
 from swarmgate.errors import BudgetExhausted
-from swarmgate.evaluation.debate.arms import Arm, Setup
+from swarmgate.evaluation.debate.experiment_arms import Arm, Setup
 from swarmgate.evaluation.debate.fixtures import Fixtures
 from swarmgate.evaluation.debate.page import page
 from swarmgate.evaluation.debate.plot import png

@@ -1,4 +1,4 @@
-"""The arms with models of known accuracy, in this process: what is found where the truth is known."""
+"""Tests the arms of the debate experiment with simulated models of known accuracy."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.evaluation.debate.simulated import Simulated, Speaker, ballot, items,
 
 from swarmgate.config.council import Council
 from swarmgate.errors import BudgetExhausted, EndpointFailed, UsageError
-from swarmgate.evaluation.debate.arms import Arm, Setup
 from swarmgate.evaluation.debate.cache import Meter
 from swarmgate.evaluation.debate.decision import decide
+from swarmgate.evaluation.debate.experiment_arms import Arm, Setup
 from swarmgate.evaluation.debate.fixtures import load
+from swarmgate.evaluation.debate.participants import ExperimentContexts
 from swarmgate.evaluation.debate.runs import Run, run
 from swarmgate.evaluation.debate.statistics import Comparison, Judgement, compare, rates
-from swarmgate.evaluation.debate.voices import SeatedVoices
 from swarmgate.llm.model import CallFailed, ModelReply, ModelRequest
 
 BOTH = (Arm.PARALLEL, Arm.DEBATE)
@@ -148,12 +148,12 @@ async def test_models_that_know_nothing_lift_nothing(tmp_path: Path) -> None:
     known = load(Path(__file__).parents[3] / "examples/eval/designs.jsonl").items
     voices = {name: Simulated(judge, name) for name, judge in (("l/no", says("REJECT")), ("l/yes", says("APPROVE")))}
 
-    def seated(arm: Arm, *, repeat: int, seed: int, meter: Meter) -> SeatedVoices:
+    def seated(arm: Arm, *, repeat: int, seed: int, meter: Meter) -> ExperimentContexts:
         by_model = {
             name: seated_at(model, tmp_path)(arm, repeat=repeat, seed=seed, meter=meter)
             for name, model in voices.items()
         }
-        return SeatedVoices(lambda seat: by_model[seat.model].agent(seat))
+        return ExperimentContexts(lambda seat: by_model[seat.model].agent(seat))
 
     setup = Setup(models=tuple(voices), repeats=1, limit=24)
     found = await run(known, setup, seated, Council(), on_progress=lambda _run: None)

@@ -1,4 +1,4 @@
-"""The statistics on outcomes alone: known tables, coverage, how often the rule is wrong where the truth is known."""
+"""Tests the statistics of the debate experiment: known tables, coverage, and error rates."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarmgate.domain.review.votes import Tally
-from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.decision import Decision, decide
+from swarmgate.evaluation.debate.experiment_arms import Arm
 from swarmgate.evaluation.debate.statistics import Comparison, Judgement, bootstrapped, compare, mcnemar, rates
 
 

@@ -160,7 +160,7 @@ def hold(
         in_file = described("critique", task, "task", hint)
         critique = in_file.get("id", "")
         if not critique:
-            given["minted"] = critique = new_id()
+            given["default_id"] = critique = new_id()
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, CritiqueOutcome]:
             council = swarm.council

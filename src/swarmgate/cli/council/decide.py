@@ -140,7 +140,7 @@ def hold(
 
         decision = in_file.get("id", "")
         if not decision:
-            given["minted"] = decision = new_id()
+            given["default_id"] = decision = new_id()
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, DecisionOutcome]:
             council = swarm.council

@@ -206,7 +206,7 @@ def show(
     """
     with boundary(json) as terminal:
         from swarmgate.cli.council.discuss_result import check_places, data, save
-        from swarmgate.council.discussion.view.lines import text_lines
+        from swarmgate.council.discussion.view.plain_text import text_lines
 
         check_places(html, export)
         council = council_of(repo)

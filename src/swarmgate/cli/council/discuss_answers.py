@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from swarmgate.cli.council.discuss_people import AtTerminal, edited, typed
 from swarmgate.config import nearest
 from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, Discussion, DiscussionRecord, Mode, Step
-from swarmgate.council.discussion.people import FOLLOWING, Confirmed, People
 from swarmgate.council.discussion.personas import changed, text_of
+from swarmgate.council.discussion.user_choices import FOLLOWING, Confirmed, People
 from swarmgate.domain.progress import Progress
 from swarmgate.errors import UsageError, WaitingForUser
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from swarmgate.council.discussion import personas
 from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, Discussion, DiscussionRecord, Mode, Step
-from swarmgate.council.discussion.people import Confirmed, Pause
+from swarmgate.council.discussion.user_choices import Confirmed, Pause
 from swarmgate.council.discussion.view import terminal
 from swarmgate.errors import CouncilRefused, MissingRequirement, UsageError
 from swarmgate.workspace.process import temporary
@@ -87,7 +87,7 @@ class AtTerminal:
         """
         if not self._speaks:
             return ""
-        self._show(terminal.last_said(record, after))
+        self._show(terminal.last_step_lines(record, after))
         said = await self._line(f"You, after {after} (Enter: nothing, /pause): ")
         if said == "/pause":
             raise Pause

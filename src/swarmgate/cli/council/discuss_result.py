@@ -24,7 +24,7 @@ def finish(
 ) -> None:
     """Prints how it ended, or what it waits for, which is exit code 3; and the given choices that are `left`."""
     from swarmgate.cli.council.discuss_answers import at_terminal, written
-    from swarmgate.council.views.words import cost
+    from swarmgate.council.views.formatting import cost
 
     answered = Answered(asked, record.discussion.id)
     unmade = [written(each) for each in left]

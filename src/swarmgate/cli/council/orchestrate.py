@@ -129,7 +129,7 @@ def _plan_of(step: Step, depth: int = 0, name: str = "") -> list[str]:
 
 def _asks(step: Step) -> Iterator[str]:
     """The options of a pattern, a line each."""
-    from swarmgate.council.orchestration.texts import options, texts
+    from swarmgate.council.orchestration.references import options, texts
 
     given = options(step)  # type: ignore[arg-type]  # a pattern: groups have been dealt with
     for place, text in texts(given):

@@ -170,7 +170,7 @@ def app_of(verb: str) -> typer.Typer:
 
             from swarmgate.cli.council.holding import held
 
-            held(repo, terminal, work, goes_on=patterns.rules(name).goes_on(request.id))
+            held(repo, terminal, work, goes_on=patterns.rules(name).resume_command(request.id))
             _finish(terminal, repo, name, request.id)
 
     add_resume(
@@ -266,7 +266,7 @@ def _request(name: str, file: Path, record: str) -> Any:
     """
     from pydantic import ValidationError
 
-    from swarmgate.council.requests.described import begins, tables_of, text_of
+    from swarmgate.council.requests.request_file import begins, tables_of, text_of
 
     text = text_of(file, f"{name} file", hint=f"Give the path of a TOML file that describes a {name}.")
     try:

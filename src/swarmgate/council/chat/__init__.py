@@ -1,1 +1,1 @@
-"""Swarm chats: agents that write to each other until they are done."""
+"""The chat pattern: agents send each other messages until one of them, a limit or silence ends the chat."""

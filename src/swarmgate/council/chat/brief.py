@@ -1,4 +1,4 @@
-"""What an agent of a swarm chat is shown at the start of a turn. Its length does not grow with the chat.
+"""Builds the brief of an agent's turn in a swarm chat: inbox, past messages and rules, bounded in length.
 
 Messages stand as a header line with id, sender and time, and their text indented below it: no text can pose as another
 message. Of the inbox as many messages are shown as fit, and the rest in the next turn; none is cut: what a reader could
@@ -49,13 +49,13 @@ def inbox_of(unread: Sequence[ChatMessage], *, section: int) -> tuple[ChatMessag
         unread: in order.
         section: characters of one section of a brief.
     """
-    left, shown = room_of(section), 0
+    left, number = room_of(section), 0
     for message in unread:
         left -= len(_entry(message))
-        if left < 0 and shown:
+        if left < 0 and number:
             break
-        shown += 1
-    return tuple(unread[:shown])
+        number += 1
+    return tuple(unread[:number])
 
 
 def chat_brief(
@@ -119,14 +119,14 @@ def _head(message: ChatMessage) -> str:
 
 def _past(past: Sequence[ChatMessage], size: int) -> str:
     """The newest in full while there is room, the rest as gists, in order."""
-    told: list[str] = []
+    entries: list[str] = []
     for age, message in enumerate(reversed(past)):
         entry = _entry(message, _WHOLE) if age < WINDOW // 2 else ""
         if not entry or len(entry) > size:
             entry = f"{_head(message)}: {one_line(cut(message.content, _GIST, ' [...]'))}"
         size -= len(entry)
-        told.append(entry)
-    return "\n".join(_in_order(told))
+        entries.append(entry)
+    return "\n".join(_in_order(entries))
 
 
 def _in_order(newest_first: Iterable[str]) -> list[str]:

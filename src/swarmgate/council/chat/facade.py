@@ -1,9 +1,9 @@
-"""The facade of the council: swarm chats.
+"""Facade of swarm chats: start, resume, list and read them.
 
 result = await Swarm(path).council.swarm(agents=[{"id": "ann"}, {"id": "bob"}], initial={"from": "ann", ...})
 """
 
-# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither participants nor models
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Chats:
             agents: 2 to 32, each with `id`, and perhaps `model` and `system`.
             initial: the opening: `from` (an agent, or `moderator`), `to` (an agent, several, or `all`), `content`.
             ttl_s: seconds until it is over, whether a process is at it or not; None: as `[council.chat]` says.
-            messages: that the agents may send; None: as above.
-            tokens: that they may use together; None: as above.
+            messages: that the agents may send; None: as `[council.chat]` says.
+            tokens: that they may use together; None: as `[council.chat]` says.
             moderator: the id of the agent that sees every message and alone may end the chat; None: there is none.
             id: its name; empty: the time and four letters.
 
@@ -72,8 +72,8 @@ class Chats:
         self._check_unused(request.id)
         return await self._held(request)
 
-    async def resume_swarm(self, id: str) -> ChatResult:  # noqa: A002 - as above
-        """Goes on with a swarm chat that was interrupted; its time has gone on meanwhile.
+    async def resume_swarm(self, id: str) -> ChatResult:  # noqa: A002 - the field's name
+        """Resumes an interrupted swarm chat; its time limit has not been paused meanwhile.
 
         Raises:
             Archived: it is over.
@@ -104,7 +104,7 @@ class Chats:
         """Every swarm chat, the newest first; one that is damaged says so, and the others are as they were."""
         return tuple(self._shared.rows(RULES))
 
-    def chat_record(self, id: str) -> ChatRecord:  # noqa: A002 - as above
+    def chat_record(self, id: str) -> ChatRecord:  # noqa: A002 - the field's name
         """All that is kept of a swarm chat.
 
         Raises:
@@ -118,13 +118,13 @@ class Chats:
 
     async def _held(self, request: Chat) -> ChatResult:
         """Holds a chat from where it stands; what it may use is what the settings say now."""
-        from swarmgate.council.chat.steps import CHAT, Room
+        from swarmgate.council.chat.steps import CHAT, SessionState
 
         calls = self._project.session(f"{RULES.name}-{request.id}").used
-        result = await self._shared.hold(CHAT, request, allowance=self._shared.allowance, own=Room(calls))
+        result = await self._shared.hold(CHAT, request, allowance=self._shared.allowance, own=SessionState(calls))
         return whole(result, request.id)
 
-    def _record(self, id: str) -> Record[Chat, State, ChatResult]:  # noqa: A002 - as above
+    def _record(self, id: str) -> Record[Chat, State, ChatResult]:  # noqa: A002 - the field's name
         try:
             return self._shared.record(RULES, id)
         except CouncilRefused as error:
@@ -134,7 +134,7 @@ class Chats:
             hint = f"Chats of an earlier swarmgate are in {self._project.folder.relative(old)}: this one reads none."
             raise CouncilRefused(error.message, hint=f"{hint} {error.hint}".rstrip()) from None
 
-    def _check_unused(self, id: str) -> None:  # noqa: A002 - as above
+    def _check_unused(self, id: str) -> None:  # noqa: A002 - the field's name
         """Insists that no chat has this id.
 
         Raises:
@@ -149,11 +149,11 @@ class Chats:
                 f"The chat {id} is over, and read-only: it is not begun again.", hint="Give the new one another id."
             )
         raise CouncilRefused(
-            f"There is a chat {id} already, and it is not over.", hint=f"Go on with it: {RULES.goes_on(id)}"
+            f"There is a chat {id} already, and it is not over.", hint=f"Go on with it: {RULES.resume_command(id)}"
         )
 
 
-def whole(result: ChatResult | None, id: str) -> ChatResult:  # noqa: A002 - as above
+def whole(result: ChatResult | None, id: str) -> ChatResult:  # noqa: A002 - the field's name
     """The end of a chat that is over.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a swarm chat is made of: who is in it, its messages, its turns, and how it ended.
+"""Data model of a swarm chat: agents, messages, turns, events and the result.
 
 Messages are numbered by swarmgate as they go on record: `msg-000001` is the opening. What an agent says in a turn goes
 on record with the end of that turn, together with what it had read.
@@ -98,7 +98,7 @@ class Chat(Frozen):
 
 
 class ChatTurn(Frozen):
-    """One turn of an agent: the numbers of the messages that it was shown, and what it said.
+    """One turn of an agent: the numbers of the messages in its brief, and the messages that it sent.
 
     `failed` says why it came to nothing; then it said nothing, and what it was shown is unread still, unless `gave_up`:
     it had failed before, and the chat goes on without it. `unreachable`: it failed because its endpoint did.

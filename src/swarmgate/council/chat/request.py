@@ -1,4 +1,4 @@
-"""A swarm chat as it is asked for, in arguments or in a file: every bound is checked before anybody is asked anything.
+"""Validates the request for a swarm chat, from arguments or a TOML file, before a model is called.
 
 The file is TOML with `[[agents]]`, `[initial]` and, if it likes, bounds of its own.
 """
@@ -24,7 +24,7 @@ from swarmgate.council.chat.model import (
     Draft,
     spoken,
 )
-from swarmgate.council.requests.described import begins, tables_of, text_of
+from swarmgate.council.requests.request_file import begins, tables_of, text_of
 from swarmgate.council.requests.seats import seats_of
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilRefused

@@ -1,4 +1,4 @@
-"""The rules of a swarm chat: what its record means, what is due, how it ended, and what the user hears of it."""
+"""Rules of the swarm chat pattern: the fold of its record, the steps that are due, and its outcome."""
 
 # ruff: noqa: ARG002 - a chat looks at less than a pattern may
 from __future__ import annotations
@@ -14,7 +14,7 @@ from swarmgate.council.chat.state import State, out_of_time, resumed, seated, se
 from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, TimeUp
 from swarmgate.council.records.rules import Rules
 from swarmgate.council.views.events import CouncilEvent
-from swarmgate.council.views.stream import Told
+from swarmgate.council.views.stream import Notice
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import SwarmError
 
@@ -81,7 +81,7 @@ class ChatRules(Rules[Chat, State, ChatResult]):
             summary=state.synthesis.summary if state.synthesis else "",
             by=state.synthesis.agent if state.synthesis else "",
             why=f"{names} failed" if state.end is ChatEnd.FAILED else "",
-            messages=state.said,
+            messages=state.sent_count,
             turns=len(state.turns) + len(state.cut),
             failed_turns=state.failed_turns,
             usage=state.usage,
@@ -90,7 +90,7 @@ class ChatRules(Rules[Chat, State, ChatResult]):
         )
 
     def row(self, standing: Standing[State]) -> ChatSummary:
-        """How it ended, how much was said, and by whom."""
+        """The row of a chat: how it ended, the number of messages, and the agents."""
         return view.summary(standing.own, self.outcome(standing))
 
     def damaged(self, id: str, began: str, why: str) -> ChatSummary:  # noqa: A002 - the field's name
@@ -104,22 +104,24 @@ class ChatRules(Rules[Chat, State, ChatResult]):
             return {}
         return {"seconds": result.seconds, **({"status": "failed"} if result.end is ChatEnd.FAILED else {})}
 
-    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
-        """What was said, and how turns ended that said nothing."""
+    def progress_of_event(
+        self, event: Frozen, before: Standing[State], after: Standing[State]
+    ) -> Iterable[CouncilEvent]:
+        """Progress events for new messages and for turns without one."""
         old, new = before.own, after.own
-        told = {"pattern": self.name, "id": after.id}
+        common = {"pattern": self.name, "id": after.id}
         first = 1 if isinstance(event, Resumed) and new.sessions == 1 else len(old.messages) + 1
         for number in range(first, len(new.messages) + 1):
-            yield Told(**told, text=view.message_told(new.messages[number]))
+            yield Notice(**common, text=view.message_line(new.messages[number]))
         for number in range(len(old.turns) + 1, len(new.turns) + 1):
             turn = new.turns[number]
             if not isinstance(event, Resumed):
-                kind, text = view.turn_told(turn, spoke=len(new.messages) > len(old.messages))
-                yield Told(**told, kind=kind, text=text, usage=turn.usage)
+                kind, text = view.turn_line(turn, spoke=len(new.messages) > len(old.messages))
+                yield Notice(**common, kind=kind, text=text, usage=turn.usage)
         if isinstance(event, Completed):
-            yield Told(**told, text=f"the chat is over: {new.end}")
+            yield Notice(**common, text=f"the chat is over: {new.end}")
 
-    def fails(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:
+    def progress_of_error(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:
         """Nothing: the command ends with that error."""
         return ()
 

@@ -1,4 +1,4 @@
-"""The state of a swarm chat: the fold of its record. Whose turn it is, what a turn changes, and why it is over.
+"""State of a swarm chat, folded from its events: whose turn is next, what a turn changes, and why the chat ended.
 
 Whose oldest unread message is the oldest has the next turn, four agents at a time. A turn is on record as a whole or
 not at all, so a chat that was killed goes on with the turns that were under way.
@@ -43,7 +43,7 @@ class State:
         streaks: failed turns in a row, by agent whose endpoint is not at fault.
         unreached: the same in this session by agent whose endpoint is.
         waiting: agents that cannot be reached, and why.
-        heard: agents that ever came to the end of a turn.
+        answered: agents that ever came to the end of a turn.
         failed_turns: how many there were.
         usage: of all calls.
         sessions: processes that were at it.
@@ -63,7 +63,7 @@ class State:
     streaks: Map[str, int] = Map()
     unreached: Map[str, int] = Map()
     waiting: Map[str, str] = Map()
-    heard: frozenset[str] = frozenset()
+    answered: frozenset[str] = frozenset()
     failed_turns: int = 0
     usage: Usage = Usage()
     sessions: int = 0
@@ -73,14 +73,14 @@ class State:
     synthesis: ChatTurn | None = None
 
     @property
-    def said(self) -> int:
+    def sent_count(self) -> int:
         """Messages of agents: the opening is not among them."""
         return len(self.messages) - 1
 
     @property
     def bound(self) -> ChatEnd | None:
         """Which budget is used up; then those who speak now are the last."""
-        if self.said >= self.chat.messages:
+        if self.sent_count >= self.chat.messages:
             return ChatEnd.MESSAGES
         return ChatEnd.TOKENS if self.spent or self.usage.tokens >= self.chat.tokens else None
 
@@ -91,7 +91,7 @@ class State:
             return ChatEnd.SYNTHESIS
         if self.late:
             return ChatEnd.TTL
-        return self.bound or (ChatEnd.QUIET if self.heard else ChatEnd.FAILED)
+        return self.bound or (ChatEnd.QUIET if self.answered else ChatEnd.FAILED)
 
     def inbox(self, agent: str) -> Iterator[ChatMessage]:
         """The unread messages of an agent, in order."""
@@ -124,7 +124,7 @@ def next_speakers(
 
 
 def resumed(state: State) -> State:
-    """A new session: what was under way is taken again, and every endpoint is asked anew."""
+    """The state in a new session: unfinished turns are taken again, and every endpoint is tried again."""
     state = _ended(replace(state, cut=(), speaking=()), _stopped(state.cut, _INTERRUPTED))
     sessions = state.sessions + 1
     return seated(replace(state, unreached=Map(), waiting=Map(), sessions=sessions, uncounted=sessions > 1))
@@ -136,7 +136,7 @@ def out_of_time(state: State) -> State:
 
 
 def seated(state: State) -> State:
-    """With as many speaking as there are places, while it goes on."""
+    """The state with as many speaking agents as are allowed, while the chat runs."""
     if state.uncounted or state.late or state.synthesis or state.bound:
         return state
     can_read = {agent: number for agent, number in state.oldest.items() if agent not in state.waiting}
@@ -159,10 +159,10 @@ def taken(state: State, turn: ChatTurn) -> State:
     if turn.cut and not turn.stopped:
         return seated(replace(state, cut=(*state.cut, turn)))
     gave_up = _gives_up(state, turn)
-    turn, said = turn.model_copy(update={"gave_up": gave_up, "said": ()}), turn.said
+    turn, drafts = turn.model_copy(update={"gave_up": gave_up, "said": ()}), turn.said
     state = _counted(_ended(state, [turn]), turn)
     state = _read(state, turn) if turn.has_read else state
-    for draft in said:
+    for draft in drafts:
         state = sent(state, draft, turn.began_at + turn.seconds)
     return replace(state, speaking=(), synthesis=turn) if turn.summary else seated(state)
 
@@ -193,7 +193,7 @@ def _gives_up(state: State, turn: ChatTurn) -> bool:
     """
     agent = turn.agent
     if turn.unreachable:
-        broken = bool(state.heard) and agent not in state.heard
+        broken = bool(state.answered) and agent not in state.answered
         return broken and state.unreached.get(agent, 0) + 1 >= _TRIES
     return bool(turn.failed) and state.streaks.get(agent, 0) + 1 >= _TRIES
 
@@ -206,7 +206,7 @@ def _counted(state: State, turn: ChatTurn) -> State:
     if not turn.failed:  # there is an endpoint that answers: the others are asked again
         streaks = state.streaks.delete(agent) if agent in state.streaks else state.streaks
         unreached = state.unreached.delete(agent) if agent in state.unreached else state.unreached
-        return replace(state, streaks=streaks, unreached=unreached, waiting=Map(), heard=state.heard | {agent})
+        return replace(state, streaks=streaks, unreached=unreached, waiting=Map(), answered=state.answered | {agent})
     state = replace(state, failed_turns=state.failed_turns + 1)
     if not turn.unreachable:
         return replace(state, streaks=state.streaks.set(agent, state.streaks.get(agent, 0) + 1))

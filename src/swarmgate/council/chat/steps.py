@@ -1,4 +1,4 @@
-"""The steps of a swarm chat: agents read their inboxes and write to each other until one of its ends.
+"""Executes the steps of a swarm chat: checks the agents and has them take their turns.
 
 Nobody outside can take a turn. What a turn used that was cut by the end of the chat, and what was not sent for that, is
 on record too.
@@ -18,10 +18,10 @@ from swarmgate.council.chat.brief import MOST_UNREAD, chat_brief, inbox_of, room
 from swarmgate.council.chat.model import CallsLost, Chat, ChatResult, TurnTaken
 from swarmgate.council.chat.rules import ChatRules, CountCalls, TakeTurn
 from swarmgate.council.chat.state import State
-from swarmgate.council.chat.turn import AgentTurn, Purse, too_long
+from swarmgate.council.chat.turn import AgentTurn, ChatBudget, too_long
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.participants.overheard import Overheard
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.call_recorder import CallRecorder
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.pattern import Pattern, Unfinished, Where
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
@@ -29,31 +29,31 @@ from swarmgate.errors import CouncilRefused, EndpointFailed, SwarmError
 
 
 @dataclass
-class Room:
-    """What the turns of one session share.
+class SessionState:
+    """The state that the turns of one session share.
 
     Attributes:
         calls: gives what all calls of the chat used before this session, also those of turns that are not on record.
         agents: of the agents.
         sizes: characters of messages that each agent reads at once.
-        purse: what they may still use together.
+        budget: what they may still use in total.
     """
 
     calls: Callable[[], Usage] = Usage
     agents: dict[str, AgentContext] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
-    purse: Purse = field(default_factory=lambda: Purse(0, 0))
+    budget: ChatBudget = field(default_factory=lambda: ChatBudget(0, 0))
 
-    def enter(self, state: State, voices: Voices) -> None:
+    def enter(self, state: State, contexts: ContextFactory) -> None:
         """Makes it ready for the first turn of the session."""
         if not self.agents:
-            self.agents = _agents(state.chat, voices)
+            self.agents = _agents(state.chat, contexts)
             self.sizes = _sizes(self.agents)
-            self.purse = Purse(state.chat.messages - state.said, state.chat.tokens - state.usage.tokens)
+            self.budget = ChatBudget(state.chat.messages - state.sent_count, state.chat.tokens - state.usage.tokens)
 
 
 class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
-    """Agents that write to each other. A session of it needs a `Room` as its `context.own`."""
+    """Agents that write to each other. A session of it needs a `SessionState` as its `context.own`."""
 
     def check(self, request: Chat, context: CouncilContext, where: Where) -> None:
         """Insists that every agent has a model, and can read the opening.
@@ -62,7 +62,7 @@ class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
             CouncilRefused: it does not fit the window of an agent.
             ConfigError, MissingRequirement: an agent has no model or no key.
         """
-        if unfit := too_long(request, request.opening, _sizes(_agents(request, context.voices))):
+        if unfit := too_long(request, request.opening, _sizes(_agents(request, context.contexts))):
             raise CouncilRefused(
                 f"`initial.content` is too long: {unfit}",
                 hint="Put it into a file of the repository and name that, or give that agent a model with a larger "
@@ -74,38 +74,38 @@ class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
 
         Raises:
             EndpointFailed: nobody who has something to read can be reached; the chat can be resumed.
-            BudgetExhausted, MissingRequirement, ConfigError: as they come; as above.
+            BudgetExhausted, MissingRequirement, ConfigError: as they come.
         """
-        room: Room = context.own
+        session: SessionState = context.own
         match step:
             case CountCalls():
-                return [CallsLost(usage=room.calls() - state.usage)]
+                return [CallsLost(usage=session.calls() - state.usage)]
             case TakeTurn(agent):
-                room.enter(state, context.voices)
-                return [await _turn(agent, state, room)]
+                session.enter(state, context.contexts)
+                return [await _turn(agent, state, session)]
         why = "; ".join(f"{agent}: {why}" for agent, why in sorted(state.waiting.items()))
         raise EndpointFailed(
             f"The chat {state.chat.id} cannot go on: {why}",
             hint=f"Nothing is lost. When the endpoint answers again, within {state.chat.ttl_s:g} s of the chat's "
-            f"beginning: {self.goes_on(state.chat.id)}",
+            f"beginning: {self.resume_command(state.chat.id)}",
         )
 
 
 CHAT = SwarmChat()
 
 
-async def _turn(name: str, state: State, room: Room) -> TurnTaken:
+async def _turn(name: str, state: State, session: SessionState) -> TurnTaken:
     """One turn of an agent; one that is cut off, or ended by an error, says what it used, and what it had said.
 
     Raises:
         Unfinished: an error ended it.
     """
-    chat, agent = state.chat, room.agents[name]
+    chat, agent = state.chat, session.agents[name]
     section = agent.limits.section_chars
     inbox = inbox_of(tuple(islice(state.inbox(name), MOST_UNREAD)), section=section)
     past = tuple(state.messages[number] for number in state.past.get(name, ()))
-    brief = chat_brief(chat, name, inbox=inbox, past=past, left=room.purse.messages, section=section)
-    turn = AgentTurn(chat, name, room.purse, room.sizes, Overheard(agent.model), time.time())
+    brief = chat_brief(chat, name, inbox=inbox, past=past, left=session.budget.messages, section=section)
+    turn = AgentTurn(chat, name, session.budget, session.sizes, CallRecorder(agent.model), time.time())
     try:
         await turn.take(agent, brief)
     except asyncio.CancelledError:
@@ -117,8 +117,8 @@ async def _turn(name: str, state: State, room: Room) -> TurnTaken:
     return TurnTaken(turn=turn.on_record(tuple(message.number for message in inbox)))
 
 
-def _agents(chat: Chat, voices: Voices) -> dict[str, AgentContext]:
-    return {agent.id: voices.agent(agent) for agent in chat.agents}
+def _agents(chat: Chat, contexts: ContextFactory) -> dict[str, AgentContext]:
+    return {agent.id: contexts.agent(agent) for agent in chat.agents}
 
 
 def _sizes(agents: dict[str, AgentContext]) -> dict[str, int]:

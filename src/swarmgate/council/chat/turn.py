@@ -1,4 +1,4 @@
-"""One turn of an agent in a swarm chat: it reads its inbox, says what it has to say, and may end the chat.
+"""Executes one turn of an agent in a swarm chat: reads the inbox, sends messages, and may end the chat.
 
 Nothing of it counts before its end: then what was said, and what was read, goes on record at once.
 """
@@ -18,12 +18,12 @@ from swarmgate.agents.tools.arguments import SendMessage, Synthesize
 from swarmgate.config import nearest
 from swarmgate.council.chat.brief import shown_size
 from swarmgate.council.chat.model import ALL, MOST_CONTENT, Chat, ChatTurn, Draft, spoken
-from swarmgate.council.participants.overheard import Overheard
+from swarmgate.council.participants.call_recorder import CallRecorder
 from swarmgate.errors import BreakerTripped, EndpointFailed, ModelError
 from swarmgate.llm.endpoint.wire import estimated_tokens
 from swarmgate.llm.model import ModelReply, ModelRequest
 
-MOST_SAID = 16
+MOST_SENT = 16
 """Messages of one turn, from which on it is over."""
 
 
@@ -31,17 +31,17 @@ REPLY = 1_000
 """Tokens that a reply is taken to have while nobody knows: a message and a short thought."""
 
 
-class _Over(Exception):
+class _TurnEnded(Exception):
     """The turn is over; the message says why."""
 
 
-class _NoTokens(_Over):
+class _NoTokens(_TurnEnded):
     """The tokens of the chat are used up."""
 
 
 @dataclass
-class Purse:
-    """What all agents of a chat may still use together; shared by all turns.
+class ChatBudget:
+    """The remaining budget of a chat, shared by the turns of all agents.
 
     What a call is estimated to use is set aside before it is made. While others are under way, only what is left beside
     theirs is lent, so at the end of a budget calls go one by one. What can overrun the budget is the last call alone,
@@ -50,25 +50,25 @@ class Purse:
 
     messages: int
     tokens: int
-    _lent: dict[object, int] = field(default_factory=dict)
+    _reserved: dict[object, int] = field(default_factory=dict)
     _returned: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def lend(self, call: object, estimate: int) -> None:
+    async def reserve(self, call: object, estimate: int) -> None:
         """Reserve the estimate of a call; waits for others to come back where they may leave enough.
 
         Raises:
             _NoTokens: nothing is left.
         """
-        while self._lent and self.tokens > 0 and self.tokens - sum(self._lent.values()) < estimate:
+        while self._reserved and self.tokens > 0 and self.tokens - sum(self._reserved.values()) < estimate:
             self._returned.clear()
             await self._returned.wait()
         if self.tokens <= 0:
             raise _NoTokens("the tokens of the chat are used up")
-        self._lent[call] = estimate
+        self._reserved[call] = estimate
 
     def settle(self, call: object, used: int) -> None:
         """Replace the estimate of a call by what it used."""
-        del self._lent[call]
+        del self._reserved[call]
         self.tokens -= used
         self._returned.set()
 
@@ -76,24 +76,24 @@ class Purse:
 class _Bounded:
     """A `Model` that makes no call that the chat's tokens do not hold, and takes from them what its calls used."""
 
-    def __init__(self, inner: Overheard, purse: Purse) -> None:
+    def __init__(self, inner: CallRecorder, budget: ChatBudget) -> None:
         self.name = inner.name
         self._inner = inner
-        self._purse = purse
+        self._budget = budget
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer the conversation; raises what `inner` raises."""
-        await self._purse.lend(self, estimated_tokens(_characters(request)) + REPLY)
+        await self._budget.reserve(self, estimated_tokens(_characters(request)) + REPLY)
         before = self._inner.usage.tokens
         try:
             return await self._inner.complete(request)
         finally:
-            self._purse.settle(self, self._inner.usage.tokens - before)
+            self._budget.settle(self, self._inner.usage.tokens - before)
 
 
 def _characters(request: ModelRequest) -> int:
-    said = sum(message.size for message in request.messages)
-    return said + sum(len(tool.description) + _PARAMETERS for tool in request.tools)
+    total = sum(message.size for message in request.messages)
+    return total + sum(len(tool.description) + _PARAMETERS for tool in request.tools)
 
 
 _PARAMETERS = 300
@@ -102,20 +102,20 @@ _PARAMETERS = 300
 
 @dataclass
 class AgentTurn:
-    """A turn while it goes on, and what came of it.
+    """A running turn and its result.
 
-    `rooms` are the characters of messages that each agent reads at once. `said` are its messages so far. `summary` is
+    `rooms` are the characters of messages that each agent reads at once. `sent` are its messages so far. `summary` is
     set where it ended the chat; `failed` says why it came to nothing, and `unreachable` that its endpoint was at fault;
     `stopped` what cut it short after it had spoken, and `cut` that the tokens of the chat were used up before that.
     """
 
     chat: Chat
     agent: str
-    purse: Purse
+    budget: ChatBudget
     rooms: Mapping[str, int]
-    heard: Overheard
+    recorder: CallRecorder
     began_at: float
-    said: list[Draft] = field(default_factory=list)
+    sent: list[Draft] = field(default_factory=list)
     summary: str = ""
     failed: str = ""
     unreachable: bool = False
@@ -123,21 +123,21 @@ class AgentTurn:
     cut: bool = False
 
     async def take(self, agent: AgentContext, brief: Brief) -> None:
-        """Have the agent work at its brief; `heard` has what its calls used, whatever came of them.
+        """Have the agent work at its brief; `recorder` has what its calls used, whatever came of them.
 
         Raises:
             BudgetExhausted, MissingRequirement, ConfigError: as they come.
         """
-        agent = replace(agent, model=_Bounded(self.heard, self.purse))
+        agent = replace(agent, model=_Bounded(self.recorder, self.budget))
         work = {**Toolbox(agent).handlers, "send_message": self._send}
         try:
             ending = await take_turn(
                 agent, brief, work=work, endings={"synthesize": self._synthesized}, answer=lambda _text: ""
             )
             self.summary = ending.value
-        except _Over as over:
+        except _TurnEnded as over:
             self.stopped = str(over)
-            self.cut = isinstance(over, _NoTokens) and not self.said
+            self.cut = isinstance(over, _NoTokens) and not self.sent
         except ModelError as error:
             self._broken(error)
 
@@ -145,7 +145,7 @@ class AgentTurn:
         """The turn that came to its end, as it goes on record; `read` are the messages that it was shown."""
         return self._signed(
             read=read,
-            said=tuple(self.said),
+            said=tuple(self.sent),
             failed=self.failed,
             unreachable=self.unreachable,
             stopped=self.stopped,
@@ -155,49 +155,49 @@ class AgentTurn:
 
     @property
     def began(self) -> bool:
-        """Whether it has asked a model anything, or said anything."""
-        return bool(self.heard.prompt_hash or self.said)
+        """Whether it has called a model or sent a message."""
+        return bool(self.recorder.prompt_hash or self.sent)
 
     def cut_off(self) -> ChatTurn:
         """The turn that did not come to its end, as it stands now."""
-        return self._signed(cut=True, unsent=tuple(self.said))
+        return self._signed(cut=True, unsent=tuple(self.sent))
 
     def _signed(self, **fields: Any) -> ChatTurn:
-        heard = self.heard
+        recorder = self.recorder
         return ChatTurn(
             agent=self.agent,
-            model=heard.model,
-            prompt_hash=heard.prompt_hash,
-            usage=heard.usage,
+            model=recorder.model,
+            prompt_hash=recorder.prompt_hash,
+            usage=recorder.usage,
             began_at=self.began_at,
-            seconds=heard.seconds,
+            seconds=recorder.seconds,
             **fields,
         )
 
     def _broken(self, error: ModelError) -> None:
         """What was said before a breaker tripped stands; of a turn that failed otherwise, nothing does."""
         why = one_line(f"{type(error).__name__}: {error.message}")
-        if isinstance(error, BreakerTripped) and self.said:
+        if isinstance(error, BreakerTripped) and self.sent:
             self.stopped = why
             return
         self.failed = why
         self.unreachable = isinstance(error, EndpointFailed)
-        self.purse.messages += len(self.said)
-        self.said.clear()
+        self.budget.messages += len(self.sent)
+        self.sent.clear()
 
     async def _send(self, call: SendMessage) -> str:
         to = recipients(self.chat, self.agent, call.to)
         draft = Draft(sender=self.agent, to=to, content=_content(call.content))
         if unfit := too_long(self.chat, draft, self.rooms):
             raise Refused(f"`content` is too long: {unfit}; send it in several messages")
-        if draft in self.said:
-            raise _Over("it said the same again")
-        if self.purse.messages <= 0:
-            raise _Over("no message is left")
-        self.purse.messages -= 1
-        self.said.append(draft)
-        if len(self.said) == MOST_SAID:
-            raise _Over(f"it sent {MOST_SAID} messages, as many as one turn may")
+        if draft in self.sent:
+            raise _TurnEnded("it said the same again")
+        if self.budget.messages <= 0:
+            raise _TurnEnded("no message is left")
+        self.budget.messages -= 1
+        self.sent.append(draft)
+        if len(self.sent) == MOST_SENT:
+            raise _TurnEnded(f"it sent {MOST_SENT} messages, as many as one turn may")
         return f"Goes to {', '.join(to)} when your turn ends: end it with a short text, or send another message."
 
     def _synthesized(self, call: Synthesize) -> str:

@@ -1,4 +1,4 @@
-"""What is shown of a swarm chat: all that is kept of it, its lines on a terminal, and what the user hears meanwhile."""
+"""Renders a swarm chat: the full record, its lines for a terminal, and progress messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from swarmgate.council.chat.model import (
     Delivered,
 )
 from swarmgate.council.chat.state import State
-from swarmgate.council.views.progress import shown
+from swarmgate.council.views.progress import shortened
 
 
 def record(state: State, result: ChatResult | None) -> ChatRecord:
@@ -33,21 +33,21 @@ def record(state: State, result: ChatResult | None) -> ChatRecord:
 def summary(state: State, result: ChatResult | None) -> ChatSummary:
     """A chat in a list."""
     chat, end = state.chat, result.end if result else None
-    return ChatSummary(id=chat.id, agents=chat.names, messages=state.said, created_at=chat.created_at, end=end)
+    return ChatSummary(id=chat.id, agents=chat.names, messages=state.sent_count, created_at=chat.created_at, end=end)
 
 
 # --- progress ---
 
 
-def message_told(message: ChatMessage) -> str:
+def message_line(message: ChatMessage) -> str:
     """A message that was sent just now, in a line."""
-    return f"{message.id} {message.sender} -> {', '.join(message.to)}: {shown(message.content)}"
+    return f"{message.id} {message.sender} -> {', '.join(message.to)}: {shortened(message.content)}"
 
 
-def turn_told(turn: ChatTurn, *, spoke: bool) -> tuple[str, str]:
-    """A turn that went wrong, ended the chat, or said nothing; of any other its messages are told, and it is empty."""
+def turn_line(turn: ChatTurn, *, spoke: bool) -> tuple[str, str]:
+    """The line of a turn that failed, ended the chat, or sent no message; empty for all other turns."""
     if turn.summary:
-        return "event", f"{turn.agent} ends the chat: {shown(turn.summary)}"
+        return "event", f"{turn.agent} ends the chat: {shortened(turn.summary)}"
     if turn.cut:
         return "notice", f"{turn.agent} was cut off{', with messages unsent' if turn.unsent else ''}: {turn.stopped}"
     if turn.failed:
@@ -64,24 +64,24 @@ def turn_told(turn: ChatTurn, *, spoke: bool) -> tuple[str, str]:
 def lines(record: ChatRecord) -> list[str]:
     """A chat as `swarm chat show` prints it."""
     chat = record.chat
-    told = [
+    lines = [
         f"Chat {chat.id}: {', '.join(chat.names)}" + (f"; moderated by {chat.moderator}" if chat.moderator else ""),
         f"At most {chat.messages:,} messages, {chat.tokens:,} tokens, {chat.ttl_s:g} s from {_at(chat.created_at)}",
     ]
     for each in record.messages:
-        told += ["", *_message(each)]
+        lines += ["", *_message(each)]
     troubled = [line for turn in record.turns if turn.failed or turn.stopped for line in _trouble(turn)]
-    told += ["", *troubled] if troubled else []
-    return [*told, "", *ending(record)]
+    lines += ["", *troubled] if troubled else []
+    return [*lines, "", *ending(record)]
 
 
 def ending(record: ChatRecord) -> list[str]:
-    """How a chat ended, or how it goes on."""
+    """Lines that say how a chat ended, or how to resume it."""
     result = record.result
     if result is None:
         return [f"It is not over. Go on with: swarm chat resume {record.chat.id}"]
     chat = record.chat
-    said = {
+    status = {
         ChatEnd.SYNTHESIS: f"{result.by} ended it with a synthesis:",
         ChatEnd.QUIET: "It fell quiet: all was read, and nobody had more to say.",
         ChatEnd.MESSAGES: f"It ended with its {chat.messages:,} messages used up, without a synthesis.",
@@ -93,7 +93,7 @@ def ending(record: ChatRecord) -> list[str]:
     failed = f", {result.failed_turns} failed" if result.failed_turns else ""
     spent = f"{result.usage.tokens:,} tokens, {cost}, {result.seconds:.1f} s"
     synthesis = [f"  {line}" for line in result.summary.splitlines()]
-    return [said, *synthesis, f"{result.messages} messages in {result.turns} turns{failed}; {spent}"]
+    return [status, *synthesis, f"{result.messages} messages in {result.turns} turns{failed}; {spent}"]
 
 
 def row(chat: ChatSummary) -> str:
@@ -113,10 +113,10 @@ def _message(delivered: Delivered) -> list[str]:
 
 def _trouble(turn: ChatTurn) -> list[str]:
     """What cut a turn short, or why it failed; and what it had said that nobody was sent."""
-    told = f"{_at(turn.began_at)}  {turn.agent}"
+    lines = f"{_at(turn.began_at)}  {turn.agent}"
     if not turn.stopped:
-        return [f"{told} failed{', and its inbox counts as read' if turn.gave_up else ''}: {turn.failed}"]
-    found = [f"{told} was {'cut off' if turn.cut else 'stopped'}: {turn.stopped}"]
+        return [f"{lines} failed{', and its inbox counts as read' if turn.gave_up else ''}: {turn.failed}"]
+    found = [f"{lines} was {'cut off' if turn.cut else 'stopped'}: {turn.stopped}"]
     for draft in turn.unsent:
         found += [f"  unsent, to {', '.join(draft.to)}:", *(f"    {line}" for line in draft.content.splitlines())]
     return found

@@ -1,1 +1,1 @@
-"""Self-critique: one voice makes a version, another judges it, and it is improved until it is good enough."""
+"""The critique pattern: an author writes a version, an evaluator scores it, and it is improved until good enough."""

@@ -1,4 +1,4 @@
-"""What is read of answers in a critique: versions, which are text, and evaluations, which are typed fields.
+"""Parses answers in a critique: versions (text) and evaluations (scores and suggestions).
 
 Scores are a list of objects, or an object of numbers or objects by criterion; or the criteria stand at the top level.
 An object may be wrapped: `{"evaluation": {"scores": ...}}`. Whoever gives two scores for one criterion is not read.

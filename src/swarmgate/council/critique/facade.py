@@ -1,9 +1,9 @@
-"""The facade of critiques.
+"""Facade of critiques: start, resume, list and read them.
 
 outcome = await Swarm(path).council.critique("Write the release notes of 2.0", iterations=4)
 """
 
-# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither participants nor models
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from swarmgate.domain.usage import Allowance
 from swarmgate.errors import ConfigError, SwarmError
 
 if TYPE_CHECKING:
-    from swarmgate.council.critique.checks import Programs
+    from swarmgate.council.critique.program_checks import Programs
     from swarmgate.council.critique.request import Given
     from swarmgate.council.pattern import Where
     from swarmgate.council.views.events import CouncilEvent
@@ -57,14 +57,14 @@ class Critiques:
         diff: str = "",
         cache: bool | None = None,
         id: str = "",  # noqa: A002 - the field's name
-        minted: str = "",
+        default_id: str = "",
         tokens: int | None = None,
         usd: float | None = None,
         timeout_s: float | None = None,
         on_event: OnEvent | None = None,
         where: Where = lambda _: "",
     ) -> CritiqueOutcome:
-        """Has a voice make a version, another judge it, and improves it until it is good enough; gives the best one.
+        """Has a participant make a version and another judge it until it is good enough; returns the best version.
 
         Args:
             task: what is made, 1 to 4,000 characters.
@@ -82,18 +82,18 @@ class Critiques:
             files: paths whose text is added to the material.
             diff: a revision; what the work tree changes against it is added to the material.
             cache: whether a request that was answered before is answered from its record; None: `[council] cache`.
-            id: its name, and no other record answers; empty: `minted`.
-            minted: its name where no record answers; empty: the time and four letters.
+            id: its name, and no other record answers; empty: `default_id`.
+            default_id: its name where no record answers; empty: the time and four letters.
             tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
             usd: the same in US dollars; None: `[council] usd`.
-            timeout_s: the longest time of one voice in one step, 1 to 900; None: `[council] timeout_s`.
+            timeout_s: the longest time of one participant in one step, 1 to 900; None: `[council] timeout_s`.
             on_event: told of everything that happens.
             where: how messages about an argument begin.
 
         Raises:
             CouncilRefused: it cannot be held as asked; the message names the parameter and its limit.
             UnsafePath: `target` is no path in the repository.
-            ConfigError, MissingRequirement: a voice has no model or no key, or there is no sandbox for a command.
+            ConfigError, MissingRequirement: a participant has no model or no key, or there is no sandbox for a command.
             CouncilFailed: no version was made, or none could be judged.
             BudgetExhausted: a budget is used up; `resume_critique` goes on.
         """
@@ -102,7 +102,7 @@ class Critiques:
         from swarmgate.council.participants.material import gathered
 
         settings, root = self._project.config.council, self._project.folder.root
-        name_of_record = id or minted or new_id()
+        name_of_record = id or default_id or new_id()
         self._shared.records.check_id(name_of_record, RULES.name)
         asked = critique_of(
             id=name_of_record,
@@ -149,13 +149,13 @@ class Critiques:
 
     async def resume_critique(
         self,
-        id: str,  # noqa: A002 - as above
+        id: str,  # noqa: A002 - the field's name
         *,
         tokens: int | None = None,
         usd: float | None = None,
         on_event: OnEvent | None = None,
     ) -> CritiqueOutcome:
-        """Goes on with a critique after its last whole iteration, with a new sitting where its time was over.
+        """Resumes a critique after its last complete iteration, in a new session where its time was over.
 
         One that is over gives its outcome at once. Where the project has changed since it began, the record answers no
         other request: it was made of both.
@@ -181,7 +181,7 @@ class Critiques:
         """Every critique, the newest first; `parts`: those that were held as a part of another record, too."""
         return tuple(self._shared.rows(RULES, parts=parts))
 
-    def critique_record(self, id: str) -> CritiqueRecord:  # noqa: A002 - as above
+    def critique_record(self, id: str) -> CritiqueRecord:  # noqa: A002 - the field's name
         """All that is kept of a critique, checked.
 
         Raises:
@@ -206,15 +206,17 @@ class Critiques:
         """The critique with weights that are learnt from past runs of its name; the user is told which."""
         ids = self._shared.records.ids(RULES.name)
         learnt = learnt_weights(critique.criteria, [past for each in ids if (past := self._past(each, critique.name))])
-        shown = ", ".join(f"{name} {weight:.2f} -> {learnt.after[name]:.2f}" for name, weight in learnt.before.items())
+        changes = ", ".join(
+            f"{name} {weight:.2f} -> {learnt.after[name]:.2f}" for name, weight in learnt.before.items()
+        )
         runs = "1 past run" if learnt.runs == 1 else f"{learnt.runs} past runs"
-        told = f"weights learnt from {runs} of {critique.name}: {shown}"
-        self._project.notice(told if learnt.runs else f"no past runs of {critique.name}: the weights are as given")
+        message = f"weights learnt from {runs} of {critique.name}: {changes}"
+        self._project.notice(message if learnt.runs else f"no past runs of {critique.name}: the weights are as given")
         criteria = tuple(each.model_copy(update={"weight": learnt.after[each.name]}) for each in critique.criteria)
         update = {"criteria": criteria, "given_weights": learnt.before, "learnt_from": learnt.runs}
         return critique.model_copy(update=update)
 
-    def _past(self, id: str, name: str) -> CritiqueRecord | None:  # noqa: A002 - as above
+    def _past(self, id: str, name: str) -> CritiqueRecord | None:  # noqa: A002 - the field's name
         """A finished run of that name; None: it is none, or it cannot be read."""
         with suppress(SwarmError):
             if self._shared.records.begun(id).request.get("name") == name:

@@ -1,4 +1,4 @@
-"""A critique described in a TOML file: the arguments of `Council.critique`, and every mistake with file, line and key.
+"""Reads a critique request from a TOML file and reports each mistake with file, line and key.
 
 task = "Write the release notes of 2.0"
 iterations = 4
@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from swarmgate.council.requests.described import Described
+from swarmgate.council.requests.request_file import Described
 from swarmgate.domain.base import Frozen
 
 _STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)

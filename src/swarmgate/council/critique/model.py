@@ -1,4 +1,4 @@
-"""What a self-critique is made of: weighted criteria, the events of its record, iterations, and the best version."""
+"""Data model of a critique: weighted criteria, events of its record, iterations, and the best version."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from swarmgate.domain.review.votes import SeatId
 from swarmgate.domain.usage import Usage
 
 
-def _kept(text: str) -> str:
+def _within_limit(text: str) -> str:
     unix = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     return unix.encode(errors="replace").decode().strip("\n")
 
 
-Version = Annotated[str, AfterValidator(_kept)]
+Version = Annotated[str, AfterValidator(_within_limit)]
 """A version, to the letter: blanks at line ends and the indentation of the first line may mean something in it.
 
 Only line ends are made line feeds, those around it are left out, and what UTF-8 cannot hold is replaced.
@@ -65,7 +65,7 @@ class Critique(Frozen):
     is there already. `target` is the path, in the repository, at which commands and gates see a version. `stop` is the
     weighted mean from which it is good enough, where every criterion meets its threshold too. `learnt_from` is how many
     past runs the weights come from; 0: they are those that were given. `who` makes the versions: its name on the wire.
-    `tokens` and `timeout_s`, in seconds, bound one step of one voice, `whole_s` all of it in one sitting.
+    `tokens` and `timeout_s`, in seconds, bound one step of one participant, `whole_s` all of it in one session.
     """
 
     id: str
@@ -172,7 +172,7 @@ class CritiqueOutcome(Frozen):
     """The best version and how it came about; `improvement` is its mean less that of the first judged version.
 
     `ended_by` `unchanged`: twice in a row the improved version was one that had been judged before; `timeout`: the time
-    of a sitting was over, this is the best so far, and another sitting goes on.
+    of a session was over, this is the best so far, and another session resumes.
     """
 
     id: str

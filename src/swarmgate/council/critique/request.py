@@ -1,4 +1,4 @@
-"""A critique as it is asked for: every bound is checked here, before anybody is asked anything."""
+"""Validates the request for a critique before a model is called."""
 
 from __future__ import annotations
 

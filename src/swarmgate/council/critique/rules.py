@@ -1,4 +1,4 @@
-"""The rules of self-critique: a version is made, judged and improved; the best one is the result, not the last one.
+"""Rules of the critique pattern: the fold of its record, the steps that are due, and the best version as its outcome.
 
     write -> check, one program after the other -> judge -> write a better one than the best so far -> ...
 
@@ -93,7 +93,7 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
         return (Check(state.number, programs[0].name) if programs else Judge(state.number),)
 
     def over(self, state: State) -> bool:
-        """Whether there is no further iteration: one whose time was up goes on later."""
+        """Whether there is no further iteration; a critique whose time was up can be resumed."""
         return state.end is not None
 
     def pause(self, state: State) -> str:  # noqa: ARG002 - there is one reason
@@ -208,43 +208,49 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
         judged = f"the mean is {outcome.mean:.2f}, {'' if outcome.passed else 'not '}good enough"
         return f"version {outcome.best} of {outcome.iterations} is the best one: {judged}"
 
-    def begins(self, steps: Sequence[Hashable], state: State) -> Iterator[CouncilEvent]:
+    def progress_of_steps(self, steps: Sequence[Hashable], state: State) -> Iterator[CouncilEvent]:
         """The iteration, and who is asked."""
-        told = {"pattern": self.name, "id": state.asked.id, "number": state.number}
+        common = {"pattern": self.name, "id": state.asked.id, "number": state.number}
         for step in steps:
             if state.begins and not isinstance(step, GiveUp):
-                yield stream.RoundStarted(**told, most=state.asked.iterations)
+                yield stream.RoundStarted(**common, most=state.asked.iterations)
             match step:
                 case Write():
                     name = "improve" if best(state.done) else "generate"
-                    yield stream.StepStarted(**told, step=name, who=(state.asked.who,))
+                    yield stream.StepStarted(**common, step=name, who=(state.asked.who,))
                 case Check():
-                    yield stream.StepStarted(**told, step="check", who=(step.criterion,))
+                    yield stream.StepStarted(**common, step="check", who=(step.criterion,))
                 case Judge():
-                    yield stream.StepStarted(**told, step="evaluate", who=(EVALUATOR,))
+                    yield stream.StepStarted(**common, step="evaluate", who=(EVALUATOR,))
 
-    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
-        """What came of a step, of an iteration, and of all of it: of a session whose time is up, too."""
-        told = {"pattern": self.name, "id": after.id}
-        if said := _said(event, after.own):
-            yield stream.Contributed(**told, **said)
+    def progress_of_event(
+        self, event: Frozen, before: Standing[State], after: Standing[State]
+    ) -> Iterable[CouncilEvent]:
+        """Progress events of finished steps, of iterations and of the whole critique."""
+        common = {"pattern": self.name, "id": after.id}
+        if contribution := _contribution(event, after.own):
+            yield stream.Contributed(**common, **contribution)
         if len(after.own.done) > len(before.own.done):
             last = after.own.done[-1]
             found = last.evaluation
             what = summary(after.own.asked.criteria, found) if found else last.failed
-            yield stream.RoundCompleted(**told, number=last.number, what=what, score=found.mean if found else None)
+            yield stream.RoundCompleted(**common, number=last.number, what=what, score=found.mean if found else None)
         outcome = self.outcome(after) if isinstance(event, (Completed, Stopped)) else None
         if isinstance(event, Completed) and outcome and (why := _CONVERGED.get(outcome.ended_by)):
-            yield stream.Converged(**told, number=outcome.iterations, why=why)
+            yield stream.Converged(**common, number=outcome.iterations, why=why)
         if isinstance(event, Stopped) and outcome and after.status == "paused":
             data, spent = outcome.model_dump(mode="json"), {"usage": outcome.usage, "seconds": outcome.seconds}
-            yield stream.Completed(**told, what=self.summary(after), outcome=data, **spent)
-        yield from super().tells(event, before, after)
+            yield stream.Completed(**common, what=self.summary(after), outcome=data, **spent)
+        yield from super().progress_of_event(event, before, after)
 
     def failure(self, error: CouncilFailed, standing: Standing[State]) -> CouncilFailed:
         """With the command that takes it up, or where there is no iteration left, the one that shows it."""
         left, name = standing.own.number <= standing.own.asked.iterations, standing.id
-        way = f"It is taken up again by: {self.goes_on(name)}" if left else f"All of it: swarm critique show {name}"
+        way = (
+            f"It is taken up again by: {self.resume_command(name)}"
+            if left
+            else f"All of it: swarm critique show {name}"
+        )
         return CouncilFailed(f"the critique {name} failed: {error.message}", hint=f"{error.hint}. {way}")
 
 
@@ -268,14 +274,14 @@ def given_up(state: State) -> CouncilFailed:
 
 
 def summary(criteria: Sequence[Criterion], evaluation: Evaluation) -> str:
-    """What an evaluation comes to, in a line."""
+    """Describes an evaluation in one line."""
     short = missed(criteria, evaluation)
     below = f"; below: {', '.join(short)}" if short else ""
     return f"mean {evaluation.mean:.2f}, {len(criteria) - len(short)} of {len(criteria)} criteria met{below}"
 
 
-def _said(event: Frozen, after: State) -> dict[str, Any]:
-    """What a voice or a program said, as the stream tells it."""
+def _contribution(event: Frozen, after: State) -> dict[str, Any]:
+    """What a participant or a program said, as the stream tells it."""
     match event:
         case Written():
             what = f"{len(event.version):,} characters" if event.version else ""

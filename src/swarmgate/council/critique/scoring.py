@@ -1,4 +1,4 @@
-"""The rules of self-critique: the weighted mean, what passes, which version is best, and learnt weights."""
+"""Scoring of a critique: weighted mean, pass thresholds, choice of the best version, and learnt weights."""
 
 from __future__ import annotations
 
@@ -113,13 +113,13 @@ def learnt_weights(criteria: Sequence[Criterion], past: Collection[CritiqueRecor
         criteria: with the weights that were given.
         past: records of earlier runs of the same name, in any order.
     """
-    told = [(record, found) for record in past if (found := _judged(record))]
-    shares = {each.name: _share(each.name, told) for each in criteria}
+    judged = [(record, found) for record in past if (found := _judged(record))]
+    shares = {each.name: _share(each.name, judged) for each in criteria}
     before = {each.name: each.weight for each in criteria}
     raised = {name: weight * (1 + shares[name]) for name, weight in before.items()}
     whole, sum_before = math.fsum(raised.values()), math.fsum(before.values())
     after = {name: weight * sum_before / whole for name, weight in raised.items()} if any(shares.values()) else before
-    return Learnt(before=before, after=after, runs=len(told))
+    return Learnt(before=before, after=after, runs=len(judged))
 
 
 def _judged(record: CritiqueRecord) -> list[Evaluation]:

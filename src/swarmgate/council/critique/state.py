@@ -1,4 +1,4 @@
-"""How far a critique is: what can be due, and what a version, a check and a judgement change."""
+"""State of a critique: which steps can be due, and what a version, a check and an evaluation change."""
 
 from __future__ import annotations
 

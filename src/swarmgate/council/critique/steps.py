@@ -1,4 +1,4 @@
-"""The steps of a critique: the author writes, programs check, the evaluator judges."""
+"""Executes the steps of a critique: the author writes, programs check, the evaluator scores."""
 
 from __future__ import annotations
 
@@ -12,16 +12,22 @@ from swarmgate.agents.briefs.brief import Brief
 from swarmgate.agents.context import AgentContext
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.critique.answers import evaluation_of, version_in
-from swarmgate.council.critique.briefs import evaluating, generating, improving, prompt_tokens, too_large
-from swarmgate.council.critique.checks import Checks, Unchecked
+from swarmgate.council.critique.briefs import (
+    evaluation_brief,
+    generation_brief,
+    improvement_brief,
+    prompt_tokens,
+    too_large,
+)
 from swarmgate.council.critique.model import Checked, Critique, CritiqueOutcome, Iteration, Judged, Written
+from swarmgate.council.critique.program_checks import Checks, Unchecked
 from swarmgate.council.critique.request import critique_of
 from swarmgate.council.critique.rules import CritiqueRules, given_up
 from swarmgate.council.critique.scoring import best, version_of
 from swarmgate.council.critique.state import EVALUATOR, Check, Judge, State, Write, by_voice
 from swarmgate.council.limits import WHOLE_SECONDS
-from swarmgate.council.participants.question import Heard, ask, bounded
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.contexts import ContextFactory
+from swarmgate.council.participants.question import AskResult, ask, bounded
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.records.lifecycle import Standing
 from swarmgate.council.run import run
@@ -33,7 +39,7 @@ from swarmgate.errors import CouncilRefused
 
 @dataclass(frozen=True)
 class Work:
-    """What one session has beside the record: the request and its versions to the letter, and what checks them.
+    """The working state of a session: the request and its versions without redaction, and the program checks.
 
     On record secrets are masked: a version that a program judges, or that is given to the user, is not, as long as the
     session lasts.
@@ -58,7 +64,7 @@ class Work:
         return version_of(self.whole((*state.done, *at)), state.number)
 
     def outcome(self, standing: Standing[State]) -> CritiqueOutcome:
-        """What it comes to, with the best version to the letter.
+        """The outcome, with the best version without redaction.
 
         Raises:
             CouncilFailed: there is none.
@@ -71,9 +77,9 @@ class Work:
 
 
 class Critiquing(CritiqueRules, Pattern[Critique, State, CritiqueOutcome]):
-    """One voice makes something, another one judges it, and it is improved. `own` of its context is a `Work`."""
+    """One participant makes something, another one judges it, and it is improved. `own` of its context is a `Work`."""
 
-    def check(self, request: Critique, context: CouncilContext, where: Where) -> None:  # noqa: ARG002 - as above
+    def check(self, request: Critique, context: CouncilContext, where: Where) -> None:  # noqa: ARG002 - a fixed signature
         """Insists that author and evaluator have a model, that it fits their windows, and that programs can judge.
 
         Raises:
@@ -81,8 +87,11 @@ class Critiquing(CritiqueRules, Pattern[Critique, State, CritiqueOutcome]):
         """
         if context.own.checks is None and any(each.programmatic for each in request.criteria):
             raise CouncilRefused("`criteria`: commands and gates judge in a project only, and there is none here")
-        first, judged = generating(request), evaluating(request, 1, request.draft)
-        for agent, brief in ((_author(request, context.voices), first), (_evaluator(request, context.voices), judged)):
+        first, judged = generation_brief(request), evaluation_brief(request, 1, request.draft)
+        for agent, brief in (
+            (_author(request, context.contexts), first),
+            (_evaluator(request, context.contexts), judged),
+        ):
             if why := too_large(agent, brief):
                 raise CouncilRefused(
                     f"`material` has {len(request.material):,} characters, `draft` {len(request.draft):,}: {why}",
@@ -91,10 +100,10 @@ class Critiquing(CritiqueRules, Pattern[Critique, State, CritiqueOutcome]):
 
     def needs(self, request: Critique, context: CouncilContext) -> int:
         """The prompt of the first version, in tokens; none where there is a draft."""
-        return 0 if request.draft else prompt_tokens(request, _author(request, context.voices))
+        return 0 if request.draft else prompt_tokens(request, _author(request, context.contexts))
 
     async def do(self, step: Hashable, state: State, context: CouncilContext) -> Sequence[Frozen]:
-        """Has one voice or one program do its part.
+        """Has one participant or one program do its part.
 
         Raises:
             CouncilFailed: there is no version, or none that was judged.
@@ -104,11 +113,11 @@ class Critiquing(CritiqueRules, Pattern[Critique, State, CritiqueOutcome]):
         took = _Took()
         match step:
             case Write():
-                event: Written | Checked | Judged = await _written(step, state, work, context.voices, took)
+                event: Written | Checked | Judged = await _written(step, state, work, context.contexts, took)
             case Check():
                 event = await _checked(step, state, work, took)
             case Judge():
-                event = await _judged(step, state, work, context.voices, took)
+                event = await _judged(step, state, work, context.contexts, took)
             case _:
                 raise given_up(state)
         return [event]
@@ -124,22 +133,22 @@ class _Took:
         self._began = time.perf_counter()
         self._started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
 
-    def __call__(self, heard: Heard[Any] | None = None) -> dict[str, Any]:
+    def __call__(self, result: AskResult[Any] | None = None) -> dict[str, Any]:
         """The fields that all parts share."""
-        asked = heard.took if heard else {}
-        failed = " ".join(heard.failed.split()) if heard else ""
+        asked = result.took if result else {}
+        failed = " ".join(result.failed.split()) if result else ""
         seconds = round(time.perf_counter() - self._began, 4)
         return {"failed": failed, **asked, "started_at": self._started_at, "seconds": seconds}
 
 
-async def _written(step: Write, state: State, work: Work, voices: Voices, took: _Took) -> Written:
+async def _written(step: Write, state: State, work: Work, contexts: ContextFactory, took: _Took) -> Written:
     done, top = work.whole(state.done), best(state.done)
-    brief = improving(work.critique, done) if top else generating(work.critique)
-    heard = await _heard(_author(work.critique, voices), brief, read=version_in)
-    if heard.value is not None:
-        work.versions[step.number] = heard.value
+    brief = improvement_brief(work.critique, done) if top else generation_brief(work.critique)
+    result = await _ask_within_window(_author(work.critique, contexts), brief, read=version_in)
+    if result.value is not None:
+        work.versions[step.number] = result.value
     built_on = top.number if top else 0
-    return Written(number=step.number, version=heard.value or "", built_on=built_on, **took(heard))
+    return Written(number=step.number, version=result.value or "", built_on=built_on, **took(result))
 
 
 async def _checked(step: Check, state: State, work: Work, took: _Took) -> Checked:
@@ -154,32 +163,32 @@ async def _checked(step: Check, state: State, work: Work, took: _Took) -> Checke
     return Checked(**named, score=score, **took())
 
 
-async def _judged(step: Judge, state: State, work: Work, voices: Voices, took: _Took) -> Judged:
-    brief = evaluating(work.critique, step.number, work.version(state))
+async def _judged(step: Judge, state: State, work: Work, contexts: ContextFactory, took: _Took) -> Judged:
+    brief = evaluation_brief(work.critique, step.number, work.version(state))
     form = evaluation_of(by_voice(work.critique))
-    heard = await _heard(_evaluator(work.critique, voices), brief, read=form)
-    scores, suggestions = heard.value or ((), ())
-    return Judged(number=step.number, scores=scores, suggestions=suggestions, **took(heard))
+    result = await _ask_within_window(_evaluator(work.critique, contexts), brief, read=form)
+    scores, suggestions = result.value or ((), ())
+    return Judged(number=step.number, scores=scores, suggestions=suggestions, **took(result))
 
 
-async def _heard(agent: AgentContext, brief: Brief, *, read: Any) -> Heard[Any]:
-    """What a voice answers; one that cannot be told so much is not asked."""
+async def _ask_within_window(agent: AgentContext, brief: Brief, *, read: Any) -> AskResult[Any]:
+    """What a participant answers; one that cannot be told so much is not asked."""
     if why := too_large(agent, brief):
-        return Heard(None, why)
+        return AskResult(None, why)
     return await ask(agent, brief, read=read)
 
 
-def _author(critique: Critique, voices: Voices) -> AgentContext:
+def _author(critique: Critique, contexts: ContextFactory) -> AgentContext:
     """Who makes the versions.
 
     Raises:
         ConfigError, MissingRequirement: it has no model, or no key.
     """
-    return _bounded(critique, voices.agent(Seat(id=critique.who, model=critique.model, system=critique.system)))
+    return _bounded(critique, contexts.agent(Seat(id=critique.who, model=critique.model, system=critique.system)))
 
 
-def _evaluator(critique: Critique, voices: Voices) -> AgentContext:
-    return _bounded(critique, voices.agent(Seat(id=EVALUATOR, model=critique.evaluator_model or critique.model)))
+def _evaluator(critique: Critique, contexts: ContextFactory) -> AgentContext:
+    return _bounded(critique, contexts.agent(Seat(id=EVALUATOR, model=critique.evaluator_model or critique.model)))
 
 
 def _bounded(critique: Critique, agent: AgentContext) -> AgentContext:

@@ -1,4 +1,4 @@
-"""A critique on record: all of it as a model, and as lines of text with every iteration's scores and how it ended."""
+"""Renders a critique: the full record as a model, and lines of text with the scores of each iteration."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from swarmgate.council.critique.model import CritiqueRecord, Iteration, Score
 from swarmgate.council.critique.scoring import missed
-from swarmgate.council.views.words import cost
+from swarmgate.council.views.formatting import cost
 from swarmgate.domain.usage import Usage
 
 
@@ -16,7 +16,7 @@ def text_lines(record: CritiqueRecord) -> list[str]:
     lines = [f"Critique {critique.id}{f' ({critique.name})' if critique.name else ''}: {critique.task}", ""]
     lines += [*score_lines(record), ""]
     for each in record.iterations:
-        lines += [*_said(record, each), ""]
+        lines += [*_iteration_lines(record, each), ""]
     if outcome:
         lines += [f"The best version, that of iteration {outcome.best}:", "", *outcome.version.split("\n"), ""]
     used = outcome.usage if outcome else sum((each.usage for each in record.iterations), Usage())
@@ -45,8 +45,8 @@ def score_lines(record: CritiqueRecord) -> list[str]:
 
 def _weight(record: CritiqueRecord, name: str, weight: float) -> str:
     before = record.critique.given_weights.get(name, weight)
-    told = f"{before:.2f} -> {weight:.2f}"
-    return f"{weight:.2f}" if round(before, 2) == round(weight, 2) else told
+    change = f"{before:.2f} -> {weight:.2f}"
+    return f"{weight:.2f}" if round(before, 2) == round(weight, 2) else change
 
 
 def _scores_of(iteration: Iteration) -> tuple[Score, ...]:
@@ -62,8 +62,8 @@ def _scores(record: CritiqueRecord, name: str) -> Iterable[str]:
 def _ended(record: CritiqueRecord) -> str:
     outcome = record.outcome
     if outcome is None:
-        said = {"failed": f"It failed: {record.why}", "paused": f"No version was judged yet: {record.why}."}
-        return said.get(record.status, "It is not over yet.")
+        reasons = {"failed": f"It failed: {record.why}", "paused": f"No version was judged yet: {record.why}."}
+        return reasons.get(record.status, "It is not over yet.")
     verdict = "good enough" if outcome.passed else "not good enough"
     ends = {
         "passed": "nothing is left to improve",
@@ -77,7 +77,7 @@ def _ended(record: CritiqueRecord) -> str:
     return f"{best}; {verdict}; {ends[outcome.ended_by]}.{goes_on}"
 
 
-def _said(record: CritiqueRecord, iteration: Iteration) -> Iterable[str]:
+def _iteration_lines(record: CritiqueRecord, iteration: Iteration) -> Iterable[str]:
     """What one iteration brought."""
     built = f", built on {iteration.built_on}" if iteration.built_on else ""
     by = f", by {iteration.model}" if iteration.model else ""

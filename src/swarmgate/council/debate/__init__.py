@@ -1,1 +1,1 @@
-"""A debate: several voices on one question in rounds, a vote, and what the architect makes of it."""
+"""The debate pattern: participants argue one question in rounds and vote, and the architect synthesizes the result."""

@@ -1,4 +1,4 @@
-"""What a voice said, as data: its claims and its ballot. Forgiving in form, strict in meaning.
+"""Parses a debate speech into data: its claims and its ballot.
 
 A verdict is read from the end of the answer (`closing`) and never from prose.
 """
@@ -79,8 +79,8 @@ def confidence_of(value: Any) -> float:
     elif isinstance(value, str) and (found := _NUMBER.fullmatch(value.strip(DECOR + "()\"'").rstrip("."))):
         given = float(found[1]) / (100 if found[2] else 1)
     if not 0 <= given <= 1:
-        shown = cut(one_line(str(value)), 60, "...")
-        raise Unread(f"{shown!r} is no confidence: it is a number from 0 to 1.", WHAT_IS_MISSING)
+        visible = cut(one_line(str(value)), 60, "...")
+        raise Unread(f"{visible!r} is no confidence: it is a number from 0 to 1.", WHAT_IS_MISSING)
     return abs(given)
 
 
@@ -120,13 +120,13 @@ class Voted(Answer):
     )
 
 
-def voted(shown: Collection[str]) -> Form[Voted, tuple[str, Ballot]]:
-    """How a voice votes: its speech as it goes on record, and its ballot; `shown` are the ids that it could read."""
+def voted(visible: Collection[str]) -> Form[Voted, tuple[str, Ballot]]:
+    """The form of a vote: the speech as it goes on record, and the ballot; `visible` are the ids that could be read."""
     return Form(
         Voted,
-        lambda given: (_spoken(given), _cast(given.verdict, given.confidence, reasons_of_all(given.reasons, shown))),
+        lambda given: (_spoken(given), _cast(given.verdict, given.confidence, reasons_of_all(given.reasons, visible))),
         asked=WHAT_IS_MISSING,
-        in_text=lambda text: (text, ballot_of(text, shown)),
+        in_text=lambda text: (text, ballot_of(text, visible)),
     )
 
 
@@ -136,9 +136,9 @@ def _spoken(given: Voted) -> str:
     Raises:
         Unread: its text ends with another verdict.
     """
-    said = has_ballot(given.text, ())
-    if said and said.vote is not given.verdict:
-        raise Unread(f"Your text says {said.vote}, and `verdict` {given.verdict}. Give one.")
+    stated = has_ballot(given.text, ())
+    if stated and stated.vote is not given.verdict:
+        raise Unread(f"Your text says {stated.vote}, and `verdict` {given.verdict}. Give one.")
     verdict = given.model_dump(mode="json", exclude={"text"})
     return f"{given.text}\n\nFINAL_VERDICT:\n{json.dumps(verdict, ensure_ascii=False)}".strip()
 
@@ -147,31 +147,31 @@ def _cast(vote: Vote, confidence: float, reasons: Iterable[Reason]) -> Ballot:
     return Ballot(vote=vote, confidence=confidence, reasons=tuple(dict.fromkeys(reasons))[:_REASONS])
 
 
-def ballot_of(text: str, shown: Collection[str]) -> Ballot:
-    """The ballot at the end of a text; `shown` are the ids of the messages that its voice could read.
+def ballot_of(text: str, visible: Collection[str]) -> Ballot:
+    """The ballot at the end of a text; `visible` are the ids of the messages that its participant could read.
 
     Raises:
         Unread: there is no verdict, an unknown one, two different ones, no confidence, or something stands behind it.
     """
-    return _ballot(closing(answer_lines(text), WHAT_IS_MISSING), shown)
+    return _ballot(closing(answer_lines(text), WHAT_IS_MISSING), visible)
 
 
-def has_ballot(text: str, shown: Collection[str]) -> Ballot | None:
+def has_ballot(text: str, visible: Collection[str]) -> Ballot | None:
     """The ballot in a text, if there is one that can be read."""
     try:
-        return ballot_of(text, shown)
+        return ballot_of(text, visible)
     except Unread:
         return None
 
 
-def _ballot(found: Closing | None, shown: Collection[str]) -> Ballot:
+def _ballot(found: Closing | None, visible: Collection[str]) -> Ballot:
     votes = {vote_of(each) for each in found.verdicts} if found else set()
     if found is None or not votes:
         raise Unread("There is no FINAL_VERDICT in your answer.", WHAT_IS_MISSING)
     if len(votes) > 1:
         both = " and ".join(sorted(votes))
         raise Unread(f"Your answer gives two different verdicts, {both}. Give one.", WHAT_IS_MISSING)
-    return _cast(votes.pop(), _one_confidence(found), closing_reasons(found, shown))
+    return _cast(votes.pop(), _one_confidence(found), closing_reasons(found, visible))
 
 
 def _one_confidence(found: Closing) -> float:
@@ -183,35 +183,37 @@ def _one_confidence(found: Closing) -> float:
     return numbers.pop()
 
 
-def closing_reasons(found: Closing, shown: Collection[str]) -> list[Reason]:
-    """The reasons of a verdict: those of its objects, else those in its lines; `shown` are ids that exist."""
-    listed = [each for given in found.objects for each in reasons_of(given.get("reasons", given.get("reason")), shown)]
-    return listed or lines_as_reasons(found.parts["reasons"], shown)
+def closing_reasons(found: Closing, visible: Collection[str]) -> list[Reason]:
+    """The reasons of a verdict: those of its objects, else those in its lines; `visible` are ids that exist."""
+    listed = [
+        each for given in found.objects for each in reasons_of(given.get("reasons", given.get("reason")), visible)
+    ]
+    return listed or lines_as_reasons(found.parts["reasons"], visible)
 
 
-def lines_as_reasons(lines: Iterable[str], shown: Collection[str]) -> list[Reason]:
-    """Each line as a reason; `shown` are ids that exist."""
-    return [_reason(each, (), shown) for each in lines]
+def lines_as_reasons(lines: Iterable[str], visible: Collection[str]) -> list[Reason]:
+    """Each line as a reason; `visible` are ids that exist."""
+    return [_reason(each, (), visible) for each in lines]
 
 
-def reasons_of(value: Any, shown: Collection[str]) -> list[Reason]:
-    """The reasons that a JSON value spells: objects with `text` and `cites`, or texts; `shown` are ids that exist."""
-    return reasons_of_all([Grounds.given(each) for each in _listed_reasons(value)], shown)
+def reasons_of(value: Any, visible: Collection[str]) -> list[Reason]:
+    """The reasons that a JSON value spells: objects with `text` and `cites`, or texts; `visible` are ids that exist."""
+    return reasons_of_all([Grounds.given(each) for each in _listed_reasons(value)], visible)
 
 
-def reasons_of_all(given: Iterable[Grounds], shown: Collection[str]) -> list[Reason]:
-    """Reasons as they go on record, those that say something; `shown` are ids that exist."""
-    made = (_reason(each.text, each.cites, shown) for each in given)
+def reasons_of_all(given: Iterable[Grounds], visible: Collection[str]) -> list[Reason]:
+    """Reasons as they go on record, those that say something; `visible` are ids that exist."""
+    made = (_reason(each.text, each.cites, visible) for each in given)
     return [each for each in made if each.text or each.cites or each.unresolved]
 
 
-def _reason(text: str, cites: Iterable[str], shown: Collection[str]) -> Reason:
+def _reason(text: str, cites: Iterable[str], visible: Collection[str]) -> Reason:
     named = [cut(one_line(each).strip("[]()"), _CITE, "...") for each in cites]
     ids = list(dict.fromkeys(filter(None, (*named, *MESSAGE_ID.findall(text)))))
     return Reason(
         text=cut(text, _REASON, "..."),
-        cites=tuple(each for each in ids if each in shown),
-        unresolved=tuple(each for each in ids if each not in shown),
+        cites=tuple(each for each in ids if each in visible),
+        unresolved=tuple(each for each in ids if each not in visible),
     )
 
 
@@ -222,9 +224,10 @@ def claims_of(text: str, message: str) -> tuple[Claim, ...]:
     """The claims of a speech, named after its message.
 
     Those that it lists as JSON, else each sentence and list item of its prose outside of fences, thoughts, quotations
-    and headings. Beside a list prose is no claim, for the voice was asked to list them; beside an empty one it is where
-    there is more of it than a remark. The reasons of a ballot are claims too where they say more than yes or no. What
-    is more than 30 stands as one further claim that names how many were left out and a hash of them: others are new.
+    and headings. Beside a list prose is no claim, for the participant was asked to list them; beside an empty one it is
+    where there is more of it than a remark. The reasons of a ballot are claims too where they say more than yes or no.
+    What is more than 30 stands as one further claim that names how many were left out and a hash of them: others are
+    new.
     """
     lines = answer_lines(text[-MOST_READ:])
     found = _ballot_lines(lines)
@@ -234,11 +237,11 @@ def claims_of(text: str, message: str) -> tuple[Claim, ...]:
     distinct: dict[str, dict[str, Any]] = {}
     for each in listed:
         distinct.setdefault(one_line(each["text"]).casefold(), each)
-    kept, left_out = list(distinct.values())[:_CLAIMS], sorted(list(distinct)[_CLAIMS:])
+    entries, left_out = list(distinct.values())[:_CLAIMS], sorted(list(distinct)[_CLAIMS:])
     if left_out:
         digest = hashlib.sha256("\n".join(left_out).encode(errors="surrogatepass")).hexdigest()[:12]
-        kept.append({"text": f"{len(left_out)} more claims were left out: `{digest}`"})
-    return tuple(_claim(f"{message}-c{number}", each) for number, each in enumerate(kept, start=1))
+        entries.append({"text": f"{len(left_out)} more claims were left out: `{digest}`"})
+    return tuple(_claim(f"{message}-c{number}", each) for number, each in enumerate(entries, start=1))
 
 
 def _ballot_lines(lines: Sequence[Line]) -> Closing | None:
@@ -273,12 +276,15 @@ def _listed(found: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield {**said, "text": text}
 
 
-def _claim(name: str, said: Mapping[str, Any]) -> Claim:
-    stance, evidence = str(said.get("stance", "")).strip().lower(), said.get("evidence", "")
+def _claim(name: str, fields: Mapping[str, Any]) -> Claim:
+    stance, evidence = str(fields.get("stance", "")).strip().lower(), fields.get("evidence", "")
     known = Stance(stance) if stance in set(Stance) else Stance.NEUTRAL
-    shown = "; ".join(map(str, evidence)) if isinstance(evidence, list) else str(evidence or "")
+    visible = "; ".join(map(str, evidence)) if isinstance(evidence, list) else str(evidence or "")
     return Claim(
-        id=name, text=cut(one_line(said["text"]), _CLAIM, "..."), stance=known, evidence=cut(shown, _EVIDENCE, "...")
+        id=name,
+        text=cut(one_line(fields["text"]), _CLAIM, "..."),
+        stance=known,
+        evidence=cut(visible, _EVIDENCE, "..."),
     )
 
 

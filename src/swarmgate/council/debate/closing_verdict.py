@@ -1,4 +1,4 @@
-"""The verdict at the end of an answer. What counts stands there and nowhere else.
+"""Parses the verdict that stands at the end of an answer.
 
 It begins with the last mark `FINAL_VERDICT` that opens a line outside of every fence or, where there is no mark, with
 an object or a fenced block that ends the text. Behind it stand its parts alone: a word or an object, `CONFIDENCE:`,
@@ -23,7 +23,7 @@ DECOR = "*_`# \t"
 
 WORDS = frozenset(("APPROVE", "APPROVED", "REJECT", "REJECTED", "ABSTAIN", "ABSTAINED"))
 
-_KEPT = ("confidence", "reasons", "summary", "dissent")
+_FIELDS = ("confidence", "reasons", "summary", "dissent")
 _LABELS = {"reason": "reasons", "rationale": "reasons", "justification": "reasons"}
 _PARTS = frozenset(("confidence", "reasons", "reason", "rationale", "summary", "dissent"))
 _LABEL = re.compile(
@@ -87,8 +87,8 @@ def closing(lines: Sequence[Line], form: str) -> Closing | None:
         return None
     read = [_read(lines[begin:end]) for begin, end in zip(begins, [*begins[1:], len(lines)], strict=True)]
     if read[-1].left:
-        shown = cut(one_line(read[-1].left), 60, "...")
-        raise Unread(f"{shown!r} stands in or behind your FINAL_VERDICT, which must end your answer.", form)
+        excerpt = cut(one_line(read[-1].left), 60, "...")
+        raise Unread(f"{excerpt!r} stands in or behind your FINAL_VERDICT, which must end your answer.", form)
     first = len(read)
     while first and not read[first - 1].left:
         first -= 1
@@ -97,7 +97,7 @@ def closing(lines: Sequence[Line], form: str) -> Closing | None:
     return Closing(
         verdicts=tuple(verdict for each in read for verdict in each.verdicts()),
         objects=tuple(found for each in clean for found in each.objects),
-        parts={label: tuple(" ".join(entry) for each in parts for entry in each[label]) for label in _KEPT},
+        parts={label: tuple(" ".join(entry) for each in parts for entry in each[label]) for label in _FIELDS},
         above=prose(lines[: begins[first]]),
         begin=begins[first],
     )
@@ -107,7 +107,7 @@ def _confidence_above(lines: Sequence[Line], begin: int) -> Mapping[str, list[li
     """The confidence on the line above a mark, where it stands before the verdict."""
     above = next((each for each in reversed(lines[:begin]) if each.text.strip()), Line(""))
     found = None if above.block else _read([above])
-    return found.parts if found and not found.left and found.parts["confidence"] else {label: [] for label in _KEPT}
+    return found.parts if found and not found.left and found.parts["confidence"] else {label: [] for label in _FIELDS}
 
 
 def prose(lines: Sequence[Line]) -> str:
@@ -127,7 +127,7 @@ def _is_mark(lines: Sequence[Line], at: int) -> bool:
     if not found or found[2] or lines[at].text[found.end() :]:
         return bool(found)
     below = next((each.text for each in lines[at + 1 :] if each.text.strip()), "")
-    return bool(_OBJECT.match(below)) or _mark(below) is not None or _beside(below)[0].upper() in WORDS
+    return bool(_OBJECT.match(below)) or _mark(below) is not None or _inline_parts(below)[0].upper() in WORDS
 
 
 def _last_objects(lines: Sequence[Line]) -> int | None:
@@ -188,9 +188,9 @@ def _read(lines: Sequence[Line]) -> _Reader:
     return reader
 
 
-def _beside(said: str) -> tuple[str, str, str]:
+def _inline_parts(text: str) -> tuple[str, str, str]:
     """The verdict, the confidence and the reasons in what stands behind a mark; all of it where it is none of them."""
-    plain = one_line(said).strip(DECOR + ".!\"'")
+    plain = one_line(text).strip(DECOR + ".!\"'")
     found = _WORD_AND_NUMBER.fullmatch(plain)
     return (found[1], found[2] or "", found[3] or "") if found else (plain, "", "")
 
@@ -201,7 +201,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.words: list[str] = []
         self.objects: list[Mapping[str, Any]] = []
-        self.parts: dict[str, list[list[str]]] = {label: [] for label in _KEPT}
+        self.parts: dict[str, list[list[str]]] = {label: [] for label in _FIELDS}
         self.left = ""
         self._text = text
         self._at = 0
@@ -261,25 +261,25 @@ class _Reader:
         else:
             self._entry(line)
 
-    def _verdict(self, at: int, said: str) -> None:
+    def _verdict(self, at: int, text: str) -> None:
         self._entries = None
         self._waits = True
-        if _OBJECT.match(said):
+        if _OBJECT.match(text):
             self._at = at
-        elif said.strip(DECOR) and not _FENCE_ALONE.fullmatch(said.strip()):
-            self._word(said)
+        elif text.strip(DECOR) and not _FENCE_ALONE.fullmatch(text.strip()):
+            self._word(text)
 
-    def _word(self, said: str) -> None:
-        word, confidence, reason = _beside(said)
+    def _word(self, text: str) -> None:
+        word, confidence, reason = _inline_parts(text)
         self.words.append(word)
         self._waits = False
         self.parts["confidence"].extend([[confidence]] if confidence else [])
         self.parts["reasons"].extend([[reason]] if reason else [])
 
-    def _part(self, label: str, said: str) -> None:
+    def _part(self, label: str, text: str) -> None:
         self._entries = self.parts[_LABELS.get(label, label)]
-        self._below = not said
-        self._entries.extend([[said]] if said else [])
+        self._below = not text
+        self._entries.extend([[text]] if text else [])
 
     def _entry(self, line: str) -> None:
         """A line below a label: an item of its list, one that goes on, or the paragraph directly below it."""
@@ -302,12 +302,12 @@ def _flat(value: Mapping[str, Any]) -> dict[str, Any] | None:
     keys: dict[str, Any] = {}
     rest: list[Mapping[str, Any]] = [value]
     while rest:
-        for key, said in rest.pop().items():
+        for key, text in rest.pop().items():
             name = "verdict" if spelling(key) in ("final_verdict", "finalverdict") else spelling(key)
-            if name == "verdict" and isinstance(said, dict):
-                rest.append(said)
-            elif name in keys and keys[name] != said:
+            if name == "verdict" and isinstance(text, dict):
+                rest.append(text)
+            elif name in keys and keys[name] != text:
                 return None
             else:
-                keys[name] = said
+                keys[name] = text
     return keys

@@ -1,9 +1,9 @@
-"""The facade of the council: debates.
+"""Facade of debates: start, resume, list and read them.
 
 outcome = await Swarm(path).council.debate("Is this design sound?", participants=["advocate", "challenger"])
 """
 
-# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither participants nor models
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ResumeDispatch(Protocol):
-    """Goes on with the dispatch that a debate belongs to; None: it has no result yet."""
+    """Resumes the dispatch that a debate belongs to; None: it has no result yet."""
 
     async def __call__(
         self,
@@ -73,9 +73,9 @@ class Debates:
 
         Args:
             question: what is debated.
-            participants: 2 to 8 voices.
+            participants: 2 to 8 participants.
             rounds: 1 to 5, the last one is the vote; None: `[council] rounds`.
-            moderator: a further voice that may order the rounds.
+            moderator: a further participant that may order the rounds.
             material: what the question is about.
             files: paths whose text is added to the material: from the root of the repository, or absolute and inside.
             diff: a revision; what the work tree changes against it is added to the material.
@@ -88,8 +88,8 @@ class Debates:
 
         Raises:
             CouncilRefused: it cannot be held as asked.
-            ConfigError, MissingRequirement: a voice has no model or no key.
-            CouncilFailed: no voice, or not the synthesis, gave anything that counts.
+            ConfigError, MissingRequirement: a participant has no model or no key.
+            CouncilFailed: no participant, or not the synthesis, gave anything that counts.
             BudgetExhausted: a budget is used up; `resume` goes on.
         """
         from swarmgate.council.debate.request import debate_of, seat, seats_for
@@ -137,8 +137,8 @@ class Debates:
 
         return file.read(path)
 
-    async def resume(self, id: str, *, tokens: int | None = None, usd: float | None = None) -> Outcome:  # noqa: A002 - as above
-        """Goes on with a debate after all that was said; gives the outcome at once where it has one.
+    async def resume(self, id: str, *, tokens: int | None = None, usd: float | None = None) -> Outcome:  # noqa: A002 - the field's name
+        """Resumes a debate after its last speech; returns the outcome at once where it has one.
 
         Args:
             id: of the debate, or of the dispatch that it is the debate of.
@@ -163,7 +163,7 @@ class Debates:
         """The ids of all debates, the newest first; the debate of a dispatch goes by the id of that."""
         return tuple(map(self._goes_by, self._shared.records.ids(RULES.name)))
 
-    def record(self, id: str) -> DebateRecord:  # noqa: A002 - as above
+    def record(self, id: str) -> DebateRecord:  # noqa: A002 - the field's name
         """All that is kept of a debate.
 
         Args:
@@ -189,18 +189,18 @@ class Debates:
 
         return view.html(record)
 
-    def debate_verdict(self, id: str) -> tuple[dict[str, Any], list[str]]:  # noqa: A002 - as above
+    def debate_verdict(self, id: str) -> tuple[dict[str, Any], list[str]]:  # noqa: A002 - the field's name
         """How a debate ended: for programs, and as lines; the reasons and the dissent with it."""
         from swarmgate.council.debate import view
 
         record = self.record(id)
         outcome = record.outcome.model_dump(mode="json") if record.outcome else {}
-        told = {**outcome, "reasons": view.reasons(record), "dissent": view.dissent(record)}
-        return told, view.verdict_lines(record)
+        data = {**outcome, "reasons": view.reasons(record), "dissent": view.dissent(record)}
+        return data, view.verdict_lines(record)
 
     # --- inside ---
 
-    def _own(self, id: str) -> str:  # noqa: A002 - as above
+    def _own(self, id: str) -> str:  # noqa: A002 - the field's name
         """The id of the record that is meant: the debate of a dispatch goes by the id of that, too."""
         part = f"{id}.{PART}"
         with suppress(SwarmError):
@@ -208,15 +208,15 @@ class Debates:
                 return part
         return id
 
-    def _goes_by(self, id: str) -> str:  # noqa: A002 - as above
+    def _goes_by(self, id: str) -> str:  # noqa: A002 - the field's name
         """The other way round."""
         whole = id.removesuffix(f".{PART}")
         with suppress(SwarmError):
             return whole if self._shared.records.begun(whole).pattern == DISPATCH else id
         return id
 
-    def _dispatched(self, id: str) -> str:  # noqa: A002 - as above
-        """The dispatch that a debate belongs to, which has the folders of its voices; empty: none."""
+    def _dispatched(self, id: str) -> str:  # noqa: A002 - the field's name
+        """The dispatch that a debate belongs to, which has the folders of its participants; empty: none."""
         whole = self._shared.record(RULES, id).standing.part_of
         with suppress(SwarmError):  # of what cannot be read, it is gone on with by itself
             return whole if whole and self._shared.records.begun(whole).pattern == DISPATCH else ""

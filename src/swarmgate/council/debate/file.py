@@ -1,4 +1,4 @@
-"""A debate described in a TOML file: the arguments of `Council.debate`, and every mistake with file, line and key.
+"""Reads a debate request from a TOML file and reports each mistake with file, line and key.
 
 question = "Is this design sound?"
 rounds = 3
@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from swarmgate.council.requests.described import Described, as_seat
+from swarmgate.council.requests.request_file import Described, as_seat
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.review.votes import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
 
@@ -70,6 +70,6 @@ def read(path: Path) -> dict[str, Any]:
         if twice is not None:
             raise FILE.refusal(path, ("participants", twice, "id"), f"there is another participant {ids[twice]!r}")
         if not LEAST_SEATS <= len(seats) <= MOST_SEATS:
-            told = f"there are {len(seats)}, and a debate has {LEAST_SEATS} to {MOST_SEATS}"
-            raise FILE.refusal(path, ("participants",), told)
+            problem = f"there are {len(seats)}, and a debate has {LEAST_SEATS} to {MOST_SEATS}"
+            raise FILE.refusal(path, ("participants",), problem)
     return {key: getattr(given, key) for key in given.model_fields_set}

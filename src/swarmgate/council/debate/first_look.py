@@ -1,4 +1,4 @@
-"""A cheap first look: one call, that may look at no file, says how the material would be judged. It decides nothing."""
+"""Asks one model call without tools for a preliminary vote on the material; the vote is not binding."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from swarmgate.agents.roles.participant import ROLE, submit
 from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.council.debate.answers import WHAT_IS_MISSING, ballot_of, voted
 from swarmgate.council.debate.model import Speech
-from swarmgate.council.participants.overheard import overheard
-from swarmgate.council.participants.windows import material_sections
+from swarmgate.council.participants.call_recorder import with_recorder
+from swarmgate.council.participants.context_window import material_sections
 from swarmgate.domain.review.votes import Ballot, message_id
 from swarmgate.errors import ModelError
 
 SEAT = "first-look"
-"""The name under which the voice speaks."""
+"""The name under which the participant speaks."""
 
 _TEXT = 4_000
 """Characters of its answer that are kept."""
@@ -24,10 +24,10 @@ _FAILED = 300
 
 
 async def first_look(agent: AgentContext, *, question: str, material: str, task: str = "", attempt: int = 0) -> Speech:
-    """The ballot of one voice after one call; `Speech.failed` where it gave none that can be read.
+    """The ballot of one participant after one call; `Speech.failed` where it gave none that can be read.
 
     Args:
-        agent: the voice's context.
+        agent: the participant's context.
         question: what is to be decided.
         material: what it is about.
         task: the task that it is for; empty outside of tasks.
@@ -37,29 +37,29 @@ async def first_look(agent: AgentContext, *, question: str, material: str, task:
         BudgetExhausted, MissingRequirement: as they come.
     """
     once = replace(agent, limits=replace(agent.limits, max_turns=1))
-    listening, model = overheard(once)
+    recorded, model = with_recorder(once)
     sections = (
         *material_sections(question, material),
         Section("The form of your answer", WHAT_IS_MISSING, "Say in a few sentences what you see, then vote."),
     )
     brief = Brief(ROLE, "first_look", task=task, attempt=attempt, participant=SEAT, sections=sections)
-    said, ballot, failed = "", None, ""
+    text, ballot, failed = "", None, ""
     try:
-        said, ballot, failed = (await submit(listening, brief, _LOOK)).value
+        text, ballot, failed = (await submit(recorded, brief, _FORM)).value
     except ModelError as error:
         failed = error.message
     return Speech(
         id=message_id(1, 1),
         round=1,
         seat=SEAT,
-        text=cut(said, _TEXT, "..."),
+        text=cut(text, _TEXT, "..."),
         ballot=ballot,
         failed=cut(one_line(failed), _FAILED, "..."),
         model=model.model,
         prompt_hash=model.prompt_hash,
         usage=model.usage,
         seconds=model.seconds,
-        cut=max(0, len(said) - _TEXT),
+        cut=max(0, len(text) - _TEXT),
     )
 
 
@@ -75,4 +75,4 @@ def _submitted(given: tuple[str, Ballot]) -> tuple[str, Ballot | None, str]:
     return *given, ""
 
 
-_LOOK = replace(voted(()).then(_submitted), in_text=_read)
+_FORM = replace(voted(()).then(_submitted), in_text=_read)

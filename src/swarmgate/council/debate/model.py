@@ -1,4 +1,4 @@
-"""What a debate is made of: what is asked for, what its record holds line by line, whole rounds and the outcome.
+"""Data model of a debate: the request, the events of its record, complete rounds, and the outcome.
 
 A debate is held in rounds. Every seat speaks once a round, in the last one it votes. Messages are named by swarmgate:
 `r2-msg-003` is the message of the third seat in round 2, and `r2-msg-003-c1` the first claim in it.
@@ -42,7 +42,7 @@ class Stance(StrEnum):
 
 
 class Claim(Frozen):
-    """One thing that a voice holds to be so."""
+    """One thing that a participant holds to be so."""
 
     id: str
     text: Line
@@ -51,7 +51,7 @@ class Claim(Frozen):
 
 
 class Speech(Frozen):
-    """What one seat said in one round; `failed` says why it said nothing that counts.
+    """The speech of one seat in one round; `failed` says why it does not count.
 
     `unreached` says of a failed one that its model could not be reached, or gave up: it has said nothing at all.
 
@@ -100,10 +100,10 @@ class Moderation(Frozen):
 
 
 class Round(Frozen):
-    """One whole round: `speeches` in order of seat, `order` the one in which its voices read each round before it.
+    """One whole round: `speeches` in order of seat, `order` the one in which its participants read earlier rounds.
 
     A seat that the moderator cut has no speech. `moderation` was made before this round, `novelty` after it.
-    `condensed` are ids of messages that this round's voices saw as a gist, because all did not fit their windows.
+    `condensed` are ids of messages that this round's participants saw as a gist, because all did not fit their windows.
     """
 
     number: int
@@ -118,16 +118,17 @@ class Round(Frozen):
 
     @property
     def converged(self) -> bool:
-        """Whether voices spoke and none said anything new."""
+        """Whether participants spoke and none made a new claim."""
         return any(not each.failed for each in self.speeches) and not any(each.new for each in self.novelty)
 
 
 class Debate(Frozen):
     """What is debated, by whom, within which bounds.
 
-    `material` is what the question is about (a plan, a diff ...); `tokens` is what one voice may use in one round,
-    `similarity` the likeness, 0 to 100, from which a claim is an old one. `moderator` is a further voice that may order
-    the rounds. `parent` says whether the architect synthesises. `about` names what asked for it: `task 1.2, attempt 2`.
+    `material` is what the question is about (a plan, a diff ...); `tokens` is what one participant may use in one
+    round, `similarity` the likeness, 0 to 100, from which a claim is an old one. `moderator` is a further participant
+    that may order the rounds. `parent` says whether the architect synthesises. `about` names what asked for it: `task
+    1.2, attempt 2`.
     """
 
     id: str
@@ -211,7 +212,7 @@ class Moderated(Frozen):
 
 
 class Spoke(Frozen):
-    """A voice is done with its part of a round. `condensed` are ids of messages that it saw as a gist."""
+    """A participant is done with its part of a round. `condensed` are ids of messages that it saw as a gist."""
 
     type: Literal["spoke"] = "spoke"
     speech: Speech
@@ -220,7 +221,7 @@ class Spoke(Frozen):
 
     @property
     def usage(self) -> Usage:
-        """What the voice used."""
+        """What the participant used."""
         return self.speech.usage
 
 

@@ -1,4 +1,4 @@
-"""The moderator: between two rounds it may set the order, ask a voice something, and cut one that repeats itself."""
+"""The moderator of a debate: between rounds it may set the order, ask a participant, or cut one that repeats."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from swarmgate.agents.tools.answers import Answer, Form
 from swarmgate.council.debate.answers import MOST_READ
 from swarmgate.council.debate.model import Debate, Moderation, Round
 from swarmgate.council.debate.transcript import Transcript
-from swarmgate.council.participants.overheard import overheard
-from swarmgate.council.participants.windows import material_sections, window_of
+from swarmgate.council.participants.call_recorder import with_recorder
+from swarmgate.council.participants.context_window import material_sections, window_of
 from swarmgate.domain.review.votes import LEAST_SEATS
 from swarmgate.errors import ModelError
 from swarmgate.llm.parsing.json_objects import taken_apart
@@ -24,7 +24,7 @@ from swarmgate.llm.parsing.json_objects import taken_apart
 STEP = "moderate"
 
 _QUESTION, _NAME = 500, 40
-"""Characters of a question to a voice, and of a name that is no seat."""
+"""Characters of a question to a participant, and of a name that is no seat."""
 
 
 def _names(value: Any) -> list[str]:
@@ -36,7 +36,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 
 class Question(Answer):
-    """A question to one voice."""
+    """A question to one participant."""
 
     seat: str = Field(description="The name of the voice.")
     question: str
@@ -44,8 +44,10 @@ class Question(Answer):
 
 def _questions(value: Any) -> list[dict[str, str]]:
     asked = [each for each in (value if isinstance(value, list) else []) if isinstance(each, dict)]
-    told = [(each.get("seat"), each.get("question")) for each in asked]
-    return [{"seat": str(seat).strip(), "question": one_line(text)} for seat, text in told if isinstance(text, str)]
+    transcript = [(each.get("seat"), each.get("question")) for each in asked]
+    return [
+        {"seat": str(seat).strip(), "question": one_line(text)} for seat, text in transcript if isinstance(text, str)
+    ]
 
 
 class Decided(Answer):
@@ -65,7 +67,7 @@ class Decided(Answer):
 
 
 def moderator_brief(debate: Debate, number: int, sections: Sequence[Section] = ()) -> Brief:
-    """What the moderator is told before round `number`."""
+    """The brief of the moderator before round `number`."""
     name = debate.moderator.id if debate.moderator else ""
     material = material_sections(debate.question, debate.material)
     return Brief(
@@ -93,18 +95,20 @@ async def moderated(agent: AgentContext, debate: Debate, rounds: Sequence[Round]
     """
     number = len(rounds) + 1
     plain = moderator_brief(debate, number, [_record(debate, rounds[-1])])
-    told = Transcript(rounds, [seat.id for seat in debate.seats]).told(window_of(agent, plain).room)
-    brief = moderator_brief(debate, number, [told.section, _record(debate, rounds[-1])])
-    recorded, ears = overheard(agent)
+    transcript = Transcript(rounds, [seat.id for seat in debate.seats]).render(window_of(agent, plain).room)
+    brief = moderator_brief(debate, number, [transcript.section, _record(debate, rounds[-1])])
+    recorded, recorder = with_recorder(agent)
     try:
         found = (await submit(recorded, brief, moderation_of(debate, final=final))).value
     except ModelError as error:
         found = Moderation(failed=error.message)
-    return found.model_copy(update={"model": ears.model, "prompt_hash": ears.prompt_hash, "usage": ears.usage})
+    return found.model_copy(
+        update={"model": recorder.model, "prompt_hash": recorder.prompt_hash, "usage": recorder.usage}
+    )
 
 
 def moderation_of(debate: Debate, *, final: bool) -> Form[Decided, Moderation]:
-    """How a moderator decides; it comes to what it asks for, less what it may not."""
+    """The form of a moderator's decision; requests that it may not make are dropped."""
     return Form(
         Decided,
         lambda given: _allowed(given, debate, final=final),
@@ -147,10 +151,10 @@ def _allowed(given: Decided, debate: Debate, *, final: bool) -> Moderation:
 def _record(debate: Debate, last: Round) -> Section:
     """Who said how much that was new in the last round."""
     new = {each.claim for each in last.novelty if each.new}
-    said = {each.seat: each for each in last.speeches}
+    speeches = {each.seat: each for each in last.speeches}
     lines = []
     for seat in debate.seats:
-        speech = said.get(seat.id)
+        speech = speeches.get(seat.id)
         if speech is None:
             lines.append(f"{seat.id}: was cut")
         elif speech.failed:

@@ -1,4 +1,4 @@
-"""Whether a claim was made before: the same in other forms of its words, or a new one.
+"""Decides whether a claim repeats an earlier claim in other words or is new.
 
 Two claims are one where they speak for the same side, name the same numbers and identifiers, have the same content
 words in the same order, and are as like in the forms of these words as the threshold says. Only a phrase that a

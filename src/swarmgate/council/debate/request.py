@@ -1,4 +1,4 @@
-"""A debate as it is asked for: every bound is checked here, before anybody is asked anything."""
+"""Validates the request for a debate before a model is called."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from swarmgate.council.debate.model import Debate
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.pattern import Where
 from swarmgate.council.requests.seats import checked, seat_of, seats_of
 from swarmgate.domain.review.votes import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
 from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement
 
 Participant = Seat | Mapping[str, Any] | str
-"""A voice: a seat, its fields, or `ID` or `ID=provider/model`."""
+"""A participant: a seat, its fields, or `ID` or `ID=provider/model`."""
 
 BRIEFS = {
     "advocate": "Argue for it: find and state the strongest honest reasons why it should stand. Concede what is wrong.",
     "challenger": "Argue against it: look for what breaks, what is missing and what it will cost. Concede what holds.",
 }
-"""What these voices are to argue for where nobody says anything else."""
+"""What these participants are to argue for where nobody says anything else."""
 
 
 def debate_of(
@@ -38,10 +38,10 @@ def debate_of(
     Args:
         id: its name.
         question: what is debated; not empty.
-        seats: 2 to 8 voices, each with an id of its own.
+        seats: 2 to 8 participants, each with an id of its own.
         rounds: 1 to 5; the last one is the vote.
         material: what the question is about.
-        moderator: a further voice, with an id of its own.
+        moderator: a further participant, with an id of its own.
         order: who is read first: always the same, or in turns.
         bounds: the other fields of `Debate`.
 
@@ -86,7 +86,7 @@ def _check_counts(seats: int, rounds: Any) -> None:
 
 
 def seat(given: Participant, name: str = "participants") -> Seat | Mapping[str, Any]:
-    """A voice as it may be given; an advocate or challenger that is given no brief gets its usual one.
+    """A participant as it may be given; an advocate or challenger that is given no brief gets its usual one.
 
     Raises:
         CouncilRefused: `ID=` without a model behind it; the message has the `name` of the parameter.
@@ -107,7 +107,7 @@ def seat(given: Participant, name: str = "participants") -> Seat | Mapping[str, 
 
 
 def seats_for(participants: Sequence[Participant]) -> tuple[Seat, ...]:
-    """The voices, under the name that the user knows them by.
+    """The participants, under the name that the user knows them by.
 
     Raises:
         CouncilRefused: one is none, two have one id, or there are too few or too many.
@@ -123,11 +123,11 @@ def seats_for(participants: Sequence[Participant]) -> tuple[Seat, ...]:
     return seats
 
 
-def check_desks(debate: Debate, voices: Voices, where: Where) -> None:
-    """Tells what a voice lacks before anybody is asked.
+def check_models(debate: Debate, contexts: ContextFactory, where: Where) -> None:
+    """Tells what a participant lacks before anybody is asked.
 
     Raises:
-        ConfigError, CouncilRefused, MissingRequirement: a voice cannot be had.
+        ConfigError, CouncilRefused, MissingRequirement: a participant cannot be had.
     """
     places: list[tuple[Seat, tuple[int | str, ...]]] = [
         (each, ("participants", at, "model")) for at, each in enumerate(debate.seats)
@@ -135,8 +135,8 @@ def check_desks(debate: Debate, voices: Voices, where: Where) -> None:
     places += [(debate.moderator, ("moderator", "model"))] if debate.moderator else []
     for each, place in places:
         try:
-            voices.agent(each)
+            contexts.agent(each)
         except (ConfigError, CouncilRefused, MissingRequirement) as error:
             raise type(error)(f"{where(place)}{each.id}: {error.message}", hint=error.hint) from error
     if debate.parent:
-        voices.parent()
+        contexts.parent()

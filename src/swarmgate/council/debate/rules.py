@@ -1,4 +1,4 @@
-"""The rules of a debate: which step is due, what an event changes, and what whole rounds come to. All of it is pure."""
+"""Rules of the debate pattern: which step is due, what an event changes, and the outcome of complete rounds."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         return DebateState(request)
 
     def apply(self, state: DebateState, event: Frozen) -> DebateState:
-        """The state after one more event; what failed as a whole is asked anew when it is taken up.
+        """The state after one more event; a round that failed as a whole is asked again on resume.
 
         Raises:
             IllegalMove: it may not stand there.
@@ -91,7 +91,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         return state
 
     def next(self, state: DebateState) -> Sequence[Hashable]:
-        """The moderator, then every voice of the round that has not spoken, then what is made of them."""
+        """The moderator, then every participant of the round that has not spoken, then what is made of them."""
         if state.failed:
             return [GiveUp(state.failed.why, "the rounds are on record; another model is set in [roles.architect]")]
         if state.rounds and state.rounds[-1].final:
@@ -162,7 +162,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         return state.debate.question
 
     def who(self, state: DebateState) -> tuple[str, ...]:
-        """The voices."""
+        """The participants."""
         return tuple(seat.id for seat in state.debate.seats)
 
     def most(self, state: DebateState) -> int:
@@ -174,27 +174,27 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         outcome = self.outcome(standing)
         return f"{outcome.verdict}, {in_words(outcome.tally)}" if outcome else ""
 
-    def begins(self, steps: Sequence[Hashable], state: DebateState) -> Iterable[CouncilEvent]:
+    def progress_of_steps(self, steps: Sequence[Hashable], state: DebateState) -> Iterable[CouncilEvent]:
         """A round."""
         if any(isinstance(each, Speak) for each in steps):
-            told = {"pattern": self.name, "id": state.debate.id, "number": state.number, "most": state.debate.rounds}
-            yield stream.RoundStarted(**told, title="the vote" if state.final else "")
+            common = {"pattern": self.name, "id": state.debate.id, "number": state.number, "most": state.debate.rounds}
+            yield stream.RoundStarted(**common, title="the vote" if state.final else "")
 
-    def tells(
+    def progress_of_event(
         self, event: Frozen, before: Standing[DebateState], after: Standing[DebateState]
     ) -> Iterable[CouncilEvent]:
-        """What a voice, the moderator or the architect did, and what came of a round."""
-        told = {"pattern": self.name, "id": after.id, "number": before.own.number, "step": ""}
+        """Progress events of a participant, the moderator, the architect, and of a complete round."""
+        common = {"pattern": self.name, "id": after.id, "number": before.own.number, "step": ""}
         match event:
             case Spoke(speech=speech):
-                said = {"who": speech.seat, "what": _spoke(speech), "failed": speech.failed, "usage": speech.usage}
-                yield stream.Contributed(**told, **said)
+                details = {"who": speech.seat, "what": _spoke(speech), "failed": speech.failed, "usage": speech.usage}
+                yield stream.Contributed(**common, **details)
             case Moderated(round=number, moderation=given):
                 kind = "notice" if given.failed else "event"
                 text = f"round {number}: the moderator {_moderated(given)}"
-                yield stream.Told(pattern=self.name, id=after.id, kind=kind, text=text, usage=given.usage)
+                yield stream.Notice(pattern=self.name, id=after.id, kind=kind, text=text, usage=given.usage)
             case Compared(round=number):
-                what = _came(after.own.rounds[-1])
+                what = _round_summary(after.own.rounds[-1])
                 yield stream.RoundCompleted(pattern=self.name, id=after.id, number=number, what=what)
             case Synthesised(synthesis=made) if made:
                 weighed = {"pattern": self.name, "id": after.id, "number": 0, "step": "the synthesis"}
@@ -219,7 +219,7 @@ def _moderated(given: Moderation) -> str:
     return f"has {', '.join(given.order) or 'no order of its own'}{asked}{cut}"
 
 
-def _came(held: Round) -> str:
+def _round_summary(held: Round) -> str:
     if held.final:
         return ""
     new = sum(each.new for each in held.novelty)

@@ -1,4 +1,4 @@
-"""How far a debate is: what can be due in it, and what may stand in its record."""
+"""State of a debate: which steps can be due, and which events may stand in its record."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Moderate(NamedTuple):
 
 
 class Speak(NamedTuple):
-    """A voice speaks in a round."""
+    """A participant speaks in a round."""
 
     round: int
     seat: str
@@ -59,7 +59,7 @@ class GiveUp(NamedTuple):
 
 @dataclass(frozen=True)
 class DebateState:
-    """How far a debate is: its whole rounds, and of the one that goes on what was decided and said so far.
+    """State of a debate: its complete rounds, and the moderation and speeches of the current one.
 
     `synthesised` is the end of one with an architect, `failed` why it gave no synthesis.
     """
@@ -73,7 +73,7 @@ class DebateState:
 
     @property
     def number(self) -> int:
-        """The round that goes on, or would be next."""
+        """The number of the current round, or of the next one."""
         return len(self.rounds) + 1
 
     @property
@@ -104,18 +104,18 @@ class DebateState:
 
     @property
     def silent(self) -> bool:
-        """Whether everybody failed in the round that goes on."""
+        """Whether every participant failed in the current round."""
         return len(self.spoken) == len(self.present) and all(each.speech.failed for each in self.spoken)
 
     @property
     def unreached(self) -> bool:
-        """Whether nothing came of it as no model answered, and not because of what was answered."""
+        """Whether it failed because no model answered, and not because of an answer."""
         if self.failed:
             return self.failed.unreached
         return self.silent and all(each.speech.unreached for each in self.spoken)
 
     def held(self, compared: Compared | None = None) -> Round:
-        """The round that goes on, as its record has it; `compared`: it is whole."""
+        """The current round as it goes on record; `compared`: it is complete."""
         places = {seat.id: at for at, seat in enumerate(self.debate.seats)}
         spoken = sorted(self.spoken, key=lambda each: places[each.speech.seat])
         longest = max((each.speech.seconds for each in spoken), default=0.0)
@@ -176,7 +176,7 @@ def require_due(due: bool, what: str) -> None:  # noqa: FBT001 - one's own
 
 
 def check_speech(state: DebateState, speech: Speech, *, due: Sequence[Hashable]) -> None:
-    """Whether a seat may have said that now.
+    """Checks that a seat may add this speech now.
 
     Raises:
         IllegalMove: it may not.
@@ -210,7 +210,7 @@ def brought_nothing(held: Round) -> bool:
 
 
 def silence(state: DebateState) -> GiveUp:
-    """Why a round in which no voice said anything that counts ends the debate for now."""
+    """Why a round in which no participant said anything that counts ends the debate for now."""
     why = "; ".join(dict.fromkeys(each.failed for each in state.held().speeches))
     return GiveUp(
         f"all {len(state.spoken)} voices failed in round {state.number}: {why}",

@@ -1,4 +1,4 @@
-"""What the parent makes of a debate, and the rules that its answer is held to: it weighs votes, it invents nothing."""
+"""Synthesis of a debate by the architect: its brief, its answer, and the rules that the answer must satisfy."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from swarmgate.council.debate.closing_verdict import closing
 from swarmgate.council.debate.model import Debate, Round, Speech, Synthesis, tally
 from swarmgate.council.debate.state import against_the_votes
 from swarmgate.council.debate.transcript import Transcript
-from swarmgate.council.participants.overheard import overheard
-from swarmgate.council.participants.windows import material_sections, window_of
+from swarmgate.council.participants.call_recorder import with_recorder
+from swarmgate.council.participants.context_window import material_sections, window_of
 from swarmgate.domain.review.votes import Reason, Vote
 from swarmgate.errors import CouncilFailed, ModelError
 from swarmgate.llm.parsing.json_objects import answer_lines
@@ -30,8 +30,8 @@ _SUMMARIES = ("summary", "synthesis", "rationale", "text", "reason")
 _WORDS = {"APPROVE": Vote.APPROVE, "APPROVED": Vote.APPROVE, "REJECT": Vote.REJECT, "REJECTED": Vote.REJECT}
 
 
-def _vote(said: object) -> Vote:
-    word = str(said).strip(" *_`.!").upper()
+def _vote(value: object) -> Vote:
+    word = str(value).strip(" *_`.!").upper()
     if word not in _WORDS:
         raise Unread(f"{cut(word, 60, '...')!r} is no verdict of a synthesis: it is APPROVE or REJECT.")
     return _WORDS[word]
@@ -49,10 +49,10 @@ class Judged(Answer):
 
 
 def synthesis_brief(debate: Debate, sections: Sequence[Section] = ()) -> Brief:
-    """What the architect is told."""
+    """The brief of the architect."""
     material = material_sections(debate.question, debate.material)
-    told = (*material, *sections)
-    return Brief("architect", "synthesize", task=debate.task, attempt=debate.attempt, sections=told)
+    transcript = (*material, *sections)
+    return Brief("architect", "synthesize", task=debate.task, attempt=debate.attempt, sections=transcript)
 
 
 async def synthesised(agent: AgentContext, debate: Debate, rounds: Sequence[Round]) -> Synthesis:
@@ -64,9 +64,9 @@ async def synthesised(agent: AgentContext, debate: Debate, rounds: Sequence[Roun
     """
     votes = Section("The votes", _votes(rounds[-1].speeches))
     room = window_of(agent, synthesis_brief(debate, [votes])).room
-    told = Transcript(rounds, [seat.id for seat in debate.seats]).told(room)
-    recorded, ears = overheard(agent)
-    brief = synthesis_brief(debate, [told.section, votes])
+    transcript = Transcript(rounds, [seat.id for seat in debate.seats]).render(room)
+    recorded, recorder = with_recorder(agent)
+    brief = synthesis_brief(debate, [transcript.section, votes])
     try:
         ending = await submit(recorded, brief, synthesis_form(rounds))
     except ModelError as error:
@@ -74,8 +74,7 @@ async def synthesised(agent: AgentContext, debate: Debate, rounds: Sequence[Roun
             f"the synthesis of debate {debate.id} failed: {error.message}",
             hint="the rounds are on record; another model is set in [roles.architect]",
         ) from error
-    heard = {"model": ears.model, "prompt_hash": ears.prompt_hash, "usage": ears.usage, "seconds": ears.seconds}
-    return ending.value.model_copy(update=heard)
+    return ending.value.model_copy(update=recorder.took)
 
 
 def synthesis_form(rounds: Sequence[Round]) -> Form[Judged, Synthesis]:

@@ -1,6 +1,6 @@
-"""What was said so far, as the voices read it: whole where it fits, the oldest messages as one line each where not.
+"""Renders the debate so far for a participant's brief: in full where it fits, older messages condensed to a line.
 
-The lines of a voice's prose are quoted: none of them can pass for a message, a claim or a vote of somebody else.
+The lines of a participant's prose are quoted: none of them can pass for a message, a claim or a vote of somebody else.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from swarmgate.agents.briefs.brief import Section, cut, one_line
 from swarmgate.council.debate.model import Debate, Round, Speech
-from swarmgate.council.participants.windows import PER_TOKEN, SHARE, Window
+from swarmgate.council.participants.context_window import PER_TOKEN, SHARE, Window
 from swarmgate.domain.review.votes import Reason
 from swarmgate.errors import CouncilRefused
 from swarmgate.llm.parsing.json_objects import PLACES, Mixed, taken_apart, unfenced
@@ -39,17 +39,17 @@ _CONDENSED = " All of it does not fit: the messages marked `condensed` are shown
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """The transcript as one voice gets it, the ids in it, and which of them are condensed."""
+class RenderedTranscript:
+    """The transcript as one participant gets it, the ids in it, and which of them are condensed."""
 
     section: Section
-    shown: frozenset[str]
+    visible: frozenset[str]
     condensed: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """The rounds so far. Made once a round: the text of each message is the same for every voice.
+    """The rounds so far. Made once a round: the text of each message is the same for every participant.
 
     Args:
         rounds: in order.
@@ -68,7 +68,7 @@ class Transcript:
             speech for held in self.rounds for speech in sorted(held.speeches, key=lambda each: places[each.seat])
         )
 
-    def told(self, room: int, *, own: str = "") -> Told:
+    def render(self, room: int, *, own: str = "") -> RenderedTranscript:
         """The transcript in at most `room` characters.
 
         What does not fit is condensed, the oldest first, the reader's own messages last. None is left out.
@@ -99,7 +99,9 @@ class Transcript:
             )
         note = _NOTE + (_CONDENSED if condensed else "")
         ordered = tuple(speech.id for speech in self.speeches if speech.id in condensed)
-        return Told(Section(TITLE, "\n\n".join(texts.values()), note, whole=True), frozenset(texts), ordered)
+        return RenderedTranscript(
+            Section(TITLE, "\n\n".join(texts.values()), note, whole=True), frozenset(texts), ordered
+        )
 
     def _text(self, speech: Speech) -> str:
         if speech.id not in self._whole:
@@ -172,7 +174,7 @@ def _votes(found: dict[str, Any]) -> bool:
 
 
 def _quoted(text: str) -> Iterator[str]:
-    """The lines of a voice, each behind a bar, whatever it ends them with."""
+    """The lines of a participant, each behind a bar, whatever it ends them with."""
     return (f"{_QUOTE}{line}".rstrip() for line in text.strip("\r\n").splitlines())
 
 
@@ -190,9 +192,9 @@ def _gist(speech: Speech) -> str:
     """One line with the id: the verdict, and the first claims or the beginning."""
     if speech.failed:
         return f"{_head(speech)} gave no answer."
-    said = "; ".join(_firsts(speech)) or speech.text
+    summary = "; ".join(_firsts(speech)) or speech.text
     verdict = f"{speech.ballot.vote}: " if speech.ballot else ""
-    return f"{_head(speech)}, condensed: {verdict}{cut(one_line(said), GIST, '...')}"
+    return f"{_head(speech)}, condensed: {verdict}{cut(one_line(summary), GIST, '...')}"
 
 
 def _firsts(speech: Speech) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""A debate as it was held, to be read: round by round in plain text, and as one HTML page that needs nothing else."""
+"""Renders a debate round by round, as plain text and as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from swarmgate.council.debate.model import Claim, DebateRecord, Moderation, Novelty, Outcome, Round, Speech
-from swarmgate.council.views.words import indented, item
+from swarmgate.council.views.formatting import indented, item
 from swarmgate.domain.review.votes import Ballot, Reason, Seat, Tally, Vote
 from swarmgate.domain.usage import Usage
 from swarmgate.html import rendered
@@ -104,7 +104,7 @@ def _reason(reason: Reason) -> str:
 
 
 def reasons(record: DebateRecord) -> tuple[str, ...]:
-    """Why it was decided so: the synthesis says, or else the voices of the side that won, and the rule of the count."""
+    """Why it was decided: by the synthesis, or of the participants of the side that won, and by the count."""
     outcome = record.outcome
     if outcome is None:
         return ()
@@ -117,7 +117,7 @@ def reasons(record: DebateRecord) -> tuple[str, ...]:
 
 
 def _uncounted(record: DebateRecord, outcome: Outcome) -> Iterator[str]:
-    """What rejects besides votes: voices that failed, and a count that does not carry an approval."""
+    """What rejects besides votes: participants that failed, and a count that does not carry an approval."""
     speeches = record.rounds[-1].speeches if record.rounds else ()
     yield from (f"{each.seat} failed: {each.failed or 'no vote'}" for each in speeches if not each.ballot)
     count = outcome.tally
@@ -142,7 +142,7 @@ def _of_side(record: DebateRecord, side: set[Vote]) -> Iterator[str]:
 
 
 def prose(speech: Speech) -> str:
-    """What a voice said, without the claims and the vote that were read from it: they are shown as such."""
+    """The prose of a speech, without the claims and the vote that were parsed from it."""
     mixed = taken_apart(speech.text)
 
     def shown(place: re.Match[str]) -> str:
@@ -164,7 +164,7 @@ def _claims(speech: Speech) -> list[Claim]:
 
 
 def last_words(record: DebateRecord) -> dict[str, list[str]]:
-    """By seat, what it said in the last round, and how it voted."""
+    """The last speech and the vote of each seat."""
     speeches = record.rounds[-1].speeches if record.rounds else ()
     return {each.seat: [*prose(each).splitlines(), *_ballot(each, 0)] for each in speeches if not each.failed}
 
@@ -180,9 +180,9 @@ def verdict_lines(record: DebateRecord) -> list[str]:
     lines = [f"{outcome.verdict}  ({_decided(outcome)})"]
     if outcome.synthesis:
         lines += indented(outcome.synthesis.summary, 2)
-    for title, said in (("Reasons", reasons(record)), ("Dissent", dissent(record))):
-        if said:
-            lines += [f"{title}:", *(line for each in said for line in item(each, 2))]
+    for title, points in (("Reasons", reasons(record)), ("Dissent", dissent(record))):
+        if points:
+            lines += [f"{title}:", *(line for each in points for line in item(each, 2))]
     return [*lines, _took(outcome)]
 
 
@@ -216,8 +216,8 @@ def _speech(speech: Speech, novelty: dict[str, Novelty]) -> list[str]:
 def _ballot(speech: Speech, by: int) -> list[str]:
     if not speech.ballot:
         return []
-    said = [line for each in speech.ballot.reasons for line in item(_reason(each), by)]
-    return [f"{' ' * by}FINAL_VERDICT: {_vote(speech.ballot)}", *said]
+    lines = [line for each in speech.ballot.reasons for line in item(_reason(each), by)]
+    return [f"{' ' * by}FINAL_VERDICT: {_vote(speech.ballot)}", *lines]
 
 
 def _vote(ballot: Ballot) -> str:
@@ -247,7 +247,7 @@ def html(record: DebateRecord) -> str:
         who=_who,
         about=_about,
         prose=prose,
-        claims=_told,
+        claims=_new_and_repeated_claims,
         vote=_vote,
         given=lambda ballot: [_reason(each) for each in ballot.reasons],
     )
@@ -257,7 +257,7 @@ def _seat(seat: Seat) -> str:
     return f"{seat.id}{f' ({seat.model})' if seat.model else ''}{f': {seat.brief}' if seat.brief else ''}"
 
 
-def _told(speech: Speech, held: Round) -> list[tuple[str, bool]]:
+def _new_and_repeated_claims(speech: Speech, held: Round) -> list[tuple[str, bool]]:
     """Each claim of a speech as it is shown, and whether it only repeats another."""
     novelty = {each.claim: each for each in held.novelty}
     found = []

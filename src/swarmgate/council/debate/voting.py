@@ -1,4 +1,4 @@
-"""One voice in one round: what it is told, what it says, and why it said nothing. It fails alone."""
+"""Asks one participant for its speech or vote in a round of a debate; a failure stays its own."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from swarmgate.council.debate.model import Debate, Speech
 from swarmgate.council.debate.transcript import TITLE
 from swarmgate.council.limits import MOST_TEXT
 from swarmgate.council.participants import question as asking
-from swarmgate.council.participants.overheard import Overheard, overheard
-from swarmgate.council.participants.windows import material_sections
+from swarmgate.council.participants.call_recorder import CallRecorder, with_recorder
+from swarmgate.council.participants.context_window import material_sections
 from swarmgate.domain.review.votes import MESSAGE_ID, Ballot, Seat, message_id
 from swarmgate.errors import EndpointFailed, ModelError
 
@@ -46,7 +46,7 @@ async def vote(
     round: int = 1,  # noqa: A002 - the wire's word
     transcript: str = "",
 ) -> Speech:
-    """The ballot of one voice on a question; `Speech.failed` where it gave none.
+    """The ballot of one participant on a question; `Speech.failed` where it gave none.
 
     Args:
         agent: its context; their bounds hold.
@@ -59,14 +59,14 @@ async def vote(
     Raises:
         BudgetExhausted, Stopped, MissingRequirement: as they come.
     """
-    told = [Section(TITLE, transcript, whole=True)] if transcript else []
-    brief = brief_of(seat, round, [*material_sections(question, material), *told, VOTE])
-    shown = frozenset(MESSAGE_ID.findall(transcript))
-    return await speech_of(agent, seat, brief, name=message_id(round, 1), final=True, shown=shown)
+    earlier = [Section(TITLE, transcript, whole=True)] if transcript else []
+    brief = brief_of(seat, round, [*material_sections(question, material), *earlier, VOTE])
+    visible = frozenset(MESSAGE_ID.findall(transcript))
+    return await speech_of(agent, seat, brief, name=message_id(round, 1), final=True, visible=visible)
 
 
 def brief_of(seat: Seat, number: int, sections: Iterable[Section], *, task: str = "", attempt: int = 0) -> Brief:
-    """What a voice is told in a round."""
+    """The brief of a participant in a round."""
     own = Section("Your part", seat.brief)
     return Brief(ROLE, STEP, task=task, attempt=attempt, participant=seat.id, round=number, sections=(own, *sections))
 
@@ -77,28 +77,28 @@ def bounded(agent: AgentContext, debate: Debate) -> AgentContext:
 
 
 async def speech_of(
-    agent: AgentContext, seat: Seat, brief: Brief, *, name: str, final: bool, shown: Collection[str]
+    agent: AgentContext, seat: Seat, brief: Brief, *, name: str, final: bool, visible: Collection[str]
 ) -> Speech:
-    """What a voice says to its brief, named `name`; in the last round it must vote. `shown` are ids that it may cite.
+    """A participant's answer to its brief, named `name`; a last round needs a vote. `visible`: ids it may cite.
 
     Raises:
         BudgetExhausted, Stopped, MissingRequirement: as they come; a model that fails makes a failed speech.
     """
-    recorded, ears = overheard(agent)
+    recorded, recorder = with_recorder(agent)
 
-    def said(text: str) -> tuple[str, Ballot | None]:
-        return text, has_ballot(text, shown)
+    def read_prose(text: str) -> tuple[str, Ballot | None]:
+        return text, has_ballot(text, visible)
 
     try:
         text, ballot = (
-            (await submit(recorded, brief, voted(shown))).value
+            (await submit(recorded, brief, voted(visible))).value
             if final
-            else (await speak(recorded, brief, answer=said)).value
+            else (await speak(recorded, brief, answer=read_prose)).value
         )
     except ModelError as error:
         unreached = isinstance(error, EndpointFailed)
         silent = Speech(id=name, round=brief.round, seat=seat.id, failed=error.message, unreached=unreached)
-        return _signed(silent, ears)
+        return _signed(silent, recorder)
     speech = Speech(
         id=name,
         round=brief.round,
@@ -108,12 +108,11 @@ async def speech_of(
         ballot=ballot,
         cut=max(0, len(text) - MOST_TEXT),
     )
-    return _signed(speech, ears)
+    return _signed(speech, recorder)
 
 
-def _signed(speech: Speech, ears: Overheard) -> Speech:
-    heard = {"model": ears.model, "prompt_hash": ears.prompt_hash, "usage": ears.usage, "seconds": ears.seconds}
-    return speech.model_copy(update=heard)
+def _signed(speech: Speech, recorder: CallRecorder) -> Speech:
+    return speech.model_copy(update=recorder.took)
 
 
 def _within(text: str) -> str:

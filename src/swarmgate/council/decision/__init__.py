@@ -1,1 +1,1 @@
-"""Decisions by several: rounds of contributions, a count by a strategy, and the facilitator's synthesis of each."""
+"""The decision pattern: rounds of contributions, a tally by a consensus strategy, and a facilitator's synthesis."""

@@ -1,8 +1,8 @@
-"""What a voice says where it stands, and what a facilitator makes of a round: typed fields alone.
+"""Parses answers in a decision: a participant's stance or vote, and the facilitator's synthesis of a round.
 
 No number and no word is taken out of prose, and nothing is guessed: an `agreement` that is a text (`"85%"`, `"1/10"`),
 a number beyond 0 to 1, a stand in other words than the few that are known, or an option that was never put is no
-answer, nor is an object that does not end the text. The voice is asked once more, told what is wrong.
+answer, nor is an object that does not end the text. The participant is asked once more, told what is wrong.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_PROPOSAL = 4_000
 
 _MOST_POINTS = 20
 _POINT = 500
-_SHOWN = 60
+_MOST_LENGTH = 60
 _EVEN = 0.5
 
 _STAND = re.compile(r"(agree|disagree|abstain)(?:s|d|ed)?", re.IGNORECASE)
@@ -41,7 +41,7 @@ _LABEL = re.compile(r"\(?([A-J]|10|[1-9])[).:]?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TypedAnswer:
     """The typed part of a contribution."""
 
     agreement: float | None = None
@@ -56,13 +56,13 @@ class Contribution(Answer):
     text: str = Field(description="Your reasons, in at most 250 words.")
 
     @property
-    def said(self) -> Said:
+    def said(self) -> TypedAnswer:
         """Its typed part."""
-        return Said(**self.model_dump(exclude={TEXT}))
+        return TypedAnswer(**self.model_dump(exclude={TEXT}))
 
 
 class Stance(Contribution):
-    """How far a voice agrees."""
+    """How far a participant agrees."""
 
     agreement: float = called(*_LEVEL_KEYS, *_OTHER_LEVELS[:2], ge=0, le=1, description="0 not at all, 1 fully.")
     stand: Stand = called(*_STAND_KEYS, description="agree goes with 0.5 or more, disagree with 0.5 or less.")
@@ -90,7 +90,7 @@ class Ballot(Contribution):
 
 
 class Approval(Ballot):
-    """Every option that a voice could live with."""
+    """Every option that a participant could live with."""
 
     approves: tuple[str, ...] = called(
         *("approves", "approvals", "approved", "approve", "approvedOptions"),
@@ -141,8 +141,8 @@ PROPOSAL = Form(Synthesis, lambda given: (given.proposal, given.open_points))
 """How a facilitator answers."""
 
 
-def form_of(decision: Decision, seat: DecisionSeat | None = None) -> Form[Any, tuple[str, Said]]:
-    """How a voice answers: its text and what it says typed; `seat`: of whom, None: an object may name any author."""
+def form_of(decision: Decision, seat: DecisionSeat | None = None) -> Form[Any, tuple[str, TypedAnswer]]:
+    """The form of an answer: its text and typed fields; `seat`: of whom, None: an object may name any author."""
     schema: type[Contribution] = Stance
     if decision.strategy in VOTING:
         base: type[Ballot] = Approval if decision.strategy is Strategy.APPROVAL else Ranking
@@ -178,7 +178,7 @@ def asked_for(decision: Decision) -> str:
 
 def lettered(options: Sequence[str]) -> str:
     """The options as they are shown, one a line: `A. text`; as they are where one of them looks like such a letter."""
-    return "\n".join(_as_shown(at, options) for at in range(len(options)))
+    return "\n".join(_lettered(at, options) for at in range(len(options)))
 
 
 # --- inside ---
@@ -191,7 +191,7 @@ def _level(tables: Sequence[Mapping[str, Any]]) -> float:
         raise Unread("`agreement` is missing in the JSON object of your answer.")
     for each in levels:
         if isinstance(each, bool) or not isinstance(each, int | float) or not 0 <= each <= 1:
-            raise Unread(f"`agreement` is {_shown(each)}: it is a JSON number from 0 to 1.")
+            raise Unread(f"`agreement` is {_shortened(each)}: it is a JSON number from 0 to 1.")
     if len(set(levels)) > 1:
         raise Unread("Your answer gives two different levels of `agreement`. Give one.")
     return float(levels[0])
@@ -212,7 +212,7 @@ def _stand(tables: Sequence[Mapping[str, Any]]) -> Stand:
     for key, value in given:
         hedged = isinstance(value, str) and key in _SURE_STANDS and _HEDGED.search(value)
         if _known(value) is None and (hedged or (key in _SURE_STANDS and not stands)):
-            raise Unread(f"{_shown(value)} is no stand.")
+            raise Unread(f"{_shortened(value)} is no stand.")
     if not stands:
         raise Unread("`stand` is missing in the JSON object of your answer.")
     if len(stands) > 1:
@@ -261,11 +261,11 @@ def _approved(value: Any, options: Sequence[str]) -> list[str]:
     """`["SQLite"]`, `"SQLite"`, or `{"SQLite": true, "Postgres": false}`."""
     if isinstance(value, dict):
         if not all(isinstance(each, bool) for each in value.values()):
-            raise Unread(f"`approves` is {_shown(value)}: beside each option stands true or false.")
+            raise Unread(f"`approves` is {_shortened(value)}: beside each option stands true or false.")
         named = {_keyed(key, options): each for key, each in value.items()}
         return [option for option in options if named.get(option)]
     if not isinstance(value, list | str):
-        raise Unread(f"`approves` is {_shown(value)}: it is a list.")
+        raise Unread(f"`approves` is {_shortened(value)}: it is a list.")
     return [_option(each, options) for each in _as_list(value)]
 
 
@@ -274,7 +274,7 @@ def _ranked(value: Any, options: Sequence[str]) -> list[str]:
     if isinstance(value, dict):
         return _in_order([(each, _keyed(key, options)) for key, each in value.items()])
     if not isinstance(value, list):
-        raise Unread(f"`ranking` is {_shown(value)}: it is a list.")
+        raise Unread(f"`ranking` is {_shortened(value)}: it is a list.")
     tables = [each for each in value if isinstance(each, dict)]
     if len(tables) < len(value) or not value:
         return [_option(each, options) for each in value]
@@ -296,13 +296,13 @@ def _in_order(ranked: Sequence[tuple[Any, str]]) -> list[str]:
 
 def _keyed(key: str, options: Sequence[str]) -> str:
     """The option that a key stands for, which has lost its blanks and signs (`squeezed`)."""
-    shown = {option: (squeezed(option), squeezed(_as_shown(at, options))) for at, option in enumerate(options)}
+    shown = {option: (squeezed(option), squeezed(_lettered(at, options))) for at, option in enumerate(options)}
     meant = {option for option, spelled in shown.items() if key in spelled}
     label = _LABEL.fullmatch(key)
     if label and _labelled(options) and (at := _place(label[1])) < len(options):
         meant.add(options[at])
     if len(meant) > 1:
-        raise Unread(f"{_shown(key)} may be {' or '.join(sorted(meant))}: name options in a list.")
+        raise Unread(f"{_shortened(key)} may be {' or '.join(sorted(meant))}: name options in a list.")
     return meant.pop() if meant else _option(key, options)
 
 
@@ -312,12 +312,12 @@ def _option(value: Any, options: Sequence[str]) -> str:
     if isinstance(spelled, str):
         plain = _blankless(spelled)
         for at, option in enumerate(options):
-            if plain in (_blankless(option), _blankless(_as_shown(at, options))):
+            if plain in (_blankless(option), _blankless(_lettered(at, options))):
                 return option
         label = _LABEL.fullmatch(spelled.strip())
         if label and _labelled(options) and (at := _place(label[1])) < len(options):
             return options[at]
-    raise Unread(f"{_shown(value)} is none of the options.", f"They are:\n{lettered(options)}")
+    raise Unread(f"{_shortened(value)} is none of the options.", f"They are:\n{lettered(options)}")
 
 
 def _labelled(options: Sequence[str]) -> bool:
@@ -325,7 +325,7 @@ def _labelled(options: Sequence[str]) -> bool:
     return not any(_LABEL.fullmatch(each.strip()) for each in options)
 
 
-def _as_shown(at: int, options: Sequence[str]) -> str:
+def _lettered(at: int, options: Sequence[str]) -> str:
     return f"{chr(ord('A') + at)}. {options[at]}" if _labelled(options) else f"- {options[at]}"
 
 
@@ -337,8 +337,8 @@ def _place(label: str) -> int:
     return int(label) - 1 if label.isdigit() else ord(label.upper()) - ord("A")
 
 
-def _shown(value: Any) -> str:
-    return cut(one_line(json.dumps(value, ensure_ascii=False, default=str)), _SHOWN, "...")
+def _shortened(value: Any) -> str:
+    return cut(one_line(json.dumps(value, ensure_ascii=False, default=str)), _MOST_LENGTH, "...")
 
 
 def _as_list(value: Any) -> list[Any]:

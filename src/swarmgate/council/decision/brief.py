@@ -1,4 +1,4 @@
-"""What the voices of a decision are told: the question, what is proposed, who said what, and how to answer."""
+"""Builds the briefs of the participants of a decision: question, proposal, earlier contributions, answer format."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from swarmgate.council.decision.model import (
 )
 from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, proposal_after
 from swarmgate.council.decision.view import rule_of, stand_of
+from swarmgate.council.participants.context_window import material_sections, window_of
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.participants.question import brief_for
-from swarmgate.council.participants.voices import Voices
-from swarmgate.council.participants.windows import material_sections, window_of
 from swarmgate.council.requests.toml_lines import Place
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilRefused
@@ -31,22 +31,22 @@ MOST_PREPARED = 8_000
 """Characters of a preparation that its participant is shown."""
 
 
-def voice_of(seat: DecisionSeat) -> Seat:
-    """A participant as the agent contexts know voices."""
+def as_participant(seat: DecisionSeat) -> Seat:
+    """A participant as the agent contexts know participants."""
     return Seat(id=seat.id, model=seat.model, system=seat.system)
 
 
 def facilitator_of(decision: Decision) -> Seat:
-    """Who synthesises: the participant of that name, else a voice of its own."""
+    """Who synthesises: the participant of that name, else a participant of its own."""
     named = next((each for each in decision.participants if each.id == decision.facilitator), None)
-    return voice_of(named) if named else Seat(id=decision.facilitator, model=decision.facilitator_model)
+    return as_participant(named) if named else Seat(id=decision.facilitator, model=decision.facilitator_model)
 
 
 def voices_of(decision: Decision) -> list[tuple[Seat, Place]]:
     """Everybody who speaks, the facilitator last, and where in a request its model stands."""
     seats = enumerate(decision.participants)
     return [
-        *((voice_of(each), ("participants", at, "model")) for at, each in seats),
+        *((as_participant(each), ("participants", at, "model")) for at, each in seats),
         (facilitator_of(decision), ("facilitator",)),
     ]
 
@@ -54,7 +54,7 @@ def voices_of(decision: Decision) -> list[tuple[Seat, Place]]:
 def contribution_brief(
     decision: Decision, seat: DecisionSeat, agent: AgentContext, before: Sequence[DecisionRound], *, prepared: str = ""
 ) -> Brief:
-    """What a participant is told in the round after those `before`, within its window."""
+    """The brief of a participant in the round after those `before`, within its window."""
     part = "\n\n".join(filter(None, (seat.role, seat.perspective)))
     fixed = (
         Section("Your part", part, whole=True),
@@ -70,13 +70,13 @@ def contribution_brief(
     def brief(*said: Section) -> Brief:
         return brief_for(seat.id, CONTRIBUTE, number, *fixed, *said, answer)
 
-    return brief(*_said(decision, before, room=window_of(agent, brief()).room, own=seat.id)) if before else brief()
+    return brief(*_earlier(decision, before, room=window_of(agent, brief()).room, own=seat.id)) if before else brief()
 
 
 def facilitation_brief(
     decision: Decision, agent: AgentContext, before: Sequence[DecisionRound], held: DecisionRound, *, last: bool
 ) -> Brief:
-    """What the facilitator is told after the contributions of a round; `last`: no round follows."""
+    """The brief of the facilitator after the contributions of a round; `last`: no round follows."""
     seat = facilitator_of(decision)
     fixed = (*_matter(decision), *_proposed(before))
     count = Section("The count", _counted(held.count, last=last), "By swarmgate. You cannot change it.", whole=True)
@@ -85,18 +85,18 @@ def facilitation_brief(
         return brief_for(seat.id, FACILITATE, held.number, *fixed, *said, count)
 
     room = window_of(agent, brief()).room
-    return brief(*_said(decision, (*before, held), room=room, own=seat.id))
+    return brief(*_earlier(decision, (*before, held), room=room, own=seat.id))
 
 
-def prompt_tokens(decision: Decision, voices: Voices) -> int:
+def prompt_tokens(decision: Decision, contexts: ContextFactory) -> int:
     """The prompts of all participants in round 1, at a token per 4 characters, without what is prepared for them.
 
     Raises:
-        ConfigError, MissingRequirement: a voice has no model.
+        ConfigError, MissingRequirement: a participant has no model.
     """
     total = 0
     for each in decision.participants:
-        agent = voices.agent(voice_of(each))
+        agent = contexts.agent(as_participant(each))
         window = window_of(agent, contribution_brief(decision, each, agent, ()))
         total += estimated_tokens(window.size - window.room)
     return total
@@ -147,7 +147,7 @@ def _proposed(before: Sequence[DecisionRound]) -> tuple[Section, ...]:
     return (Section("The proposal", proposal_after(before), note, whole=True),)
 
 
-def _said(decision: Decision, rounds: Sequence[DecisionRound], *, room: int, own: str) -> tuple[Section, Section]:
+def _earlier(decision: Decision, rounds: Sequence[DecisionRound], *, room: int, own: str) -> tuple[Section, Section]:
     """What was said, as far as there is room, and where everybody stood in the newest round."""
     newest = rounds[-1]
     stands = "\n".join(f"{each.participant}: {stand_of(decision, each)}" for each in newest.contributions)
@@ -155,8 +155,8 @@ def _said(decision: Decision, rounds: Sequence[DecisionRound], *, room: int, own
     seats = [each.id for each in decision.participants]
     by = newest.number % len(seats)
     transcript = Transcript([_as_round(each) for each in rounds], seats[by:] + seats[:by])
-    told = transcript.told(room - len(stood.render()) - _HEADS, own=own)
-    return replace(told.section, title="What was said so far"), stood
+    transcript_text = transcript.render(room - len(stood.render()) - _HEADS, own=own)
+    return replace(transcript_text.section, title="What was said so far"), stood
 
 
 _HEADS = 600
@@ -164,7 +164,7 @@ _HEADS = 600
 
 
 def _as_round(held: DecisionRound) -> Round:
-    """A round in the form that transcripts read: each voice quoted line by line under the id of its message."""
+    """A round in the form that transcripts read: each participant quoted line by line under the id of its message."""
     speeches = tuple(
         Speech(id=each.id, round=held.number, seat=each.participant, text=each.text, failed=each.excluded)
         for each in held.contributions

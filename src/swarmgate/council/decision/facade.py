@@ -1,9 +1,9 @@
-"""The facade of the council: decisions by several.
+"""Facade of decisions: start, resume, list and read them.
 
 outcome = await Swarm(path).council.decide("Do we drop Python 3.11?", participants=["ops", "dev"], strategy="unanimous")
 """
 
-# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither participants nor models
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Decisions:
         timeout_s: float | None = None,
         on_event: Callable[[CouncilEvent], None] | None = None,
         where: Where = lambda _: "",
-        minted: str = "",
+        default_id: str = "",
     ) -> DecisionOutcome:
         """Has several decide on a question, in rounds, to a consensus or honestly to none.
 
@@ -62,7 +62,7 @@ class Decisions:
             threshold: above 0, to 1, for unanimous, supermajority and weighted; None: 0.5, 2/3 and 0.7.
             options: 2 to 10, what approval and ranked choose among.
             facilitator: `ID` or `ID=provider/model`: the participant that decides (strategy facilitator), else who
-                synthesises each round; None: a voice of its own.
+                synthesises each round; None: a participant of its own.
             weights: 0 to 1 by participant, over those that they have.
             rounds: 1 to 10; None: as `[council.decision]` says.
             material: what the question is about.
@@ -72,14 +72,14 @@ class Decisions:
             id: its name, under which it is never answered from another record; empty: the time and four letters.
             tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
             usd: the same in US dollars; None: `[council] usd`.
-            timeout_s: the longest time of one voice in one step, 1 to 900; None: `[council] timeout_s`.
+            timeout_s: the longest time of one participant in one step, 1 to 900; None: `[council] timeout_s`.
             on_event: told of everything that happens.
             where: how messages about an argument begin.
-            minted: of `new_id`, the name that it gets where it has none, for who must know it beforehand.
+            default_id: its name where it has none, for callers that must know it beforehand (`new_id`).
 
         Raises:
             CouncilRefused: it cannot be held as asked; the message names the parameter and its limit.
-            ConfigError, MissingRequirement: a voice has no model or no key.
+            ConfigError, MissingRequirement: a participant has no model or no key.
             CouncilFailed: nobody said anything that counts in a round; `resume_decision` asks that round anew.
             BudgetExhausted: a budget is used up; `resume_decision` goes on.
         """
@@ -90,7 +90,7 @@ class Decisions:
         chair, chair_model = named(facilitator or "", "facilitator")
         try:
             decision = decision_of(
-                id=id or minted or new_id(),
+                id=id or default_id or new_id(),
                 question=question,
                 participants=weighed(seats(participants), weights or {}),
                 strategy=strategy or settings.decision.strategy,
@@ -137,13 +137,13 @@ class Decisions:
 
     async def resume_decision(
         self,
-        id: str,  # noqa: A002 - as above
+        id: str,  # noqa: A002 - the field's name
         *,
         tokens: int | None = None,
         usd: float | None = None,
         on_event: Callable[[CouncilEvent], None] | None = None,
     ) -> DecisionOutcome:
-        """Goes on with a decision after what is whole; gives the outcome at once where it is over.
+        """Resumes a decision after its last complete step; returns the outcome at once where it is over.
 
         Where the project has changed since it began, the record answers no other request: it was made of both.
 
@@ -172,7 +172,7 @@ class Decisions:
         """Every decision, the newest first; `parts`: those that were held as a part of another record, too."""
         return tuple(self._shared.rows(RULES, parts=parts))
 
-    def decision_record(self, id: str) -> DecisionRecord:  # noqa: A002 - as above
+    def decision_record(self, id: str) -> DecisionRecord:  # noqa: A002 - the field's name
         """All that is kept of a decision, checked.
 
         Raises:
@@ -198,7 +198,7 @@ class Decisions:
             self._project.notice(text)
 
     def _models_of(self, decision: Decision, where: Where) -> dict[str, str]:
-        """The model of every voice, by its name.
+        """The model of every participant, by its name.
 
         Raises:
             ConfigError: one has none.

@@ -1,4 +1,4 @@
-"""A decision described in a TOML file: the arguments of `Council.decide`, and every mistake with file, line and key.
+"""Reads a decision request from a TOML file and reports each mistake with file, line and key.
 
 question = "Which store do we take?"
 strategy = "approval"
@@ -19,7 +19,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from swarmgate.council.decision.model import DecisionSeat
 from swarmgate.council.decision.request import check_depth
-from swarmgate.council.requests.described import Described, as_seat
+from swarmgate.council.requests.request_file import Described, as_seat
 from swarmgate.council.requests.toml_lines import Place
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused

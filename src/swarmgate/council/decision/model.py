@@ -1,4 +1,4 @@
-"""What a decision by several is made of: its request, the events of its record, its rounds and its outcome.
+"""Data model of a decision: its request, the events of its record, its rounds and its outcome.
 
 The rule that makes a consensus of a round is that of its strategy (`counting.py`).
 """
@@ -74,7 +74,7 @@ class Decision(Frozen):
     """What is decided, by whom, by which strategy.
 
     `options` are what approval and ranked votes choose among. `facilitator` is the id of the participant that decides
-    (strategy facilitator), else of the voice that synthesises each round. `threshold` is 0 to 1. `settled` is the
+    (strategy facilitator), else of the participant that synthesises each round. `threshold` is 0 to 1. `settled` is the
     change of each level, 0 to 1, below which two rounds count as the same.
     """
 
@@ -100,7 +100,7 @@ class Decision(Frozen):
 
 
 class Contribution(Frozen):
-    """What one participant said in one round.
+    """The contribution of one participant in one round.
 
     `agreement` is 0 to 1, `stand` the word for it; for votes `approves` and `ranking` are options as they were put.
     `excluded` says why it does not count: it gave no typed answer when asked twice, or its model failed.
@@ -189,7 +189,7 @@ class Count(Frozen):
 
 
 class DecisionRound(Frozen):
-    """One whole round; `proposal` is what it decided on, `synthesis` what came of it."""
+    """One complete round; `proposal` is what it decided on, `synthesis` the facilitator's proposal after it."""
 
     number: int
     proposal: Text

@@ -1,4 +1,4 @@
-"""What a participant works out before it first speaks: a discussion of its own, or a draft that it improves.
+"""Prepares a participant's first contribution to a decision: by a discussion of its own, or a critiqued draft.
 
 Each is a record of its own, `<decision>.<participant>`, so that it is taken up where it was left, and given at once
 where it is over. Nothing in it can nest further: that is as deep as patterns go.
@@ -14,11 +14,11 @@ from typing import cast
 from swarmgate.agents.context import AgentContext
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.critique.model import Critique
-from swarmgate.council.decision.brief import voice_of
+from swarmgate.council.decision.brief import as_participant
 from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat
 from swarmgate.council.discussion.model import Cited, Conclusion, Mode
 from swarmgate.council.limits import MATERIAL
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.records.store import Records
 from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.usage import Usage
@@ -29,7 +29,7 @@ _TASK = "Say where you stand on the question of the material, and why: what hold
 
 @dataclass(frozen=True)
 class Preparation:
-    """What critiques need beside (`CouncilContext.own`).
+    """The program checks that critiques need (`CouncilContext.own`).
 
     Attributes:
         threshold: the score of each criterion that is good enough for a draft, 0 to 1.
@@ -72,9 +72,9 @@ def used(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> Usa
     """What the record of a preparation used up to now."""
     from swarmgate.council.patterns import pattern
 
-    kept, name = context.records, record_id(decision, seat)
+    records, name = context.records, record_id(decision, seat)
     of = pattern("critique" if seat.critique else "discussion")
-    return kept.open(of, name).standing.usage if kept.documents.names(name) else Usage()
+    return records.open(of, name).standing.usage if records.documents.names(name) else Usage()
 
 
 # --- inside ---
@@ -82,17 +82,17 @@ def used(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> Usa
 
 @dataclass(frozen=True)
 class _OwnModel:
-    """Voices that speak with the model of one participant, where they have none of their own."""
+    """Participants that speak with the model of one participant, where they have none of their own."""
 
-    inner: Voices
+    inner: ContextFactory
     model: str
 
     def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
-        """As `Voices.agent`."""
+        """As `ContextFactory.agent`."""
         return self.inner.agent(seat if seat.model else seat.model_copy(update={"model": self.model}), folder=folder)
 
     def parent(self) -> AgentContext | None:
-        """As `Voices.parent`."""
+        """As `ContextFactory.parent`."""
         return self.inner.parent()
 
 
@@ -110,7 +110,7 @@ async def _discussed(mode: Mode, seat: DecisionSeat, decision: Decision, context
         timeout_s=decision.timeout_s,
         whole_s=decision.whole_s,
     )
-    inner = replace(context, voices=_OwnModel(context.voices, seat.model), own=Session())
+    inner = replace(context, contexts=_OwnModel(context.contexts, seat.model), own=Session())
     record = context.records.begin(DISCUSSION, discussion, part_of=decision.id)
     held = await run(DISCUSSION, record, inner)
     if held is None or held.conclusion is None:
@@ -123,9 +123,9 @@ async def _improved(seat: DecisionSeat, decision: Decision, context: CouncilCont
 
     threshold, stop = _good(seat, decision, context)
     text, _ = await steps.prepared(
-        voice_of(seat),
+        as_participant(seat),
         _TASK,
-        context=replace(context, voices=_OwnModel(context.voices, seat.model)),
+        context=replace(context, contexts=_OwnModel(context.contexts, seat.model)),
         id=record_id(decision, seat),
         iterations=seat.critique,
         tokens=decision.tokens,

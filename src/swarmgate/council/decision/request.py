@@ -1,4 +1,4 @@
-"""A decision as it is asked for: every bound is checked here, before anybody is asked, and each refusal names it."""
+"""Validates the request for a decision before a model is called."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ def decision_of(
         question: what is decided.
         participants: 1 to 10, each with an id of its own.
         strategy: the value of a `Strategy`.
-        facilitator: who decides, or synthesises; None: a voice of that name.
+        facilitator: who decides, or synthesises; None: a participant of that name.
         rounds: 1 to 10.
-        timeout_s: of one voice in one step, in seconds.
-        whole_s: of all of it in one sitting, in seconds.
+        timeout_s: of one participant in one step, in seconds.
+        whole_s: of all of it in one session, in seconds.
         more: the other fields of `Decision`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The rules of decisions: all of the pattern that is pure."""
+"""Rules of the decision pattern: the fold of its record, the steps that are due, and its outcome."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class DecisionRules(Rules[Decision, State, DecisionOutcome]):
     request, events, milestones = Decision, (Spoke, Prepared, Synthesised), (Synthesised,)
 
     def begin(self, request: Decision) -> State:
-        """Nobody has said anything."""
+        """The state before the first contribution."""
         return State(request)
 
     def apply(self, state: State, event: Frozen) -> State:
-        """One more contribution or synthesis, or who was asked in vain is asked anew."""
+        """The state after one more event; on resume failed participants are asked again."""
         return applied(state, event)
 
     def next(self, state: State) -> Sequence[Step]:
@@ -100,14 +100,16 @@ class DecisionRules(Rules[Decision, State, DecisionOutcome]):
         """Round by round."""
         return view.record_lines(view.record_of(standing))
 
-    def begins(self, steps: Sequence[Hashable], state: State) -> Iterable[CouncilEvent]:
+    def progress_of_steps(self, steps: Sequence[Hashable], state: State) -> Iterable[CouncilEvent]:
         """A round, and who is asked."""
-        return view.begins(cast("Sequence[Step]", steps), state)
+        return view.progress_of_steps(cast("Sequence[Step]", steps), state)
 
-    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
+    def progress_of_event(
+        self, event: Frozen, before: Standing[State], after: Standing[State]
+    ) -> Iterable[CouncilEvent]:
         """Each contribution, each whole round, and how it ends."""
-        yield from view.tells(event, before, after)
-        yield from super().tells(event, before, after)
+        yield from view.progress_of_event(event, before, after)
+        yield from super().progress_of_event(event, before, after)
 
 
 RULES = DecisionRules()

@@ -1,4 +1,4 @@
-"""The state of a decision, what is due, and what it comes to: pure.
+"""State of a decision: the steps that are due, what each event changes, and the outcome.
 
 Contributions are blind within a round: all that are missing are due at once, the synthesis is due behind the last one.
 It ends on consensus, where two rounds are the same, or after the last round. When the time of the session is up it is
@@ -40,7 +40,7 @@ F = TypeVar("F", bound=Frozen)
 
 
 class Step(NamedTuple):
-    """What one voice is to do in a round."""
+    """What one participant is to do in a round."""
 
     kind: Literal["prepare", "contribute", "facilitate"]
     round: int
@@ -54,17 +54,17 @@ class State:
     Attributes:
         decision: what is decided.
         rounds: the whole ones.
-        heard: all events of the round at work, those too of voices that were asked in vain.
-        said: its contributions by participant.
+        round_events: all events of the round at work, those too of participants that were asked in vain.
+        contributions: those of the round at work, by participant.
         ready: what participants speak from, by participant.
-        quiet: whether nothing was heard since this round, or this session, began.
+        quiet: whether no event came since this round, or this session, began.
         late: whether the time of the session is up.
     """
 
     decision: Decision
     rounds: tuple[DecisionRound, ...] = ()
-    heard: tuple[Spoke | Prepared, ...] = ()
-    said: Mapping[str, Contribution] = field(default_factory=dict)
+    round_events: tuple[Spoke | Prepared, ...] = ()
+    contributions: Mapping[str, Contribution] = field(default_factory=dict)
     ready: Mapping[str, Prepared] = field(default_factory=dict)
     quiet: bool = True
     late: bool = False
@@ -77,12 +77,12 @@ class State:
     @property
     def missing(self) -> tuple[DecisionSeat, ...]:
         """Who has not contributed to the round at work."""
-        return tuple(each for each in self.decision.participants if each.id not in self.said)
+        return tuple(each for each in self.decision.participants if each.id not in self.contributions)
 
     @property
     def silent(self) -> bool:
-        """Whether nobody said anything that counts in the round at work."""
-        return all(each.excluded for each in self.said.values())
+        """Whether no contribution of the current round counts."""
+        return all(each.excluded for each in self.contributions.values())
 
     @property
     def ended(self) -> Ended | None:
@@ -107,18 +107,18 @@ def applied(state: State, event: Frozen) -> State:
     """
     match event:
         case Resumed():  # who was asked in vain is asked anew
-            said = {who: each for who, each in state.said.items() if not each.excluded}
-            return replace(state, said=said, quiet=True, late=False)
+            contributions = {who: each for who, each in state.contributions.items() if not each.excluded}
+            return replace(state, contributions=contributions, quiet=True, late=False)
         case TimeUp():
             late = replace(state, late=True)
             spoken = not state.missing and not state.silent
             return _closed(late, Proposal(failed=TIME_IS_UP, author=state.decision.facilitator)) if spoken else late
         case Spoke():
-            return _contributed(_heard(state, CONTRIBUTE, event), event, event.excluded)
+            return _contributed(_with_event(state, CONTRIBUTE, event), event, event.excluded)
         case Prepared() if event.failed:
-            return _contributed(_heard(state, PREPARE, event), event, f"its preparation failed: {event.failed}")
+            return _contributed(_with_event(state, PREPARE, event), event, f"its preparation failed: {event.failed}")
         case Prepared():
-            return replace(_heard(state, PREPARE, event), ready={**state.ready, event.participant: event})
+            return replace(_with_event(state, PREPARE, event), ready={**state.ready, event.participant: event})
         case Synthesised():
             _check_due(state, Step(FACILITATE, event.round, state.decision.facilitator))
             return _closed(state, _part(Proposal, event))
@@ -128,7 +128,7 @@ def applied(state: State, event: Frozen) -> State:
 
 def held(state: State) -> DecisionRound:
     """The round at work, all of whose contributions are there, before its synthesis."""
-    contributions = tuple(state.said[each.id] for each in state.decision.participants)
+    contributions = tuple(state.contributions[each.id] for each in state.decision.participants)
     counted = count(state.decision, contributions)
     before = state.rounds[-1] if state.rounds else None
     return DecisionRound(
@@ -137,8 +137,8 @@ def held(state: State) -> DecisionRound:
         contributions=contributions,
         count=counted,
         converged=before is not None and not counted.consensus and converged(state.decision, before, contributions),
-        started_at=state.heard[0].started_at,
-        seconds=max(sum(each.seconds for each in _of(state, who)) for who in state.said),
+        started_at=state.round_events[0].started_at,
+        seconds=max(sum(each.seconds for each in _of(state, who)) for who in state.contributions),
     )
 
 
@@ -166,7 +166,7 @@ def ended(decision: Decision, rounds: Sequence[DecisionRound]) -> Ended | None:
 
 
 def outcome_of(standing: Standing[State]) -> DecisionOutcome | None:
-    """What it comes to; no consensus where there is none. None: it goes on, or was interrupted."""
+    """The outcome, with or without consensus; None: it is running, or was interrupted."""
     if not (standing.over or standing.status == "paused"):
         return None
     state = standing.own
@@ -201,9 +201,9 @@ def _unready(state: State, seat: DecisionSeat) -> bool:
     return bool(seat.discussion or seat.critique) and seat.id not in state.ready
 
 
-def _heard(state: State, kind: Literal["prepare", "contribute"], event: Spoke | Prepared) -> State:
+def _with_event(state: State, kind: Literal["prepare", "contribute"], event: Spoke | Prepared) -> State:
     _check_due(state, Step(kind, event.round, event.participant))
-    return replace(state, heard=(*state.heard, event), quiet=False)
+    return replace(state, round_events=(*state.round_events, event), quiet=False)
 
 
 def _check_due(state: State, step: Step) -> None:
@@ -223,18 +223,18 @@ def _contributed(state: State, event: Spoke | Prepared, excluded: str) -> State:
         usage=sum((each.usage for each in _of(state, who)), Usage()),
         preparing=_preparing(state, who),
     )
-    return replace(state, said={**state.said, who: contribution})
+    return replace(state, contributions={**state.contributions, who: contribution})
 
 
 def _closed(state: State, made: Proposal) -> State:
     """The state after a whole round."""
     whole = held(state)
     whole = whole.model_copy(update={"synthesis": made, "seconds": round(whole.seconds + made.seconds, 4)})
-    return replace(state, rounds=(*state.rounds, whole), heard=(), said={}, quiet=True)
+    return replace(state, rounds=(*state.rounds, whole), round_events=(), contributions={}, quiet=True)
 
 
 def _of(state: State, participant: str) -> list[Spoke | Prepared]:
-    return [each for each in state.heard if each.participant == participant]
+    return [each for each in state.round_events if each.participant == participant]
 
 
 def _preparing(state: State, participant: str) -> Usage:

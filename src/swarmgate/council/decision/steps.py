@@ -1,4 +1,4 @@
-"""What each step of a decision asks and does."""
+"""Executes the steps of a decision: preparation, contributions, synthesis."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from swarmgate.agents.briefs.brief import cut
 from swarmgate.agents.context import AgentContext
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.decision import preparation
-from swarmgate.council.decision.answers import PROPOSAL, Said, form_of
+from swarmgate.council.decision.answers import PROPOSAL, TypedAnswer, form_of
 from swarmgate.council.decision.brief import (
+    as_participant,
     check_windows,
     contribution_brief,
     facilitation_brief,
     facilitator_of,
     prompt_tokens,
-    voice_of,
     voices_of,
 )
 from swarmgate.council.decision.model import (
@@ -56,7 +56,7 @@ class Deciding(DecisionRules, Pattern[Decision, State, DecisionOutcome]):
 
     def needs(self, request: Decision, context: CouncilContext) -> int:
         """The prompts of round 1."""
-        return prompt_tokens(request, context.voices)
+        return prompt_tokens(request, context.contexts)
 
     async def do(self, step: Hashable, state: State, context: CouncilContext) -> Sequence[Frozen]:
         """One preparation, contribution or synthesis.
@@ -102,10 +102,10 @@ async def _prepared(seat: DecisionSeat, number: int, state: State, context: Coun
 
 async def _spoke(seat: DecisionSeat, number: int, state: State, context: CouncilContext) -> Spoke:
     decision, started_at = state.decision, _now()
-    agent, ready = _agent(context, decision, voice_of(seat)), state.ready.get(seat.id)
+    agent, ready = _agent(context, decision, as_participant(seat)), state.ready.get(seat.id)
     brief = contribution_brief(decision, seat, agent, state.rounds, prepared=ready.text if ready else "")
-    heard = await ask(agent, brief, read=form_of(decision, seat))
-    text, typed = heard.value or ("", Said())
+    result = await ask(agent, brief, read=form_of(decision, seat))
+    text, typed = result.value or ("", TypedAnswer())
     return Spoke(
         id=message_id(number, decision.participants.index(seat) + 1),
         round=number,
@@ -115,10 +115,10 @@ async def _spoke(seat: DecisionSeat, number: int, state: State, context: Council
         stand=typed.stand,
         approves=typed.approves,
         ranking=typed.ranking,
-        excluded=heard.failed,
+        excluded=result.failed,
         prepared=ready.prepared if ready else "",
         started_at=started_at,
-        **heard.took,
+        **result.took,
     )
 
 
@@ -134,10 +134,10 @@ async def _synthesised(state: State, context: CouncilContext) -> Synthesised:
     decision, seat = state.decision, facilitator_of(state.decision)
     agent = _agent(context, decision, seat)
     last = ended(decision, (*state.rounds, round_)) is not None
-    heard = await ask(agent, facilitation_brief(decision, agent, state.rounds, round_, last=last), read=PROPOSAL)
-    text, points = heard.value or ("", ())
+    result = await ask(agent, facilitation_brief(decision, agent, state.rounds, round_, last=last), read=PROPOSAL)
+    text, points = result.value or ("", ())
     return Synthesised(
-        round=round_.number, text=text, open_points=points, failed=heard.failed, author=seat.id, **heard.took
+        round=round_.number, text=text, open_points=points, failed=result.failed, author=seat.id, **result.took
     )
 
 
@@ -152,12 +152,12 @@ def _silence(held: DecisionRound) -> CouncilFailed:
 
 
 def _agent(context: CouncilContext, decision: Decision, seat: Seat) -> AgentContext:
-    """The agent context of a voice under the bounds of one step."""
-    return bounded(context.voices.agent(seat), tokens=decision.tokens, timeout_s=decision.timeout_s)
+    """The agent context of a participant under the bounds of one step."""
+    return bounded(context.contexts.agent(seat), tokens=decision.tokens, timeout_s=decision.timeout_s)
 
 
 def _named(context: CouncilContext, decision: Decision, seat: Seat, begins: str) -> AgentContext:
-    """The same; what a voice lacks is told with its name, behind `begins`."""
+    """The same; what a participant lacks is told with its name, behind `begins`."""
     try:
         return _agent(context, decision, seat)
     except (ConfigError, CouncilRefused, MissingRequirement) as error:

@@ -1,4 +1,4 @@
-"""How a round of contributions becomes a consensus, or does not: pure rules, one for each strategy.
+"""Computes whether a round of contributions reached consensus, by one pure rule for each strategy.
 
 Only contributions that are not excluded count, and where fewer than half of all do there is no consensus. The order
 of participants changes nothing, and who abstains never agrees. Shares and means are exact: 2 of 3 reach 2/3.
@@ -118,10 +118,14 @@ def _weighted(decision: Decision, counted: Sequence[Contribution]) -> _Finding:
 
 def _facilitator(decision: Decision, counted: Sequence[Contribution]) -> _Finding:
     """The named participant decides."""
-    said = next((each for each in counted if each.participant == decision.facilitator), None)
-    if said is None or said.stand is None:
+    contribution = next((each for each in counted if each.participant == decision.facilitator), None)
+    if contribution is None or contribution.stand is None:
         return _Finding(False, Fraction(0), f"{decision.facilitator}, who decides, said nothing that counts")
-    return _Finding(said.stand is Stand.AGREE, _level(said), f"{said.participant} decides: {said.stand}")
+    return _Finding(
+        contribution.stand is Stand.AGREE,
+        _level(contribution),
+        f"{contribution.participant} decides: {contribution.stand}",
+    )
 
 
 def _approval(decision: Decision, counted: Sequence[Contribution]) -> _Finding:
@@ -130,14 +134,14 @@ def _approval(decision: Decision, counted: Sequence[Contribution]) -> _Finding:
     most = max(votes.values(), default=0)
     leaders = [option for option in votes if votes[option] == most]
     share = Fraction(most, len(counted))
-    told = f"{most} of {len(counted)} approve of"
+    text = f"{most} of {len(counted)} approve of"
     if not most:
         return _Finding(False, share, "nobody approves of any option")
     if len(leaders) > 1:
-        return _Finding(False, share, f"a tie at the top: {told} {_listed(leaders)} each")
+        return _Finding(False, share, f"a tie at the top: {text} {_listed(leaders)} each")
     if share <= _HALF:
-        return _Finding(False, share, f"{told} {leaders[0]}; it takes more than half")
-    return _Finding(True, share, f"{told} {leaders[0]}", leaders[0])
+        return _Finding(False, share, f"{text} {leaders[0]}; it takes more than half")
+    return _Finding(True, share, f"{text} {leaders[0]}", leaders[0])
 
 
 def _ranked(decision: Decision, counted: Sequence[Contribution]) -> _Finding:
@@ -181,8 +185,8 @@ _RULES: Mapping[Strategy, Callable[[Decision, Sequence[Contribution]], _Finding]
 # --- inside ---
 
 
-def _level(said: Contribution) -> Fraction:
-    return Fraction(0) if said.agreement is None else exact(said.agreement)
+def _level(contribution: Contribution) -> Fraction:
+    return Fraction(0) if contribution.agreement is None else exact(contribution.agreement)
 
 
 def _agreeing(counted: Sequence[Contribution]) -> tuple[Fraction, str]:
@@ -191,22 +195,22 @@ def _agreeing(counted: Sequence[Contribution]) -> tuple[Fraction, str]:
     return Fraction(agree, len(counted)), f"{agree} of {len(counted)} agree"
 
 
-def _vote(decision: Decision, said: Contribution) -> object:
+def _vote(decision: Decision, contribution: Contribution) -> object:
     """Where somebody stands, for a comparison."""
     match decision.strategy:
         case Strategy.APPROVAL:
-            return frozenset(said.approves)
+            return frozenset(contribution.approves)
         case Strategy.RANKED:
-            return said.ranking
+            return contribution.ranking
         case _:
-            return said.stand
+            return contribution.stand
 
 
-def _stands(decision: Decision, said: Contribution, choice: str) -> Stand | None:
+def _stands(decision: Decision, contribution: Contribution, choice: str) -> Stand | None:
     """The stand of a contribution; of a ballot: abstained where it is empty, agreed where it is for the choice."""
     if decision.strategy not in VOTING:
-        return said.stand
-    named = said.approves if decision.strategy is Strategy.APPROVAL else said.ranking
+        return contribution.stand
+    named = contribution.approves if decision.strategy is Strategy.APPROVAL else contribution.ranking
     if not named:
         return Stand.ABSTAIN
     for_it = choice in named if decision.strategy is Strategy.APPROVAL else named[0] == choice

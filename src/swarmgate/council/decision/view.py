@@ -1,4 +1,4 @@
-"""What is made of the record of a decision: its texts, its lines for a terminal, and what is told as it goes on.
+"""Renders a decision: its files, its lines for a terminal, and progress messages.
 
 For people: what came of it, who stood where and said what, who did not count and why, what is open; in lines for a
 terminal, and as markdown, in which words of models stay words.
@@ -22,10 +22,10 @@ from swarmgate.council.decision.model import (
     Strategy,
 )
 from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, PREPARE, State, Step, outcome_of
-from swarmgate.council.participants.prose import said_in, shortened
+from swarmgate.council.participants.answer_prose import shortened, text_under
 from swarmgate.council.records.lifecycle import Completed, Standing, Stopped
 from swarmgate.council.views import markdown, stream
-from swarmgate.council.views.words import cost, indented
+from swarmgate.council.views.formatting import cost, indented
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.text.markdown import line
 from swarmgate.domain.usage import Usage
@@ -42,7 +42,7 @@ PAGE, RESULT = "artifacts/outcome.md", "result.json"
 _GIST = 300
 """Characters of a contribution that are told as it comes."""
 
-_SHOWN = 1_000
+_MOST_LENGTH = 1_000
 """Characters of a contribution that a terminal shows; the page has all of it."""
 
 
@@ -117,15 +117,15 @@ def rule_of(decision: Decision) -> str:
     return _RULES[decision.strategy].format(bar=decision.bar, facilitator=decision.facilitator)
 
 
-def stand_of(decision: Decision, said: Contribution) -> str:
+def stand_of(decision: Decision, contribution: Contribution) -> str:
     """Where a contribution stands, in a few words: `agrees, 0.80`; `approves of Postgres, SQLite`."""
-    if said.excluded:
+    if contribution.excluded:
         return "excluded"
     if decision.strategy is Strategy.APPROVAL:
-        return f"approves of {', '.join(said.approves)}" if said.approves else "approves of none"
+        return f"approves of {', '.join(contribution.approves)}" if contribution.approves else "approves of none"
     if decision.strategy is Strategy.RANKED:
-        return f"ranks {' > '.join(said.ranking)}" if said.ranking else "ranks none"
-    return f"{said.stand}s, {said.agreement:.2f}" if said.stand else "says nothing"
+        return f"ranks {' > '.join(contribution.ranking)}" if contribution.ranking else "ranks none"
+    return f"{contribution.stand}s, {contribution.agreement:.2f}" if contribution.stand else "says nothing"
 
 
 def record_lines(record: DecisionRecord) -> list[str]:
@@ -178,7 +178,7 @@ def _rounds(decision: Decision, rounds: tuple[DecisionRound, ...], form: _Form) 
         for each in held.contributions:
             yield _stand(decision, each, form)
             yield from (f"  model {form.line(each.model)}",) if each.model else ()
-            yield from form.prose(shortened(said_in(each.text))[0])
+            yield from form.prose(shortened(text_under(each.text))[0])
         yield f"Count: {form.line(held.count.why)}{'; nothing moved' if held.converged else ''}"
         if held.synthesis and held.synthesis.failed:
             author, failed = held.synthesis.author, form.line(held.synthesis.failed)
@@ -200,7 +200,7 @@ def _stand(decision: Decision, each: Contribution, form: _Form) -> str:
 # --- what is told as it goes on ---
 
 
-def begins(steps: Sequence[Step], state: State) -> Iterator[stream.PatternEvent]:
+def progress_of_steps(steps: Sequence[Step], state: State) -> Iterator[stream.PatternEvent]:
     """A round, and who is asked: those that prepare first, too."""
     told = {"pattern": "decision", "id": state.decision.id, "number": state.number}
     if state.quiet:
@@ -216,8 +216,8 @@ def begins(steps: Sequence[Step], state: State) -> Iterator[stream.PatternEvent]
             yield stream.StepStarted(**told, step=PREPARE, who=(each.who,))
 
 
-def tells(event: Frozen, before: Standing[State], after: Standing[State]) -> Iterator[stream.PatternEvent]:
-    """Each contribution, each whole round, why it ends early, and what it comes to so far where the time was up."""
+def progress_of_event(event: Frozen, before: Standing[State], after: Standing[State]) -> Iterator[stream.PatternEvent]:
+    """Progress events: contributions, complete rounds, convergence, and the outcome so far where the time was up."""
     state, told = after.own, {"pattern": "decision", "id": after.id}
     match event:
         case Spoke():
@@ -236,17 +236,17 @@ def tells(event: Frozen, before: Standing[State], after: Standing[State]) -> Ite
 
 
 def _contributed(state: State, participant: str, usage: Usage) -> stream.Contributed:
-    said = state.said[participant]
+    contribution = state.contributions[participant]
     return stream.Contributed(
         pattern="decision",
         id=state.decision.id,
-        number=said.round,
+        number=contribution.round,
         step=CONTRIBUTE,
-        message=said.id,
-        who=said.participant,
-        what=stand_of(state.decision, said),
-        text=cut(said.text, _GIST, "..."),
-        failed=said.excluded,
+        message=contribution.id,
+        who=contribution.participant,
+        what=stand_of(state.decision, contribution),
+        text=cut(contribution.text, _GIST, "..."),
+        failed=contribution.excluded,
         usage=usage,
     )
 
@@ -281,7 +281,7 @@ def _converged(state: State) -> Iterator[stream.PatternEvent]:
 
 def _short(text: str) -> Iterator[str]:
     cut = text.strip()
-    cut = cut if len(cut) <= _SHOWN else f"{cut[:_SHOWN].rstrip()} ... ({len(cut):,} characters)"
+    cut = cut if len(cut) <= _MOST_LENGTH else f"{cut[:_MOST_LENGTH].rstrip()} ... ({len(cut):,} characters)"
     return (f"  > {line}".rstrip() for line in cut.splitlines())
 
 

@@ -1,1 +1,1 @@
-"""Structured discussions: experts who oppose each other, rounds of typed messages, what is measured, a synthesis."""
+"""The discussion pattern: opposed experts exchange typed messages in rounds, which are measured and synthesized."""

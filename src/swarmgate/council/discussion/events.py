@@ -1,4 +1,4 @@
-"""What goes on record of a discussion, beside what all records share."""
+"""Events that only records of discussions have."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class CastConfirmed(Frozen):
     cast: Cast
 
 
-class Said(Frozen):
-    """One voice is done with its part of a step, or failed in it; it was asked at `started_at`, in UTC."""
+class MessageAdded(Frozen):
+    """One participant is done with its part of a step, or failed in it; it was asked at `started_at`, in UTC."""
 
     type: Literal["said"] = "said"
     message: Message
@@ -44,12 +44,12 @@ class Said(Frozen):
 
     @property
     def usage(self) -> Usage:
-        """What the voice used."""
+        """What the participant used."""
         return self.message.usage
 
 
-class Heard(Frozen):
-    """The user was heard after a step, with a message or without a word; the step is over."""
+class UserConsulted(Frozen):
+    """The user was asked after a step, and gave a message or none; the step is over."""
 
     type: Literal["heard"] = "heard"
     message: Message | None = None
@@ -63,7 +63,7 @@ class Chosen(Frozen):
 
 
 class Paused(Frozen):
-    """The user goes on later."""
+    """The user paused the discussion."""
 
     type: Literal["paused"] = "paused"
 
@@ -80,4 +80,4 @@ class Concluded(Frozen):
         return self.conclusion.usage
 
 
-EVENTS = (CastProposed, ModeChanged, CastConfirmed, Said, Heard, Chosen, Paused, Concluded)
+EVENTS = (CastProposed, ModeChanged, CastConfirmed, MessageAdded, UserConsulted, Chosen, Paused, Concluded)

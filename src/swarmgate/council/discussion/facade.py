@@ -1,9 +1,9 @@
-"""The facade of the council: discussions.
+"""Facade of discussions: start, resume, list and read them.
 
 record = await Swarm(path).council.discuss("How should sessions be kept?", mode="lightweight")
 """
 
-# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither participants nor models
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import Any, cast
 
 from swarmgate.council.discussion.argument.graph import graph
 from swarmgate.council.discussion.model import Cast, Discussion, DiscussionRecord, Expert, Mode
-from swarmgate.council.discussion.people import FOLLOWING, People
 from swarmgate.council.discussion.personas import given
 from swarmgate.council.discussion.request import mode_of
 from swarmgate.council.discussion.rules import RULES, DiscussionSummary, completed
 from swarmgate.council.discussion.state import State
+from swarmgate.council.discussion.user_choices import FOLLOWING, People
 from swarmgate.council.discussion.view.page import page
-from swarmgate.council.discussion.view.words import all_rounds
+from swarmgate.council.discussion.view.phrases import all_rounds
 from swarmgate.council.records.record import Record
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.council.views.stream import PatternEvent, Started
@@ -72,12 +72,12 @@ class Discussions:
             id: its name; empty: the time and four letters.
             tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
             usd: the same in US dollars; None: `[council] usd`.
-            timeout_s: the longest time of one voice in one step, 1 to 900; None: `[council] timeout_s`.
+            timeout_s: the longest time of one participant in one step, 1 to 900; None: `[council] timeout_s`.
             on_event: told of everything that happens.
 
         Raises:
             CouncilRefused: it cannot be held as asked; the message names the parameter and its limit.
-            ConfigError, MissingRequirement: a voice has no model or no key.
+            ConfigError, MissingRequirement: a participant has no model or no key.
             WaitingForUser: `people` want to be asked later; the cast is on record.
             CouncilFailed: nobody gave anything that counts.
             BudgetExhausted: a budget is used up; `resume_discussion` goes on.
@@ -102,14 +102,14 @@ class Discussions:
             whole_s=settings.whole_s,
             user=user,
         )
-        voices = self._models(discussion)
-        if not user and (known := self._shared.cached(DISCUSSION, discussion, voices, cache=cache)):
+        seat_models = self._models(discussion)
+        if not user and (known := self._shared.cached(DISCUSSION, discussion, seat_models, cache=cache)):
             return self._again(known, on_event)
         held = await self._shared.hold(
             DISCUSSION,
             discussion,
             allowance=self._shared.allowance.but(usd=usd, tokens=tokens),
-            models=voices,
+            models=seat_models,
             own=Session(people or FOLLOWING),
             on_event=cast("Callable[..., None] | None", on_event),
         )
@@ -117,14 +117,14 @@ class Discussions:
 
     async def resume_discussion(
         self,
-        id: str,  # noqa: A002 - as above
+        id: str,  # noqa: A002 - the field's name
         *,
         people: People | None = None,
         tokens: int | None = None,
         usd: float | None = None,
         on_event: Callable[[PatternEvent], None] | None = None,
     ) -> DiscussionRecord:
-        """Goes on with a discussion that was prepared, paused or interrupted; gives one that is over at once.
+        """Resumes a discussion that was prepared, paused or interrupted; returns one that is over at once.
 
         Args:
             id: of the discussion.
@@ -144,8 +144,10 @@ class Discussions:
         models: dict[str, str] = {}
         with suppress(ConfigError):  # a model that is asked for, and that nobody of its cast needs, may be gone
             models = self._models(state.discussion)
-        own, heard = Session(people or FOLLOWING, begun=state), cast("Callable[..., None] | None", on_event)
-        held = await self._shared.resume(DISCUSSION, id, tokens=tokens, usd=usd, models=models, own=own, on_event=heard)
+        own, listener = Session(people or FOLLOWING, begun=state), cast("Callable[..., None] | None", on_event)
+        held = await self._shared.resume(
+            DISCUSSION, id, tokens=tokens, usd=usd, models=models, own=own, on_event=listener
+        )
         return _there(held)
 
     # --- look ---
@@ -154,7 +156,7 @@ class Discussions:
         """Every discussion, the newest first; `parts`: those that were held as a part of another record, too."""
         return tuple(self._shared.rows(RULES, parts=parts))
 
-    def discussion_record(self, id: str) -> DiscussionRecord:  # noqa: A002 - as above
+    def discussion_record(self, id: str) -> DiscussionRecord:  # noqa: A002 - the field's name
         """All that is kept of a discussion, checked; a cast that waits as its text has it.
 
         Raises:
@@ -163,7 +165,7 @@ class Discussions:
         """
         return RULES.outcome(self._shared.standing(RULES, id))
 
-    def discussion_documents(self, id: str) -> dict[str, str]:  # noqa: A002 - as above
+    def discussion_documents(self, id: str) -> dict[str, str]:  # noqa: A002 - the field's name
         """Every text of a discussion's record by its name, such as `artifacts/synthesis.md`.
 
         Raises:
@@ -173,7 +175,7 @@ class Discussions:
         texts = {name: documents.get(id, name) or "" for name in documents.names(self._shared.record(RULES, id).id)}
         return texts | {JOURNAL: documents.lines(id).whole_lines().decode()}
 
-    def discussion_page(self, id: str) -> str:  # noqa: A002 - as above
+    def discussion_page(self, id: str) -> str:  # noqa: A002 - the field's name
         """A discussion as one HTML page that loads nothing: who countered whom, and positions over the rounds.
 
         Raises:
@@ -182,7 +184,7 @@ class Discussions:
         record = self.discussion_record(id)
         return page(record, graph(all_rounds(record)))
 
-    def discussion_places(self, id: str) -> dict[str, str]:  # noqa: A002 - as above
+    def discussion_places(self, id: str) -> dict[str, str]:  # noqa: A002 - the field's name
         """The file of each of those texts; or where in the database it is."""
         root, documents = self._project.folder.root, self._shared.records.documents
         places = {name: documents.place(id, name) for name in documents.names(id)}
@@ -197,24 +199,24 @@ class Discussions:
         record = RULES.outcome(known.standing)
         if on_event is not None:
             state, asked = known.standing.own, record.discussion
-            told = {"pattern": RULES.name, "id": known.id}
-            on_event(Started(**told, title=asked.topic, who=RULES.who(state), most=asked.rounds, resumed=True))
+            common = {"pattern": RULES.name, "id": known.id}
+            on_event(Started(**common, title=asked.topic, who=RULES.who(state), most=asked.rounds, resumed=True))
             on_event(completed(record).model_copy(update={"usage": Usage(), "seconds": 0.0}))
         text = f"answered from the record of {known.id}: the same was discussed before, and nothing has changed since"
         self._project.notice(text)
         return record
 
     def _models(self, discussion: Discussion) -> dict[str, str]:
-        """The model of every voice, by its name; of experts that are yet to be made, under an empty one."""
+        """The model of every participant, by its name; of experts that are yet to be made, under an empty one."""
         own = {role: discussion.models.get(role, "") for role in discussion.extent.roles}
         own |= {each.id: each.model for each in discussion.experts} or {"": ""}
         return {name: self._model(name, model) for name, model in own.items()}
 
     def _model(self, name: str, model: str) -> str:
-        """The name of the model that a voice has after all settings.
+        """The name of the model that a participant has after all settings.
 
         Raises:
-            ConfigError: it has none, or none that can be; names the voice.
+            ConfigError: it has none, or none that can be; names the participant.
         """
         from swarmgate.agents.contexts import PARTICIPANT, seat_config
         from swarmgate.domain.review.votes import Seat

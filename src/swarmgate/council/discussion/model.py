@@ -1,4 +1,4 @@
-"""What a discussion is made of: experts, tensions, rounds of typed messages, the synthesis and its files' words.
+"""Data model of a discussion: experts, tensions, rounds of typed messages, and the conclusion.
 
 A discussion has no verdict. Its experts and four fixed roles work on a question without a clear answer; what they say
 is kept as messages that swarmgate names (`r2-msg-007`) and that relate to each other by a closed set of links. Counts
@@ -42,7 +42,7 @@ class Extent(Frozen):
 
     `calls` bounds what is contributed in one round: the messages of its steps 3 to 6 (arguments, attacks, responses,
     the analogy), those that a rule forces included. Positions, the moderator's and the historian's are not among them,
-    and a voice that is asked once more, because its answer could not be read, makes one message all the same.
+    and a participant that is asked once more, because its answer could not be read, makes one message all the same.
     """
 
     experts: tuple[int, int]
@@ -218,7 +218,7 @@ class Assessment(Camel):
 
 
 class Message(Camel):
-    """What one voice said in one step.
+    """The message of one participant in one step.
 
     `text` is its prose; by step it has a `position` (POSITION, and RESPOND where it moved), a `framing`, a `shift`, an
     `assessment`. `links` go to messages of earlier steps; `unresolved` are ids that it named and that it was not shown.

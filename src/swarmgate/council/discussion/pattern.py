@@ -1,4 +1,4 @@
-"""The pattern of discussions: its steps, done with the voices and with the user."""
+"""Executes the steps of a discussion with its participants and the user."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from swarmgate.council.discussion.events import (
     CastProposed,
     Chosen,
     Concluded,
-    Heard,
+    MessageAdded,
     ModeChanged,
     Paused,
-    Said,
+    UserConsulted,
 )
 from swarmgate.council.discussion.model import (
     MODERATOR,
@@ -29,40 +29,40 @@ from swarmgate.council.discussion.model import (
     Message,
     Mode,
 )
-from swarmgate.council.discussion.people import FOLLOWING, Confirmed, Pause, People
 from swarmgate.council.discussion.personas import PROPOSED
 from swarmgate.council.discussion.request import check, check_cast, checked_choice, in_mode
 from swarmgate.council.discussion.rules import DiscussionRules
 from swarmgate.council.discussion.state import (
+    AskParticipant,
     Choose,
     Conclude,
     ConfirmCast,
+    ConsultUser,
     Due,
     Fail,
-    Hear,
     MakeCast,
-    Say,
     State,
     next_round,
 )
 from swarmgate.council.discussion.steps.cast import cast_for, masked_cast
 from swarmgate.council.discussion.steps.conclusion import concluded
 from swarmgate.council.discussion.steps.messages import message_of
-from swarmgate.council.discussion.steps.table import Table, provisional, seated, topic_sections
-from swarmgate.council.participants.prose import shortened
+from swarmgate.council.discussion.steps.participants import Participants, provisional, seated, topic_sections
+from swarmgate.council.discussion.user_choices import FOLLOWING, Confirmed, Pause, People
+from swarmgate.council.participants.answer_prose import shortened
 from swarmgate.council.pattern import Pattern, Where
-from swarmgate.council.records.lifecycle import Standing, Unanswering
+from swarmgate.council.records.lifecycle import ExcludedFromCache, Standing
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.review.votes import message_id
 from swarmgate.errors import CouncilFailed
 from swarmgate.llm.limits.worktime import standing_still
 
-_STEERED = Unanswering(why="the user steered it")
+_STEERED = ExcludedFromCache(why="the user steered it")
 
 
 @dataclass
 class Session:
-    """What a session of a discussion works with beside its voices: who answers for the user, and all agent contexts.
+    """The working state of a discussion's session: who answers for the user, and all agent contexts.
 
     Args:
         people: the user.
@@ -71,18 +71,18 @@ class Session:
 
     people: People = FOLLOWING
     begun: State | None = None
-    _table: Table | None = field(default=None, init=False)
+    _participants: Participants | None = field(default=None, init=False)
 
-    def table(self, discussion: Discussion, cast: Cast | None, context: CouncilContext) -> Table:
+    def participants(self, discussion: Discussion, cast: Cast | None, context: CouncilContext) -> Participants:
         """Everybody at the table; agent contexts are made once for a cast.
 
         Raises:
             ConfigError, MissingRequirement: somebody has no model, named.
             CouncilRefused: topic and material do not fit somebody's window.
         """
-        there, cast = self._table, cast or provisional(discussion)
+        there, cast = self._participants, cast or provisional(discussion)
         if there is None or (there.discussion, there.cast) != (discussion, cast):
-            there = self._table = seated(discussion, cast, context.voices)
+            there = self._participants = seated(discussion, cast, context.contexts)
         return there
 
 
@@ -95,7 +95,7 @@ class Discussing(DiscussionRules, Pattern[Discussion, State, DiscussionRecord]):
         check(request)
         session: Session = context.own
         state = session.begun or State(request)
-        session.table(state.discussion, state.cast, context)
+        session.participants(state.discussion, state.cast, context)
 
     async def do(self, step: Hashable, state: State, context: CouncilContext) -> Sequence[Frozen]:
         """Does a step.
@@ -113,18 +113,20 @@ class Discussing(DiscussionRules, Pattern[Discussion, State, DiscussionRecord]):
                 return (await _cast(state, context, session),)
             case ConfirmCast():
                 return await _confirmed(state, context, session)
-            case Say() as say:
+            case AskParticipant() as action:
                 began = datetime.now(UTC).isoformat(timespec="milliseconds")
-                table = session.table(state.discussion, state.cast, context)
+                participants = session.participants(state.discussion, state.cast, context)
                 held = state.held or next_round(state)
-                return (Said(message=await message_of(say, held, state.rounds, table), started_at=began),)
-            case Hear() as hear:
-                return await _heard(hear, state, session)
+                return (
+                    MessageAdded(message=await message_of(action, held, state.rounds, participants), started_at=began),
+                )
+            case ConsultUser() as action:
+                return await _consulted(action, state, session)
             case Choose():
                 return await _chosen(state, context, session)
             case Conclude():
-                table = session.table(state.discussion, state.cast, context)
-                return (Concluded(conclusion=await concluded(table, state.rounds)),)
+                participants = session.participants(state.discussion, state.cast, context)
+                return (Concluded(conclusion=await concluded(participants, state.rounds)),)
 
 
 DISCUSSION = Discussing()
@@ -136,8 +138,8 @@ DISCUSSION = Discussing()
 async def _cast(state: State, context: CouncilContext, session: Session) -> CastProposed:
     """A cast that waits to be confirmed; its text may be edited until then."""
     discussion = state.discussion
-    table = session.table(discussion, None, context)
-    made = await cast_for(table.agents[MODERATOR], discussion, topic_sections(discussion))
+    participants = session.participants(discussion, None, context)
+    made = await cast_for(participants.agents[MODERATOR], discussion, topic_sections(discussion))
     cast = masked_cast(made, context.records.clean, generated=not discussion.experts)
     _propose(cast, discussion, context)
     return CastProposed(cast=cast)
@@ -152,21 +154,21 @@ async def _confirmed(state: State, context: CouncilContext, session: Session) ->
     discussion = state.discussion
     cast = personas.proposed(context.records.documents, discussion.id, state.cast or Cast(experts=()))
     check_cast(cast, discussion)
-    session.table(discussion, cast, context)
+    session.participants(discussion, cast, context)
     try:
         with standing_still():
-            said = await session.people.confirm(discussion, cast)
+            reply = await session.people.confirm(discussion, cast)
     except Pause:
         return (Paused(),)
-    if isinstance(said, Confirmed):
+    if isinstance(reply, Confirmed):
         same = cast == state.cast
         return (CastConfirmed(cast=cast),) if same else (_STEERED, CastConfirmed(cast=cast))
-    if isinstance(said, Mode):
-        in_mode(discussion, said)
-        return (_STEERED, ModeChanged(mode=said))
-    check_cast(said, discussion)
-    changed = masked_cast(said, context.records.clean)
-    session.table(discussion, changed, context)
+    if isinstance(reply, Mode):
+        in_mode(discussion, reply)
+        return (_STEERED, ModeChanged(mode=reply))
+    check_cast(reply, discussion)
+    changed = masked_cast(reply, context.records.clean)
+    session.participants(discussion, changed, context)
     _propose(changed, discussion, context)
     return (_STEERED, CastConfirmed(cast=changed))
 
@@ -174,26 +176,26 @@ async def _confirmed(state: State, context: CouncilContext, session: Session) ->
 # --- the user ---
 
 
-async def _heard(hear: Hear, state: State, session: Session) -> Sequence[Frozen]:
+async def _consulted(action: ConsultUser, state: State, session: Session) -> Sequence[Frozen]:
     """What the user says after a step."""
     try:
         with standing_still():
-            said = await session.people.speak(_record(state), hear.step)
+            reply = await session.people.speak(_record(state), action.step)
     except Pause:
         return (Paused(),)
-    text, cut = shortened(said.strip())
+    text, cut = shortened(reply.strip())
     if not text:
-        return (Heard(),)
+        return (UserConsulted(),)
     message = Message(
-        id=message_id(hear.number, hear.messages + 1),
-        round=hear.number,
-        step=hear.step,
+        id=message_id(action.number, action.messages + 1),
+        round=action.number,
+        step=action.step,
         author=USER,
         text=text,
         human=True,
         noted=(cut,) if cut else (),
     )
-    return (_STEERED, Heard(message=message))
+    return (_STEERED, UserConsulted(message=message))
 
 
 async def _chosen(state: State, context: CouncilContext, session: Session) -> Sequence[Frozen]:
@@ -203,8 +205,8 @@ async def _chosen(state: State, context: CouncilContext, session: Session) -> Se
             choice = checked_choice(await session.people.choose(_record(state)), len(state.rounds))
     except Pause:
         return (Paused(),)
-    table = session.table(state.discussion, state.cast, context)
-    table.check_room(next_round(State(state.discussion, rounds=state.rounds, choices=(*state.choices, choice))))
+    participants = session.participants(state.discussion, state.cast, context)
+    participants.check_room(next_round(State(state.discussion, rounds=state.rounds, choices=(*state.choices, choice))))
     if choice.kind is ChoiceKind.PAUSE:
         return (Paused(),)
     steers = choice.by == "user" and (choice.kind is not ChoiceKind.FOLLOW or choice.constraint)

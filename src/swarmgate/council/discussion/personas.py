@@ -1,4 +1,4 @@
-"""A file of personas: who takes part in a discussion, given or corrected by hand, in TOML or JSON.
+"""Reads and edits a personas file (TOML or JSON), which defines the participants of a discussion.
 
 [[experts]]
 id = "security-lead"
@@ -36,8 +36,8 @@ from swarmgate.council.discussion.model import (
 )
 from swarmgate.council.discussion.request import FIXED, check_experts
 from swarmgate.council.limits import PARTICIPANTS, PERSONA
-from swarmgate.council.records.documents import Documents
-from swarmgate.council.requests import described
+from swarmgate.council.records.document_store import Documents
+from swarmgate.council.requests import request_file
 from swarmgate.errors import CouncilRefused
 
 Place = tuple[int | str, ...]
@@ -77,8 +77,8 @@ def given(
     for name in models:
         if name not in known:
             close = nearest(name, known)
-            told = f"did you mean `{close}`?" if close else f"known here: {', '.join(known)}"
-            raise CouncilRefused(f"`models` names {name!r:.60}, who does not take part; {told}")
+            message = f"did you mean `{close}`?" if close else f"known here: {', '.join(known)}"
+            raise CouncilRefused(f"`models` names {name!r:.60}, who does not take part; {message}")
     experts = tuple(
         each.model_copy(update={"model": models[each.id]}) if each.id in models else each for each in personas.experts
     )
@@ -122,7 +122,7 @@ def parsed(text: str, name: str) -> Cast:
         values = json.loads(text) if is_json else toml_text.loads(text)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
         raise CouncilRefused(f"{name} is not valid {'JSON' if is_json else 'TOML'}: {error}", hint=_HINT) from None
-    return cast_of(values, begins=lambda place: described.begins(name, "" if is_json else text, place))
+    return cast_of(values, begins=lambda place: request_file.begins(name, "" if is_json else text, place))
 
 
 def proposed(documents: Documents, record: str, cast: Cast) -> Cast:
@@ -144,8 +144,8 @@ def proposed(documents: Documents, record: str, cast: Cast) -> Cast:
     except (ValueError, TypeError, RecursionError) as error:
         raise CouncilRefused(f"{name} is not valid JSON: {error}", hint=_HINT) from None
     own = Cast.model_fields.keys() - PersonasFile.model_fields.keys()
-    kept = {key: each for key, each in values.items() if key not in own}
-    there = cast_of(kept, begins=lambda at: described.begins(name, "", at))
+    remaining = {key: each for key, each in values.items() if key not in own}
+    there = cast_of(remaining, begins=lambda at: request_file.begins(name, "", at))
     return cast.model_copy(update={"experts": there.experts, "tensions": there.tensions})
 
 
@@ -170,8 +170,8 @@ def written(cast: Cast) -> str:
     lines: list[str] = []
     for expert in cast.experts:
         values = expert.model_dump(by_alias=True)
-        kept = {key: values[key] for key in _KEYS if values[key] or key not in ("model", "system")}
-        lines += ["[[experts]]", *(f"{key} = {_quoted(value)}" for key, value in kept.items()), ""]
+        remaining = {key: values[key] for key in _KEYS if values[key] or key not in ("model", "system")}
+        lines += ["[[experts]]", *(f"{key} = {_quoted(value)}" for key, value in remaining.items()), ""]
     for each in cast.tensions:
         lines += ["[[tensions]]", f"between = [{', '.join(map(_quoted, each.between))}]"]
         lines += [f"axis = {_quoted(each.axis)}", f"description = {_quoted(each.description)}", ""]
@@ -189,7 +189,7 @@ def text_of(path: Path) -> str:
     Raises:
         CouncilRefused: it cannot be read, is no text, or far too long.
     """
-    return described.text_of(path, "personas file", hint="Give the path of a TOML or JSON file.", most=_MOST_BYTES)
+    return request_file.text_of(path, "personas file", hint="Give the path of a TOML or JSON file.", most=_MOST_BYTES)
 
 
 def _problems(file: PersonasFile) -> Iterable[tuple[Place, str]]:
@@ -234,8 +234,8 @@ def _mistake(error: ValidationError) -> tuple[Place, str]:
             return place, f"there are too many experts: the limit is {PARTICIPANTS}"
         case "too_short" if place == ("experts",):
             return place, f"there is no expert: the limit is {PARTICIPANTS}"
-    told = re.sub(r"^(Input|String|Tuple|List) should", "must", first["msg"].removeprefix("Value error, "))
-    return place, told.replace("valid tuple", "list")
+    message = re.sub(r"^(Input|String|Tuple|List) should", "must", first["msg"].removeprefix("Value error, "))
+    return place, message.replace("valid tuple", "list")
 
 
 def _known(place: Place) -> Iterable[str]:

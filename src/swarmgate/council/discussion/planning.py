@@ -1,11 +1,11 @@
-"""Which step of a round is due, and who is asked in it: decided from the messages so far, and from nothing else.
+"""Decides from the messages so far which step of a discussion round is due and which participants are asked.
 
 `Extent.calls` bounds the messages of ARGUE, ATTACK, RESPOND, ANALOGY and STRESS of one round. That reading of the
 issue's calls a round is the one whose numbers fit its modes, as argument + attack + response + analogy: lightweight
 2+1+2 = 5; standard 2+1+2+1 = 6 to 3+1+3+1 = 8; deep 3+1+3+1 = 8 to 4+1+4+1 = 10, and with both forced passes 12. So a
 forced pass takes the place of the analogy, then of the responders to whom fewest links go; one expert responds always.
-That leaves a cold lightweight round no room for both: its second attack stands for the stress pass. A voice that is
-asked once more, because its answer could not be read, still makes one contribution.
+That leaves a cold lightweight round no room for both: its second attack stands for the stress pass. A participant that
+is asked once more, because its answer could not be read, still makes one contribution.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COLD_BELOW, HOT_ABOVE = 2, 8
 _OPENING = (Step.POSITION, Step.FRAME, Step.ARGUE, Step.ATTACK)
 
 
-class Heat(Enum):
+class DisagreementLevel(Enum):
     """What the disagreement after the attack asks for."""
 
     COLD = "cold"
@@ -57,12 +57,18 @@ def next_step(held: DiscussionRound, before: Sequence[DiscussionRound], extent: 
     return Step.RECORD if HISTORIAN in extent.roles and Step.RECORD not in done else None
 
 
-def heat(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Heat:
+def disagreement_level(held: DiscussionRound, before: Sequence[DiscussionRound]) -> DisagreementLevel:
     """What was measured before the moderator asked, or until now where it did not."""
     asked = next((at for at, each in enumerate(held.messages) if each.step is Step.ASK), len(held.messages))
     until = held.model_copy(update={"messages": held.messages[:asked]})
     disagreement = measured(until, before).disagreement
-    return Heat.COLD if disagreement < COLD_BELOW else Heat.HOT if disagreement > HOT_ABOVE else Heat.FIT
+    return (
+        DisagreementLevel.COLD
+        if disagreement < COLD_BELOW
+        else DisagreementLevel.HOT
+        if disagreement > HOT_ABOVE
+        else DisagreementLevel.FIT
+    )
 
 
 def speakers(
@@ -91,7 +97,7 @@ def forced_by(
     """Which rule makes somebody speak, or be silent, in a step that is due; a phrase each."""
     if step is Step.ASK:
         disagreement = measured(held, before).disagreement
-        cold = heat(held, before) is Heat.COLD
+        cold = disagreement_level(held, before) is DisagreementLevel.COLD
         rule = f"below {COLD_BELOW}: what could go wrong" if cold else f"above {HOT_ABOVE}: common ground"
         return (f"after the attack, disagreement {disagreement:g} of 10 is {rule} is asked for",)
     if step is Step.ATTACK and step in held.done:
@@ -114,10 +120,10 @@ def _no_analogy(held: DiscussionRound, extent: Extent) -> tuple[str, ...]:
 
 def _forced(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Step | None:
     """The moderator's question and the second attack, where the measure asks for them."""
-    measure = heat(held, before)
-    if measure is not Heat.FIT and Step.ASK not in held.done:
+    measure = disagreement_level(held, before)
+    if measure is not DisagreementLevel.FIT and Step.ASK not in held.done:
         return Step.ASK
-    again = measure is Heat.COLD and held.done.count(Step.ATTACK) == 1
+    again = measure is DisagreementLevel.COLD and held.done.count(Step.ATTACK) == 1
     return Step.ATTACK if again else None
 
 

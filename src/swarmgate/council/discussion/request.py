@@ -1,4 +1,4 @@
-"""A discussion as it is asked for: every bound is checked here, before anybody is asked anything."""
+"""Validates the request for a discussion before a model is called."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ def mode_of(mode: Mode | str) -> Mode:
     with suppress(ValueError):
         return Mode(mode)
     close = nearest(str(mode), [str(each) for each in Mode])
-    told = f"did you mean `{close}`?" if close else f"it is one of {', '.join(Mode)}"
-    raise CouncilRefused(f"`mode` is {str(mode)!r:.60}: there is no such mode; {told}")
+    advice = f"did you mean `{close}`?" if close else f"it is one of {', '.join(Mode)}"
+    raise CouncilRefused(f"`mode` is {str(mode)!r:.60}: there is no such mode; {advice}")
 
 
 def checked_choice(choice: Choice, rounds: int) -> Choice:

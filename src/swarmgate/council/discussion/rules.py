@@ -1,4 +1,4 @@
-"""The rules of a discussion: what its record means, and what is told and made of it."""
+"""Rules of the discussion pattern: the fold of its record, its steps, views and progress messages."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from swarmgate.council.discussion.events import (
     CastProposed,
     Chosen,
     Concluded,
-    Heard,
-    Said,
+    MessageAdded,
+    UserConsulted,
 )
 from swarmgate.council.discussion.model import (
     MODERATOR,
@@ -22,16 +22,16 @@ from swarmgate.council.discussion.model import (
     DiscussionRound,
 )
 from swarmgate.council.discussion.personas import proposed
-from swarmgate.council.discussion.state import Due, MakeCast, Say, State, applied, due
+from swarmgate.council.discussion.state import AskParticipant, Due, MakeCast, State, applied, due
 from swarmgate.council.discussion.view.artifacts import SUMMARY, artifacts, summary
 from swarmgate.council.discussion.view.progress import beginning, newest, progress, what
-from swarmgate.council.records.documents import Documents
+from swarmgate.council.records.document_store import Documents
 from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, Status
 from swarmgate.council.records.rules import Rules
 from swarmgate.council.views.events import CouncilEvent
+from swarmgate.council.views.formatting import many
 from swarmgate.council.views.stream import Completed as Over
 from swarmgate.council.views.stream import Contributed, Converged, RoundCompleted, RoundStarted, StepStarted
-from swarmgate.council.views.words import many
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilFailed, SwarmError, WaitingForUser
 
@@ -109,7 +109,7 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         """progress.md, by every step that is whole."""
         del before
         held = [*after.own.rounds, *([after.own.partial] if after.own.partial else [])][-1:]
-        return {PROGRESS: newest(held[0])} if isinstance(event, Heard) and held else {}
+        return {PROGRESS: newest(held[0])} if isinstance(event, UserConsulted) and held else {}
 
     def title(self, state: State) -> str:
         """The topic."""
@@ -129,7 +129,7 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         return state.discussion.whole_s
 
     def status_after(self, error: SwarmError, standing: Standing[State]) -> Status:
-        """Failed where nothing came of a step; where time, a budget or a window ended, it is paused."""
+        """The status after an error: failed where a step failed; paused where time, a budget or a window ended."""
         if not standing.own.confirmed:
             return "prepared"
         return "failed" if isinstance(error, CouncilFailed) and not standing.late else "paused"
@@ -161,22 +161,24 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
 
     # --- what is told ---
 
-    def begins(self, steps: Sequence[Hashable], state: State) -> Iterable[CouncilEvent]:
+    def progress_of_steps(self, steps: Sequence[Hashable], state: State) -> Iterable[CouncilEvent]:
         """A round with its first step in this session, and every step."""
-        told = {"pattern": self.name, "id": state.discussion.id}
-        says = [each for each in steps if isinstance(each, Say)]
+        common = {"pattern": self.name, "id": state.discussion.id}
+        says = [each for each in steps if isinstance(each, AskParticipant)]
         if says and state.held:
             number, step = says[0].number, says[0].step
-            if not state.told:
-                yield RoundStarted(**told, number=number, most=self.most(state), title=state.held.direction)
-            yield StepStarted(**told, number=number, step=step, who=tuple(each.who for each in says))
+            if not state.spoken_in:
+                yield RoundStarted(**common, number=number, most=self.most(state), title=state.held.direction)
+            yield StepStarted(**common, number=number, step=step, who=tuple(each.who for each in says))
         elif any(isinstance(each, MakeCast) for each in steps):
-            yield StepStarted(**told, number=0, step="experts", who=(MODERATOR,))
+            yield StepStarted(**common, number=0, step="experts", who=(MODERATOR,))
 
-    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
+    def progress_of_event(
+        self, event: Frozen, before: Standing[State], after: Standing[State]
+    ) -> Iterable[CouncilEvent]:
         """Every contribution, every whole round, and an end before the last round."""
         match event:
-            case Heard():
+            case UserConsulted():
                 yield from self._contributed(event, after)
                 if len(after.own.rounds) > len(before.own.rounds):
                     yield self._round(after.own.rounds[-1], after)
@@ -186,26 +188,26 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
             case Completed():
                 yield completed(self.outcome(after))
             case Resumed():
-                yield from super().tells(event, before, after)
+                yield from super().progress_of_event(event, before, after)
             case _:
                 yield from self._contributed(event, after)
 
     def _contributed(self, event: Frozen, after: Standing[State]) -> Iterable[CouncilEvent]:
-        told = {"pattern": self.name, "id": after.id}
+        common = {"pattern": self.name, "id": after.id}
         match event:
             case CastProposed(cast=cast):
                 words = f"{many(len(cast.experts), 'expert')}, {many(len(cast.tensions), 'tension')}"
-                yield Contributed(**told, number=0, step="experts", who=MODERATOR, what=words, usage=cast.usage)
-            case Said(message=message):
+                yield Contributed(**common, number=0, step="experts", who=MODERATOR, what=words, usage=cast.usage)
+            case MessageAdded(message=message):
                 at = {"number": message.round, "step": message.step, "message": message.id, "who": message.author}
-                said = {"what": what(message), "text": beginning(message)}
-                yield Contributed(**told, **at, **said, failed=message.failed, usage=message.usage)
-            case Heard(message=message) if message is not None:
+                details = {"what": what(message), "text": beginning(message)}
+                yield Contributed(**common, **at, **details, failed=message.failed, usage=message.usage)
+            case UserConsulted(message=message) if message is not None:
                 at = {"number": message.round, "step": message.step, "message": message.id, "who": USER}
-                yield Contributed(**told, **at, text=beginning(message))
+                yield Contributed(**common, **at, text=beginning(message))
             case Concluded(conclusion=end):
-                said = {"who": end.author, "text": " ".join(end.executive_summary.split())}
-                yield Contributed(**told, number=0, step="conclude", **said, usage=end.usage)
+                details = {"who": end.author, "text": " ".join(end.executive_summary.split())}
+                yield Contributed(**common, number=0, step="conclude", **details, usage=end.usage)
 
     def _round(self, held: DiscussionRound, after: Standing[State]) -> RoundCompleted:
         counted = held.measured
@@ -213,16 +215,16 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         score = round(counted.disagreement / 10, 4) if counted else None
         return RoundCompleted(pattern=self.name, id=after.id, number=held.number, what=words, score=score)
 
-    def fails(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:
+    def progress_of_error(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:
         """Any error but that the user is waited for."""
-        return () if isinstance(error, WaitingForUser) else super().fails(error, standing)
+        return () if isinstance(error, WaitingForUser) else super().progress_of_error(error, standing)
 
 
 RULES = DiscussionRules()
 
 
 def completed(record: DiscussionRecord) -> Over:
-    """What is told when it is over."""
+    """The progress event of a completed discussion."""
     return Over(
         pattern=RULES.name,
         id=record.discussion.id,

@@ -1,4 +1,4 @@
-"""How far a discussion is, and what is due: a fold over its events, pure."""
+"""State of a discussion, folded from its events, and the steps that are due."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from swarmgate.council.discussion.events import (
     CastProposed,
     Chosen,
     Concluded,
-    Heard,
+    MessageAdded,
     ModeChanged,
     Paused,
-    Said,
+    UserConsulted,
 )
 from swarmgate.council.discussion.model import (
     Assessment,
@@ -37,7 +37,7 @@ from swarmgate.domain.review.votes import message_id
 from swarmgate.errors import IllegalMove
 
 _OF_EXPERTS = frozenset({Step.POSITION, Step.ARGUE, Step.RESPOND})
-"""Steps of several voices: where all of them fail, nothing was said, and the step is asked anew."""
+"""Steps of several participants: where all of them fail, nothing was said, and the step is asked anew."""
 
 _DIRECTIONS = {
     ChoiceKind.DEEP_DIVE: ("Go deeper into", "what divides you most"),
@@ -58,8 +58,8 @@ class ConfirmCast(NamedTuple):
     changes: int
 
 
-class Say(NamedTuple):
-    """A voice has its part in a step of a round: the message of that id."""
+class AskParticipant(NamedTuple):
+    """A participant has its part in a step of a round: the message of that id."""
 
     id: str
     who: str
@@ -67,7 +67,7 @@ class Say(NamedTuple):
     step: Step
 
 
-class Hear(NamedTuple):
+class ConsultUser(NamedTuple):
     """The user may speak, after a step of a round with so many messages."""
 
     number: int
@@ -92,7 +92,7 @@ class Fail(NamedTuple):
     hint: str = ""
 
 
-Due = MakeCast | ConfirmCast | Say | Hear | Choose | Conclude | Fail
+Due = MakeCast | ConfirmCast | AskParticipant | ConsultUser | Choose | Conclude | Fail
 
 
 # --- the state ---
@@ -110,8 +110,8 @@ class State:
     """How far a discussion is.
 
     `held` is the round at work with its whole steps; `turn` is the step that is due in it, `spoken` what was said in
-    that so far, in the order of arrival. `listening`: the step is whole, and the user's turn is due. `told`: something
-    was said in this round since a process has been at it.
+    that so far, in the order of arrival. `listening`: the step is whole, and the user's turn is due. `spoken_in`: a
+    message of this round came since a process has been at it.
     """
 
     discussion: Discussion
@@ -127,7 +127,7 @@ class State:
     conclusion: Conclusion | None = None
     paused: bool = False
     late: bool = False
-    told: bool = False
+    spoken_in: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -151,7 +151,7 @@ def due(state: State) -> Sequence[Due]:
     if state.paused or state.conclusion:
         return ()
     if state.late:
-        return (Fail(f"the {state.discussion.whole_s:g} s of one sitting (`whole_s`) are over; {_KEPT}"),)
+        return (Fail(f"the {state.discussion.whole_s:g} s of one sitting (`whole_s`) are over; {_RECORDED}"),)
     if not state.confirmed:
         return (ConfirmCast(state.changes) if state.cast else MakeCast(),)
     if state.held is None:
@@ -159,16 +159,16 @@ def due(state: State) -> Sequence[Due]:
     return _due_in(state, state.held)
 
 
-_KEPT = "finished steps are on record"
+_RECORDED = "finished steps are on record"
 
 
 def _due_in(state: State, held: DiscussionRound) -> Sequence[Due]:
-    """The steps that are due in a round: of the voices, those that have not spoken yet."""
+    """The steps that are due in a round: of the participants, those that have not spoken yet."""
     if state.turn is None:
         return ()
     step, who = state.turn
     if state.listening:
-        return (Hear(held.number, step, len(held.messages)),)
+        return (ConsultUser(held.number, step, len(held.messages)),)
     if state.silent:
         why = "; ".join(dict.fromkeys(each.failed for each in _in_order(state.spoken)))
         return (
@@ -180,7 +180,7 @@ def _due_in(state: State, held: DiscussionRound) -> Sequence[Due]:
     there = {each.author for each in state.spoken}
     first = len(held.messages) + 1
     ids = [message_id(held.number, first + at) for at in range(len(who))]
-    return [Say(id, each, held.number, step) for id, each in zip(ids, who, strict=True) if each not in there]  # noqa: A001 - the field's name
+    return [AskParticipant(id, each, held.number, step) for id, each in zip(ids, who, strict=True) if each not in there]  # noqa: A001 - the field's name
 
 
 # --- the fold ---
@@ -195,16 +195,16 @@ def applied(state: State, event: Frozen) -> State:
     match event:
         case Resumed():
             spoken = () if state.silent else state.spoken
-            return replace(state, spoken=spoken, paused=False, late=False, told=False)
+            return replace(state, spoken=spoken, paused=False, late=False, spoken_in=False)
         case TimeUp():
             return replace(state, late=True)
         case Paused():
             return replace(state, paused=True)
         case CastProposed() | ModeChanged() | CastConfirmed():
             return _cast(state, event)
-        case Said(message=message):
-            return _said(state, message, event.started_at)
-        case Heard(message=message):
+        case MessageAdded(message=message):
+            return _message_added(state, message, event.started_at)
+        case UserConsulted(message=message):
             return _heard(state, message)
         case Chosen(choice=choice):
             return _chosen(state, choice)
@@ -229,7 +229,7 @@ def _cast(state: State, event: CastProposed | ModeChanged | CastConfirmed) -> St
 
 def _opened(state: State) -> State:
     """With the next round open."""
-    return _turned(replace(state, held=next_round(state), told=False))
+    return _turned(replace(state, held=next_round(state), spoken_in=False))
 
 
 def _turned(state: State) -> State:
@@ -252,15 +252,15 @@ def _turned(state: State) -> State:
     return replace(state, rounds=whole, held=None, turn=None, choices=(*state.choices, *(bounds if over else ())))
 
 
-def _said(state: State, message: Message, started_at: str) -> State:
-    step = Say(message.id, message.author, message.round, message.step)
+def _message_added(state: State, message: Message, started_at: str) -> State:
+    step = AskParticipant(message.id, message.author, message.round, message.step)
     _insist(state.held is not None and step in _due_in(state, state.held), f"message {message.id} of {message.author}")
     held, turn = state.held, state.turn
     if held is None or turn is None:
         return state
     spoken = (*state.spoken, message)
     started = held.model_copy(update={"started_at": held.started_at or started_at})
-    after = replace(state, held=started, spoken=spoken, told=True)
+    after = replace(state, held=started, spoken=spoken, spoken_in=True)
     if len(spoken) < len(turn.who):
         return after
     of_all = turn.step in _OF_EXPERTS and state.cast is not None and len(turn.who) == len(state.cast.experts)

@@ -1,1 +1,1 @@
-"""A dispatch: tasks for voices, one alone, side by side, one after the other, or as the seats of a debate."""
+"""The dispatch pattern: tasks for participants, run singly, in parallel, in a chain, or as a debate."""

@@ -1,9 +1,9 @@
-"""The facade of the council: dispatched tasks.
+"""Facade of dispatches: start, resume, list and read them.
 
 result = await Swarm(path).council.dispatch(mode="parallel", tasks=[{"role": "reviewer", "text": "Review a.py"}])
 """
 
-# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither participants nor models
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Dispatches:
         tokens: int | None = None,
         usd: float | None = None,
     ) -> DispatchResult:
-        """Has voices work on tasks, and gives what came of each, in the order of the tasks.
+        """Has participants work on tasks, and returns the reply to each, in the order of the tasks.
 
         Args:
             mode: `single`, `parallel` (1 to 8 tasks), `chain` or `debate` (2 to 8).
@@ -54,7 +54,7 @@ class Dispatches:
 
         Raises:
             CouncilRefused: it cannot be held as asked; the hint lists modes and roles.
-            ConfigError, MissingRequirement: a voice has no model or no key.
+            ConfigError, MissingRequirement: a participant has no model or no key.
             CouncilFailed: no task has an output; that is on record.
             BudgetExhausted: a budget is used up, and no task has an output. Later: `DispatchResult.exhausted`.
         """
@@ -77,12 +77,12 @@ class Dispatches:
 
     async def resume_dispatch(
         self,
-        id: str,  # noqa: A002 - as above
+        id: str,  # noqa: A002 - the field's name
         *,
         tokens: int | None = None,
         usd: float | None = None,
     ) -> DispatchResult | None:
-        """Goes on with a dispatch as `Shared.resume` does."""
+        """Resumes a dispatch as `Shared.resume` does."""
         from swarmgate.council.dispatch.request import means
         from swarmgate.council.dispatch.steps import DISPATCHING
 
@@ -93,7 +93,7 @@ class Dispatches:
         """The ids of all dispatches, the newest first."""
         return self._shared.records.ids(RULES.name)
 
-    def dispatch_record(self, id: str) -> DispatchResult:  # noqa: A002 - as above
+    def dispatch_record(self, id: str) -> DispatchResult:  # noqa: A002 - the field's name
         """A dispatch that is on record.
 
         Raises:
@@ -122,7 +122,7 @@ class Dispatches:
     ) -> DispatchResult:
         from swarmgate.council.dispatch.request import in_words, means
         from swarmgate.council.dispatch.steps import DISPATCHING
-        from swarmgate.council.participants.session import TOGETHER
+        from swarmgate.council.participants.session import SHARED_BUDGET
 
         begins = where or in_words
         request = asked.model_copy(update={"id": name or new_id()})
@@ -133,7 +133,7 @@ class Dispatches:
             own=means(asked, self._project.config, begins),
             where=lambda place: begins(int(place[0]), str(place[1])),
         )
-        if result and result.exhausted and TOGETHER.get() is not None:  # a step is asked for all of it
+        if result and result.exhausted and SHARED_BUDGET.get() is not None:  # a step is asked for all of it
             account = self._shared.record(RULES, request.id).standing.own.account
             raise BudgetExhausted(result.exhausted, account=account)
         return result or self.dispatch_record(request.id)

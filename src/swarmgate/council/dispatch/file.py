@@ -1,4 +1,4 @@
-"""The file of a dispatch: TOML with `mode`, `question`, `rounds` and a `[[tasks]]` table for each task."""
+"""Reads a dispatch request from a TOML file with `mode`, `question`, `rounds` and `[[tasks]]` tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from swarmgate.config.refusals import unknown
 from swarmgate.council.dispatch.model import Dispatch
 from swarmgate.council.dispatch.request import Where, checked, mode_of
-from swarmgate.council.requests.described import begins, tables_of, text_of
+from swarmgate.council.requests.request_file import begins, tables_of, text_of
 from swarmgate.errors import CouncilRefused
 
 KEYS = ("mode", "question", "rounds", "tasks")

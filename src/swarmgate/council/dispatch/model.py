@@ -1,4 +1,4 @@
-"""What a dispatch is made of: what is asked for, what its record holds, a reply to each task, and the result."""
+"""Data model of a dispatch: the request, the events of its record, a reply to each task, and the result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Mode(StrEnum):
     DEBATE = "debate"
 
 
-def _said(value: str) -> str:
+def _non_empty(value: str) -> str:
     if not value:
         raise ValueError("must not be empty")
     return value
@@ -55,13 +55,13 @@ def _folder(value: str) -> str:
 class DispatchTask(Frozen):
     """One task: who is asked, as a role or as a participant of any name, and what.
 
-    `model` is `provider/model`; empty: the role's own, or the participants'. The voice finds its files in `folder`,
-    relative to the root of the repository; empty: the root itself.
+    `model` is `provider/model`; empty: the role's own, or the participants'. The participant finds its files in
+    `folder`, relative to the root of the repository; empty: the root itself.
     """
 
     role: DispatchRole | Literal[""] = ""
     participant: SeatId | Literal[""] = ""
-    text: Annotated[Text, AfterValidator(_said)]
+    text: Annotated[Text, AfterValidator(_non_empty)]
     model: Line = ""
     folder: Annotated[Line, AfterValidator(_folder)] = ""
 
@@ -73,7 +73,7 @@ class DispatchTask(Frozen):
 
     @property
     def name(self) -> str:
-        """What the voice is called."""
+        """What the participant is called."""
         return self.role or self.participant
 
 
@@ -90,7 +90,7 @@ class Dispatch(Frozen):
 class Means(NamedTuple):
     """What the settings say of a dispatch, as they are when it is begun, or gone on with.
 
-    `seats` are the voices of its tasks, each with its model; `bounds` are `[council]`.
+    `seats` are the participants of its tasks, each with its model; `bounds` are `[council]`.
     """
 
     seats: tuple[Seat, ...]
@@ -180,7 +180,7 @@ class Tried(Frozen):
 
 
 class Debated(Frozen):
-    """The tasks were debated, in a record of its own. `usage` is what it used since it was last said here.
+    """The tasks were debated, in a record of its own. `usage` is what it used since the last such event.
 
     `failed` says why there is no outcome: a budget where `exhausted` says so, that of `account`.
     """

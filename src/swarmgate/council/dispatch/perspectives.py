@@ -1,4 +1,4 @@
-"""From where a voice looks that speaks as a role: its own part of the system message."""
+"""System messages for participants of a dispatch that speak as a role, one for each role."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A dispatch as it is asked for: mode, tasks, rounds and question, checked before anybody is asked anything."""
+"""Validates the request for a dispatch (mode, tasks, rounds, question) before a model is called."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def in_words(task: int, key: str) -> str:
 
 
 def means(asked: Dispatch, config: Config, where: Where = in_words) -> Means:
-    """The voices of the tasks, with their role's models where they name none, and the bounds that hold.
+    """The participants of the tasks, with their role's models where they name none, and the bounds that hold.
 
     Raises:
         CouncilRefused: a role has no model.

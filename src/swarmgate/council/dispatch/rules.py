@@ -1,4 +1,4 @@
-"""The rules of a dispatch: which task is tried next, what a try changes, and what all of them come to. All is pure."""
+"""Rules of the dispatch pattern: which task is tried next, what an attempt changes, and the result."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class DispatchState:
         return tuple(self.reply(number) for number in range(1, len(self.asked.tasks) + 1))
 
     def reply(self, number: int) -> DispatchedReply:
-        """What became of a task: what its last try said, with what all of them used."""
+        """The reply to a task: that of its last attempt, with the usage of all attempts."""
         tried, name = self.of(number), self.asked.tasks[number - 1].name
         if not tried:
             return DispatchedReply(number=number, name=name, not_run=NOT_REACHED)
@@ -126,15 +126,15 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
         return DispatchState(request)
 
     def apply(self, state: DispatchState, event: Frozen) -> DispatchState:
-        """The state after one more event; what was ended without an output is done anew when it is taken up.
+        """The state after one more event; on resume tasks without an output are done again.
 
         Raises:
             IllegalMove: it may not stand there.
         """
         match event:
             case Resumed() if self._ended(state):
-                kept = tuple(each for each in state.tried if state.reply(each.number).succeeded)
-                return replace(state, tried=kept, debated=None)
+                succeeded = tuple(each for each in state.tried if state.reply(each.number).succeeded)
+                return replace(state, tried=succeeded, debated=None)
             case Tried():
                 if Try(event.number, len(state.of(event.number)) + 1) not in self.next(state):
                     raise IllegalMove(f"Task {event.number} of a dispatch was not due.")
@@ -194,15 +194,15 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
         failed = isinstance(error, BudgetExhausted) and self._ended(standing.own)
         return "failed" if failed else super().status_after(error, standing)
 
-    def goes_on(self, id: str) -> str:  # noqa: A002 - the field's name
-        """No command goes on with one."""
+    def resume_command(self, id: str) -> str:  # noqa: A002 - the field's name
+        """No command resumes a dispatch."""
         del id
         return ""
 
     # --- what is told ---
 
     def row(self, standing: Standing[DispatchState]) -> dict[str, str]:
-        """When it began, for people too; the mode, what came of it, and the title."""
+        """The row of a dispatch: when it began, the mode, the result, and the title."""
         found = self.outcome(standing)
         began = f"{found.started_at[:19].replace('T', ' ')} UTC"
         summary = found.summary if found.finished else f"{found.summary}, open"
@@ -218,7 +218,7 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
         return state.asked.question or state.asked.tasks[0].text
 
     def who(self, state: DispatchState) -> tuple[str, ...]:
-        """The voices."""
+        """The participants."""
         return tuple(task.name for task in state.asked.tasks)
 
     def most(self, state: DispatchState) -> int:
@@ -229,27 +229,27 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
         """`k/n succeeded`."""
         return self.outcome(standing).summary
 
-    def begins(self, steps: Sequence[Hashable], state: DispatchState) -> Iterable[CouncilEvent]:
+    def progress_of_steps(self, steps: Sequence[Hashable], state: DispatchState) -> Iterable[CouncilEvent]:
         """Who is asked."""
         for step in steps:
             if isinstance(step, Try):
-                told = {"pattern": self.name, "id": state.asked.id, "number": step.number}
-                yield stream.StepStarted(**told, step="", who=(state.asked.tasks[step.number - 1].name,))
+                common = {"pattern": self.name, "id": state.asked.id, "number": step.number}
+                yield stream.StepStarted(**common, step="", who=(state.asked.tasks[step.number - 1].name,))
 
-    def tells(
+    def progress_of_event(
         self, event: Frozen, before: Standing[DispatchState], after: Standing[DispatchState]
     ) -> Iterable[CouncilEvent]:
-        """What came of a try."""
+        """Progress events of an attempt."""
         del before
         if isinstance(event, Tried):
-            told = {"pattern": self.name, "id": after.id, "number": event.number, "step": ""}
+            common = {"pattern": self.name, "id": after.id, "number": event.number, "step": ""}
             who = after.own.asked.tasks[event.number - 1].name
             if event.not_run:
                 words = f"task {event.number}, {who} was not run: {event.not_run}"
-                yield stream.Told(pattern=self.name, id=after.id, kind="notice", text=words)
+                yield stream.Notice(pattern=self.name, id=after.id, kind="notice", text=words)
             else:
                 what = "" if event.failed else "answered"
-                yield stream.Contributed(**told, who=who, what=what, failed=event.failed, usage=event.usage)
+                yield stream.Contributed(**common, who=who, what=what, failed=event.failed, usage=event.usage)
 
     # --- inside ---
 
@@ -289,5 +289,5 @@ def _failure(state: DispatchState) -> str:
     """Why no task has an output."""
     if state.debated:
         return state.debated.failed
-    told = (f"task {each.number} ({each.name}): {each.failed or each.not_run}" for each in state.replies)
-    return f"0/{len(state.replies)} succeeded: {'; '.join(told)}"
+    problems = (f"task {each.number} ({each.name}): {each.failed or each.not_run}" for each in state.replies)
+    return f"0/{len(state.replies)} succeeded: {'; '.join(problems)}"

@@ -1,6 +1,6 @@
-"""A dispatch: tasks for voices, one alone, several side by side, one after the other, or as a debate.
+"""Executes a dispatch: tasks singly, in parallel, in a chain, or as a debate.
 
-Nobody writes: a voice is offered tools that read, and no others.
+Nobody writes: a participant is offered tools that read, and no others.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from swarmgate.council.dispatch.model import (
 from swarmgate.council.dispatch.request import in_words
 from swarmgate.council.dispatch.rules import DispatchRules, DispatchState, GiveUp, Hold, Try
 from swarmgate.council.dispatch.task_answer import LEAST_ROOM, answer, room_of
-from swarmgate.council.participants.overheard import overheard
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.call_recorder import with_recorder
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.run import run
 from swarmgate.domain.base import Frozen
@@ -55,7 +55,7 @@ class Dispatching(DispatchRules, Pattern[Dispatch, DispatchState, DispatchResult
     """A dispatch that is worked on; `own` of its context is its `Means`."""
 
     def check(self, request: Dispatch, context: CouncilContext, where: Where) -> None:
-        """Insists that every voice can be had, and reads its task whole."""
+        """Insists that every participant can be had, and reads its task whole."""
         for number in range(1, len(request.tasks) + 1):
             _agent(number, request, context, where)
         if request.mode is Mode.DEBATE:
@@ -85,12 +85,12 @@ DISPATCHING = Dispatching()
 
 
 async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tried:
-    """What a voice answers; its failure is its own."""
+    """What a participant answers; its failure is its own."""
     asked, number = state.asked, step.number
     if state.exhausted:
         return Tried(number=number, not_run=state.exhausted, exhausted=True, account=state.account)
     task, began, own = asked.tasks[number - 1], time.monotonic(), _means(context)
-    agent, heard = overheard(context.voices.agent(own.seats[number - 1], folder=task.folder))
+    agent, recorder = with_recorder(context.contexts.agent(own.seats[number - 1], folder=task.folder))
     before = state.reply(number - 1).text if asked.mode is Mode.CHAIN and number > 1 else ""
     found: dict[str, Any] = {"model": agent.model.name}
     try:
@@ -99,14 +99,14 @@ async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tr
         text = cut(ending.value, MOST_OUTPUT, "")
         found |= {"text": text, "cut": len(ending.value) - len(text), "model": ending.model}
     except BudgetExhausted as error:
-        found |= {"failed" if heard.usage.calls else "not_run": error.message}
+        found |= {"failed" if recorder.usage.calls else "not_run": error.message}
         found |= {"exhausted": True, "account": error.account}
     except TimeoutError:
         found |= {"failed": f"no answer within {own.bounds.timeout_s:g} s", "again": True}
     except (ModelError, MissingRequirement) as error:
         found |= {"failed": error.message, "again": isinstance(error, ModelError)}
     seconds = round(time.monotonic() - began, 3)
-    return Tried(number=number, usage=heard.usage, prompt_hash=heard.prompt_hash, seconds=seconds, **found)
+    return Tried(number=number, usage=recorder.usage, prompt_hash=recorder.prompt_hash, seconds=seconds, **found)
 
 
 async def _debated(state: DispatchState, context: CouncilContext) -> Debated:
@@ -151,13 +151,13 @@ def _means(context: CouncilContext) -> Means:
 
 
 def _placed(context: CouncilContext, asked: Dispatch) -> CouncilContext:
-    """The surroundings of its debate: each voice reads the folder of its task."""
+    """The surroundings of its debate: each participant reads the folder of its task."""
     folders = {task.name: task.folder for task in asked.tasks}
-    return replace(context, voices=Placed(context.voices, folders), own={})
+    return replace(context, contexts=FolderContexts(context.contexts, folders), own={})
 
 
 def _agent(number: int, asked: Dispatch, context: CouncilContext, where: Where) -> AgentContext:
-    """The agent context of a task's voice.
+    """The agent context of a task's participant.
 
     Raises:
         CouncilRefused: it cannot be had, or the text does not fit its window.
@@ -168,17 +168,17 @@ def _agent(number: int, asked: Dispatch, context: CouncilContext, where: Where) 
         return where((number, key)) or in_words(number, key)
 
     try:
-        agent = context.voices.agent(_means(context).seats[number - 1], folder=task.folder)
+        agent = context.contexts.agent(_means(context).seats[number - 1], folder=task.folder)
     except UsageError as error:
         key = "folder" if task.folder and "folder" in error.message else "model"
         raise CouncilRefused(f"{begins(key)}{task.name}: {error.message}", hint=error.hint) from error
     except MissingRequirement as error:
-        told, hint = error.message, error.hint
+        message, hint = error.message, error.hint
         if task.role and not task.model:  # its model is that of the role, which the settings name
             named = {"`participant`": f"`{task.role}`", "[roles.participant]": f"[roles.{task.role}]"}
             for ours, theirs in named.items():
-                told, hint = told.replace(ours, theirs), hint.replace(ours, theirs)
-        raise MissingRequirement(f"{begins('model')}{task.name}: {told}", hint=hint) from error
+                message, hint = message.replace(ours, theirs), hint.replace(ours, theirs)
+        raise MissingRequirement(f"{begins('model')}{task.name}: {message}", hint=hint) from error
     most = agent.limits.section_chars // 2
     if len(task.text) > most:
         raise CouncilRefused(
@@ -196,7 +196,7 @@ def _agent(number: int, asked: Dispatch, context: CouncilContext, where: Where) 
 
 
 def _replies(tasks: Sequence[DispatchTask], rounds: Sequence[Round]) -> tuple[DispatchedReply, ...]:
-    """What each voice of a debate said in its last round; nothing where none is whole."""
+    """What each participant of a debate said in its last round; nothing where none is whole."""
     if not rounds:
         return ()
     spoken = [speech for each in rounds for speech in each.speeches]
@@ -215,16 +215,16 @@ def _replies(tasks: Sequence[DispatchTask], rounds: Sequence[Round]) -> tuple[Di
 
 
 @dataclass(frozen=True)
-class Placed:
-    """Voices whose files are rooted in the folders of their tasks."""
+class FolderContexts:
+    """Participants whose files are rooted in the folders of their tasks."""
 
-    voices: Voices
+    contexts: ContextFactory
     folders: Mapping[str, str]
 
     def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
-        """As `Voices.agent`."""
-        return self.voices.agent(seat, folder=folder or self.folders.get(seat.id, ""))
+        """As `ContextFactory.agent`."""
+        return self.contexts.agent(seat, folder=folder or self.folders.get(seat.id, ""))
 
     def parent(self) -> AgentContext | None:
-        """As `Voices.parent`."""
-        return self.voices.parent()
+        """As `ContextFactory.parent`."""
+        return self.contexts.parent()

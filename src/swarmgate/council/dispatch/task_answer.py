@@ -1,4 +1,4 @@
-"""One voice at one task of a dispatch: what it is told, and what it answers."""
+"""Asks one participant to do one task of a dispatch and returns its answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOTE = (
 
 
 async def answer(agent: AgentContext, task: DispatchTask, before: str = "") -> Ending[str]:
-    """What the voice says.
+    """What the participant says.
 
     Args:
         agent: its context.
@@ -39,9 +39,9 @@ async def answer(agent: AgentContext, task: DispatchTask, before: str = "") -> E
     text = task.text
     if before and PREVIOUS in text:
         text = text.replace(PREVIOUS, _quoted(before, room_of(task, size)))
-    told = Section("The output before yours", _within(before, size), _NOTE)
-    brief = Brief(ROLE, STEP, participant=task.name, sections=(told, Section("The task", text, whole=True)))
-    return await speak(agent, brief, answer=_said)
+    previous = Section("The output before yours", _within(before, size), _NOTE)
+    brief = Brief(ROLE, STEP, participant=task.name, sections=(previous, Section("The task", text, whole=True)))
+    return await speak(agent, brief, answer=_non_empty)
 
 
 def room_of(task: DispatchTask, size: int) -> int:
@@ -55,7 +55,7 @@ def room_of(task: DispatchTask, size: int) -> int:
     return (size - (len(task.text) - places * len(PREVIOUS))) // places
 
 
-def _said(text: str) -> str:
+def _non_empty(text: str) -> str:
     if not any(map(str.isprintable, text.split())):
         raise Refused("The answer has no words. Answer the task in text.")
     return text
@@ -65,9 +65,9 @@ def _quoted(output: str, size: int) -> str:
     """An output as a block inside of a text, of at most `size` characters with its fence; what is left out is noted."""
     room = size - _FENCE
     while True:
-        shown = _within(output, room)
-        fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", shown)), default=0))
-        block = f"\n{fence}text\n{shown}\n{fence}\n"
+        fitted = _within(output, room)
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", fitted)), default=0))
+        block = f"\n{fence}text\n{fitted}\n{fence}\n"
         if len(block) <= size or room <= _NOTE_SIZE:
             return block
         room //= 2  # a fence is longer than any run of backticks inside of it
@@ -77,5 +77,5 @@ def _within(output: str, size: int) -> str:
     """The output in at most `size` characters, with a note of what is left out."""
     if len(output) <= size:
         return output
-    kept = max(0, size - _NOTE_SIZE)
-    return cut(output, kept, f"\n[... {len(output) - kept:,} characters of it left out ...]")
+    size_left = max(0, size - _NOTE_SIZE)
+    return cut(output, size_left, f"\n[... {len(output) - size_left:,} characters of it left out ...]")

@@ -1,4 +1,4 @@
-"""A dispatch to be read: for programs, and as lines of a terminal."""
+"""Renders a dispatch as JSON-ready data and as lines for a terminal."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ def lines(result: DispatchResult, words: Mapping[str, list[str]], *, tasks: bool
 
     Args:
         result: the dispatch.
-        words: what the voices of its debate said in the last round, as prose and vote.
+        words: what the participants of its debate said in the last round, as prose and vote.
         tasks: with what was asked.
     """
     rounds = f" of at most {result.rounds} rounds" if result.rounds else ""
     spent = cost(result.usage, result.seconds)
-    told = [f"Dispatch {result.id}: {result.mode}{rounds}, {result.summary} ({spent})"]
+    lines = [f"Dispatch {result.id}: {result.mode}{rounds}, {result.summary} ({spent})"]
     if result.question:
-        told += [f"Question: {result.question}"]
+        lines += [f"Question: {result.question}"]
     for number, reply in enumerate(result.replies):
-        told += ["", *_reply(reply, result.tasks[number].text if tasks else "", words.get(reply.name))]
+        lines += ["", *_reply(reply, result.tasks[number].text if tasks else "", words.get(reply.name))]
     if outcome := result.outcome:
-        told += ["", f"{outcome.verdict}, by {outcome.decided_by}; all of it: swarm debate show {outcome.id}"]
-        told += [outcome.synthesis.summary] if outcome.synthesis else []
+        lines += ["", f"{outcome.verdict}, by {outcome.decided_by}; all of it: swarm debate show {outcome.id}"]
+        lines += [outcome.synthesis.summary] if outcome.synthesis else []
     if result.exhausted or result.failed:
-        told += ["", f"It ended early: {result.exhausted}" if result.exhausted else f"It failed: {result.failed}"]
+        lines += ["", f"It ended early: {result.exhausted}" if result.exhausted else f"It failed: {result.failed}"]
     if not result.finished:
-        told += ["", "It is going on, or was ended before it was done."]
-    return told
+        lines += ["", "It is going on, or was ended before it was done."]
+    return lines
 
 
 def _reply(reply: DispatchedReply, asked: str, words: list[str] | None) -> list[str]:
     model = f"{reply.model}, " if reply.model else ""
-    told = [f"[{reply.number}] {reply.name} ({model}{cost(reply.usage, reply.seconds)})"]
-    told += [f"> {line}" for line in asked.splitlines()]
+    lines = [f"[{reply.number}] {reply.name} ({model}{cost(reply.usage, reply.seconds)})"]
+    lines += [f"> {line}" for line in asked.splitlines()]
     if reply.not_run:
-        return [*told, f"Not run: {reply.not_run}"]
+        return [*lines, f"Not run: {reply.not_run}"]
     if reply.failed:
         tries = f" {reply.tries} times" if reply.tries > 1 else ""
-        return [*told, f"FAILED{tries}: {reply.failed}"]
-    return [*told, *(words or [reply.text]), *([f"[... {reply.cut:,} characters left out ...]"] if reply.cut else [])]
+        return [*lines, f"FAILED{tries}: {reply.failed}"]
+    return [*lines, *(words or [reply.text]), *([f"[... {reply.cut:,} characters left out ...]"] if reply.cut else [])]

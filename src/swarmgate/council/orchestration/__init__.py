@@ -1,4 +1,4 @@
-"""Orchestrations described in Python: the same description as the TOML file, from public functions.
+"""The orchestration pattern, which combines councils as steps; public functions describe one in Python.
 
 from swarmgate.council.orchestration import map_reduce, parallel, sequence, step, when
 
@@ -24,8 +24,8 @@ from swarmgate.council.decision.model import DecisionSeat
 from swarmgate.council.discussion.model import Expert
 from swarmgate.council.dispatch.model import DispatchTask
 from swarmgate.council.limits import DEPTH
-from swarmgate.council.orchestration.bounds import Problem, checked, meant, spelled
 from swarmgate.council.orchestration.model import KINDS, Condition, Orchestration, Step, Value
+from swarmgate.council.orchestration.validation import Problem, checked, meant, spelled
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilRefused
 
@@ -33,7 +33,7 @@ __all__ = ["map_reduce", "parallel", "sequence", "step", "when"]
 
 
 def sequence(*steps: Step, title: str = "", id: str = "", tokens: int | None = None, usd: float | None = None) -> Any:  # noqa: A002 - the field's name
-    """The orchestration that does these steps in order; `tokens` and `usd` bound what all of them use together.
+    """The orchestration that does these steps in order; `tokens` and `usd` bound their total usage.
 
     Raises:
         CouncilRefused: it cannot be carried out; the message names the step and the key.
@@ -46,7 +46,7 @@ def sequence(*steps: Step, title: str = "", id: str = "", tokens: int | None = N
         raise refused(error) from None
 
 
-def step(kind: str, id: str = "", /, **options: Any) -> Step:  # noqa: A002 - as above
+def step(kind: str, id: str = "", /, **options: Any) -> Step:  # noqa: A002 - the field's name
     """One step: debate, discuss, decide, critique, dispatch or ask, with the keys that it has in a TOML file.
 
     Raises:
@@ -55,13 +55,13 @@ def step(kind: str, id: str = "", /, **options: Any) -> Step:  # noqa: A002 - as
     return _made({**options, "kind": kind, **({"id": id} if id else {})})
 
 
-def parallel(id: str, /, *steps: Step, **options: Any) -> Step:  # noqa: A002 - as above
+def parallel(id: str, /, *steps: Step, **options: Any) -> Step:  # noqa: A002 - the field's name
     """Steps that are done at once; options are `at_once` and `least`."""
     return _made({**options, "kind": "parallel", "id": id, "steps": steps})
 
 
 def map_reduce(
-    id: str,  # noqa: A002 - as above
+    id: str,  # noqa: A002 - the field's name
     items: Sequence[str] | str,
     step: Step,
     reduce: Step | None = None,
@@ -128,8 +128,8 @@ def read(error: ValidationError, place: tuple[int | str, ...] = ()) -> Problem:
             return Problem(where, "has half of a character (a lone surrogate), which no text can have")
         case "model_type" | "model_attributes_type" | "dict_type":
             return Problem(where, "must be a table")
-    said = first["msg"].removeprefix("Value error, ").replace("valid tuple", "list").replace("Tuple", "List")
-    return Problem(where, re.sub(r"^(Input|String|List) should", "must", said))
+    message = first["msg"].removeprefix("Value error, ").replace("valid tuple", "list").replace("Tuple", "List")
+    return Problem(where, re.sub(r"^(Input|String|List) should", "must", message))
 
 
 def _unknown_kind(given: Any) -> str:
@@ -143,7 +143,7 @@ def _unknown_kind(given: Any) -> str:
 
 def _without_kinds(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
     """The place in the file: without the words of the kinds that the unions add, and without those of other unions."""
-    kept: list[int | str] = []
+    places: list[int | str] = []
     for at, part in enumerate(loc):
         before = loc[at - 1] if at else ""
         of_a_step = (
@@ -152,10 +152,10 @@ def _without_kinds(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
             or (isinstance(before, int) and loc[at - 2] in {"steps", "otherwise"})
         )
         if not (of_a_step and part in KINDS and at + 1 <= len(loc) and not _is_key(loc, at)):
-            kept.append(part)
-    while kept and (kept[-1] in _TYPES or str(kept[-1]).startswith("literal[")):
-        kept.pop()
-    return tuple(kept)
+            places.append(part)
+    while places and (places[-1] in _TYPES or str(places[-1]).startswith("literal[")):
+        places.pop()
+    return tuple(places)
 
 
 def _is_key(loc: tuple[int | str, ...], at: int) -> bool:

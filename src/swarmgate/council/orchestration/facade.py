@@ -1,9 +1,9 @@
-"""The facade of orchestrations.
+"""Facade of orchestrations: start, resume, list and read them.
 
 outcome = await Swarm(path).council.orchestrate(Path("pipeline.toml"), tokens=200_000)
 """
 
-# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither participants nor models
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pydantic import ValidationError
 
 from swarmgate.config import is_program
 from swarmgate.config.sections import unknown_provider
-from swarmgate.council.orchestration.bounds import Problem, checked, models, problems, spelled
 from swarmgate.council.orchestration.model import MapStep, Orchestration
+from swarmgate.council.orchestration.references import Place
 from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord
 from swarmgate.council.orchestration.rules import RULES
-from swarmgate.council.orchestration.texts import Place
+from swarmgate.council.orchestration.validation import Problem, checked, models, problems, spelled
 from swarmgate.council.records.lifecycle import Resumed
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.usage import Allowance
@@ -77,13 +77,13 @@ class Orchestrations:
 
     async def resume_orchestration(
         self,
-        id: str,  # noqa: A002 - as above
+        id: str,  # noqa: A002 - the field's name
         *,
         tokens: int | None = None,
         usd: float | None = None,
         on_event: OnEvent | None = None,
     ) -> OrchestrationOutcome:
-        """Goes on after the last finished step; gives the outcome at once where it is complete.
+        """Resumes after the last finished step; returns the outcome at once where it is complete.
 
         Args:
             id: of the orchestration.
@@ -127,7 +127,7 @@ class Orchestrations:
         """The ids of all orchestrations, the newest first."""
         return self._shared.records.ids(RULES.name)
 
-    def orchestration_record(self, id: str) -> OrchestrationRecord:  # noqa: A002 - as above
+    def orchestration_record(self, id: str) -> OrchestrationRecord:  # noqa: A002 - the field's name
         """All that is kept of an orchestration.
 
         Raises:
@@ -143,24 +143,24 @@ class Orchestrations:
     ) -> OrchestrationOutcome:
         from swarmgate.council.context import CouncilContext
         from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
-        from swarmgate.council.participants.session import TOGETHER, Together, opened
+        from swarmgate.council.participants.session import SHARED_BUDGET, SharedBudget, open_session
         from swarmgate.council.run import run
         from swarmgate.council.views.progress import teller
 
         checked(asked)
-        name, goes_on, records = f"{RULES.name}-{asked.id}", RULES.goes_on(asked.id), self._shared.records
+        name, goes_on, records = f"{RULES.name}-{asked.id}", RULES.resume_command(asked.id), self._shared.records
         try:
-            async with opened(self._project, name, allowance=allowance, resume=goes_on) as voices:
-                together = Together(asked.id, Owner("session", name), allowance, self._runner.used(asked.id))
-                token = TOGETHER.set(together)
+            async with open_session(self._project, name, allowance=allowance, resume=goes_on) as contexts:
+                shared = SharedBudget(asked.id, Owner("session", name), allowance, self._runner.used(asked.id))
+                token = SHARED_BUDGET.set(shared)
                 try:
                     record = records.begin(ORCHESTRATION, asked, allowance=allowance)
                     work = Work(self._runner, RULES.apply(replace(record.standing.own, asked=asked), Resumed()))
-                    context = CouncilContext(voices, records, teller(self._project.listener, on_event), work)
+                    context = CouncilContext(contexts, records, teller(self._project.listener, on_event), work)
                     await run(ORCHESTRATION, record, context, allowance=allowance)
                     outcome = work.outcome(record.standing.own)
                 finally:
-                    TOGETHER.reset(token)
+                    SHARED_BUDGET.reset(token)
         except BudgetExhausted as error:
             hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{error.option(name)}"
             raise error.with_hint(hint) from error

@@ -1,4 +1,4 @@
-"""The file of an orchestration: TOML, or Python that defines `orchestration`. Mistakes are told with file and line."""
+"""Reads an orchestration from a TOML file, or a Python file that defines `orchestration`; reports file and line."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from types import ModuleType
 from pydantic import ValidationError
 
 from swarmgate.council.orchestration import read as problem_of
-from swarmgate.council.orchestration.bounds import Problem, problems
 from swarmgate.council.orchestration.model import Orchestration
-from swarmgate.council.requests.described import begins, tables_of, text_of
+from swarmgate.council.orchestration.validation import Problem, problems
+from swarmgate.council.requests.request_file import begins, tables_of, text_of
 from swarmgate.errors import CouncilRefused, SwarmError
 
 _MODULE = "orchestration"
@@ -83,8 +83,8 @@ def _run(path: Path, text: str) -> object:
     except BaseException as error:  # noqa: BLE001 - the user's own file may raise anything
         frames = (each for each in traceback.extract_tb(error.__traceback__) if each.filename == str(path))
         line = max((f", line {each.lineno}" for each in list(frames)[-1:]), default="")
-        told = error.message if isinstance(error, SwarmError) else f"{type(error).__name__}: {error}"
-        raise CouncilRefused(f"{path}{line}: {told[:2000]}", hint=_HINT) from None
+        message = error.message if isinstance(error, SwarmError) else f"{type(error).__name__}: {error}"
+        raise CouncilRefused(f"{path}{line}: {message[:2000]}", hint=_HINT) from None
 
 
 @contextmanager

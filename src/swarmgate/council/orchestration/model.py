@@ -1,4 +1,4 @@
-"""What an orchestration is made of: steps that are patterns of the council, and how they are put together.
+"""Data model of an orchestration: steps that run council patterns, combined by groups, maps and conditions.
 
 Steps are done in their order. `parallel` does several at once, `map` one for each item and then perhaps `reduce`; any
 step may depend `when` on a typed outcome of an earlier one, and have others in its place `otherwise`. What must hold
@@ -34,7 +34,7 @@ Value = bool | int | float | str
 
 
 def _voice(value: Any) -> Any:
-    """A voice that is written as on the command line, `ID` or `ID=provider/model`, as a table."""
+    """A participant that is written as on the command line, `ID` or `ID=provider/model`, as a table."""
     if not isinstance(value, str):
         return value
     name, sign, model = (part.strip() for part in value.partition("="))
@@ -76,11 +76,11 @@ class Condition(Frozen):
 
     def __str__(self) -> str:
         return " and ".join(
-            f"{self.step}.{self.field} {name.replace('_', ' ')} {_said(value)}" for name, value in self.tests.items()
+            f"{self.step}.{self.field} {name.replace('_', ' ')} {_spelled(value)}" for name, value in self.tests.items()
         )
 
 
-def _said(value: Value) -> str:
+def _spelled(value: Value) -> str:
     """A value as a TOML file has it."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -96,7 +96,7 @@ class _Step(Frozen):
 
 
 class _About(_Step):
-    """A step of several voices or rounds: what it is about, and its own bounds within those of the orchestration."""
+    """A step of several participants or rounds: its subject, and its own bounds within those of the orchestration."""
 
     material: Text = ""
     files: tuple[str, ...] = ()
@@ -163,7 +163,7 @@ class CritiqueStep(_Bounded):
 
 
 class DispatchStep(_Step):
-    """Tasks for voices that only read: the arguments of `Council.dispatch`."""
+    """Tasks for participants that only read: the arguments of `Council.dispatch`."""
 
     kind: Literal["dispatch"] = "dispatch"
     mode: DispatchMode
@@ -173,7 +173,7 @@ class DispatchStep(_Step):
 
 
 class AskStep(_Step):
-    """One voice on one task: a dispatch of one; see `DispatchTask`."""
+    """One participant on one task: a dispatch of one; see `DispatchTask`."""
 
     kind: Literal["ask"] = "ask"
     text: Text

@@ -1,4 +1,4 @@
-"""How the steps of an orchestration ended, and all of it: what is kept, and what conditions and later texts see."""
+"""Results of the steps of an orchestration and of the whole, as conditions and later steps see them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class StepResult(Frozen):
 
     @property
     def output(self) -> str:
-        """What came of it; nothing where it is not done."""
+        """The output; empty where the step is not done."""
         return self.text if self.status == "done" else ""
 
     @property
@@ -72,7 +72,7 @@ class OrchestrationOutcome(Frozen):
 
     @property
     def all_failed(self) -> bool:
-        """Whether nothing came of anything."""
+        """Whether every step failed."""
         return bool(self.failures) and not any(_done(step) for step in self.steps)
 
 

@@ -1,4 +1,4 @@
-"""The rules of orchestrations: which patterns are due now, and how the steps ended that those patterns make up.
+"""Rules of the orchestration pattern: which steps are due, and the results of groups of steps.
 
 A step is whole when every pattern in it has ended, or is not due; the next one begins then. The first that fails stops
 all of it, but for one whose failure a later step waits for. What failed is due again when the record is taken up, what
@@ -19,10 +19,10 @@ from swarmgate.council.orchestration.state import (
     Ended,
     State,
     advanced,
-    hindered,
-    look,
     members,
     outcome_of,
+    progress_of,
+    skip_reason,
     under_way,
 )
 from swarmgate.council.records.lifecycle import Resumed, Standing, Status, Stopped, TimeUp
@@ -67,7 +67,7 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
                 return state
             case Ended(step=name, result=result):
                 at = Do(name, result.id, result.part)
-                if state.step is None or at not in look(state, state.step)[0]:
+                if state.step is None or at not in progress_of(state, state.step)[0]:
                     raise IllegalMove(f"The orchestration {state.asked.id} has no {result.label} to do now.")
                 whole = result.model_copy(update={"usage": state.spent.get(at.key, Usage()) + result.usage})
                 return advanced(replace(state, ended={**state.ended, at.key: whole}, begins=False))
@@ -77,7 +77,7 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
         """The patterns of the next step that are due, so many at once as it says."""
         if state.step is None:
             return ()
-        due, _ = look(state, state.step)
+        due, _ = progress_of(state, state.step)
         return due[: state.step.at_once] if isinstance(state.step, (ParallelStep, MapStep)) else due[:1]
 
     def over(self, state: State) -> bool:
@@ -123,8 +123,8 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
         """How it stands, and how many of its steps are done."""
         asked, done = standing.own.asked, len(standing.own.steps)
         title = asked.title or ", ".join(step.id for step in asked.steps)
-        told = {"id": standing.id, "began": standing.created_at, "status": self.record(standing).status}
-        return {**told, "steps": f"{done}/{len(asked.steps)}", "title": title}
+        row = {"id": standing.id, "began": standing.created_at, "status": self.record(standing).status}
+        return {**row, "steps": f"{done}/{len(asked.steps)}", "title": title}
 
     def damaged(self, id: str, began: str, why: str) -> dict[str, str]:  # noqa: A002, ARG002 - as of the rules
         """What is damaged stands in the place of the title."""
@@ -157,30 +157,32 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
         outcome = self.outcome(standing)
         return f"{len(outcome.steps)} steps, {len(outcome.failures)} failures" if outcome else ""
 
-    def begins(self, steps: Sequence[Hashable], state: State) -> Iterator[CouncilEvent]:  # noqa: ARG002 - one step's
+    def progress_of_steps(self, steps: Sequence[Hashable], state: State) -> Iterator[CouncilEvent]:  # noqa: ARG002 - one step's
         """The step, and of a group all that is in it."""
         if not state.begins or state.step is None:
             return
         yield self._round(state, len(state.steps))
-        if isinstance(state.step, (ParallelStep, MapStep)) and not hindered(state.step, state.known):
-            told = {"pattern": self.name, "id": state.asked.id, "number": len(state.steps) + 1}
-            yield stream.StepStarted(**told, step=state.step.id, who=members(state.step))
+        if isinstance(state.step, (ParallelStep, MapStep)) and not skip_reason(state.step, state.known):
+            common = {"pattern": self.name, "id": state.asked.id, "number": len(state.steps) + 1}
+            yield stream.StepStarted(**common, step=state.step.id, who=members(state.step))
 
-    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
-        """What came of a pattern, of the steps that are whole with it, and of all of it."""
-        told, first = {"pattern": self.name, "id": after.id}, len(before.own.steps)
+    def progress_of_event(
+        self, event: Frozen, before: Standing[State], after: Standing[State]
+    ) -> Iterable[CouncilEvent]:
+        """Progress events of a finished pattern, of the steps it completes, and of the whole."""
+        common, first = {"pattern": self.name, "id": after.id}, len(before.own.steps)
         if isinstance(event, Ended):
-            yield stream.Contributed(**told, number=first + 1, **_said(event.result))
+            yield stream.Contributed(**common, number=first + 1, **_contribution(event.result))
             for at, result in enumerate(after.own.steps[first:], start=first):
                 if at > first:
                     yield self._round(after.own, at)
-                yield stream.RoundCompleted(**told, number=at + 1, what=_what(result))
+                yield stream.RoundCompleted(**common, number=at + 1, what=_what(result))
         if isinstance(event, Stopped) and after.own.failed:
-            hint = f"Go on with: {self.goes_on(after.id)}"
-            yield stream.Erred(**told, code="STEP_FAILED", why=event.why, hint=hint)
-        yield from super().tells(event, before, after)
+            hint = f"Go on with: {self.resume_command(after.id)}"
+            yield stream.Erred(**common, code="STEP_FAILED", why=event.why, hint=hint)
+        yield from super().progress_of_event(event, before, after)
 
-    def fails(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:  # noqa: ARG002 - no error
+    def progress_of_error(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:  # noqa: ARG002 - no error
         """Nothing: the command ends with that error."""
         return ()
 
@@ -196,7 +198,7 @@ RULES = OrchestrationRules()
 # --- words ---
 
 
-def _said(result: StepResult) -> dict[str, Any]:
+def _contribution(result: StepResult) -> dict[str, Any]:
     item = f" ({' '.join(result.item.split())[:_ITEM]})" if result.item else ""
     return {
         "step": result.kind,

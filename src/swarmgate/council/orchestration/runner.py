@@ -1,4 +1,4 @@
-"""Has the council of the project do the pattern of a step, under a record of a given id."""
+"""Runs the council pattern of an orchestration step in a record of its own."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from swarmgate.council.dispatch.facade import Dispatches
 
 
-class Came(Frozen):
-    """What came of one pattern: its typed outcomes, its text, and the id of its record."""
+class PatternOutput(Frozen):
+    """The output of one pattern: its typed outcomes, its text, and the id of its record."""
 
     fields: dict[str, Value] = Field(default_factory=dict)
     text: Text = ""
@@ -34,7 +34,7 @@ class Came(Frozen):
 class Runner(Protocol):
     """Has the council do one pattern, under a record of the given id; one that is there is gone on with, or read."""
 
-    async def come(self, step: Leaf, record: str) -> Came:
+    async def run(self, step: Leaf, record: str) -> PatternOutput:
         """What comes of a step.
 
         Raises:
@@ -46,12 +46,12 @@ class Runner(Protocol):
 
 
 class Verb(NamedTuple):
-    """How the facade of a pattern begins with a record, goes on with one, and what came of it."""
+    """How the facade of a pattern begins and resumes a record, and how its output is read."""
 
     pattern: str
     begin: Callable[..., Coroutine[Any, Any, Any]]
     resume: Callable[..., Coroutine[Any, Any, Any]]
-    came: Callable[[Any], Came]
+    output_of: Callable[[Any], PatternOutput]
 
 
 class CouncilRunner:
@@ -59,26 +59,26 @@ class CouncilRunner:
 
     Args:
         shared: the project and its records.
-        dispatches: of tasks, and of one voice that is asked.
+        dispatches: of tasks, and of one participant that is asked.
         verbs: of the other patterns, by the kind of step.
     """
 
     def __init__(self, shared: Shared, dispatches: Dispatches, verbs: Mapping[str, Verb]) -> None:
         self._shared, self._dispatches, self._verbs = shared, dispatches, verbs
 
-    async def come(self, step: Leaf, record: str) -> Came:
+    async def run(self, step: Leaf, record: str) -> PatternOutput:
         """What comes of a step."""
         match step:
             case AskStep():
                 result = await self._dispatched({"mode": "single", "tasks": [_given(step)]}, record)
-                return Came(fields={"succeeded": result.succeeded}, text=result.replies[0].text, record=record)
+                return PatternOutput(fields={"succeeded": result.succeeded}, text=result.replies[0].text, record=record)
             case DispatchStep():
                 return dispatched(await self._dispatched(_given(step), record), record)
         verb = self._verbs[step.kind]
         async with _own_budget(f"{verb.pattern}-{record}"):
             if self._shared.records.documents.names(record):
-                return verb.came(await verb.resume(record, tokens=step.tokens, usd=step.usd))
-            return verb.came(await verb.begin(**_given(step), id=record))
+                return verb.output_of(await verb.resume(record, tokens=step.tokens, usd=step.usd))
+            return verb.output_of(await verb.begin(**_given(step), id=record))
 
     def used(self, record: str) -> Usage:
         """What was used under a record, and under those whose ids go on from its own."""
@@ -114,8 +114,8 @@ def _given(step: Leaf) -> dict[str, Any]:
 # --- typed outcomes (`FIELDS`) ---
 
 
-def debated(outcome: Outcome) -> Came:
-    """What came of a debate."""
+def debated(outcome: Outcome) -> PatternOutput:
+    """The output of a debate."""
     tally = outcome.tally
     fields: dict[str, Value] = {
         "verdict": str(outcome.verdict),
@@ -127,21 +127,21 @@ def debated(outcome: Outcome) -> Came:
         "reject": tally.reject,
         "abstain": tally.abstain,
     }
-    return Came(fields=fields, text=debate_text(outcome), record=outcome.id)
+    return PatternOutput(fields=fields, text=debate_text(outcome), record=outcome.id)
 
 
-def discussed(held: DiscussionRecord) -> Came:
-    """What came of a discussion."""
+def discussed(held: DiscussionRecord) -> PatternOutput:
+    """The output of a discussion."""
     end = held.conclusion
     fields: dict[str, Value] = {"status": held.status, "rounds": len(held.rounds)}
     if end:
         fields |= {"agreements": len(end.agreements), "unresolved": len(end.unresolved_debates)}
         fields |= {"open_questions": len(end.open_questions)}
-    return Came(fields=fields, text=discussion_text(held), record=held.discussion.id)
+    return PatternOutput(fields=fields, text=discussion_text(held), record=held.discussion.id)
 
 
-def decided(outcome: DecisionOutcome) -> Came:
-    """What came of a decision."""
+def decided(outcome: DecisionOutcome) -> PatternOutput:
+    """The output of a decision."""
     fields: dict[str, Value] = {
         "consensus": outcome.consensus,
         "choice": outcome.choice,
@@ -149,11 +149,11 @@ def decided(outcome: DecisionOutcome) -> Came:
         "rounds": outcome.rounds,
         "ended_by": outcome.ended_by,
     }
-    return Came(fields=fields, text=decision_text(outcome), record=outcome.id)
+    return PatternOutput(fields=fields, text=decision_text(outcome), record=outcome.id)
 
 
-def improved(outcome: CritiqueOutcome) -> Came:
-    """What came of a critique: the text is the best version."""
+def improved(outcome: CritiqueOutcome) -> PatternOutput:
+    """The output of a critique: its text is the best version."""
     fields: dict[str, Value] = {
         "passed": outcome.passed,
         "mean": outcome.mean,
@@ -161,15 +161,15 @@ def improved(outcome: CritiqueOutcome) -> Came:
         "iterations": outcome.iterations,
         "ended_by": outcome.ended_by,
     }
-    return Came(fields=fields, text=outcome.version, record=outcome.id)
+    return PatternOutput(fields=fields, text=outcome.version, record=outcome.id)
 
 
-def dispatched(result: DispatchResult, record: str) -> Came:
-    """What came of dispatched tasks."""
+def dispatched(result: DispatchResult, record: str) -> PatternOutput:
+    """The output of a dispatch."""
     fields: dict[str, Value] = {"succeeded": result.succeeded, "total": len(result.tasks)}
     if result.outcome:
         fields["verdict"] = str(result.outcome.verdict)
-    return Came(fields=fields, text=dispatch_text(result), record=record)
+    return PatternOutput(fields=fields, text=dispatch_text(result), record=record)
 
 
 # --- texts ---

@@ -1,4 +1,4 @@
-"""How far an orchestration is: what is due of a step, and how the steps ended that its patterns make up."""
+"""State of an orchestration: which parts of a step are due, and the results of composed steps."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-from swarmgate.council.orchestration.bounds import handled, inside
 from swarmgate.council.orchestration.model import Leaf, MapStep, Orchestration, ParallelStep, Step, Value
+from swarmgate.council.orchestration.references import joined
 from swarmgate.council.orchestration.results import OrchestrationOutcome, StepResult
-from swarmgate.council.orchestration.texts import joined
+from swarmgate.council.orchestration.validation import handled, inside
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 
@@ -29,7 +29,7 @@ class Ended(Frozen):
 
     @property
     def usage(self) -> Usage:
-        """What was used since the pattern was last told of."""
+        """The usage since the last event of the pattern."""
         return self.result.usage
 
 
@@ -119,7 +119,7 @@ def pattern_of(step: Step, do: Do) -> tuple[Leaf, str | None]:
     return next(each for each in (*inner, *step.otherwise) if each.id == do.name), None
 
 
-_Look = tuple[tuple[Do, ...], StepResult | None]
+_Progress = tuple[tuple[Do, ...], StepResult | None]
 """What of a step is not done yet; or how it ended, where nothing is left."""
 
 
@@ -127,7 +127,7 @@ def advanced(state: State) -> State:
     """The state with all steps that are whole now."""
     waited = handled(state.asked)
     while (step := state.step) is not None:
-        _, result = look(state, step)
+        _, result = progress_of(state, step)
         if result is None:
             return state
         if result.status == "failed" and waited.isdisjoint({step.id, *(each.id for each in inside(step))}):
@@ -163,17 +163,17 @@ def _spelled(time: datetime) -> str:
     return time.isoformat(timespec="milliseconds")
 
 
-def look(state: State, step: Step) -> _Look:
+def progress_of(state: State, step: Step) -> _Progress:
     """What of a step is due; or how it ended, where nothing is left."""
     known = state.known
-    if why := hindered(step, known):
+    if why := skip_reason(step, known):
         return _otherwise(state, step, why, known) if step.otherwise else ((), _skipped(step, why))
     match step:
         case ParallelStep():
-            skipped = {each.id: _skipped(each, why) for each in step.steps if (why := hindered(each, known))}
-            dos = [Do(step.id, each.id) for each in step.steps]
-            parts = [skipped.get(each.name) or state.ended.get(each.key) for each in dos]
-            return _group(step, dos, parts)
+            skipped = {each.id: _skipped(each, why) for each in step.steps if (why := skip_reason(each, known))}
+            actions = [Do(step.id, each.id) for each in step.steps]
+            parts = [skipped.get(each.name) or state.ended.get(each.key) for each in actions]
+            return _group(step, actions, parts)
         case MapStep():
             return _map(state, step)
         case _:
@@ -181,19 +181,19 @@ def look(state: State, step: Step) -> _Look:
             return ((), found) if found else ((Do(step.id, step.id),), None)
 
 
-def hindered(step: Step, known: Mapping[str, StepResult]) -> str:
+def skip_reason(step: Step, known: Mapping[str, StepResult]) -> str:
     """Why a step is not due; empty: it is."""
     if step.when is None or step.when.holds(known[step.when.step].outcome):
         return ""
     return f"{step.when}: that does not hold"
 
 
-def _otherwise(state: State, step: Step, why: str, known: dict[str, StepResult]) -> _Look:
+def _otherwise(state: State, step: Step, why: str, known: dict[str, StepResult]) -> _Progress:
     """What is done in the place of a step, one after the other, up to the first that fails."""
     parts: list[StepResult] = []
     waited = handled(state.asked)
     for other in step.otherwise:
-        unmet = hindered(other, known)
+        unmet = skip_reason(other, known)
         result = _skipped(other, unmet) if unmet else state.ended.get((other.id, 0))
         if result is None:
             return (Do(step.id, other.id),), None
@@ -205,9 +205,9 @@ def _otherwise(state: State, step: Step, why: str, known: dict[str, StepResult])
     return (), _with_parts(step, "skipped", parts, why=why, text=joined(tuple(parts)))
 
 
-def _map(state: State, step: MapStep) -> _Look:
-    dos = [Do(step.id, step.id, part) for part in range(1, len(step.items) + 1)]
-    due, mapped = _group(step, dos, [state.ended.get(each.key) for each in dos])
+def _map(state: State, step: MapStep) -> _Progress:
+    actions = [Do(step.id, step.id, part) for part in range(1, len(step.items) + 1)]
+    due, mapped = _group(step, actions, [state.ended.get(each.key) for each in actions])
     if mapped is None or mapped.status == "failed" or step.reduce is None:
         return due, mapped
     reducing = Do(step.id, f"{step.id}.{REDUCE}")
@@ -220,22 +220,22 @@ def _map(state: State, step: MapStep) -> _Look:
     return (), _with_parts(step, status, parts, why=why, text=reduced.text, fields=mapped.fields)
 
 
-def _group(step: ParallelStep | MapStep, dos: Sequence[Do], found: Sequence[StepResult | None]) -> _Look:
+def _group(step: ParallelStep | MapStep, actions: Sequence[Do], found: Sequence[StepResult | None]) -> _Progress:
     """A group is done if enough of it are, or nothing failed."""
-    due = tuple(do for do, each in zip(dos, found, strict=True) if each is None)
+    due = tuple(do for do, each in zip(actions, found, strict=True) if each is None)
     parts = [each for each in found if each]
     if due:
         return due, None
     done, failed = sum(each.status == "done" for each in parts), [each for each in parts if each.status == "failed"]
     fields: dict[str, Value] = {"done": done, "failed": len(failed), "total": len(parts)}
     status = "failed" if failed and done < step.least else "done"
-    told = "; ".join(f"{each.label}: {each.why}" for each in failed)
-    why = f"{done}/{len(parts)} done: {told}" if failed else ""
+    reasons = "; ".join(f"{each.label}: {each.why}" for each in failed)
+    why = f"{done}/{len(parts)} done: {reasons}" if failed else ""
     return (), _with_parts(step, status, parts, why=why, text=joined(tuple(parts)), fields=fields)
 
 
 def members(step: ParallelStep | MapStep) -> tuple[str, ...]:
-    """What goes on at once in a group, by name."""
+    """The names of the concurrent members of a group."""
     if isinstance(step, ParallelStep):
         return tuple(each.id for each in step.steps)
     return tuple(f"{step.id}.{part}" for part in range(1, len(step.items) + 1))

@@ -1,4 +1,4 @@
-"""The steps of an orchestration: each has the council do one pattern, under a record of its own."""
+"""Executes the steps of an orchestration: each runs one council pattern in a record of its own."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pydantic import ValidationError
 
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.orchestration.model import MapStep, Orchestration, Step
+from swarmgate.council.orchestration.references import filled, joined
 from swarmgate.council.orchestration.results import OrchestrationOutcome, StepResult
 from swarmgate.council.orchestration.rules import RULES, OrchestrationRules
-from swarmgate.council.orchestration.runner import Came, Runner
+from swarmgate.council.orchestration.runner import PatternOutput, Runner
 from swarmgate.council.orchestration.state import Do, Ended, State, outcome_of, pattern_of, place
-from swarmgate.council.orchestration.texts import filled, joined
 from swarmgate.council.pattern import Pattern
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
@@ -26,7 +26,7 @@ from swarmgate.errors import BudgetExhausted, IllegalMove, LedgerWriteFailed, St
 
 @dataclass
 class Work:
-    """What one session has beside the record.
+    """The working state of a session.
 
     Attributes:
         runner: does the patterns.
@@ -37,7 +37,7 @@ class Work:
     state: State
 
     def took(self, event: Ended) -> None:
-        """Knows what came of a pattern."""
+        """Stores the output of a pattern."""
         with suppress(IllegalMove):  # a condition on a masked text came out otherwise: the record's own texts are taken
             self.state = RULES.apply(self.state, event)
 
@@ -47,7 +47,7 @@ class Work:
         return self.state if same else state
 
     def outcome(self, state: State) -> OrchestrationOutcome | None:
-        """What it came to, with its texts to the letter; None: it has not ended."""
+        """The outcome, with its texts without redaction; None: it has not ended."""
         return outcome_of(self.as_of(state)) or outcome_of(state)
 
 
@@ -67,10 +67,10 @@ class Orchestrating(OrchestrationRules, Pattern[Orchestration, State, Orchestrat
         at, began = place(state.asked.id, do.name, do.part), time.monotonic()
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         leaf, item = pattern_of(work.state.asked.steps[len(state.steps)], do)
-        came, why = Came(), ""
+        output, why = PatternOutput(), ""
         try:
             asked = filled(leaf, whole.known, item=item, given=_given(whole, top, do))
-            came = await work.runner.come(asked, at)
+            output = await work.runner.run(asked, at)
         except (BudgetExhausted, LedgerWriteFailed, Stopped):
             raise
         except SwarmError as error:
@@ -84,9 +84,9 @@ class Orchestrating(OrchestrationRules, Pattern[Orchestration, State, Orchestrat
             item=item or "",
             status="failed" if why else "done",
             why=why,
-            fields=came.fields,
-            text=came.text,
-            record=came.record or at,
+            fields=output.fields,
+            text=output.text,
+            record=output.record or at,
             usage=work.runner.used(at) - state.spent.get(do.key, Usage()),
             started_at=started_at,
             seconds=time.monotonic() - began,

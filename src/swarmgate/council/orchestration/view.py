@@ -1,9 +1,9 @@
-"""An orchestration to be read: how it ended, and all of it step by step."""
+"""Renders an orchestration: its outcome and the result of every step."""
 
 from __future__ import annotations
 
 from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord, StepResult
-from swarmgate.council.views.words import cost
+from swarmgate.council.views.formatting import cost
 
 _ITEM = 60
 """Characters of an item."""
@@ -19,7 +19,7 @@ def ended(outcome: OrchestrationOutcome) -> list[str]:
     lines += ["", f"{len(outcome.steps)} steps ({_spent(outcome)}); all of it: swarm orchestrate show {outcome.id}"]
     if outcome.failed:
         why = next((step.why for step in outcome.steps if step.id == outcome.failed), "")
-        lines += [f"It stopped at the step {outcome.failed}. {_way_on(outcome.id, why)}"]
+        lines += [f"It stopped at the step {outcome.failed}. {_next_action(outcome.id, why)}"]
     return lines
 
 
@@ -27,18 +27,18 @@ def lines(record: OrchestrationRecord) -> list[str]:
     """One step by step, as far as it is."""
     asked = record.orchestration
     title = f": {asked.title}" if asked.title else ""
-    told = [f"Orchestration {asked.id}{title}, {record.status}, {len(record.steps)}/{len(asked.steps)} steps"]
+    lines = [f"Orchestration {asked.id}{title}, {record.status}, {len(record.steps)}/{len(asked.steps)} steps"]
     for step in (*record.steps, *((record.partial,) if record.partial else ())):
-        told += ["", *_step(step, texts=True)]
+        lines += ["", *_step(step, texts=True)]
     left = asked.steps[len(record.steps) + bool(record.partial) :]
-    told += ["", f"Still to do: {', '.join(step.id for step in left)}"] if left else []
+    lines += ["", f"Still to do: {', '.join(step.id for step in left)}"] if left else []
     if record.status != "complete":
         why = record.partial.why if record.partial and record.status == "failed" else ""
-        told += ["", *([record.why] if record.why else []), _way_on(asked.id, why)]
-    return told
+        lines += ["", *([record.why] if record.why else []), _next_action(asked.id, why)]
+    return lines
 
 
-def _way_on(name: str, why: str) -> str:
+def _next_action(name: str, why: str) -> str:
     """How it goes on after a step that failed, and `why`; a bound that a step has of its own stands in the file."""
     if f"-{name}." in why and "budget" in why:
         return "A bound of that step is used up: change it in the file, and begin anew with: swarm orchestrate FILE"

@@ -1,1 +1,1 @@
-"""What lets a seat speak: its agent context and window, the material, the asking, and the session that pays for it."""
+"""Participants of a council: their agent contexts, material, context windows, questions, and the session's budget."""

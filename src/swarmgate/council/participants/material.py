@@ -1,4 +1,4 @@
-"""What a council is about: given text, files of the repository, and what the work tree changes against a revision."""
+"""Loads the material of a council: given text, files of the repository, and the diff against a revision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One voice asked once: within its bounds, once more where its answer cannot be read, and alone in its failure.
+"""Asks one participant a question, once more if its answer cannot be parsed, and returns its value or failure.
 
 And several at once (`together`).
 """
@@ -14,7 +14,7 @@ from swarmgate.agents.briefs.brief import Brief, Section
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles.participant import ROLE, AskedOnceMore, speak, submit
 from swarmgate.agents.tools.answers import Form
-from swarmgate.council.participants.overheard import overheard
+from swarmgate.council.participants.call_recorder import with_recorder
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import EndpointFailed, ModelError
 
@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Heard(Generic[T]):
-    """What came of asking: the value, or why there is none; and what it took.
+class AskResult(Generic[T]):
+    """The result of a question: the value, or why there is none; and what it took.
 
     `unreached` says of a failed one that its model could not be reached, or gave up.
     """
@@ -38,7 +38,7 @@ class Heard(Generic[T]):
 
     @property
     def took(self) -> dict[str, Any]:
-        """The fields that records of voices share: model, prompt_hash, usage, seconds."""
+        """The fields that records of participants share: model, prompt_hash, usage, seconds."""
         return {
             "model": self.model,
             "prompt_hash": self.prompt_hash,
@@ -47,8 +47,8 @@ class Heard(Generic[T]):
         }
 
 
-async def ask(agent: AgentContext, brief: Brief, *, read: Form[Any, T] | Callable[[str], T]) -> Heard[T]:
-    """Ask a voice.
+async def ask(agent: AgentContext, brief: Brief, *, read: Form[Any, T] | Callable[[str], T]) -> AskResult[T]:
+    """Ask a participant.
 
     Args:
         agent: its context; their bounds hold.
@@ -59,7 +59,7 @@ async def ask(agent: AgentContext, brief: Brief, *, read: Form[Any, T] | Callabl
     Raises:
         BudgetExhausted, Stopped, MissingRequirement: as they come; a model that fails is a failed answer.
     """
-    recorded, ears = overheard(agent)
+    recorded, recorder = with_recorder(agent)
     try:
         if isinstance(read, Form):
             ending = await submit(recorded, brief, read)
@@ -68,10 +68,10 @@ async def ask(agent: AgentContext, brief: Brief, *, read: Form[Any, T] | Callabl
         value, failed, unreached = ending.value, "", False
     except ModelError as error:
         value, failed, unreached = None, error.message, isinstance(error, EndpointFailed)
-    return Heard(value, failed, unreached, ears.model, ears.prompt_hash, ears.usage, ears.seconds)
+    return AskResult(value, failed, unreached, recorder.model, recorder.prompt_hash, recorder.usage, recorder.seconds)
 
 
-async def together(speaking: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+async def concurrently(speaking: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """All at once, results in order; the first that raises an error ends the others too, and that error is raised."""
     try:
         async with asyncio.TaskGroup() as group:
@@ -82,12 +82,12 @@ async def together(speaking: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 def brief_for(who: str, step: str, number: int, *sections: Section) -> Brief:
-    """What a voice is told: `who` is its name, `number` the round; 0: none."""
+    """The brief of a participant: `who` is its name, `number` the round; 0: none."""
     return Brief(ROLE, step, participant=who, round=number, sections=sections)
 
 
 def bounded(agent: AgentContext, *, tokens: int, timeout_s: float) -> AgentContext:
-    """The agent context under the bounds of one step: tokens and seconds, beside those that it has."""
+    """The agent context under the bounds of one step (tokens and seconds) and its own."""
     own = agent.limits.bounds
     bounds = own.model_copy(
         update={

@@ -1,4 +1,4 @@
-"""What one debate, dispatch or chat outside of a run sits in: its voices, its budget, and its calls on record."""
+"""Opens the session of a council outside of a run: agent contexts, budget, and usage recorded in the ledger."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from swarmgate.project import Project
 
 
 @dataclass
-class Together:
-    """One bound over all sittings of an orchestration, those too that go on at the same time.
+class SharedBudget:
+    """One budget that all sessions of an orchestration share, concurrent ones too.
 
     Args:
-        record: the id of the orchestration: the records of the sittings are parts of it.
+        record: the id of the orchestration: the records of the sessions are parts of it.
         owner: of the bound: its session.
-        limits: what they may use together.
+        limits: their total.
         used: by those that are over.
         budget: of the first of them: the calls of the others wait for its calls too where both would not fit.
     """
@@ -48,7 +48,7 @@ class Together:
 
     @contextmanager
     def joined(self, used: Callable[[], Usage]) -> Iterator[None]:
-        """Counts what a sitting uses."""
+        """Counts the usage of a session."""
         self._going_on.append(used)
         try:
             yield
@@ -57,15 +57,15 @@ class Together:
             self.used += used()
 
 
-TOGETHER: ContextVar[Together | None] = ContextVar("TOGETHER", default=None)
-"""What bounds the sittings that begin from here on, beside their own budgets."""
+SHARED_BUDGET: ContextVar[SharedBudget | None] = ContextVar("SHARED_BUDGET", default=None)
+"""The budget that sessions which begin from here on share, beside their own."""
 
 
 @asynccontextmanager
-async def opened(
+async def open_session(
     project: Project, name: str, *, allowance: Allowance | None = None, resume: str
 ) -> AsyncIterator[AgentContexts]:
-    """The voices of one debate, dispatch or chat; at the end, however it ends, its use goes on record.
+    """The participants of one debate, dispatch or chat; at the end, however it ends, its use goes on record.
 
     Args:
         project: where it is held.
@@ -78,7 +78,7 @@ async def opened(
         BudgetExhausted: its budget, or the project's, is used up; the hint says how it goes on.
         LedgerCorrupt: the ledger is damaged.
     """
-    session, config, together = project.session(name), project.config, TOGETHER.get()
+    session, config, shared = project.session(name), project.config, SHARED_BUDGET.get()
     limits = allowance or Allowance(usd=config.council.usd, tokens=config.council.total_tokens)
     tell = partial(_tell, project.listener)
     locked = False
@@ -91,16 +91,16 @@ async def opened(
             budget = Budget(
                 lambda: (
                     *_accounts(
-                        config, name, limits, spent=lambda: beside.whole + uncounted, before=before, now=_used(voices)
+                        config, name, limits, spent=lambda: beside.whole + uncounted, before=before, now=_used(contexts)
                     ),
-                    *(together.accounts if together else ()),
+                    *(shared.accounts if shared else ()),
                 ),
                 on_event=tell,
-                sharing=together.budget if together else None,
+                sharing=shared.budget if shared else None,
             )
-            if together and not together.budget:
-                together.budget = budget
-            voices = AgentContexts(
+            if shared and not shared.budget:
+                shared.budget = budget
+            contexts = AgentContexts(
                 project=project,
                 config=config,
                 environ=dict(project.environ),
@@ -112,11 +112,11 @@ async def opened(
                 limits=AccountLimits(longest_s=config.loop.wait_limit, on_event=tell),
                 on_event=tell,
             )
-            with together.joined(partial(_used, voices)) if together else nullcontext():
+            with shared.joined(partial(_used, contexts)) if shared else nullcontext():
                 try:
-                    yield voices
+                    yield contexts
                 finally:
-                    await voices.aclose()
+                    await contexts.aclose()
     except BudgetExhausted as error:
         hint = f"nothing of the whole rounds is lost: {error.remedy}, then: {resume}" if resume else error.hint
         raise error.with_hint(hint) from error
@@ -134,9 +134,9 @@ def _accounts(
     return (Account(PROJECT, whole, spent() + now), *own) if whole.limited else own
 
 
-def _used(voices: AgentContexts) -> Usage:
-    """What these voices have used since they were made."""
-    return sum((meter.total for meter in voices.meters.values()), Usage())
+def _used(contexts: AgentContexts) -> Usage:
+    """What these participants have used since they were made."""
+    return sum((meter.total for meter in contexts.meters.values()), Usage())
 
 
 def settle(project: Project) -> None:

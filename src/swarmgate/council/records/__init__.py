@@ -1,1 +1,1 @@
-"""What is remembered of a council: its record, the life cycle that every record holds, secrets taken out."""
+"""Records of councils: the journal, the events that all patterns share, the store, and redaction."""

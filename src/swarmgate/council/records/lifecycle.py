@@ -1,4 +1,4 @@
-"""What every council's record holds, whatever its pattern: how it began, was taken up, stopped and ended."""
+"""Events that every council record shares, and their fold: begun, resumed, stopped, completed."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ class Resumed(Frozen):
     allowance: Allowance = Allowance()
 
 
-class Unanswering(Frozen):
-    """It answers no other request any more, and why: the project changed under it, or a voice failed."""
+class ExcludedFromCache(Frozen):
+    """It answers no other request any more, and why: the project changed under it, or a participant failed."""
 
     type: Literal["unanswering"] = "unanswering"
     why: Line = ""
 
 
 class TimeUp(Frozen):
-    """The time of one session, or of all of it, is over; what was not finished is asked anew when it is taken up."""
+    """The time of one session, or of all of it, is over; unfinished steps are done again on resume."""
 
     type: Literal["time_up"] = "time_up"
 
@@ -70,7 +70,7 @@ class Completed(Frozen):
 
 
 LIFECYCLE: Mapping[str, type[Frozen]] = {
-    kind.model_fields["type"].default: kind for kind in (Begun, Resumed, Unanswering, TimeUp, Stopped, Completed)
+    kind.model_fields["type"].default: kind for kind in (Begun, Resumed, ExcludedFromCache, TimeUp, Stopped, Completed)
 }
 """The events that all records share, by their tag."""
 
@@ -94,7 +94,7 @@ class Standing(Generic[S]):
     why: str = ""
     late: bool = False
     sessions: int = 0
-    usage: Usage = Usage()  # noqa: RUF009 - as above
+    usage: Usage = Usage()  # noqa: RUF009 - immutable
     seconds: float = 0.0
     newest_at: str = ""
 
@@ -128,7 +128,7 @@ class Standing(Generic[S]):
             case Resumed() as resumed:
                 sessions = self.sessions + 1
                 return replace(after, allowance=resumed.allowance, status="open", why="", late=False, sessions=sessions)
-            case Unanswering():
+            case ExcludedFromCache():
                 return replace(after, request_hash="")
             case TimeUp():
                 return replace(after, late=True)

@@ -13,16 +13,16 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from swarmgate.council.records.documents import Documents
+from swarmgate.council.records.document_store import Documents
 from swarmgate.council.records.lifecycle import (
     LIFECYCLE,
     Begun,
     Completed,
+    ExcludedFromCache,
     Resumed,
     Standing,
     Stopped,
     TimeUp,
-    Unanswering,
 )
 from swarmgate.council.records.rules import Rules
 from swarmgate.council.views.events import CouncilEvent
@@ -74,7 +74,7 @@ class Record(Generic[Q, S, O]):
 
     @property
     def outcome(self) -> O | None:
-        """What it comes to; None: nothing yet."""
+        """The outcome; None: there is none yet."""
         return self.pattern.outcome(self.standing)
 
     @property
@@ -124,22 +124,22 @@ class Record(Generic[Q, S, O]):
             self._documents.put(self.id, f"torn-{self.seq + 1}.txt", torn.decode("utf-8", "replace"))
             self._journal.lines.cut()
 
-    def unanswer(self, why: str) -> None:
+    def exclude_from_cache(self, why: str) -> None:
         """It answers no other request any more."""
         if self.standing.request_hash and not self.standing.over:
-            self.append([Unanswering(why=why)])
+            self.append([ExcludedFromCache(why=why)])
 
     def entries(self) -> Iterator[Entry[Any]]:
         """Every entry, read again and checked."""
         return (entry for entry, _ in self._journal.entries())
 
     def replayed(self) -> Iterator[CouncilEvent]:
-        """What was told while it was held, once more: a view of the record, in which nothing is recorded."""
+        """The progress events of the record once more; nothing is recorded."""
         before: Standing[S] | None = None
         for entry in self.entries():
             after = self._fold(before, [entry])
             if before is not None and after is not None:
-                yield from self.pattern.tells(entry.event, before, after)
+                yield from self.pattern.progress_of_event(entry.event, before, after)
             before = after
 
     def publish(self) -> None:

@@ -1,4 +1,4 @@
-"""Which fields of a record name something: secrets are masked in all the others."""
+"""Lists the record fields that hold names; secrets are redacted in all other fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pure half of a pattern: its request, the events of its record, their fold, `next`, and its views."""
+"""Base class of a pattern's pure rules: request, events, their fold, the steps that are due, and views."""
 
 # ruff: noqa: ARG002 - what stands here by default looks at less than a pattern may
 from __future__ import annotations
@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from swarmgate.council.records.documents import Documents
+from swarmgate.council.records.document_store import Documents
 from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, Status
 from swarmgate.council.views import stream
 from swarmgate.domain.base import Frozen
@@ -50,7 +50,7 @@ class Rules(ABC, Generic[Q, S, O]):
 
     @abstractmethod
     def begin(self, request: Q) -> S:
-        """The state before anything was said."""
+        """The state before the first event."""
 
     @abstractmethod
     def apply(self, state: S, event: Frozen) -> S:
@@ -80,15 +80,15 @@ class Rules(ABC, Generic[Q, S, O]):
         return "paused"
 
     def sought(self, request: Q) -> Frozen:
-        """What the same request is found again by, beside its voices and the project."""
+        """What the same request is found again by, beside its participants and the project."""
         return request
 
     def outcome(self, standing: Standing[S]) -> O | None:
-        """What it comes to; None: nothing yet."""
+        """The outcome; None: there is none yet."""
         return None
 
     def flawless(self, state: S) -> bool:
-        """Whether every voice did its part: what is over may then answer the same request again."""
+        """Whether every participant did its part: what is over may then answer the same request again."""
         return True
 
     def views(self, standing: Standing[S]) -> Mapping[str, str]:
@@ -116,7 +116,7 @@ class Rules(ABC, Generic[Q, S, O]):
         return 1
 
     def summary(self, standing: Standing[S]) -> str:
-        """What it came to, in a few words."""
+        """The outcome in a few words."""
         return ""
 
     def waiting(self, standing: Standing[S], documents: Documents) -> Standing[S]:
@@ -124,7 +124,7 @@ class Rules(ABC, Generic[Q, S, O]):
         return standing
 
     def row(self, standing: Standing[S]) -> Any:
-        """It in a list, a mapping or a model: the id, when it began, how it stands, what it is about."""
+        """The row in a list, a mapping or a model: id, start time, status, title."""
         began, title = standing.created_at, self.title(standing.own)
         return {"id": standing.id, "began": began, "status": standing.status, "title": title}
 
@@ -135,9 +135,9 @@ class Rules(ABC, Generic[Q, S, O]):
     def data(self, standing: Standing[S]) -> Any:
         """All of it, JSON-ready, or as a model."""
         outcome = self.outcome(standing)
-        told = outcome.model_dump(mode="json") if isinstance(outcome, Frozen) else None
+        data = outcome.model_dump(mode="json") if isinstance(outcome, Frozen) else None
         usage = standing.usage.model_dump(mode="json")
-        return {**dict(self.row(standing)), "why": standing.why, "usage": usage, "outcome": told}
+        return {**dict(self.row(standing)), "why": standing.why, "usage": usage, "outcome": data}
 
     def lines(self, standing: Standing[S]) -> list[str]:
         """It for people."""
@@ -154,31 +154,31 @@ class Rules(ABC, Generic[Q, S, O]):
         """What the command that held it ends with: 0 where it is over, else 1."""
         return 0 if standing.over else 1
 
-    def tells(self, event: Frozen, before: Standing[S], after: Standing[S]) -> Iterable[CouncilEvent]:
-        """What the user hears when an event is on record, one of those too that all records share."""
-        told = {"pattern": self.name, "id": after.id}
+    def progress_of_event(self, event: Frozen, before: Standing[S], after: Standing[S]) -> Iterable[CouncilEvent]:
+        """Progress events for a recorded event, also for those that all records share."""
+        common = {"pattern": self.name, "id": after.id}
         match event:
             case Resumed():
                 state, resumed = after.own, after.sessions > 1
                 title = {"title": self.title(state), "who": self.who(state), "most": self.most(state)}
-                yield stream.Started(**told, **title, resumed=resumed)
+                yield stream.Started(**common, **title, resumed=resumed)
             case Completed():
                 outcome = self.outcome(after)
                 data = outcome.model_dump(mode="json") if isinstance(outcome, Frozen) else {}
                 spent = {"usage": after.usage, "seconds": after.seconds}
-                yield stream.Completed(**told, what=self.summary(after), outcome=data, **spent)
+                yield stream.Completed(**common, what=self.summary(after), outcome=data, **spent)
 
-    def fails(self, error: SwarmError, standing: Standing[S]) -> Iterable[CouncilEvent]:
-        """What the user hears when an error ends a session."""
+    def progress_of_error(self, error: SwarmError, standing: Standing[S]) -> Iterable[CouncilEvent]:
+        """Progress events for an error that ends a session."""
         why = {"code": error.code, "why": error.message, "hint": error.hint}
         yield stream.Erred(pattern=self.name, id=standing.id, **why)
 
-    def begins(self, steps: Sequence[Hashable], state: S) -> Iterable[CouncilEvent]:
-        """What the user hears when steps begin together."""
+    def progress_of_steps(self, steps: Sequence[Hashable], state: S) -> Iterable[CouncilEvent]:
+        """Progress events for concurrent steps that begin."""
         return ()
 
     def session_s(self, state: S) -> float | None:
-        """Seconds that one process may work at it; then it goes on with `TimeUp`. Waits for limits do not count."""
+        """Seconds that one process may work at it; then `TimeUp` is recorded. Waits for limits do not count."""
         return None
 
     def ends_at(self, state: S) -> float | None:
@@ -190,10 +190,10 @@ class Rules(ABC, Generic[Q, S, O]):
         return "failed" if isinstance(error, CouncilFailed) else "open"
 
     def failure(self, error: CouncilFailed, standing: Standing[S]) -> CouncilFailed:
-        """The failure as it is raised where the record is held by itself: with the way on."""
-        told = f"Go on with: {goes_on}" if (goes_on := self.goes_on(standing.id)) else ""
-        return CouncilFailed(error.message, hint=". ".join(filter(None, (error.hint, told))))
+        """The error that is raised where the record is held by itself, with the next action."""
+        advice = f"Go on with: {goes_on}" if (goes_on := self.resume_command(standing.id)) else ""
+        return CouncilFailed(error.message, hint=". ".join(filter(None, (error.hint, advice))))
 
-    def goes_on(self, id: str) -> str:  # noqa: A002 - the field's name
-        """The command line with which it goes on; empty: it cannot."""
+    def resume_command(self, id: str) -> str:  # noqa: A002 - the field's name
+        """The command line that resumes it; empty: there is none."""
         return f"swarm {self.verb} resume {id}"

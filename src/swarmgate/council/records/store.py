@@ -1,4 +1,4 @@
-"""The records of one project: begun, opened, listed and found by what was asked for."""
+"""Store of a project's council records: begins, opens and lists them, and finds them by request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic_core import from_json
 
 from swarmgate.config import nearest
-from swarmgate.council.records.documents import Documents
+from swarmgate.council.records.document_store import Documents
 from swarmgate.council.records.lifecycle import Begun
 from swarmgate.council.records.record import Record
 from swarmgate.council.records.rules import Rules
@@ -50,7 +50,7 @@ class Records:
         allowance: Allowance = Allowance(),  # noqa: B008 - frozen
         part_of: str = "",
     ) -> Record[Q, S, O]:
-        """The record of a request, begun; the same request is taken up as it stands.
+        """Begins the record of a request; an existing record of the same request is returned.
 
         Raises:
             CouncilRefused: another record has its id, or it is no id.
@@ -98,7 +98,7 @@ class Records:
             raise self._unknown(id, pattern.name)
         return Record(pattern, id, self.documents, self.clean)
 
-    def begun(self, id: str, pattern: str = "") -> Begun:  # noqa: A002 - as above
+    def begun(self, id: str, pattern: str = "") -> Begun:  # noqa: A002 - the field's name
         """The first event of a record; its chain is not checked.
 
         Raises:
@@ -123,7 +123,7 @@ class Records:
                 hint="Bring the file back from a backup or from git.",
             ) from None
 
-    def began(self, id: str) -> str:  # noqa: A002 - as above
+    def began(self, id: str) -> str:  # noqa: A002 - the field's name
         """When a record began, as its first line has it, damaged or not; empty: it does not say."""
         with suppress(LedgerError, ValueError, KeyError, TypeError):
             return str(from_json(self._first_line(id))["time"])
@@ -139,8 +139,8 @@ class Records:
             when, begun, line = "", None, b"?"
             with suppress(LedgerError, ValueError, KeyError, TypeError):
                 line = self._first_line(name)
-                told = from_json(line)
-                when, begun = str(told["time"]), Begun.model_validate(told["event"])
+                entry = from_json(line)
+                when, begun = str(entry["time"]), Begun.model_validate(entry["event"])
             if not line:
                 continue
             if (not pattern or begun is None or begun.pattern == pattern) and (parts or not (begun and begun.part_of)):
@@ -157,11 +157,11 @@ class Records:
                         return there
         return None
 
-    def is_id(self, id: str) -> bool:  # noqa: A002 - as above
+    def is_id(self, id: str) -> bool:  # noqa: A002 - the field's name
         """Whether a record may have this id."""
         return bool(_ID.fullmatch(id))
 
-    def check_id(self, id: str, pattern: str = "") -> None:  # noqa: A002 - as above
+    def check_id(self, id: str, pattern: str = "") -> None:  # noqa: A002 - the field's name
         """Insists that a record may have this id.
 
         Raises:
@@ -172,10 +172,10 @@ class Records:
                 f"{id[:100]!r} is no id of a {pattern or 'record'}: letters, digits, `.`, `_` and `-`, at most 80."
             )
 
-    def _first_line(self, id: str) -> bytes:  # noqa: A002 - as above
+    def _first_line(self, id: str) -> bytes:  # noqa: A002 - the field's name
         return self.documents.lines(id).first()
 
-    def _unknown(self, id: str, pattern: str) -> CouncilRefused:  # noqa: A002 - as above
+    def _unknown(self, id: str, pattern: str) -> CouncilRefused:  # noqa: A002 - the field's name
         known = self.ids(pattern)
         close = nearest(id, known)
         hint = f"Did you mean {close}?" if close else ""

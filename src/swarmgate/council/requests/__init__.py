@@ -1,1 +1,1 @@
-"""Requests as people write them, in code and in files: checked before anybody is asked anything."""
+"""Requests for councils, from code or files, validated before a model is called."""

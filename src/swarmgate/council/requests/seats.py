@@ -1,4 +1,4 @@
-"""Voices as they may be asked for, each with an id of its own: checked before anybody is asked anything."""
+"""Validates the participants (seats) of a request: each has an id of its own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SEAT_ID = "letters, digits, `.`, `_` and `-`, at most 40, a letter or digit fir
 
 
 def seats_of(seats: Iterable[Seat | Mapping[str, Any]], *, name: str = "seats") -> tuple[Seat, ...]:
-    """Voices, each with an id of its own; `name` is the parameter's, for messages.
+    """Participants, each with an id of its own; `name` is the parameter's, for messages.
 
     Raises:
         CouncilRefused: a seat is none, or two have one id.
@@ -30,7 +30,7 @@ def seats_of(seats: Iterable[Seat | Mapping[str, Any]], *, name: str = "seats") 
 
 
 def seat_of(value: Seat | Mapping[str, Any], name: str) -> Seat:
-    """A voice; `name` is the parameter's, for messages.
+    """A participant; `name` is the parameter's, for messages.
 
     Raises:
         CouncilRefused: it is none.

@@ -1,4 +1,4 @@
-"""Where in a TOML file a key stands, for messages about the files of councils."""
+"""Finds the line of a key in a TOML file, for error messages about council files."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What people read of a council while it is at work and afterwards, whatever its pattern."""
+"""Views that all council patterns share: progress, event stream, Markdown and text formatting."""

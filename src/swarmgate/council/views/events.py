@@ -1,4 +1,4 @@
-"""What a council tells while it is at work, for a progress display; what counts is on record elsewhere."""
+"""Type of the progress events of a council."""
 
 from __future__ import annotations
 

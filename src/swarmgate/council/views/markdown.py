@@ -1,4 +1,4 @@
-"""Markdown in which words of models stay words: none of them makes a heading, table, link, fence or list of ours."""
+"""Renders Markdown in which text from models is escaped."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ def section(title: str, lines: Iterable[str], *, level: int = 2) -> Iterator[str
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table; cells are texts or numbers, escaped here."""
-    said = [head, ["---"] * len(head), *([line(str(cell)) for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in said)
+    text_rows = [head, ["---"] * len(head), *([line(str(cell)) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in text_rows)

@@ -1,4 +1,4 @@
-"""What a council does, in the words of the progress display."""
+"""Translates council events into progress messages."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from swarmgate.council.views.stream import (
     Contributed,
     Converged,
     Erred,
+    Notice,
     RoundCompleted,
     RoundStarted,
     Started,
     StepStarted,
-    Told,
 )
 from swarmgate.domain.progress import Listener, Progress
 from swarmgate.domain.usage import Usage
 
-_SHOWN, _BEGINNING = 160, 100
+_MOST_LENGTH, _BEGINNING = 160, 100
 """Characters of a message that are told, and of one that has more told about it."""
 
 
@@ -50,15 +50,15 @@ def teller(listener: Listener, also: Callable[[Event], None] | None = None) -> C
         if also is not None:
             also(event)
         used += _usage(event)
-        told = said(event)
-        if told:
-            kind, text = told
+        line = progress_line(event)
+        if line:
+            kind, text = line
             listener(Progress(kind=kind, text=text, seconds=time.monotonic() - began, usage=used))
 
     return tell
 
 
-def said(event: CouncilEvent) -> tuple[str, str] | None:
+def progress_line(event: CouncilEvent) -> tuple[str, str] | None:
     """The kind of progress and its words; None: not worth a line.
 
     `round 1, argue: security-lead counters r1-msg-002 (r1-msg-005): Keys leak, and nobody ...`
@@ -66,7 +66,7 @@ def said(event: CouncilEvent) -> tuple[str, str] | None:
     """
     part = _PART.get(event.pattern, "round")
     match event:
-        case Told():
+        case Notice():
             return (event.kind, event.text) if event.text else None
         case Started():
             return "event", _started(event)
@@ -92,16 +92,16 @@ def said(event: CouncilEvent) -> tuple[str, str] | None:
 
 def _started(event: Started) -> str:
     how = "goes on" if event.resumed else "begins"
-    return f"{event.pattern} {event.id} {how}{_behind(' with ', ', '.join(event.who))}: {shown(event.title)}"
+    return f"{event.pattern} {event.id} {how}{_behind(' with ', ', '.join(event.who))}: {shortened(event.title)}"
 
 
 def _contribution(event: Contributed) -> str:
     named = _behind(" (", event.message, ")")
     if event.failed:
         return f"{_where(event)}{_sign(event)}{event.who} failed{named}: {event.failed}"
-    said = "" if event.text in event.what else _behind(": ", shown(event.text, _BEGINNING))
-    who = " ".join(filter(None, (event.who, shown(event.what))))
-    return f"{_where(event)}{_sign(event)}{who}{named}{said}"
+    text = "" if event.text in event.what else _behind(": ", shortened(event.text, _BEGINNING))
+    who = " ".join(filter(None, (event.who, shortened(event.what))))
+    return f"{_where(event)}{_sign(event)}{who}{named}{text}"
 
 
 def _score(event: RoundCompleted) -> str:
@@ -130,13 +130,13 @@ def _behind(sign: str, text: str, close: str = "") -> str:
 
 def _usage(event: CouncilEvent) -> Usage:
     match event:
-        case Contributed() | Told():
+        case Contributed() | Notice():
             return event.usage
         case _:
             return Usage()
 
 
-def shown(text: str, most: int = _SHOWN) -> str:
+def shortened(text: str, most: int = _MOST_LENGTH) -> str:
     """The beginning of a text on one line."""
     text = " ".join(text.split())
     return text if len(text) <= most else f"{text[:most].rstrip('. ')}..."

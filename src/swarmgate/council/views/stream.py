@@ -1,4 +1,4 @@
-"""The one stream of progress of discussions, decisions, critiques and orchestrations, as JSON-ready records.
+"""JSON-ready progress events of discussions, decisions, critiques and orchestrations.
 
     started, round, step, contribution, round_completed, converged, completed, error
 
@@ -25,7 +25,7 @@ class _Event(Frozen):
 
 
 class Started(_Event):
-    """It begins, or goes on: `resumed`. `title` is the topic, question or task; `who` are its voices."""
+    """It begins, or goes on: `resumed`. `title` is the topic, question or task; `who` are its participants."""
 
     event: Literal["started"] = "started"
     title: Line
@@ -53,7 +53,7 @@ class StepStarted(_Event):
 
 
 class Contributed(_Event):
-    """A voice is done with its part, in the order of arrival; `failed` says why it said nothing that counts.
+    """A participant is done with its part, in the order of arrival; `failed` says why its answer does not count.
 
     `what` is a few words on what it comes to (`agrees, 0.80`), `text` its beginning.
     """
@@ -96,7 +96,7 @@ class Completed(_Event):
     seconds: float = 0.0
 
 
-class Told(_Event):
+class Notice(_Event):
     """What happened in words of its own, for a progress display; without any, its usage counts alone."""
 
     event: Literal["told"] = "told"
@@ -115,7 +115,7 @@ class Erred(_Event):
 
 
 PatternEvent = Annotated[
-    Started | RoundStarted | StepStarted | Contributed | RoundCompleted | Converged | Completed | Told | Erred,
+    Started | RoundStarted | StepStarted | Contributed | RoundCompleted | Converged | Completed | Notice | Erred,
     Field(discriminator="event"),
 ]
 

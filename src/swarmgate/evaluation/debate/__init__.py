@@ -1,1 +1,1 @@
-"""Whether a debate is worth its cost: the same labelled items judged by a debate and by as many independent ballots."""
+"""A/B evaluation of debates: the same labelled items judged by a debate and by as many independent ballots."""

@@ -1,4 +1,4 @@
-"""What models answered, kept by the content of the call: an evaluation that was killed goes on without asking twice."""
+"""Cache of model answers, keyed by the content of the call, so that an interrupted evaluation resumes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from swarmgate.llm.model import CallFailed, Message, Model, ModelReply, ModelReq
 from swarmgate.workspace.files import atomic
 
 if TYPE_CHECKING:
-    from swarmgate.evaluation.debate.arms import Arm
+    from swarmgate.evaluation.debate.experiment_arms import Arm
 
 PATIENCE = 30.0
 """Seconds that calls which began are waited for at the end of a run."""
@@ -89,9 +89,10 @@ class Answers:
     async def of(self, key: str, ask: Callable[[], Awaitable[ModelReply]]) -> Answer:
         """What was answered, or what `ask` answers now, which is kept; raises what `ask` raises.
 
-        A call that began is paid for: it goes on where nobody waits for it any more because another voice found the
-        budget used up, and its answer is there for the next run. One that is given up for any other reason, such as its
-        voice's time, is dropped: what was counted as refused is asked again, and not found as an answer by and by.
+        A call that began is paid for: it goes on where nobody waits for it any more because another participant found
+        the budget used up, and its answer is there for the next run. One that is given up for any other reason, such as
+        its participant's time, is dropped: what was counted as refused is asked again, and not found as an answer by
+        and by.
         """
         if found := self.get(key):
             return found
@@ -155,12 +156,12 @@ class Meter:
 
     @property
     def seconds(self) -> float:
-        """Model time: that of all calls together."""
+        """Model time: the sum of all calls."""
         return sum(answer.seconds for answer in self._answers)
 
     @property
     def wait(self) -> float:
-        """Seconds until the judgement stands where all voices of a round are asked at the same time."""
+        """Seconds until the judgement stands where all participants of a round are asked at the same time."""
         rounds: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
         for call, answer in self._counted:
             rounds[call.round][call.seat] += answer.seconds
@@ -174,7 +175,7 @@ class Meter:
 
 @dataclass(frozen=True)
 class Place:
-    """Where in the evaluation a voice speaks."""
+    """Where in the evaluation a participant speaks."""
 
     arm: Arm
     seat: str
@@ -203,7 +204,7 @@ class Remembering:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer the conversation; raises what `inner` raises."""
-        # No tools: an item is all that there is to see, and one turn of a voice is one call.
+        # No tools: an item is all that there is to see, and one turn of a participant is one call.
         bare = request.model_copy(update={"tools": ()})
         call = self._call(bare)
         try:

@@ -1,4 +1,4 @@
-"""The decision rule: is a debate worth its cost, and were there enough items to tell? Pure."""
+"""Decides from the results whether a debate is worth its cost, and whether there were enough items to tell."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Labelled items of the A/B harness: a file of JSON lines, each a design or a patch that is good or bad.
+"""Reads the labelled items of the debate experiment: a JSON Lines file of good and bad designs or patches.
 
     {"id": "cache-01", "kind": "design", "label": "bad", "category": "caching", "source": "written for swarmgate",
      "text": "the proposal as a reviewer reads it", "context": "optional: what it has to do with",
      "reason": "the flaw; of a good item: why it is sound"}
 
-A voice is shown `context` and `text`, nothing else: neither must say whether the item is good. A line of QuixBugs as
-`{"name", "spec", "buggy", "correct"}` is read as two items, the buggy and the correct program under the same spec.
+A participant is shown `context` and `text`, nothing else: neither must say whether the item is good. A line of QuixBugs
+as `{"name", "spec", "buggy", "correct"}` is read as two items, the buggy and the correct program under the same spec.
 """
 
 from __future__ import annotations
@@ -144,8 +144,10 @@ def _quixbugs(record: dict[str, Any], where: str) -> tuple[Item, ...]:
     buggy, correct = (_bare(source, f"{where}: key {key!r}") for source, key in zip(programs, _SIDES, strict=True))
     if buggy == correct:
         raise UsageError(f"{where}: keys 'buggy' and 'correct': the programs are the same but for their docstrings")
-    beside = record.get("extra_files") or {}
-    context = "\n\n".join([f"What the function has to do:\n{spec}", *(f"{file}:\n{beside[file]}" for file in beside)])
+    extra_files = record.get("extra_files") or {}
+    context = "\n\n".join(
+        [f"What the function has to do:\n{spec}", *(f"{file}:\n{extra_files[file]}" for file in extra_files)]
+    )
     shared = {"kind": "patch", "category": "algorithm", "source": "QuixBugs", "context": context}
     sides = {
         "bad": (buggy, f"The bug, and what it should read:\n{_difference(buggy, correct)}"),
@@ -173,8 +175,8 @@ def _bare(source: str, where: str) -> str:
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, None)
             if isinstance(block, list):
-                kept = [each for each in block if not _is_text(each)]
-                setattr(node, field, kept or [ast.Pass()] if block else [])
+                body = [each for each in block if not _is_text(each)]
+                setattr(node, field, body or [ast.Pass()] if block else [])
     return ast.unparse(ast.fix_missing_locations(tree))
 
 

@@ -1,4 +1,4 @@
-"""`swarm eval debate`: fixtures, settings and models in; a report, its files and perhaps a decision out."""
+"""`swarm eval debate`: runs the experiment on fixtures and writes the report and its files."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from swarmgate.domain.task.contest import DebateWorth
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import MissingRequirement, NotAProject, UsageError
 from swarmgate.evaluation.debate import fixtures as labelled
-from swarmgate.evaluation.debate.arms import Arm, Setup, chosen_items, even_repeats
 from swarmgate.evaluation.debate.cache import Answers
 from swarmgate.evaluation.debate.decision import Decision
+from swarmgate.evaluation.debate.experiment_arms import Arm, Setup, chosen_items, even_repeats
+from swarmgate.evaluation.debate.participants import Bench
 from swarmgate.evaluation.debate.report import DebateReport, report_of
 from swarmgate.evaluation.debate.runs import Run, run
-from swarmgate.evaluation.debate.voices import Bench
 from swarmgate.journal.disk_errors import writing
 from swarmgate.ledger.councils import debate_worth
 from swarmgate.ledger.files import probes
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from swarmgate.config import Config
     from swarmgate.llm.events import ModelEvent
 
-Told = Callable[[str], None]
+OnProgress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Home:
     """Where settings come from, and where answers and reports are kept: in a project, or for the user alone."""
 
     config: Config
-    kept: Path
+    data_folder: Path
     folder: SwarmFolder | None = None
 
     @classmethod
@@ -109,7 +109,7 @@ def evaluate(
     out: Path | None = None,
     write_decision: bool | None = None,
     environ: Mapping[str, str] | None = None,
-    on_progress: Told = lambda _text: None,
+    on_progress: OnProgress = lambda _text: None,
 ) -> DebateReport:
     """Measure whether debates are right more often than as many independent ballots.
 
@@ -137,7 +137,7 @@ def evaluate(
     date = datetime.now(UTC).isoformat(timespec="seconds")
     report = report_of(found, known, setup, name=name, date=date, asked=asked, path=str(fixtures))
     report = report.model_copy(update={"undecided": _unwritten(report, home, write=write_decision)})
-    filed = _Files.of(report, known, (out or home.kept / "eval" / name).resolve())
+    filed = _Files.of(report, known, (out or home.data_folder / "eval" / name).resolve())
     report = filed.keep(report)
     if report.undecided or report.decision is None or home.folder is None:
         return report
@@ -169,11 +169,11 @@ async def _measured(
     home: Home,
     allowance: Allowance,
     environ: Mapping[str, str],
-    on_progress: Told,
+    on_progress: OnProgress,
 ) -> tuple[Run, int]:
     """What was judged, and how many calls that took now."""
 
-    def told(event: ModelEvent) -> None:
+    def on_model_event(event: ModelEvent) -> None:
         if event.kind == "model":
             on_progress(event.text)
 
@@ -186,10 +186,10 @@ async def _measured(
         home.config,
         environ=environ,
         allowance=allowance,
-        answers=Answers(home.kept / "eval-cache"),
+        answers=Answers(home.data_folder / "eval-cache"),
         prompts=home.folder.prompts if home.folder else None,
         probed=probes.load(home.folder) if home.folder else None,
-        on_event=told,
+        on_event=on_model_event,
     )
     for warning in (*known.warnings, *setup.warnings):
         on_progress(f"warning: {warning}")
@@ -243,7 +243,7 @@ class _Files:
 
     def keep(self, report: DebateReport) -> DebateReport:
         """Writes the files; the report with their places."""
-        from swarmgate.evaluation.debate.page import page  # noqa: PLC0415 - as above
+        from swarmgate.evaluation.debate.page import page  # noqa: PLC0415 - late, for start-up time
 
         out = self.out
         own = {"json_file": str(out / "report.json"), "html": str(out / "report.html")}

@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing beside it. Whatever comes from fixtures or models is escaped."""
+"""Renders the debate experiment's report as one self-contained HTML file with all text escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of an evaluation as PNG: how often each arm was right, and what the lift may be."""
+"""Draws the debate experiment's results as PNG: accuracy of each arm, and the range of the lift."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def png(arms: Sequence[Rates], comparisons: Sequence[Comparison]) -> bytes:
     """
     # Not pyplot: it keeps figures, and picks a window system by the environment.
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - late: half a second to import
-    from matplotlib.figure import Figure  # noqa: PLC0415 - as above
+    from matplotlib.figure import Figure  # noqa: PLC0415 - late, for start-up time
 
     figure = Figure(figsize=(10, 4.2), dpi=110, layout="constrained")
     FigureCanvasAgg(figure)

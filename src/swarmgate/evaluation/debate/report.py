@@ -1,4 +1,4 @@
-"""All that an evaluation of debates found, and the tables that show it. Pure."""
+"""Data model of the debate experiment's report, and its tables."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from statistics import fmean
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
-from swarmgate.evaluation.debate.arms import Arm, Setup, chosen_items
 from swarmgate.evaluation.debate.decision import RULE, Decision, decide, points
+from swarmgate.evaluation.debate.experiment_arms import Arm, Setup, chosen_items
 from swarmgate.evaluation.debate.fixtures import Fixtures, Label
 from swarmgate.evaluation.debate.runs import Run
 from swarmgate.evaluation.debate.statistics import Comparison, Interval, Judgement, Rates, compare, rates

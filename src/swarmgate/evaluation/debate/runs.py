@@ -1,4 +1,4 @@
-"""Runs the arms over the items, a few at a time, until all are judged, the budget is used up or nobody answers."""
+"""Runs the arms of the debate experiment over the items until all are judged or the budget is used up."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from swarmgate.council.debate.model import Debate, Round, Speech, tally
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.debate.steps import DEBATING
 from swarmgate.council.debate.voting import vote
-from swarmgate.council.participants.question import together
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.contexts import ContextFactory
+from swarmgate.council.participants.question import concurrently
 from swarmgate.council.records.store import Records
 from swarmgate.domain.review.votes import Tally, Vote
 from swarmgate.errors import BudgetExhausted, CouncilFailed, EndpointFailed, SwarmError
-from swarmgate.evaluation.debate.arms import Arm, Job, Setup, ballots_of, debate_of, jobs, material, question
 from swarmgate.evaluation.debate.cache import Meter
+from swarmgate.evaluation.debate.experiment_arms import Arm, Job, Setup, ballots_of, debate_of, jobs, material, question
 from swarmgate.evaluation.debate.fixtures import Item
 from swarmgate.evaluation.debate.statistics import Judgement
 from swarmgate.evaluation.debate.window_check import check_all_fit
 from swarmgate.journal.documents import FileDocuments
 
 AT_ONCE = 4
-"""Items that are judged at the same time; within one, the voices of a round speak at once."""
+"""Items that are judged at the same time; within one, the participants of a round speak at once."""
 
 DOWN = 6
 """Calls that fail for good with no answer in between from which an endpoint counts as down."""
@@ -38,10 +38,10 @@ _ORDER = (Arm.DEBATE, Arm.PARALLEL, Arm.SINGLE)
 
 
 class Seated(Protocol):
-    """Makes the voices of one judgement, whose calls `meter` counts."""
+    """Makes the participants of one judgement, whose calls `meter` counts."""
 
-    def __call__(self, arm: Arm, *, repeat: int, seed: int, meter: Meter) -> Voices:
-        """The voices."""
+    def __call__(self, arm: Arm, *, repeat: int, seed: int, meter: Meter) -> ContextFactory:
+        """The participants."""
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Run:
     stopped: SwarmError | None = None
     _silence: int = 0
 
-    def heard(self, meter: Meter) -> None:
+    def check_answered(self, meter: Meter) -> None:
         """Looks at what one judgement took.
 
         Raises:
@@ -86,7 +86,7 @@ async def run(
     Args:
         items: all that could be judged.
         setup: what is run.
-        seated: makes the voices.
+        seated: makes the participants.
         council: the bounds of a debate.
         on_progress: hears of each item that all arms are done with.
         at_once: items that are judged at the same time.
@@ -145,20 +145,20 @@ async def _judged(job: Job, setup: Setup, seated: Seated, council: Council, foun
     judged, ballots = list[Judgement](), setup.turns
     for arm in (each for each in _ORDER if each in setup.arms):
         meter = Meter()
-        voices = seated(arm, repeat=job.repeat, seed=setup.seed, meter=meter)
+        contexts = seated(arm, repeat=job.repeat, seed=setup.seed, meter=meter)
         if arm is Arm.DEBATE:
-            verdict = await _debated(debate_of(job, setup, council), voices)
+            verdict = await _debated(debate_of(job, setup, council), contexts)
             ballots = verdict.turns
         else:
-            verdict = await _balloted(job, setup, voices, 1 if arm is Arm.SINGLE else ballots)
-        found.heard(meter)
+            verdict = await _balloted(job, setup, contexts, 1 if arm is Arm.SINGLE else ballots)
+        found.check_answered(meter)
         judged.append(_judgement(job, arm, verdict, meter))
     return judged
 
 
-async def _debated(debate: Debate, voices: Voices) -> _Verdict:
+async def _debated(debate: Debate, contexts: ContextFactory) -> _Verdict:
     try:
-        rounds = await _held(debate, voices)
+        rounds = await _held(debate, contexts)
     except CouncilFailed as error:
         # Nobody gave anything that counts. The other arm gets the ballots of a whole debate all the same.
         seats = len(debate.seats)
@@ -172,24 +172,24 @@ async def _debated(debate: Debate, voices: Voices) -> _Verdict:
     )
 
 
-async def _held(debate: Debate, voices: Voices) -> tuple[Round, ...]:
-    """The rounds of a debate that nobody keeps: it always begins anew, and voices that answered answer the same.
+async def _held(debate: Debate, contexts: ContextFactory) -> tuple[Round, ...]:
+    """The rounds of a debate that nobody keeps: it always begins anew, and participants that answered answer the same.
 
     Raises:
         CouncilFailed: nobody gave anything that counts.
     """
     nowhere = Records(FileDocuments(Path(os.devnull)), clean=lambda value: value)
-    context, state = CouncilContext(voices, nowhere, own={}), RULES.begin(debate)
+    context, state = CouncilContext(contexts, nowhere, own={}), RULES.begin(debate)
     while steps := RULES.next(state):
-        for events in await together([DEBATING.do(step, state, context) for step in steps]):
+        for events in await concurrently([DEBATING.do(step, state, context) for step in steps]):
             for event in events:
                 state = RULES.apply(state, event)
     return state.rounds
 
 
-async def _balloted(job: Job, setup: Setup, voices: Voices, number: int) -> _Verdict:
+async def _balloted(job: Job, setup: Setup, contexts: ContextFactory, number: int) -> _Verdict:
     asked = (
-        vote(voices.agent(seat), seat, question=question(job.item), material=material(job.item))
+        vote(contexts.agent(seat), seat, question=question(job.item), material=material(job.item))
         for seat in ballots_of(job, setup, number)
     )
     return _counted(await asyncio.gather(*asked), turns=number)

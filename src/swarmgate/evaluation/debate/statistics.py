@@ -1,4 +1,4 @@
-"""How often each arm was right, and whether one was right more often than another. Pure.
+"""Statistics of the debate experiment: accuracy of each arm, and paired comparisons between arms.
 
 The item is what was sampled: repeats of one item are alike, and count as one item that was looked at several times.
 
@@ -20,7 +20,7 @@ from statistics import fmean
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.review.votes import Tally
 from swarmgate.domain.usage import Usage
-from swarmgate.evaluation.debate.arms import Arm
+from swarmgate.evaluation.debate.experiment_arms import Arm
 from swarmgate.evaluation.debate.fixtures import Label
 from swarmgate.evaluation.score import Score
 
@@ -34,10 +34,11 @@ Interval = tuple[float, float]
 class Judgement(Frozen):
     """What one arm made of one item in one repeat, and what that took.
 
-    `turns` are those of voices (equal in debate and parallel), `calls` those of models: a voice that is asked again, or
-    that failed, has another number of them. `tied`: as many ballots for as against: confidence decided. `silent` are
-    voices that failed before the vote; `refused` are calls that endpoints refused for good, or did not answer in
-    the time of a voice. `seconds` is model time, `wait` the wall time where a round's voices speak at once.
+    `turns` are those of participants (equal in debate and parallel), `calls` those of models: a participant that is
+    asked again, or that failed, has another number of them. `tied`: as many ballots for as against: confidence decided.
+    `silent` are participants that failed before the vote; `refused` are calls that endpoints refused for good, or did
+    not answer in the time of a participant. `seconds` is model time, `wait` the wall time where a round's participants
+    speak at once.
     """
 
     item: str
@@ -99,7 +100,7 @@ class Comparison(Frozen):
     """An arm against another on the same items. `lift` and `interval` are in accuracy, from -1 to 1.
 
     `only_first` and `only_second` are McNemar's discordant items, `p` is the probability of so uneven a split, or a
-    more uneven one, where no arm is better. `equal_calls` says whether both had as many turns of voices.
+    more uneven one, where no arm is better. `equal_calls` says whether both had as many turns of participants.
     """
 
     first: Arm
@@ -210,7 +211,7 @@ def bootstrapped(values: Sequence[float], *, seed: int = 0, resamples: int = RES
     if len(values) < 2:  # noqa: PLR2004 - one item does not vary
         return None
     from numpy import asarray, mean, random  # noqa: PLC0415 - late: only with a report
-    from scipy.stats import bootstrap  # noqa: PLC0415 - as above
+    from scipy.stats import bootstrap  # noqa: PLC0415 - late, for start-up time
 
     found = bootstrap(
         (asarray(values, dtype=float),),

@@ -1,4 +1,4 @@
-"""Whether all items fit the windows of all who judge them: found out before the first call is paid."""
+"""Checks before the first paid call that all items fit the context windows of all models."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from swarmgate.config.council import Council
 from swarmgate.council.debate.model import Debate
 from swarmgate.council.debate.transcript import check_fits
 from swarmgate.council.debate.voting import VOTE, bounded, brief_of
-from swarmgate.council.participants.voices import Voices
-from swarmgate.council.participants.windows import Window, material_sections, window_of
+from swarmgate.council.participants.context_window import Window, material_sections, window_of
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.errors import CouncilRefused, UsageError
-from swarmgate.evaluation.debate.arms import Job, Setup, debate_of
+from swarmgate.evaluation.debate.experiment_arms import Job, Setup, debate_of
 
 _NAMED = 5
 """Items that a message names; of more it says how many there are."""
 
 
-def check_all_fit(jobs: Iterable[Job], setup: Setup, council: Council, voices: Voices) -> None:
+def check_all_fit(jobs: Iterable[Job], setup: Setup, council: Council, contexts: ContextFactory) -> None:
     """Every item as its debates would be held: what fits a debate fits a ballot, and all arms judge the same items.
 
     Raises:
@@ -31,7 +31,7 @@ def check_all_fit(jobs: Iterable[Job], setup: Setup, council: Council, voices: V
         seen.add((job.item.id, job.first))
         debate = debate_of(job, setup, council)
         try:
-            check_fits(debate, list(_windows(debate, voices)))
+            check_fits(debate, list(_windows(debate, contexts)))
         except CouncilRefused as error:
             too_long.setdefault(job.item.id, error.message)
     if too_long:
@@ -43,8 +43,8 @@ def check_all_fit(jobs: Iterable[Job], setup: Setup, council: Council, voices: V
         )
 
 
-def _windows(debate: Debate, voices: Voices) -> Iterator[tuple[str, Window]]:
+def _windows(debate: Debate, contexts: ContextFactory) -> Iterator[tuple[str, Window]]:
     own = (*material_sections(debate.question, debate.material), VOTE)
     for seat in debate.seats:
-        agent = bounded(voices.agent(seat), debate)
+        agent = bounded(contexts.agent(seat), debate)
         yield f"participant {seat.id} ({seat.model})", window_of(agent, brief_of(seat, debate.rounds, own))

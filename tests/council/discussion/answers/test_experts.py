@@ -1,4 +1,4 @@
-"""What an answer comes to as typed fields: nothing out of prose, what cannot be read is asked for once more."""
+"""Tests the parsing of answers in a discussion into typed fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The structure of discussions: what links come to, and that whatever cannot have happened is found."""
+"""Tests the measures of a discussion's links and the detection of impossible links."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from swarmgate.council.discussion.argument.structure import (
     integrity_problem,
     key,
     measured,
-    shown_before,
     steel_manned,
+    visible_before,
 )
 from swarmgate.council.discussion.model import (
     EXTENTS,
@@ -142,14 +142,14 @@ def test_ids_are_ordered_by_their_numbers_whatever_their_width() -> None:
 
 
 def test_what_its_own_step_says_was_not_shown_to_a_message() -> None:
-    assert shown_before([FIRST, SECOND], "r1-msg-002") == frozenset()
-    assert shown_before([FIRST, SECOND], "r1-msg-005") == {"r1-msg-001", "r1-msg-002", "r1-msg-003"}
-    assert "r1-msg-005" in shown_before([FIRST], "r1-msg-006")
-    assert "r1-msg-010" not in shown_before([FIRST, SECOND], "r2-msg-001")  # it failed
-    second = shown_before([FIRST, SECOND], "r2-msg-006")  # the attack after the moderator's question
+    assert visible_before([FIRST, SECOND], "r1-msg-002") == frozenset()
+    assert visible_before([FIRST, SECOND], "r1-msg-005") == {"r1-msg-001", "r1-msg-002", "r1-msg-003"}
+    assert "r1-msg-005" in visible_before([FIRST], "r1-msg-006")
+    assert "r1-msg-010" not in visible_before([FIRST, SECOND], "r2-msg-001")  # it failed
+    second = visible_before([FIRST, SECOND], "r2-msg-006")  # the attack after the moderator's question
     assert {"r2-msg-004", "r2-msg-005"} < second
     assert "r2-msg-007" not in second
-    assert len(shown_before([FIRST, SECOND], "r3-msg-001")) == 11 + 9
+    assert len(visible_before([FIRST, SECOND], "r3-msg-001")) == 11 + 9
 
 
 # --- what cannot be ---
@@ -186,7 +186,7 @@ def test_a_link_to_what_was_not_shown_is_always_found(record: DiscussionRecord, 
     assume(speaking)
     at = data.draw(st.sampled_from(speaking))
     said = last.messages[at]
-    unseen = {each.id for each in last.messages} - shown_before(record.rounds, said.id)
+    unseen = {each.id for each in last.messages} - visible_before(record.rounds, said.id)
     to = data.draw(st.sampled_from(sorted({*unseen, said.id, "r9-msg-001"})))
     messages = list(last.messages)
     messages[at] = said.model_copy(update={"links": (link(to),)})

@@ -1,4 +1,4 @@
-"""The files of a discussion: what is in them, and that whatever is said in them stays text."""
+"""Tests the files of a discussion: their content, and that text from models stays escaped."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.council.discussion.records import lightweight, message, records, stan
 from swarmgate.council.discussion.argument.graph import Graph
 from swarmgate.council.discussion.model import Cast, DiscussionRecord, DiscussionRound
 from swarmgate.council.discussion.view.artifacts import artifacts
-from swarmgate.council.discussion.view.lines import text_lines
 from swarmgate.council.discussion.view.mermaid import label
+from swarmgate.council.discussion.view.plain_text import text_lines
 from swarmgate.council.views.markdown import item, quote
 from swarmgate.domain.text.markdown import line
 

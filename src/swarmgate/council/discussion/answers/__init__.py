@@ -1,1 +1,1 @@
-"""What the voices of a discussion answer, as typed fields."""
+"""Parses the answers of the participants of a discussion into typed fields."""

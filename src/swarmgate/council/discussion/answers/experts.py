@@ -1,4 +1,4 @@
-"""What experts, contrarian and cross-domain answer, as typed fields: positions, arguments with links, responses.
+"""Parses answers of experts, contrarian and cross-domain expert: positions, arguments with links, responses.
 
 Each form comes to a `Part`: the fields of the message that an answer makes. What the form asks for and the answer does
 not have is asked for once more (`Unread`); where the answer still says something, it is kept without that, noted.
@@ -28,7 +28,7 @@ from swarmgate.council.discussion.answers.values import (
 )
 from swarmgate.council.discussion.argument.structure import link_problem, steel_manned
 from swarmgate.council.discussion.model import Link, Position, Relation, Shift, ShiftKind
-from swarmgate.council.participants.prose import prose_of, said_in, shortened
+from swarmgate.council.participants.answer_prose import prose_of, shortened, text_under
 from swarmgate.domain.review.votes import MESSAGE_ID
 
 Part = dict[str, Any]
@@ -44,7 +44,7 @@ Moved = Annotated[ShiftKind | None, BeforeValidator(lambda value: _SHIFTS.get(sq
 
 
 class Standing(Spoken):
-    """Where a voice stands."""
+    """Where a participant stands."""
 
     position: Text = Field("", description="Where you stand.")
     confidence: Number = Field(None, description="How often you would be right, from 0 to 1.")
@@ -109,7 +109,7 @@ class Movement(Answer):
 
 
 class Response(Argument, Standing):
-    """A response: prose, links, how far the position shifted, and where the voice stands now."""
+    """A response: prose, links, how far the position shifted, and where the participant stands now."""
 
     shift: Movement = called("shift", "positionShift", description="Whether it moved you: none, minor or major.")
 
@@ -153,29 +153,29 @@ class Reader:
     @property
     def argument(self) -> Form[Argument, Part]:
         """An argument. One that links to nothing, or counters without a steel-man, is kept, asked once more."""
-        return Form(Argument, self._argued, prose=said_in, optional=True)
+        return Form(Argument, self._argued, prose=text_under, optional=True)
 
     @property
     def attack(self) -> Form[Argument, Part]:
         """An attack: an argument that counters or questions something; one that does not is kept, asked once more."""
-        return Form(Argument, self._attacked, prose=said_in, optional=True)
+        return Form(Argument, self._attacked, prose=text_under, optional=True)
 
     @property
     def response(self) -> Form[Response, Part]:
         """A response; a shift without a reason, or that cites nothing that moved it, is none, asked once more."""
-        return Form(Response, self._responded, prose=said_in, optional=True)
+        return Form(Response, self._responded, prose=text_under, optional=True)
 
     # --- what answers come to ---
 
     def _argued(self, given: Argument) -> Part:
         part, problems = self._linked(given)
-        return _kept(part, problems or _uncited(part))
+        return _checked_part(part, problems or _uncited(part))
 
     def _attacked(self, given: Argument) -> Part:
         part, problems = self._linked(given)
         if not any(each.kind in _DISSENT for each in part["links"]):
             problems.append("It neither counters nor questions any message that you were shown.")
-        return _kept(part, problems)
+        return _checked_part(part, problems)
 
     def _responded(self, given: Response) -> Part:
         part, problems = self._linked(given)
@@ -186,14 +186,14 @@ class Reader:
         if given.position and not shift.refused:
             part["position"], wrongs = given.stand()
             problems += wrongs
-        return _kept(part, problems or _uncited(part))
+        return _checked_part(part, problems or _uncited(part))
 
     # --- links ---
 
     def _linked(self, given: Argument) -> tuple[Part, list[str]]:
         """Text and links of an answer, and what is wrong with them, a sentence each."""
-        said, cut = shortened(given.text)
-        if not said:
+        text, cut = shortened(given.text)
+        if not text:
             raise Unread("Your answer has no prose.")
         read = _Read(problems=[given.conflict] if given.conflict else [])
         alone = sum(each.kind is Relation.COUNTERS for each in given.links) == 1
@@ -202,9 +202,9 @@ class Reader:
         self._mentioned((*given.references, *given.cites), read, typed=True)
         if read.unresolved:
             read.problems.append(f"You were shown no message {', '.join(read.unresolved[:5])}.")
-        self._mentioned(MESSAGE_ID.findall(said), read, typed=False)
+        self._mentioned(MESSAGE_ID.findall(text), read, typed=False)
         noted = (*given.noted, *([cut] if cut else []), *_weak(read.links.values()))
-        part: Part = {"text": said, "links": tuple(read.links.values()), "noted": noted}
+        part: Part = {"text": text, "links": tuple(read.links.values()), "noted": noted}
         return part | {"unresolved": tuple(dict.fromkeys(read.unresolved))}, read.problems
 
     def _link(self, each: Reference, read: _Read, strong: str) -> None:
@@ -258,8 +258,8 @@ class Reader:
 
 def _declared(given: Declaration) -> Part:
     position, problems = given.stand()
-    said = shortened(given.text)[0] or position.position
-    return _kept({"text": said, "position": position, "noted": given.noted}, problems)
+    text = shortened(given.text)[0] or position.position
+    return _checked_part({"text": text, "position": position, "noted": given.noted}, problems)
 
 
 def _weak(links: Collection[Link]) -> tuple[str, ...]:
@@ -271,7 +271,7 @@ def _uncited(part: Part) -> list[str]:
     return [] if part["links"] else ["It links to no message that you were shown: answer one of them."]
 
 
-def _kept(part: Part, problems: list[str]) -> Part:
+def _checked_part(part: Part, problems: list[str]) -> Part:
     """The part, if nothing is wrong with it.
 
     Raises:

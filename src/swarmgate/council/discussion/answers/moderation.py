@@ -1,4 +1,4 @@
-"""What the fixed roles that lead answer, as typed fields: the framing, a question, the assessment, the record."""
+"""Parses answers of moderator and historian: the framing, a question, the assessment, the conclusion."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from swarmgate.council.discussion.answers.values import (
     text_of,
 )
 from swarmgate.council.discussion.model import Assessment, FaultLine, Framing, Insight, Recommendation
-from swarmgate.council.participants.prose import SPOKEN, prose_of, said_in, shortened
+from swarmgate.council.participants.answer_prose import SPOKEN, prose_of, shortened, text_under
 
 _BUDGET, _USUAL_BUDGET = (3, 6), 4
 _MARKS = (1, 5)
@@ -43,7 +43,7 @@ class Line(Answer):
 
 
 class Frame(Spoken):
-    """What divides the voices of a round, and how much dissent it should have."""
+    """What divides the participants of a round, and how much dissent it should have."""
 
     fault_lines: Annotated[tuple[Line, ...], BeforeValidator(items_of)]
     disagreement_budget: Number = Field(None, description="A number of 3 to 6.")
@@ -94,27 +94,27 @@ class RoundAssessment(Scores, Spoken):
         return (*super().spellings(), "scores")
 
 
-def framing_of(voices: Mapping[str, str]) -> Form[Frame, Part]:
-    """How a round is framed; `voices` are the ids of those that may be named, by id and by name.
+def framing_of(names: Mapping[str, str]) -> Form[Frame, Part]:
+    """How a round is framed; `names` are the ids of those that may be named, by id and by name.
 
     Without a budget that is a number it is asked for once more; then 4 is taken, noted.
     """
-    return Form(Frame, lambda given: _framed(given, voices), prose=prose_of)
+    return Form(Frame, lambda given: _framed(given, names), prose=prose_of)
 
 
-def _framed(given: Frame, voices: Mapping[str, str]) -> Part:
+def _framed(given: Frame, names: Mapping[str, str]) -> Part:
     lines, noted = [], list(given.noted)
     for each in given.fault_lines:
-        between, stray = known(each.between, voices)
+        between, stray = known(each.between, names)
         noted += [f"{name} in a fault line is no voice" for name in stray]
         if each.axis:
-            ids = tuple(dict.fromkeys(voices[name] for name in between))
+            ids = tuple(dict.fromkeys(names[name] for name in between))
             lines.append(FaultLine(between=ids, axis=each.axis, description=each.description))
     if not lines:
         raise Unread("`faultLines` has no line with an `axis`.")
     budget = given.disagreement_budget
-    kept, clamp = clamped("disagreementBudget", _USUAL_BUDGET if budget is None else budget, *_BUDGET)
-    framing = Framing(fault_lines=tuple(lines), disagreement_budget=kept)
+    clamped_budget, clamp = clamped("disagreementBudget", _USUAL_BUDGET if budget is None else budget, *_BUDGET)
+    framing = Framing(fault_lines=tuple(lines), disagreement_budget=clamped_budget)
     part = {"text": given.text, "framing": framing, "noted": (*noted, *filter(None, [clamp]))}
     if budget is None:
         wrong = "`disagreementBudget` must be a JSON number of 3 to 6"
@@ -140,16 +140,16 @@ def record_of(text: str) -> Part:
     return _prose(text, ("text", "record", "summary", *SPOKEN), "Answer with the record in prose.")
 
 
-def assessment_of(shown: Collection[str]) -> Form[RoundAssessment, Part]:
-    """How a round is assessed; `shown` are the ids that may be cited."""
-    return Form(RoundAssessment, lambda given: _assessed(given, shown), prose=prose_of)
+def assessment_of(visible: Collection[str]) -> Form[RoundAssessment, Part]:
+    """How a round is assessed; `visible` are the ids that may be cited."""
+    return Form(RoundAssessment, lambda given: _assessed(given, visible), prose=prose_of)
 
 
-def _assessed(given: RoundAssessment, shown: Collection[str]) -> Part:
+def _assessed(given: RoundAssessment, visible: Collection[str]) -> Part:
     scores, noted = _scores(given)
     if given.recommendation is None:
         raise Unread(f"`recommendation` must be one of {', '.join(Recommendation)}.")
-    insights, unresolved = _insights(given.insights, shown)
+    insights, unresolved = _insights(given.insights, visible)
     assessment = Assessment(
         **scores,
         agreements=given.agreements,
@@ -175,12 +175,12 @@ def _scores(given: RoundAssessment) -> tuple[dict[str, int], tuple[str, ...]]:
     return scores, tuple(noted)
 
 
-def _insights(given: Collection[NewInsight], shown: Collection[str]) -> tuple[tuple[Insight, ...], tuple[str, ...]]:
+def _insights(given: Collection[NewInsight], visible: Collection[str]) -> tuple[tuple[Insight, ...], tuple[str, ...]]:
     """The insights with the sources that exist, and the ids that do not."""
     made: list[Insight] = []
     unresolved: list[str] = []
     for each in given:
-        source, unknown = known(each.source, shown)
+        source, unknown = known(each.source, visible)
         unresolved += unknown
         if each.text:
             made.append(Insight(text=each.text, source=source))
@@ -188,7 +188,7 @@ def _insights(given: Collection[NewInsight], shown: Collection[str]) -> tuple[tu
 
 
 def _prose(text: str, keys: Collection[str], form: str) -> Part:
-    said, cut = shortened(said_in(text, keys))
-    if not said:
+    text, cut = shortened(text_under(text, keys))
+    if not text:
         raise Unread("Your answer has no text.", form)
-    return {"text": said, "noted": (cut,) if cut else ()}
+    return {"text": text, "noted": (cut,) if cut else ()}

@@ -1,4 +1,4 @@
-"""Values of an answer as the records want them: texts, lists of them, whole numbers within bounds, ids; read leniently.
+"""Field types of answers, parsed leniently: texts, lists, bounded whole numbers, ids.
 
 A text may be an object with one, a list of its lines; a list may be one item of it. A text that is too long is
 cut, and that is noted (`Spoken`).
@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from swarmgate.agents.tools.answers import TEXT, Answer
-from swarmgate.council.participants.prose import shortened
+from swarmgate.council.participants.answer_prose import shortened
 from swarmgate.domain.review.votes import MESSAGE_ID
 
 LONGEST = 2_000
@@ -78,10 +78,10 @@ def message_ids(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (each.strip("[]()`.") for each in made))))
 
 
-def known(ids: Iterable[str], shown: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def known(ids: Iterable[str], visible: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Ids that were shown, and those that were not."""
     listed = tuple(ids)
-    return tuple(each for each in listed if each in shown), tuple(each for each in listed if each not in shown)
+    return tuple(each for each in listed if each in visible), tuple(each for each in listed if each not in visible)
 
 
 def number_of(value: Any) -> float | None:
@@ -96,8 +96,8 @@ def number_of(value: Any) -> float | None:
 
 def clamped(name: str, value: float, least: int, most: int) -> tuple[int, str]:
     """The nearest whole number within bounds, and what is noted where that is another one."""
-    kept = min(max(round(value), least), most)
-    return kept, "" if kept == value else f"{name} {value:g} was taken as {kept}"
+    clamped_value = min(max(round(value), least), most)
+    return clamped_value, "" if clamped_value == value else f"{name} {value:g} was taken as {clamped_value}"
 
 
 # --- fields ---

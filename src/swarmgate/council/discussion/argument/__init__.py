@@ -1,1 +1,1 @@
-"""The structure of a discussion: what its links count for, who agreed and how, its graph."""
+"""Argument structure of a discussion: links between messages, agreement, and the argument graph."""

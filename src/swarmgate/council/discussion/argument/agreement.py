@@ -1,4 +1,4 @@
-"""How an agreement came about, by the messages that it cites: an argument that was taken, or that many hold it."""
+"""Classifies an agreement by the messages it cites: convinced by an argument, or by how many agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A discussion as a graph: its messages, the links between them, and how the experts' positions went."""
+"""The argument graph of a discussion: messages, links between them, and how each expert's position evolved."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Evolution(Camel):
 
 
 class Graph(Camel):
-    """Who said what to what, and how the experts' positions went. The order is that of speaking."""
+    """The graph of messages and links, and how the experts' positions evolved, in order of speaking."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
@@ -68,7 +68,7 @@ class Graph(Camel):
 
     @property
     def authors(self) -> tuple[str, ...]:
-        """Everybody who said something, by first message."""
+        """All authors, in order of their first message."""
         return tuple(dict.fromkeys(node.author for node in self.nodes))
 
     def between(self, kind: Relation) -> dict[tuple[str, str], int]:
@@ -103,7 +103,7 @@ def graph(rounds: Sequence[DiscussionRound]) -> Graph:
     )
 
 
-def said(message: Message) -> str:
+def summary_of(message: Message) -> str:
     """What a message is known by: its prose, or else the position, the fault lines or the assessment that it has."""
     if message.text or message.failed:
         return message.text
@@ -122,7 +122,7 @@ def _node(message: Message) -> Node:
         author=message.author,
         round=message.round,
         step=message.step,
-        gist=gist(said(message)),
+        gist=gist(summary_of(message)),
         failed=bool(message.failed),
     )
 

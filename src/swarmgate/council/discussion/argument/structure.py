@@ -1,4 +1,4 @@
-"""The structure of a discussion, from its links alone: what is counted, what was shown to whom, what is broken.
+"""Measures a discussion by the links between its messages, and finds links that are impossible.
 
 Everything here follows from message ids and links that were checked; no score that a model gave itself is looked at.
 All functions work on a round that is not finished too, and take time linear in messages and links.
@@ -75,8 +75,8 @@ def slots(steps: Iterable[Step]) -> Iterator[int]:
         yield found
 
 
-def shown_before(rounds: Sequence[DiscussionRound], message_id: str) -> frozenset[str]:
-    """The ids of what was said before a message: in steps before its own. What its own step says, it cannot know.
+def visible_before(rounds: Sequence[DiscussionRound], message_id: str) -> frozenset[str]:
+    """The ids of the messages of earlier steps; a message cannot know those of its own step.
 
     Messages that failed are not among them: there is nothing to relate to.
 

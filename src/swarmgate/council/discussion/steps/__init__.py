@@ -1,1 +1,1 @@
-"""What is done in a discussion with the voices: the cast, the messages of a round, the conclusion."""
+"""Steps of a discussion that call models: the cast, the messages of a round, the conclusion."""

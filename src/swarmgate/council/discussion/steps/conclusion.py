@@ -1,4 +1,4 @@
-"""The conclusion of a discussion: the historian's, in a lightweight one the moderator's, every cited id checked."""
+"""Asks the historian (in lightweight mode the moderator) for the conclusion of a discussion and checks cited ids."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from swarmgate.council.discussion.model import (
     DiscussionRound,
     Unresolved,
 )
-from swarmgate.council.discussion.steps.table import Table, constraints_section
+from swarmgate.council.discussion.steps.participants import Participants, constraints_section
 from swarmgate.council.limits import MOST_TEXT
 from swarmgate.domain.review.votes import MESSAGE_ID
 from swarmgate.errors import CouncilFailed
@@ -63,7 +63,7 @@ Findings = Annotated[tuple[Finding, ...], BeforeValidator(items_of)]
 
 
 class Synthesis(Spoken):
-    """What came of all rounds."""
+    """The synthesis of all rounds."""
 
     longest: ClassVar[int] = MOST_TEXT
     executive_summary: Text = Field(min_length=1)
@@ -85,7 +85,7 @@ class Synthesis(Spoken):
         return tuple(dict.fromkeys((*cites, *(each for text in texts for each in MESSAGE_ID.findall(text)))))
 
 
-async def concluded(table: Table, rounds: Sequence[DiscussionRound]) -> Conclusion:
+async def concluded(participants: Participants, rounds: Sequence[DiscussionRound]) -> Conclusion:
     """What is concluded from all rounds.
 
     Raises:
@@ -93,14 +93,16 @@ async def concluded(table: Table, rounds: Sequence[DiscussionRound]) -> Conclusi
         CouncilRefused: the discussion does not fit the author's window.
         BudgetExhausted, Stopped, MissingRequirement: as they come.
     """
-    author = HISTORIAN if HISTORIAN in table.fixed else MODERATOR
-    checks = Checks.of(rounds, table.cast)
+    author = HISTORIAN if HISTORIAN in participants.fixed else MODERATOR
+    checks = Checks.of(rounds, participants.cast)
     sections = (constraints_section(rounds[-1]),) if rounds else ()
     form = conclusion_of(checks)
-    heard, _ = await table.ask(author, "conclude", rounds=rounds, number=0, sections=sections, read=lambda _: form)
-    if heard.value is None:
-        raise CouncilFailed(f"the {author} gave no conclusion: {heard.failed}")
-    return heard.value.model_copy(update={"author": author, **heard.took})
+    result, _ = await participants.ask(
+        author, "conclude", rounds=rounds, number=0, sections=sections, read=lambda _: form
+    )
+    if result.value is None:
+        raise CouncilFailed(f"the {author} gave no conclusion: {result.failed}")
+    return result.value.model_copy(update={"author": author, **result.took})
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +147,10 @@ def _checked(given: Synthesis, checks: Checks) -> Conclusion:
     )
     if unknown := known(given.cited, checks.ids)[1]:
         listed = ", ".join(unknown)
-        kept = conclusion.model_copy(update={"noted": (*noted, f"it cites messages that do not exist: {listed}")})
-        raise Unread(f"There is no message {listed}: cite those that you were shown.", otherwise=kept)
+        conclusion_noted = conclusion.model_copy(
+            update={"noted": (*noted, f"it cites messages that do not exist: {listed}")}
+        )
+        raise Unread(f"There is no message {listed}: cite those that you were shown.", otherwise=conclusion_noted)
     return conclusion
 
 
@@ -163,8 +167,8 @@ def _agreements(given: Sequence[Agreed], checks: Checks) -> tuple[tuple[Agreemen
     for number, each in enumerate(given, start=1):
         cites = known(each.cites, checks.ids)[0]
         claimed = "argument" if squeezed(each.resolved_by) == "argument" else "majority"
-        shown = checks.agreed_by(cites)
-        way = claimed if claimed in shown else next(iter(shown), "unproven")
+        ways = checks.agreed_by(cites)
+        way = claimed if claimed in ways else next(iter(ways), "unproven")
         if way != claimed:
             instead = "neither an argument nor a majority" if way == "unproven" else f"that it is by {way}"
             noted.append(f"agreement {number} is claimed to be by {claimed}; its messages show {instead}")

@@ -1,4 +1,4 @@
-"""The steps of a round: what a voice is asked in each, and how its answer is read."""
+"""The message steps of a discussion round: what a participant is asked in each, and how its answer is parsed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from swarmgate.council.discussion.answers.experts import Part, Reader
 from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of, question_of, record_of
 from swarmgate.council.discussion.argument.structure import consensus_of, measured
 from swarmgate.council.discussion.model import DiscussionRound, Message, Step
-from swarmgate.council.discussion.planning import Heat, heat
-from swarmgate.council.discussion.state import Say
-from swarmgate.council.discussion.steps.table import Table
-from swarmgate.council.discussion.steps.windows import Told
+from swarmgate.council.discussion.planning import DisagreementLevel, disagreement_level
+from swarmgate.council.discussion.state import AskParticipant
+from swarmgate.council.discussion.steps.participants import Participants
+from swarmgate.council.discussion.steps.transcript import RenderedTranscript
 from swarmgate.council.discussion.view.message import measured_line
 
 Read = Callable[[Reader], Form[Any, Part] | Callable[[str], Part]]
@@ -31,15 +31,15 @@ class Turn:
     sections: tuple[Section, ...] = ()
 
 
-def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound], table: Table) -> Turn:
+def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound], participants: Participants) -> Turn:
     """What is asked in a step that is due."""
-    ids = (*table.experts, *table.fixed)
-    voices = {each.name: each.id for each in table.cast.experts} | {each: each for each in ids}
+    ids = (*participants.experts, *participants.fixed)
+    names = {each.name: each.id for each in participants.cast.experts} | {each: each for each in ids}
     match step:
         case Step.POSITION:
             return Turn(step, lambda reader: reader.position)
         case Step.FRAME:
-            return Turn(step, lambda _: framing_of(voices))
+            return Turn(step, lambda _: framing_of(names))
         case Step.ARGUE:
             return Turn(step, lambda reader: reader.argument)
         case Step.ATTACK | Step.STRESS:
@@ -58,35 +58,37 @@ def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound]
 
 
 async def message_of(
-    say: Say,
+    action: AskParticipant,
     held: DiscussionRound,
     before: Sequence[DiscussionRound],
-    table: Table,
+    participants: Participants,
 ) -> Message:
-    """What a voice says in a step; one that failed says why.
+    """What a participant says in a step; one that failed says why.
 
     Args:
-        say: whose turn it is.
-        held: the round at work, with its whole steps alone: what its own step says, no voice can know.
+        action: whose turn it is.
+        held: the round at work, with its whole steps alone: what its own step says, no participant can know.
         before: the rounds before it.
-        table: where all have an agent context.
+        participants: of the discussion, with their agent contexts.
 
     Raises:
         CouncilRefused: the discussion does not fit its window any more.
         BudgetExhausted, Stopped, MissingRequirement: as they come.
     """
-    rounds, turn = (*before, held), turn_of(say.step, held, before, table)
+    rounds, turn = (*before, held), turn_of(action.step, held, before, participants)
     authors = {each.id: each.author for past in rounds for each in past.messages}
-    who = say.who
+    who = action.who
 
-    def reading(told: Told) -> Form[Any, Part] | Callable[[str], Part]:
-        return turn.read(Reader(who, {each: authors[each] for each in told.shown}))
+    def reading(transcript: RenderedTranscript) -> Form[Any, Part] | Callable[[str], Part]:
+        return turn.read(Reader(who, {each: authors[each] for each in transcript.visible}))
 
     number = held.number
-    heard, told = await table.ask(who, turn.wire, rounds=rounds, number=number, sections=turn.sections, read=reading)
-    condensed = tuple(each for each in told.condensed if each in told.shown)
-    fields = {**(heard.value or {}), **heard.took, "failed": heard.failed, "condensed": condensed}
-    return Message(id=say.id, round=number, step=say.step, author=who, **fields)
+    result, transcript = await participants.ask(
+        who, turn.wire, rounds=rounds, number=number, sections=turn.sections, read=reading
+    )
+    condensed = tuple(each for each in transcript.condensed if each in transcript.visible)
+    fields = {**(result.value or {}), **result.took, "failed": result.failed, "condensed": condensed}
+    return Message(id=action.id, round=number, step=action.step, author=who, **fields)
 
 
 def _attacked(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound]) -> tuple[Section, ...]:
@@ -102,7 +104,7 @@ def _attacked(step: Step, held: DiscussionRound, before: Sequence[DiscussionRoun
 
 
 def _asked(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Section:
-    cold = heat(held, before) is Heat.COLD
+    cold = disagreement_level(held, before) is DisagreementLevel.COLD
     wanted = "That is too little: ask what could go wrong." if cold else "That is too much: ask for the common ground."
     disagreement = measured(held, before).disagreement
     return Section("Why you ask", f"Disagreement of this round, from its links: {disagreement:g} of 10", wanted)

@@ -1,1 +1,1 @@
-"""What is made of a discussion to be read: artifacts, the page, progress.md, replays, lines for a terminal."""
+"""Renders a discussion: artifact files, HTML page, progress.md, replay, and lines for a terminal."""

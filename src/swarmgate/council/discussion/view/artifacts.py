@@ -1,4 +1,4 @@
-"""The files that a discussion leaves beside its rounds: what came of it and its measured structure, to be read.
+"""Renders the files that a discussion writes beside its rounds: summary, arguments, measures.
 
 All of them are made from the record alone, of a discussion that is over or not; the same record gives the same files.
 """
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 from swarmgate.council.discussion.argument.graph import Graph, graph
 from swarmgate.council.discussion.model import Cited, Conclusion, DiscussionRecord, Unresolved
-from swarmgate.council.discussion.view import words
+from swarmgate.council.discussion.view import phrases
 from swarmgate.council.discussion.view.mermaid import mermaid
 from swarmgate.council.discussion.view.message import scores
 from swarmgate.council.discussion.view.page import page
+from swarmgate.council.views.formatting import cost
 from swarmgate.council.views.markdown import item, quote, section, table
-from swarmgate.council.views.words import cost
 from swarmgate.domain.text.markdown import line
 from swarmgate.domain.text.printable import escaped
 
@@ -29,8 +29,8 @@ def artifacts(record: DiscussionRecord) -> dict[str, str]:
 
     All of them are as large as all messages together: they are made where it ends, or pauses.
     """
-    whole = graph(words.all_rounds(record))
-    experts = words.names(record.cast)
+    whole = graph(phrases.all_rounds(record))
+    experts = phrases.names(record.cast)
     return {
         "artifacts/synthesis.md": _document(_synthesis(record, whole)),
         "artifacts/open-questions.md": _document(_open_questions(record)),
@@ -44,7 +44,7 @@ def artifacts(record: DiscussionRecord) -> dict[str, str]:
 
 def summary(record: DiscussionRecord) -> str:
     """The text of `SUMMARY` alone."""
-    return _document(_summary(record, graph(words.all_rounds(record))))
+    return _document(_summary(record, graph(phrases.all_rounds(record))))
 
 
 def _document(blocks: Iterator[str]) -> str:
@@ -54,13 +54,14 @@ def _document(blocks: Iterator[str]) -> str:
 def _title(what: str, record: DiscussionRecord) -> str:
     topic = " ".join(record.discussion.topic.split())
     short = topic if len(topic) <= _TITLE else f"{topic[:_TITLE]}..."
-    return f"# {what}: {line(short)}\n\nDiscussion {record.discussion.id}: {line(words.bounds(record))}.\n"
+    return f"# {what}: {line(short)}\n\nDiscussion {record.discussion.id}: {line(phrases.bounds(record))}.\n"
 
 
 def _graph_json(record: DiscussionRecord, whole: Graph) -> str:
     """Nodes, edges and evolution as `argument.graph.Graph` has them, and what was measured in each round."""
     measured = [
-        {"round": number, **each.model_dump(mode="json")} for number, each in words.measures(words.all_rounds(record))
+        {"round": number, **each.model_dump(mode="json")}
+        for number, each in phrases.measures(phrases.all_rounds(record))
     ]
     content = {"discussion": record.discussion.id, **whole.model_dump(mode="json"), "measured": measured}
     return escaped(json.dumps(content, ensure_ascii=False, indent=2)) + "\n"
@@ -77,16 +78,16 @@ def _synthesis(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
         yield "There is no synthesis: below is what the moderator and the links say so far.\n"
         yield from _so_far(record)
         yield from section("Position evolution", _paths(whole))
-    questions = words.open_questions(record)
+    questions = phrases.open_questions(record)
     yield from section("Open questions", (item(each) for each in questions))
     if record.conclusion:
         yield from section("Recommendations", map(_cited, record.conclusion.recommendations))
         yield from section("Meta observations", [quote(record.conclusion.meta_observations)])
         yield from section("Corrected by swarmgate", map(item, record.conclusion.noted))
     yield from section("Measured", _measured(record))
-    yield from section("Choices", (item(words.choice(each)) for each in record.choices))
+    yield from section("Choices", (item(phrases.choice(each)) for each in record.choices))
     yield from section("Cost", [line(cost(record.usage, record.seconds))])
-    yield from section("Voices that failed", map(item, words.failures(record) or ["none"]))
+    yield from section("Voices that failed", map(item, phrases.failures(record) or ["none"]))
 
 
 def _concluded(conclusion: Conclusion, whole: Graph) -> Iterator[str]:
@@ -102,10 +103,10 @@ def _concluded(conclusion: Conclusion, whole: Graph) -> Iterator[str]:
         yield from section(f"Agreements: {title}", agreed)
     yield from section("Minority report", map(_cited, conclusion.minority_report))
     yield from section("Unresolved debates", map(_unresolved, conclusion.unresolved_debates))
-    yield from section("Position evolution", [*_told(conclusion.position_evolution), *_paths(whole)])
+    yield from section("Position evolution", [*_quoted(conclusion.position_evolution), *_paths(whole)])
 
 
-def _told(text: str) -> list[str]:
+def _quoted(text: str) -> list[str]:
     return [f"{quote(text)}\n"] if text else []
 
 
@@ -120,7 +121,7 @@ def _unresolved(each: Unresolved) -> str:
 
 
 def _so_far(record: DiscussionRecord) -> Iterator[str]:
-    message = words.last_assessed(record)
+    message = phrases.last_assessed(record)
     if message is None or message.assessment is None:
         return
     last = message.assessment
@@ -130,11 +131,11 @@ def _so_far(record: DiscussionRecord) -> Iterator[str]:
 
 
 def _paths(whole: Graph) -> Iterator[str]:
-    return (item(f"{each.expert}: {words.path(each)}") for each in whole.evolution)
+    return (item(f"{each.expert}: {phrases.path(each)}") for each in whole.evolution)
 
 
 def _measured(record: DiscussionRecord) -> Iterator[str]:
-    rounds = words.all_rounds(record)
+    rounds = phrases.all_rounds(record)
     given = {
         each.round: each.assessment.overall for held in rounds for each in held.messages if each.assessment is not None
     }
@@ -152,7 +153,7 @@ def _measured(record: DiscussionRecord) -> Iterator[str]:
             f"{each.disagreement:g}",
             given.get(number, "-"),
         )
-        for number, each in words.measures(rounds)
+        for number, each in phrases.measures(rounds)
     ]
     if rows:
         yield table((*head, "Ids not shown", "Disagreement, of 10", "Moderator's score, of 5"), rows)
@@ -164,14 +165,14 @@ def _measured(record: DiscussionRecord) -> Iterator[str]:
 
 def _open_questions(record: DiscussionRecord) -> Iterator[str]:
     yield _title("Open questions", record)
-    asked = words.open_questions(record)
+    asked = phrases.open_questions(record)
     yield "\n".join(f"{item(each)} ({', '.join(where)})" for each, where in asked.items()) or "None was named."
     yield ""
 
 
 def _evolution(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
     yield _title("Position evolution", record)
-    named = words.names(record.cast)
+    named = phrases.names(record.cast)
     head = ("Round", "Message", "Step", "Confidence", "Shift", "Moved by", "Why", "Position")
     for each in whole.evolution:
         rows = [
@@ -179,8 +180,8 @@ def _evolution(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
                 stand.round,
                 stand.message,
                 stand.step,
-                words.percent(stand.confidence),
-                words.shift(stand),
+                phrases.percent(stand.confidence),
+                phrases.shift(stand),
                 ", ".join(stand.cites) or "-",
                 stand.reason or "-",
                 stand.position or "-",
@@ -195,13 +196,13 @@ def _evolution(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
 def _summary(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
     yield _title("Summary so far", record)
     yield from section("Topic", [quote(record.discussion.topic)])
-    yield from section("Constraints", map(item, words.constraints(record)))
+    yield from section("Constraints", map(item, phrases.constraints(record)))
     if record.cast:
-        yield from section("Tensions", map(item, words.tensions(record.cast)))
-    positions = words.positions_now(record).items()
-    held = (f"{who}, confidence {words.percent(each.confidence)}: {each.position}" for who, each in positions)
+        yield from section("Tensions", map(item, phrases.tensions(record.cast)))
+    positions = phrases.positions_now(record).items()
+    held = (f"{who}, confidence {phrases.percent(each.confidence)}: {each.position}" for who, each in positions)
     yield from section("Positions now", map(item, held))
-    message = words.last_assessed(record)
+    message = phrases.last_assessed(record)
     if message and message.assessment:
         last = message.assessment
         yield from section("Open disagreements", map(item, last.active_disagreements))

@@ -1,4 +1,4 @@
-"""The argument graph as a Mermaid flowchart (mermaid.js.org). Text of models stays inside of its label."""
+"""Renders the argument graph as a Mermaid flowchart (mermaid.js.org), with the text of models escaped."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def label(text: str) -> str:
 
 
 def _title(node: Node) -> str:
-    said = "gave no answer" if node.failed else gist(node.gist, _LABEL)
-    return f"{node.id} {node.author}, {node.step}{f': {said}' if said else ''}"
+    text = "gave no answer" if node.failed else gist(node.gist, _LABEL)
+    return f"{node.id} {node.author}, {node.step}{f': {text}' if text else ''}"
 
 
 def _name(message_id: str) -> str:

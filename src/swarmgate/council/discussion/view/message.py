@@ -1,4 +1,4 @@
-"""One message of a discussion in words, and what was measured in a round: as voices are told them, and people."""
+"""Renders one message of a discussion, and the measures of a round, for participants and people."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from swarmgate.council.discussion.model import (
 )
 
 QUOTE = "| "
-"""What stands before each line of a voice."""
+"""What stands before each line of a participant."""
 
 
 def quoted(text: str) -> Iterator[str]:
-    """The lines of a voice, each behind a bar, whatever it ends them with."""
+    """The lines of a participant, each behind a bar, whatever it ends them with."""
     return (f"{QUOTE}{line}".rstrip() for line in text.strip("\r\n").splitlines())
 
 
@@ -94,7 +94,7 @@ def _cites(ids: Sequence[str]) -> str:
 
 
 def measured_line(number: int, measured: Measured) -> str:
-    """What was measured in a round, as voices are told it."""
+    """The measures of a round, as participants read them."""
     return (
         f"Measured in round {number}: counters {measured.counters} ({measured.steel_mans} with a steel-man), "
         f"supports {measured.supports}, questions {measured.questions}, shifts of position {measured.shifts}; "

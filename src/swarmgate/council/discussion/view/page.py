@@ -1,4 +1,4 @@
-"""A discussion as one HTML page that needs nothing else: no script, nothing loaded, whatever was said is text."""
+"""Renders a discussion as one self-contained HTML page, without scripts and with all text escaped."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from swarmgate.agents.briefs.brief import cut, one_line
 from swarmgate.council.discussion.argument.graph import Graph
 from swarmgate.council.discussion.model import Cited, Conclusion, DiscussionRecord, Expert, Message, Relation
-from swarmgate.council.discussion.view import words
-from swarmgate.council.discussion.view.drawing import HEIGHT, WIDTH, positions, relations
+from swarmgate.council.discussion.view import phrases
 from swarmgate.council.discussion.view.message import facts
-from swarmgate.council.views.words import cost
+from swarmgate.council.discussion.view.svg_layout import HEIGHT, WIDTH, positions, relations
+from swarmgate.council.views.formatting import cost
 from swarmgate.domain.review.votes import MESSAGE_ID
 from swarmgate.html import rendered
 
@@ -36,7 +36,7 @@ def page(record: DiscussionRecord, graph: Graph) -> str:
         "discussion.html",
         record=record,
         graph=graph,
-        words=words,
+        words=phrases,
         cost=cost,
         asked=record.discussion,
         title=cut(one_line(record.discussion.topic), _TITLE, "..."),
@@ -44,14 +44,14 @@ def page(record: DiscussionRecord, graph: Graph) -> str:
         pieces=re.compile(f"({MESSAGE_ID.pattern})").split,
         found=_concluded(conclusion) if conclusion else _assessed(record),
         observed=_observed(conclusion) if conclusion else (),
-        open_questions=[f"{each} ({', '.join(where)})" for each, where in words.open_questions(record).items()],
-        experts=[(each, _told(each)) for each in record.cast.experts] if record.cast else (),
+        open_questions=[f"{each} ({', '.join(where)})" for each, where in phrases.open_questions(record).items()],
+        experts=[(each, _expert_text(each)) for each in record.cast.experts] if record.cast else (),
         width=WIDTH,
         height=HEIGHT,
         relations=relations(graph),
         counters=_counters(graph),
         positions=positions(known),
-        paths=[f"{each.expert}: {words.path(each)}" for each in graph.evolution],
+        paths=[f"{each.expert}: {phrases.path(each)}" for each in graph.evolution],
         measured=_measured(record),
         facts=_facts,
     )
@@ -80,7 +80,7 @@ def _observed(conclusion: Conclusion) -> list[tuple[str, str]]:
 
 
 def _assessed(record: DiscussionRecord) -> list[tuple[str, Sequence[str]]]:
-    message = words.last_assessed(record)
+    message = phrases.last_assessed(record)
     if not (message and message.assessment):
         return []
     return [
@@ -99,9 +99,9 @@ def _cited(each: Cited) -> str:
     return f"{each.text}{_cites(each.cites)}{dissent}{lost}"
 
 
-def _told(expert: Expert) -> str:
-    told = ((name.replace("_", " "), getattr(expert, name)) for name in _EXPERT)
-    return "\n".join(f"{name}: {value}" for name, value in told if value)
+def _expert_text(expert: Expert) -> str:
+    fields = ((name.replace("_", " "), getattr(expert, name)) for name in _EXPERT)
+    return "\n".join(f"{name}: {value}" for name, value in fields if value)
 
 
 # --- the structure ---
@@ -116,7 +116,7 @@ def _counters(graph: Graph) -> list[list[object]]:
 def _measured(record: DiscussionRecord) -> list[list[object]]:
     return [
         [number, m.counters, m.steel_mans, m.supports, m.questions, m.shifts, m.refused_shifts, f"{m.disagreement:g}"]
-        for number, m in words.measures(words.all_rounds(record))
+        for number, m in phrases.measures(phrases.all_rounds(record))
     ]
 
 

@@ -1,11 +1,11 @@
-"""A discussion as it goes, for people: the sections of progress.md, and the few words of an event."""
+"""Renders a running discussion: the sections of progress.md, and short descriptions of events."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from swarmgate.agents.briefs.brief import cut, one_line
-from swarmgate.council.discussion.argument.graph import said
+from swarmgate.council.discussion.argument.graph import summary_of
 from swarmgate.council.discussion.argument.structure import places, slots
 from swarmgate.council.discussion.model import (
     Choice,
@@ -17,9 +17,9 @@ from swarmgate.council.discussion.model import (
     ShiftKind,
     Step,
 )
-from swarmgate.council.discussion.view import words
+from swarmgate.council.discussion.view import phrases
 from swarmgate.council.discussion.view.message import measured_line
-from swarmgate.council.views.words import many
+from swarmgate.council.views.formatting import many
 
 HEAD = "# Discussion: {}\n"
 GIST = 200
@@ -29,7 +29,7 @@ GIST = 200
 def progress(record: DiscussionRecord) -> str:
     """All of progress.md: a section for each step that ended, in order."""
     parts = [HEAD.format(one_line(record.discussion.topic))]
-    for held in words.all_rounds(record):
+    for held in phrases.all_rounds(record):
         parts += _sections(held)
         parts += [_choice_text(each) for each in record.choices if each.after == held.number]
     return "".join([*parts, *([_synthesis_text(record.conclusion)] if record.conclusion else [])])
@@ -45,8 +45,8 @@ def _sections(held: DiscussionRound, after: int = 0) -> list[str]:
     at, parts = list(zip(places(held), held.messages, strict=True)), []
     for slot, step in [*zip(slots(held.done), held.done, strict=True)][after:]:
         spoken = [each for place, each in at if place[1] == slot]
-        said = _step_text(held, [each for each in spoken if not each.human], step)
-        parts.append("".join([said, *(_step_text(held, [each], None) for each in spoken if each.human)]))
+        summary_of = _step_text(held, [each for each in spoken if not each.human], step)
+        parts.append("".join([summary_of, *(_step_text(held, [each], None) for each in spoken if each.human)]))
     return [*parts, *([_round_text(held)] if held.measured else [])]
 
 
@@ -76,17 +76,17 @@ def _synthesis_text(conclusion: Conclusion) -> str:
 
 def _choice_text(choice: Choice) -> str:
     """The line of a choice."""
-    return f"\n{one_line(words.choice(choice))}\n"
+    return f"\n{one_line(phrases.choice(choice))}\n"
 
 
 def what(message: Message) -> str:
-    """A few words on what a message comes to."""
+    """A short description of a message."""
     return ", ".join(_words(message))
 
 
 def beginning(message: Message) -> str:
     """The first words of a message."""
-    return cut(one_line(said(message)), GIST, "...")
+    return cut(one_line(summary_of(message)), GIST, "...")
 
 
 def _words(message: Message) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""A discussion in lines for a terminal, as it is held: who takes part, what a round came to, and how it ended."""
+"""Renders a running discussion for a terminal: participants, the result of each round, and how it ended."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from swarmgate.council.discussion.model import (
     Message,
     Step,
 )
-from swarmgate.council.discussion.view.lines import conclusion_lines
 from swarmgate.council.discussion.view.message import facts, measured_line, scores
+from swarmgate.council.discussion.view.plain_text import conclusion_lines
 
 _WIDTH = 110
 _TRAITS = {
@@ -37,8 +37,8 @@ def cast_lines(discussion: Discussion, cast: Cast) -> list[str]:
         lines += ["", *_expert(expert)]
     lines += ["", "Tensions:" if cast.tensions else "Tensions: none were named."]
     for each in cast.tensions:
-        told = f": {each.description}" if each.description else ""
-        lines += _item(f"{' <-> '.join(each.between)} ({each.axis}){told}")
+        text = f": {each.description}" if each.description else ""
+        lines += _item(f"{' <-> '.join(each.between)} ({each.axis}){text}")
     return [*lines, *(f"Left out: {each}" for each in cast.dropped)]
 
 
@@ -55,16 +55,16 @@ def _expert(expert: Expert) -> Iterator[str]:
 
 
 def round_lines(held: DiscussionRound) -> list[str]:
-    """What a round came to: what was counted beside the moderator's own scores, and who failed."""
+    """The result of a round: counted measures, the moderator's own scores, and who failed."""
     lines = [measured_line(held.number, held.measured)] if held.measured else [f"Round {held.number}"]
     given = next((each.assessment for each in reversed(held.messages) if each.assessment), None)
     if given:
-        told = ", ".join(f"{name} {score}" for name, score in scores(given))
-        lines.append(f"  The moderator's own scores, of 5: {told}")
+        text = ", ".join(f"{name} {score}" for name, score in scores(given))
+        lines.append(f"  The moderator's own scores, of 5: {text}")
         about = f": {given.focus}" if given.focus else ""
         lines += _wrapped(f"The moderator recommends to {_RECOMMENDED[given.recommendation]}{about}", 2)
-        for title, said in (("Agreed", given.agreements), ("Still divided", given.active_disagreements)):
-            lines += [f"  {title}:", *(line for each in said for line in _item(each, 4))] if said else []
+        for title, items in (("Agreed", given.agreements), ("Still divided", given.active_disagreements)):
+            lines += [f"  {title}:", *(line for each in items for line in _item(each, 4))] if items else []
     lines += [f"  Forced: {each}" for each in held.forced]
     failed = (f"  {each.author} failed, {each.step}: {each.failed}" for each in held.messages if each.failed)
     return [*lines, *failed]
@@ -78,29 +78,29 @@ _RECOMMENDED = {
 }
 
 
-def last_said(record: DiscussionRecord, after: Step) -> list[str]:
-    """What was said in the step that has just ended, an item a message."""
+def last_step_lines(record: DiscussionRecord, after: Step) -> list[str]:
+    """The messages of the last finished step, an item for each."""
     held = record.partial or (record.rounds[-1] if record.rounds else None)
     return [
         line
         for each in (held.messages if held else ())
         if each.step is after and not each.human
-        for line in _said(each)
+        for line in _message_lines(each)
     ]
 
 
-def _said(message: Message) -> Iterator[str]:
+def _message_lines(message: Message) -> Iterator[str]:
     failed = f"failed: {message.failed}" if message.failed else ""
-    told = ": ".join(filter(None, (f"{message.id} {message.author}", failed or message.text)))
-    yield from _item(told)
+    text = ": ".join(filter(None, (f"{message.id} {message.author}", failed or message.text)))
+    yield from _item(text)
     yield from (line for each in facts(message) for line in _item(each, 4))
 
 
 def outcome_lines(record: DiscussionRecord) -> list[str]:
     """How a discussion ended, or how far it is: the synthesis, who failed, what was counted, and the cost."""
-    *told, took = conclusion_lines(record)
+    *text, took = conclusion_lines(record)
     counted = [f"  - {measured_line(each.number, each.measured)}" for each in record.rounds if each.measured]
-    return [*told, *(["Counted, by the links between messages:", *counted] if counted else []), took]
+    return [*text, *(["Counted, by the links between messages:", *counted] if counted else []), took]
 
 
 def _item(text: str, by: int = 2) -> list[str]:

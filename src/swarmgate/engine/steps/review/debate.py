@@ -18,10 +18,10 @@ from swarmgate.council.debate.first_look import first_look
 from swarmgate.council.debate.model import Debate, DebateRecord, Speech
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.debate.steps import DEBATING
-from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
-from swarmgate.council.views.progress import said
+from swarmgate.council.views.progress import progress_line
 from swarmgate.council.views.stream import RoundStarted
 from swarmgate.domain.events.event import DebateWeighed
 from swarmgate.domain.review.evidence import Review
@@ -301,7 +301,7 @@ class _Contest:
         return expected_tokens(counts, once=once, seats=len(self._seats), rounds=rounds)
 
     @cached_property
-    def _voices(self) -> Voices:
+    def _voices(self) -> ContextFactory:
         return self.ctx.voices(self._tokens, self._accounts)
 
     def _accounts(self) -> Iterator[Account]:
@@ -313,7 +313,7 @@ class _Contest:
             yield Account(Owner("debate"), limits, sum((*self._spent, *now), Usage()))
 
     def _tell(self, event: CouncilEvent) -> None:
-        if told := said(event):
+        if told := progress_line(event):
             self.ctx.tell(*told)
         if isinstance(event, RoundStarted) and event.number > 1 and self.ctx.stop.requested:
             raise Stopped("Stopped between two rounds of a debate, as asked.", hint="Go on with: swarm run")

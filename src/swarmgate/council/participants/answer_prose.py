@@ -1,4 +1,4 @@
-"""What an answer says in prose, beside its JSON objects or inside of them, as long as a message may be."""
+"""Extracts the prose of an answer, beside its JSON objects or inside of them, shortened to a message's length."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def prose_of(text: str) -> str:
     return shortened(without_objects(text))[0]
 
 
-def said_in(text: str, keys: Iterable[str] = SPOKEN) -> str:
+def text_under(text: str, keys: Iterable[str] = SPOKEN) -> str:
     """What an answer says: its prose, or else the first text in its objects under one of these keys."""
     return without_objects(text) or next(_texts_under(objects_of(text), keys), "")
 
@@ -51,7 +51,7 @@ def shortened(text: str, most: int = MOST_TEXT) -> tuple[str, str]:
     """
     if len(text) <= most:
         return text, ""
-    kept = text[:most]
-    ends = max(map(kept.rfind, (" ", "\n", "\t"))) if not text[most].isspace() else most
-    kept = kept[:ends] if ends > most - _WORD else kept
-    return kept, f"{len(text) - len(kept):,} characters were cut: a message is shorter"
+    start = text[:most]
+    ends = max(map(start.rfind, (" ", "\n", "\t"))) if not text[most].isspace() else most
+    start = start[:ends] if ends > most - _WORD else start
+    return start, f"{len(text) - len(start):,} characters were cut: a message is shorter"

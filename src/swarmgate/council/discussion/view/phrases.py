@@ -16,7 +16,7 @@ from swarmgate.council.discussion.model import (
     Position,
     ShiftKind,
 )
-from swarmgate.council.views.words import many
+from swarmgate.council.views.formatting import many
 
 
 def all_rounds(record: DiscussionRecord) -> tuple[DiscussionRound, ...]:
@@ -25,7 +25,7 @@ def all_rounds(record: DiscussionRecord) -> tuple[DiscussionRound, ...]:
 
 
 def measures(rounds: Sequence[DiscussionRound]) -> list[tuple[int, Measured]]:
-    """What each round comes to, by number; one at work as far as it is."""
+    """The measures of each round by number, those of the unfinished one included."""
     return [(each.number, each.measured or measured(each, rounds[:at])) for at, each in enumerate(rounds)]
 
 

@@ -1,4 +1,4 @@
-"""What a discussion leaves on record: kills, secrets, its journal, and the views of it."""
+"""Tests the record of a discussion: killed processes, secrets, the journal, and its views."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.council.discussion.conftest import Room, User, assessed, concluded, e
 
 from swarmgate.council.discussion import model
 from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, DiscussionRecord, Expert, Step
-from swarmgate.council.discussion.people import Pause
+from swarmgate.council.discussion.user_choices import Pause
 from swarmgate.council.records.redaction import NAMES
 from swarmgate.council.records.store import Records
 from swarmgate.domain.base import Frozen
@@ -231,7 +231,7 @@ async def test_a_kill_at_any_moment_costs_at_most_the_step_in_flight(room: Make)
         process = subprocess.Popen(command, cwd=root, stderr=subprocess.DEVNULL)  # noqa: ASYNC220 - killed below
         while not (there.folder / "progress.md").exists():
             time.sleep(0.005)  # noqa: ASYNC251 - nothing else runs here
-        time.sleep(chance.uniform(0, length))  # noqa: ASYNC251 - as above
+        time.sleep(chance.uniform(0, length))  # noqa: ASYNC251 - blocks on purpose
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert there.record().standing.status in ("open", "complete")

@@ -1,4 +1,4 @@
-"""What fits a window is told in characters."""
+"""Tests the size of a brief that fits a context window."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.council.conftest import Council
 from swarmgate.agents.briefs.brief import Brief, Section
 from swarmgate.agents.briefs.house_rules import HouseRules, everywhere
 from swarmgate.agents.context import Limits
-from swarmgate.council.participants.windows import material_sections, window_of
+from swarmgate.council.participants.context_window import material_sections, window_of
 from swarmgate.domain.review.votes import Seat
 
 BRIEF = Brief("participant", "debate", participant="a", round=1, sections=(Section("The question", "Is it?"),))

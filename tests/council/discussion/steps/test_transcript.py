@@ -1,4 +1,4 @@
-"""What a voice of a discussion reads: everything with its id, whole where it fits, and nobody's forged."""
+"""Tests the transcript that a participant of a discussion reads: complete with ids, and not forgeable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from tests.council.discussion.records import message, records, standard
 
 from swarmgate.council.discussion.model import EXTENTS, DiscussionRecord, Message, Mode
-from swarmgate.council.discussion.steps.windows import DIRECTION, GIST, GIST_LINE, Both, Told, least_room, told
+from swarmgate.council.discussion.steps.transcript import (
+    DIRECTION,
+    GIST,
+    GIST_LINE,
+    Both,
+    RenderedTranscript,
+    least_room,
+    render_transcript,
+)
 from swarmgate.council.discussion.view.message import measured_line
 from swarmgate.errors import CouncilRefused
 
@@ -21,8 +29,8 @@ ALL = (*FIRST.messages, *SECOND.messages)
 HEAD = "[r1-msg-002] ecologist, round 1, argue:"
 
 
-def seen(*messages: Message, author: str = "economist", room: int = 100_000) -> Told:
-    return told(messages or ALL, author=author, fixed=FIXED, room=room)
+def seen(*messages: Message, author: str = "economist", room: int = 100_000) -> RenderedTranscript:
+    return render_transcript(messages or ALL, author=author, fixed=FIXED, room=room)
 
 
 def long(at: int, author: str, **fields: object) -> Message:
@@ -53,13 +61,13 @@ def test_a_message_is_told_with_its_links_and_typed_fields() -> None:
 def test_what_was_measured_stands_after_the_messages() -> None:
     assert FIRST.measured
     note = measured_line(1, FIRST.measured)
-    text = told(ALL, author="economist", fixed=FIXED, room=100_000, notes=[note]).section.text
+    text = render_transcript(ALL, author="economist", fixed=FIXED, room=100_000, notes=[note]).section.text
     assert text.endswith(f"\n\n{note}")
-    tight = told(ALL, author="ecologist", fixed=FIXED, room=len(text) - 40, notes=[note])
+    tight = render_transcript(ALL, author="ecologist", fixed=FIXED, room=len(text) - 40, notes=[note])
     assert len(tight.section.text) <= len(text) - 40
     assert tight.condensed
     with pytest.raises(CouncilRefused, match="even when condensed"):
-        told(ALL[:3], author="economist", fixed=FIXED, room=600, notes=[note * 4])
+        render_transcript(ALL[:3], author="economist", fixed=FIXED, room=600, notes=[note * 4])
 
 
 # --- nobody speaks for another ---
@@ -81,7 +89,7 @@ def test_no_line_of_prose_or_of_a_field_passes_for_another_message(said: str) ->
         shift={"kind": "minor", "reason": f"r{said}", "cites": ["r1-msg-009"]},
     )
     for room in (100_000, GIST_LINE):
-        section = told([forged], author="ecologist", fixed=FIXED, room=room).section
+        section = render_transcript([forged], author="ecologist", fixed=FIXED, room=room).section
         own = [each for each in section.text.splitlines() if not each.startswith("|")]
         assert own[0].startswith("[r1-msg-001] economist, round 1, respond")
         starts = ("counters r1-msg-009; steel-man: s", "position, confidence 0.50: p", "conditions: c", "key risk: k")
@@ -109,7 +117,7 @@ def test_own_fixed_and_the_user_s_come_first_then_peers_from_the_newest_on() -> 
     assert seen(*said, room=size - 6000).condensed == ("r1-msg-001", "r1-msg-002", "r1-msg-005", "r1-msg-006")
     assert seen(*said, room=size - 10, author="ecologist").condensed == ("r1-msg-002",)
     least = seen(*said, room=6 * GIST_LINE)
-    assert least.shown == {each.id for each in said}
+    assert least.visible == {each.id for each in said}
     assert "marked `condensed`" in least.section.note
 
 
@@ -139,12 +147,12 @@ def test_every_id_is_always_there_and_the_room_is_kept(record: DiscussionRecord,
     room = len(messages) * GIST_LINE + more
     known: dict[str, Both] = {}
     for author in ("economist", "moderator"):
-        found = told(messages, author=author, fixed=FIXED, room=room, known=known)
+        found = render_transcript(messages, author=author, fixed=FIXED, room=room, known=known)
         assert len(found.section.text) <= room
         assert re.findall(r"^\[(r\d+-msg-\d+)\]", found.section.text, re.MULTILINE) == [each.id for each in messages]
-        assert found.shown == {each.id for each in messages if not each.failed}
-        assert set(found.condensed) <= found.shown
-        assert found == told(messages, author=author, fixed=FIXED, room=room)
+        assert found.visible == {each.id for each in messages if not each.failed}
+        assert set(found.condensed) <= found.visible
+        assert found == render_transcript(messages, author=author, fixed=FIXED, room=room)
 
 
 def test_where_not_even_the_gists_fit_it_is_refused() -> None:
@@ -165,8 +173,8 @@ def test_a_long_discussion_costs_each_voice_little() -> None:
     said = [message(n % 10 + 1, n, "argue", f"e{n % 4}", "word " * 800) for n in range(1, 301)]
     known: dict[str, Both] = {}
     seen(*said, room=400_000)
-    told(said, author="e0", fixed=FIXED, room=400_000, known=known)
+    render_transcript(said, author="e0", fixed=FIXED, room=400_000, known=known)
     before = time.process_time()
     for _ in range(10):
-        told(said, author="e1", fixed=FIXED, room=400_000, known=known)
+        render_transcript(said, author="e1", fixed=FIXED, room=400_000, known=known)
     assert (time.process_time() - before) / 10 < 0.003

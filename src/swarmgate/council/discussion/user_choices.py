@@ -1,4 +1,4 @@
-"""The user in a discussion: confirms the cast, may speak between steps, and chooses what comes after a round."""
+"""Interface to the user in a discussion: confirms the cast, may speak between steps, chooses what follows a round."""
 
 from __future__ import annotations
 

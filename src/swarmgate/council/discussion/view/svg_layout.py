@@ -1,4 +1,4 @@
-"""Where the marks of two drawings lie: who countered whom, and positions over rounds. `templates/*.svg` draw them.
+"""Computes coordinates for two SVG drawings: who countered whom, and positions over rounds.
 
 Numbers are units of the drawings, which are `WIDTH` wide.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from swarmgate.council.discussion.argument.graph import Evolution, Graph, Stand
 from swarmgate.council.discussion.model import Relation, ShiftKind
-from swarmgate.council.discussion.view import words
+from swarmgate.council.discussion.view import phrases
 
 WIDTH, HEIGHT = 760, 420
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9")
@@ -212,6 +212,6 @@ def _line(number: int, evolution: Evolution, at: dict[tuple[int, bool], float]) 
 
 def _mark(expert: str, x: float, y: float, stand: Stand) -> Mark:
     moved = f"; {stand.shift} shift, moved by {', '.join(stand.cites)}" if stand.shift is not ShiftKind.NONE else ""
-    title = f"{expert}, {words.percent(stand.confidence)}{moved}: {stand.position}"
+    title = f"{expert}, {phrases.percent(stand.confidence)}{moved}: {stand.position}"
     mark, up = ("refused", 6) if stand.refused else (str(stand.shift), 9)
     return Mark(stand.message, title, mark, round(x, 1), round(y, 1), round(x - 6, 1), round(y - up, 1))

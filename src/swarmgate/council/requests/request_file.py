@@ -1,4 +1,4 @@
-"""Files that describe what a council is to do: every mistake is told with file, line and key, and with a way on."""
+"""Reads the TOML files that describe council requests; each mistake is reported with file, line and key."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Frozen)
 
 
 def as_seat(value: Any) -> Any:
-    """A voice that is written as on the command line, `ID` or `ID=provider/model`, as a table."""
+    """A participant that is written as on the command line, `ID` or `ID=provider/model`, as a table."""
     if not isinstance(value, str):
         return value
     name, sign, model = (part.strip() for part in value.partition("="))
@@ -103,8 +103,8 @@ class Described(Generic[F]):
                 return place, unknown(str(place[-1]), known.model_fields)
             case "missing":
                 return place[:-1], f"the key `{place[-1]}` is missing"
-        told = self.words.get(first["type"], first["msg"].removeprefix("Value error, "))
-        return place, re.sub(r"^(Input|String|List) should", "must", told)
+        message = self.words.get(first["type"], first["msg"].removeprefix("Value error, "))
+        return place, re.sub(r"^(Input|String|List) should", "must", message)
 
     def _text(self, path: Path) -> str:
         hint = f"Give the path of a TOML file. For a {self.asks} of these letters, add a blank: '{path} '"

@@ -1,4 +1,4 @@
-"""The agent contexts of measured voices: a model that remembers, nothing but the item in sight, no fallback."""
+"""Agent contexts for the debate experiment: cached models, without fallback, that read only the item."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.spending.budget import Account
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import Owner, UsageError
-from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.cache import Answers, Meter, Place, Remembering
+from swarmgate.evaluation.debate.experiment_arms import Arm
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.capabilities.settings import compact_roles, current, steered
 from swarmgate.llm.connect import connect
@@ -98,8 +98,8 @@ class Bench:
         """What this run used so far."""
         return sum((each.model.total for each in self._speakers.values()), Usage())
 
-    def seated(self, arm: Arm, *, repeat: int, seed: int, meter: Meter) -> SeatedVoices:
-        """The voices of one judgement; all that they take is counted by `meter`."""
+    def seated(self, arm: Arm, *, repeat: int, seed: int, meter: Meter) -> ExperimentContexts:
+        """The participants of one judgement; all that they take is counted by `meter`."""
 
         def agent(seat: Seat) -> AgentContext:
             speaker = self._speakers[seat.model]
@@ -115,7 +115,7 @@ class Bench:
                 persona=seat.system,
             )
 
-        return SeatedVoices(agent)
+        return ExperimentContexts(agent)
 
     async def __aenter__(self) -> Self:
         return self
@@ -129,8 +129,8 @@ class Bench:
 
 
 @dataclass(frozen=True)
-class SeatedVoices:
-    """Makes the agent contexts of one judgement (`council.voices.Voices`); there is no parent, the majority decides."""
+class ExperimentContexts:
+    """Makes the agent contexts of one judgement (a `ContextFactory`); there is no parent, the majority decides."""
 
     make: Callable[[Seat], AgentContext]
 

@@ -1,4 +1,4 @@
-"""Where records are kept: what every store of them can do."""
+"""Interface of the stores that hold records of councils: journals and named texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everybody at the table of one discussion: who is there, with what agent context, and what each is told in a step."""
+"""The participants of a discussion with their agent contexts: builds the brief of each step and asks one of them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ from swarmgate.agents.context import AgentContext
 from swarmgate.agents.tools.answers import Form
 from swarmgate.council.discussion.model import CONTRARIAN, HISTORIAN, MODERATOR, Cast, Discussion, DiscussionRound
 from swarmgate.council.discussion.steps.cast import persona
-from swarmgate.council.discussion.steps.windows import DIRECTION, Both, Told, least_room, told
+from swarmgate.council.discussion.steps.transcript import (
+    DIRECTION,
+    Both,
+    RenderedTranscript,
+    least_room,
+    render_transcript,
+)
 from swarmgate.council.discussion.view.message import measured_line
-from swarmgate.council.participants.question import Heard, ask, bounded, brief_for
-from swarmgate.council.participants.voices import Voices
-from swarmgate.council.participants.windows import Window, window_of
+from swarmgate.council.participants.context_window import Window, window_of
+from swarmgate.council.participants.contexts import ContextFactory
+from swarmgate.council.participants.question import AskResult, ask, bounded, brief_for
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement
 
@@ -32,7 +38,7 @@ _CROSS_DOMAIN = "You look at a discussion from outside of its field: you bring w
 
 
 @dataclass(frozen=True)
-class Table:
+class Participants:
     """One discussion with the agent contexts of all who take part.
 
     `texts` keeps messages that were put in words before, `windows` what was measured of briefs.
@@ -62,9 +68,9 @@ class Table:
         rounds: Sequence[DiscussionRound],
         number: int,
         sections: Sequence[Section],
-        read: Callable[[Told], Form[Any, T] | Callable[[str], T]],
-    ) -> tuple[Heard[T], Told]:
-        """Ask one voice.
+        read: Callable[[RenderedTranscript], Form[Any, T] | Callable[[str], T]],
+    ) -> tuple[AskResult[T], RenderedTranscript]:
+        """Ask one participant.
 
         Args:
             who: its id.
@@ -81,7 +87,7 @@ class Table:
         agent, own = self.agents[who], (*_round_sections(rounds, number), *sections)
         room = self.window(who, step).room - sum(len(each.render()) for each in own)
         notes = [measured_line(each.number, each.measured) for each in rounds if each.measured]
-        heard_before = told(
+        so_far = render_transcript(
             [message for held in rounds for message in held.messages],
             author=who,
             fixed=self.fixed,
@@ -89,8 +95,8 @@ class Table:
             notes=notes,
             known=self.texts,
         )
-        brief = brief_for(who, step, number, *self.opening, heard_before.section, *own)
-        return await ask(agent, brief, read=read(heard_before)), heard_before
+        brief = brief_for(who, step, number, *self.opening, so_far.section, *own)
+        return await ask(agent, brief, read=read(so_far)), so_far
 
     @cached_property
     def opening(self) -> tuple[Section, ...]:
@@ -99,7 +105,7 @@ class Table:
         return tuple(replace(each, text=harmless(each.text), ready=True) for each in sections)
 
     def window(self, who: str, step: str) -> Window:
-        """The room of a voice in a step, beside what is the same in all rounds."""
+        """The room in a participant's window for a step, less the sections that are the same in all rounds."""
         if (who, step) not in self.windows:
             longest = brief_for(who, step, self.discussion.rounds, *self.opening)
             self.windows[who, step] = window_of(self.agents[who], longest)
@@ -128,7 +134,7 @@ class Table:
 
     @property
     def narrowest(self) -> tuple[str, Window]:
-        """The voice with the least room in its window."""
+        """The participant with the least room in its window."""
         return min(((who, self.window(who, "respond")) for who in self.agents), key=lambda each: each[1].room)
 
     def _who(self) -> str:
@@ -141,7 +147,7 @@ class Table:
         return "\n".join(lines)
 
 
-def seated(discussion: Discussion, cast: Cast, voices: Voices) -> Table:
+def seated(discussion: Discussion, cast: Cast, contexts: ContextFactory) -> Participants:
     """Everybody at the table, each with an agent context, before anybody is asked.
 
     Raises:
@@ -149,10 +155,10 @@ def seated(discussion: Discussion, cast: Cast, voices: Voices) -> Table:
         CouncilRefused: topic and material do not fit somebody's window.
     """
     seats = [*(_expert_seats(cast)), *(_role_seat(role, cast) for role in discussion.extent.roles)]
-    agents = {seat.id: _agent(seat, discussion, voices) for seat in seats}
-    table = Table(discussion, cast, agents)
-    _check_fits(table)
-    return table
+    agents = {seat.id: _agent(seat, discussion, contexts) for seat in seats}
+    participants = Participants(discussion, cast, agents)
+    _check_fits(participants)
+    return participants
 
 
 def provisional(discussion: Discussion) -> Cast:
@@ -197,19 +203,19 @@ def _role_seat(role: str, cast: Cast) -> Seat:
     return Seat(id=role, model=cast.models.get(role, ""), system=_ROLES.get(role, _CROSS_DOMAIN))
 
 
-def _agent(seat: Seat, discussion: Discussion, voices: Voices) -> AgentContext:
+def _agent(seat: Seat, discussion: Discussion, contexts: ContextFactory) -> AgentContext:
     try:
-        agent = voices.agent(seat)
+        agent = contexts.agent(seat)
     except (ConfigError, MissingRequirement) as error:
         named = error.message if seat.id in error.message else f"{seat.id}: {error.message}"
         raise type(error)(named, hint=error.hint) from error
     return bounded(agent, tokens=discussion.tokens, timeout_s=discussion.timeout_s)
 
 
-def _check_fits(table: Table) -> None:
+def _check_fits(participants: Participants) -> None:
     """Whether everybody can read topic, material and at least the gist of each message of the longest discussion."""
-    discussion, lines = table.discussion, table.least
-    name, least = table.narrowest
+    discussion, lines = participants.discussion, participants.least
+    name, least = participants.narrowest
     if least.room < lines:
         raise CouncilRefused(
             f"`material` has {len(discussion.material):,} characters and `topic` {len(discussion.topic):,}: with the "

@@ -1,4 +1,4 @@
-"""What one voice sent and used: a model that notes both, around the model of its agent context."""
+"""A model wrapper that records the newest conversation, the usage and the duration of a participant's calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from swarmgate.domain.usage import Usage
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 
 
-class Overheard:
+class CallRecorder:
     """A `Model` that remembers the newest conversation, what its calls used, also those that failed, and who answered.
 
     Args:
@@ -30,6 +30,11 @@ class Overheard:
     def seconds(self) -> float:
         """Wall time since this was made."""
         return round(time.perf_counter() - self._began, 4)
+
+    @property
+    def took(self) -> dict[str, object]:
+        """The fields of a record that say what the calls took."""
+        return {"model": self.model, "prompt_hash": self.prompt_hash, "usage": self.usage, "seconds": self.seconds}
 
     @property
     def prompt_hash(self) -> str:
@@ -62,7 +67,7 @@ class Overheard:
         return reply
 
 
-def overheard(agent: AgentContext) -> tuple[AgentContext, Overheard]:
+def with_recorder(agent: AgentContext) -> tuple[AgentContext, CallRecorder]:
     """The agent context with such a model, and the model."""
-    model = Overheard(agent.model)
+    model = CallRecorder(agent.model)
     return replace(agent, model=model), model

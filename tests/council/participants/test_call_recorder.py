@@ -1,4 +1,4 @@
-"""What one voice sent and used is noted, also where its calls fail."""
+"""Tests that a participant's requests and usage are recorded, also when its calls fail."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import pytest
 from tests.council.conftest import Council, voice
 
-from swarmgate.council.participants.overheard import Overheard, overheard
+from swarmgate.council.participants.call_recorder import CallRecorder, with_recorder
 from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import EndpointFailed
@@ -37,25 +37,25 @@ def reply(tokens: int, model: str = "") -> ModelReply:
 
 async def test_usage_is_summed_over_answers_and_failures() -> None:
     failed = CallFailed("429", usage=Usage(calls=1, prompt_tokens=7))
-    ears = Overheard(Spending(reply(10), failed, reply(100), ValueError("no call")))
-    await ears.complete(ASKED)
+    recorder = CallRecorder(Spending(reply(10), failed, reply(100), ValueError("no call")))
+    await recorder.complete(ASKED)
     with pytest.raises(CallFailed):
-        await ears.complete(ASKED)
-    await ears.complete(ASKED)
+        await recorder.complete(ASKED)
+    await recorder.complete(ASKED)
     with pytest.raises(ValueError, match="no call"):
-        await ears.complete(ASKED)
-    assert (ears.usage.calls, ears.usage.prompt_tokens) == (3, 117)
+        await recorder.complete(ASKED)
+    assert (recorder.usage.calls, recorder.usage.prompt_tokens) == (3, 117)
 
 
 async def test_who_answered_is_the_newest_that_did() -> None:
-    ears = Overheard(Spending(reply(1), reply(1, "local/second"), reply(1), CallFailed("down")))
-    assert ears.name == ears.model == "local/first"
+    recorder = CallRecorder(Spending(reply(1), reply(1, "local/second"), reply(1), CallFailed("down")))
+    assert recorder.name == recorder.model == "local/first"
     for expected in ("local/first", "local/second", "local/second"):
-        await ears.complete(ASKED)
-        assert ears.model == expected
+        await recorder.complete(ASKED)
+        assert recorder.model == expected
     with pytest.raises(CallFailed):
-        await ears.complete(ASKED)
-    assert ears.model == "local/second"
+        await recorder.complete(ASKED)
+    assert recorder.model == "local/second"
 
 
 async def test_the_hash_is_that_of_the_newest_conversation_that_was_sent() -> None:
@@ -67,14 +67,14 @@ async def test_the_hash_is_that_of_the_newest_conversation_that_was_sent() -> No
             Message(role="tool", content="\ud800", tool_call_id="1"),
         )
     )
-    ears = Overheard(Spending(reply(1), CallFailed("down")))
-    assert ears.prompt_hash == ""
-    await ears.complete(ASKED)
-    assert ears.prompt_hash == hashlib.sha256(b"system\0s\0\0user\0u\0\0").hexdigest()
+    recorder = CallRecorder(Spending(reply(1), CallFailed("down")))
+    assert recorder.prompt_hash == ""
+    await recorder.complete(ASKED)
+    assert recorder.prompt_hash == hashlib.sha256(b"system\0s\0\0user\0u\0\0").hexdigest()
     with pytest.raises(CallFailed):
-        await ears.complete(longer)
+        await recorder.complete(longer)
     told = b'system\0s\0\0user\0u\0\0assistant\0\0\x001\0search\0{"text": "x"}\0tool\0\xed\xa0\x80\x001\0'
-    assert ears.prompt_hash == hashlib.sha256(told).hexdigest()
+    assert recorder.prompt_hash == hashlib.sha256(told).hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -88,16 +88,16 @@ async def test_the_hash_is_that_of_the_newest_conversation_that_was_sent() -> No
 async def test_another_conversation_has_another_hash(other: tuple[Message, ...]) -> None:
     hashes = set()
     for request in (ASKED, ModelRequest(messages=other)):
-        ears = Overheard(Spending(reply(1)))
-        await ears.complete(request)
-        hashes.add(ears.prompt_hash)
+        recorder = CallRecorder(Spending(reply(1)))
+        await recorder.complete(request)
+        hashes.add(recorder.prompt_hash)
     assert len(hashes) == 2
 
 
 async def test_each_desk_has_ears_of_its_own(council: Council) -> None:
     council.play(voice(None, None, "Hm."))
     agent = council.agent(Seat(id="a"))
-    (one, first), (other, second) = overheard(agent), overheard(agent)
+    (one, first), (other, second) = with_recorder(agent), with_recorder(agent)
     await one.model.complete(ASKED.model_copy(update={"messages": (ASKED.messages[0], _asked_of("a"))}))
     assert (first.usage.calls, second.usage.calls) == (1, 0)
     assert first.seconds > 0

@@ -1,4 +1,4 @@
-"""How the texts of a step refer to what earlier ones gave: `{step_id}` and `{item}`.
+"""Replaces the references `{step_id}` and `{item}` in the texts of an orchestration step.
 
 `{{name}}` is the text `{name}` itself, and every other brace stands for itself, so code needs no more than that. What a
 model wrote earlier is never pasted into an instruction: the reference becomes a name for it, and the output itself
@@ -93,8 +93,8 @@ def filled(step: Leaf, results: Mapping[str, StepResult], *, item: str | None = 
     below = "\n\n".join([*_sections(meant, results), *([given] if given else [])])
     if below:
         values |= _with_below(step, values, below)
-    kept = step.model_dump(mode="json", include={"id", "kind"})
-    return type(step).model_validate({**kept, **values})
+    fixed = step.model_dump(mode="json", include={"id", "kind"})
+    return type(step).model_validate({**fixed, **values})
 
 
 def output(result: StepResult) -> str:

@@ -1,4 +1,4 @@
-"""Readers of labelled sets: a checkout of somebody else's data becomes cases. The data itself is never copied in here.
+"""Readers of published labelled data sets: turn a checkout of a set into cases.
 
 A set of your own is a file of JSON lines, one case each: `gate`, `expected` (true or false), and `path` (relative to
 the file) or `content` with a `path` to name it; optional `category`, `cwe` (one or a list), `rule` (a beginning),

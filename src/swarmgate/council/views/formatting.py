@@ -1,4 +1,4 @@
-"""Phrases that the views of all patterns share."""
+"""Formats costs, counts, indented text and list items for the views of all patterns."""
 
 from __future__ import annotations
 

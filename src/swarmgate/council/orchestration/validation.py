@@ -1,4 +1,4 @@
-"""What must hold in an orchestration before anybody is asked: names, references, conditions, depth and limits.
+"""Validates an orchestration before it starts: names, references, conditions, depth and limits.
 
 Every problem has the place in the description that it is about, for messages with file, line and key.
 """
@@ -25,7 +25,7 @@ from swarmgate.council.orchestration.model import (
     ParallelStep,
     Step,
 )
-from swarmgate.council.orchestration.texts import INSTRUCTIONS, ITEM, Place, options, references, refers, texts
+from swarmgate.council.orchestration.references import INSTRUCTIONS, ITEM, Place, options, references, refers, texts
 from swarmgate.domain.review.votes import LEAST_SEATS
 from swarmgate.errors import CouncilRefused
 

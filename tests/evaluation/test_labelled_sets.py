@@ -1,3 +1,5 @@
+"""Tests the readers of published labelled data sets."""
+
 from __future__ import annotations
 
 import json
@@ -6,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from swarmgate.errors import UsageError
-from swarmgate.evaluation.labelled import SETS
+from swarmgate.evaluation.labelled_sets import SETS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,7 +1,7 @@
-"""What was said so far, as one voice of a discussion reads it: whole where it fits, gists where not, every id there.
+"""Renders the discussion so far for one participant: in full where it fits, else condensed, with every message id.
 
 The reader's own messages, the user's and those of the fixed roles come first, then its peers', the newest first. Prose
-is quoted behind `| `, and every other line is one line of swarmgate's own form: no voice can forge a message.
+is quoted behind `| `, and every other line is one line of swarmgate's own form: no participant can forge a message.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from swarmgate.agents.briefs.brief import Section, cut, harmless, one_line
-from swarmgate.council.discussion.argument.graph import said
+from swarmgate.council.discussion.argument.graph import summary_of
 from swarmgate.council.discussion.argument.structure import ORDER
 from swarmgate.council.discussion.model import CONTRIBUTIONS, Extent, Message
 from swarmgate.council.discussion.view.message import QUOTE, facts, quoted
@@ -37,15 +37,15 @@ _CONDENSED = " All of it does not fit: messages marked `condensed` are shown by 
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """The discussion as one voice gets it.
+class RenderedTranscript:
+    """The discussion as one participant gets it.
 
-    `shown` are the ids that it may refer to: all but those of failed messages, which stand there as failed. `condensed`
+    `visible` are the ids that it may refer to: all but those of failed messages, marked as failed. `condensed`
     are those of them that it got as a gist, in order of speaking.
     """
 
     section: Section
-    shown: frozenset[str]
+    visible: frozenset[str]
     condensed: tuple[str, ...]
 
 
@@ -57,7 +57,7 @@ class Both:
     gist: str
 
 
-def told(
+def render_transcript(
     messages: Sequence[Message],
     *,
     author: str,
@@ -65,8 +65,8 @@ def told(
     room: int,
     notes: Sequence[str] = (),
     known: dict[str, Both] | None = None,
-) -> Told:
-    """The discussion for one voice in at most `room` characters.
+) -> RenderedTranscript:
+    """The discussion for one participant in at most `room` characters.
 
     Own, the user's and fixed roles' messages are whole, then peers' ones from the newest on while they fit; all others
     are gists. Where not even the first fit, they too are gists, the oldest first.
@@ -98,7 +98,7 @@ def told(
     condensed = tuple(each.id for each in messages if each.id not in whole)
     text = _BETWEEN.join([*lines, *(["\n".join(notes)] if notes else [])])
     section = Section(TITLE, text, _NOTE + (_CONDENSED if condensed else ""), whole=True, ready=True)
-    return Told(section, frozenset(each.id for each in messages if not each.failed), condensed)
+    return RenderedTranscript(section, frozenset(each.id for each in messages if not each.failed), condensed)
 
 
 def _chosen(
@@ -120,7 +120,7 @@ def _chosen(
 def least_room(extent: Extent, *, experts: int, rounds: int, user: bool = False) -> int:
     """The most characters that gists of a whole discussion take, with the direction that a moderator gives.
 
-    A voice with less room cannot follow it to the end.
+    A participant with less room cannot follow it to the end.
 
     Args:
         extent: the bounds of its mode.
@@ -138,7 +138,7 @@ def _both(message: Message) -> Both:
         return Both(f"{_head(message)} gave no answer.", f"{_head(message)} gave no answer.")
     whole = "\n".join((f"{_head(message)}:", *quoted(message.text), *facts(message)))
     links = [f"{each.kind} {each.to}" for each in message.links[:_LINKS_OF_A_GIST]]
-    words = harmless("; ".join([*links, one_line(said(message)[: 4 * GIST])]))
+    words = harmless("; ".join([*links, one_line(summary_of(message)[: 4 * GIST])]))
     gist = f"{_head(message)}, condensed: {cut(words, GIST, '...')}"
     whole = harmless(whole)
     return Both(whole, min(whole, gist, key=len))

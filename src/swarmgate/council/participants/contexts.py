@@ -1,4 +1,4 @@
-"""Who speaks: an agent context for every seat, and one for the parent that synthesises. The engine makes them."""
+"""Interface that makes agent contexts for participants and the architect; the engine implements it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from swarmgate.agents.context import AgentContext
 
 
-class Voices(Protocol):
-    """Makes the surroundings of voices."""
+class ContextFactory(Protocol):
+    """Makes the agent contexts of participants."""
 
     def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
         """An agent context with the seat's model and its persona as system text, that reads files and no more.

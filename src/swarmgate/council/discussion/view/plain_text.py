@@ -1,4 +1,4 @@
-"""A discussion as it was held, in plain text, round by round: what `swarm discuss show` prints."""
+"""Renders a discussion as plain text, round by round, for `swarm discuss show`."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from collections.abc import Iterable, Iterator
 
 from swarmgate.council.discussion.argument.graph import graph
 from swarmgate.council.discussion.model import Cast, Cited, Conclusion, DiscussionRecord, DiscussionRound, Message
-from swarmgate.council.discussion.view import words
+from swarmgate.council.discussion.view import phrases
 from swarmgate.council.discussion.view.message import facts, measured_line
-from swarmgate.council.views.words import cost, indented, item
+from swarmgate.council.views.formatting import cost, indented, item
 
 
 def text_lines(record: DiscussionRecord) -> list[str]:
     """The whole discussion. The lines hold text of models: whoever prints them makes it printable."""
     asked = record.discussion
-    lines = [f"Discussion {asked.id}", *indented(asked.topic, 2), f"  {words.bounds(record)}"]
+    lines = [f"Discussion {asked.id}", *indented(asked.topic, 2), f"  {phrases.bounds(record)}"]
     if record.cast:
         lines += _cast(record.cast)
     if asked.material:
         lines += ["", "Material:", *indented(asked.material, 2)]
-    measured = dict(words.measures(words.all_rounds(record)))
-    for held in words.all_rounds(record):
+    measured = dict(phrases.measures(phrases.all_rounds(record)))
+    for held in phrases.all_rounds(record):
         lines += ["", *_round(held)]
         lines += ["", *indented(measured_line(held.number, measured[held.number]), 2)]
-        lines += [f"  {words.choice(each)}" for each in record.choices if each.after == held.number]
+        lines += [f"  {phrases.choice(each)}" for each in record.choices if each.after == held.number]
     return [*lines, "", *conclusion_lines(record)]
 
 
 def conclusion_lines(record: DiscussionRecord) -> list[str]:
     """How it ended, or where it stands: the synthesis, how positions went, who failed, the cost."""
-    lines = [*_concluded(record.conclusion)] if record.conclusion else [f"No synthesis yet: {words.status(record)}"]
-    paths = (f"{each.expert}: {words.path(each)}" for each in graph(words.all_rounds(record)).evolution)
+    lines = [*_concluded(record.conclusion)] if record.conclusion else [f"No synthesis yet: {phrases.status(record)}"]
+    paths = (f"{each.expert}: {phrases.path(each)}" for each in graph(phrases.all_rounds(record)).evolution)
     lines += _items("Confidence over the rounds", paths)
-    lines += _items("Open questions", words.open_questions(record))
-    lines += _items("Voices that failed", words.failures(record))
+    lines += _items("Open questions", phrases.open_questions(record))
+    lines += _items("Voices that failed", phrases.failures(record))
     return [*lines, cost(record.usage, record.seconds)]
 
 
@@ -69,7 +69,7 @@ def _cast(cast: Cast) -> Iterator[str]:
     for each in cast.experts:
         model = f" ({each.model})" if each.model else ""
         yield from item(f"{each.id}, {each.name}{model}: {each.expertise}", 2)
-    yield from (line for each in words.tensions(cast) for line in item(f"tension: {each}", 2))
+    yield from (line for each in phrases.tensions(cast) for line in item(f"tension: {each}", 2))
     yield from (line for each in cast.dropped for line in item(f"left out: {each}", 2))
 
 

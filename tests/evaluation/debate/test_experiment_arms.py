@@ -1,3 +1,5 @@
+"""Tests the arms of the debate experiment."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -8,7 +10,7 @@ from pydantic import ValidationError
 from tests.evaluation.debate.simulated import items
 
 from swarmgate.config.council import Council
-from swarmgate.evaluation.debate.arms import (
+from swarmgate.evaluation.debate.experiment_arms import (
     Job,
     Setup,
     ballots_of,

@@ -1,4 +1,4 @@
-"""What judges a version without a model: commands and gates. The engine room carries them out."""
+"""Interface for checking a version with commands and gates instead of a model; the engine implements it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labelled sets that are made on the spot: the standard library of the running Python, as it is and with known damage.
+"""Generates labelled sets from the standard library of the running Python: unchanged, and with known defects.
 
 No data is needed for them, and every user can repeat them. What is wrong is known because it was put there.
 """

@@ -1,9 +1,9 @@
-"""The arms that are compared, who speaks in them with which model, and in which order items are judged. Pure.
+"""The arms of the debate experiment: their participants, models, and the order of items.
 
-Equal calls: a debate of P participants that held R rounds took P x R turns of voices; the parallel arm judges the same
-item with P x R independent ballots, by the same models as often as they spoke in the debate. R is what the debate of
-that item really took, so one that converged early is compared with as many ballots fewer. `single` is one ballot: it is
-cheaper, and is shown beside the others only.
+Equal calls: a debate of P participants that held R rounds took P x R turns of participants; the parallel arm judges the
+same item with P x R independent ballots, by the same models as often as they spoke in the debate. R is what the debate
+of that item really took, so one that converged early is compared with as many ballots fewer. `single` is one ballot: it
+is cheaper, and is shown beside the others only.
 
 Which model is dealt first is drawn, the good and the bad items each among themselves, and moves on by one each repeat:
 where repeats are a multiple of the models, every model has every seat of every item equally often. The place of an item
@@ -59,7 +59,7 @@ class Setup(Frozen):
 
     @property
     def turns(self) -> int:
-        """Turns of voices in a debate that does not end early, and so ballots of the parallel arm."""
+        """Turns of participants in a debate that does not end early, and so ballots of the parallel arm."""
         return self.rounds * self.participants
 
     @property
@@ -73,7 +73,7 @@ class Setup(Frozen):
 
     @property
     def most_calls(self) -> int:
-        """Calls that one item takes in one repeat where no voice has to be asked once more."""
+        """Calls that one item takes in one repeat where no participant has to be asked once more."""
         cost = {Arm.SINGLE: 1, Arm.PARALLEL: self.turns, Arm.DEBATE: self.turns}
         return sum(cost[arm] for arm in self.arms)
 
@@ -108,7 +108,7 @@ def jobs(items: Sequence[Item], setup: Setup) -> Iterator[Job]:
 
 def _dealt_first(chosen: Sequence[Item], setup: Setup) -> dict[str, int]:
     """By item the number of the model that is dealt first in repeat 1: drawn, and of each label as evenly as can be."""
-    drawn = random.Random(f"{setup.seed}/deal").sample(chosen, len(chosen))  # noqa: S311 - as above
+    drawn = random.Random(f"{setup.seed}/deal").sample(chosen, len(chosen))  # noqa: S311 - no secret
     seen = Counter[str]()
     first = {}
     for item in drawn:
@@ -121,15 +121,15 @@ def chosen_items(items: Sequence[Item], setup: Setup) -> list[Item]:
     """The items that are judged: all, or `limit` of them at random, good and bad ones in turn while both last."""
     if setup.limit is None or setup.limit >= len(items):
         return list(items)
-    shuffled = random.Random(f"{setup.seed}/limit").sample(items, len(items))  # noqa: S311 - as above
+    shuffled = random.Random(f"{setup.seed}/limit").sample(items, len(items))  # noqa: S311 - no secret
     sides = [[item for item in shuffled if item.label == label] for label in ("bad", "good")]
     in_turn = [item for item in chain.from_iterable(zip_longest(*sides)) if item is not None]
-    kept = {item.id for item in in_turn[: setup.limit]}
-    return [item for item in items if item.id in kept]
+    chosen_ids = {item.id for item in in_turn[: setup.limit]}
+    return [item for item in items if item.id in chosen_ids]
 
 
 def question(item: Item) -> str:
-    """What every voice of every arm is asked; it says nothing of the label."""
+    """What every participant of every arm is asked; it says nothing of the label."""
     return _QUESTION.format(kind=item.kind)
 
 
@@ -164,7 +164,7 @@ def debate_of(job: Job, setup: Setup, council: Council) -> Debate:
 
 
 def ballots_of(job: Job, setup: Setup, number: int) -> tuple[Seat, ...]:
-    """The voices of independent ballots, none with a side to take: the models of the debate's turns, round by round."""
+    """The participants of independent ballots, without sides: the models of the debate's turns, round by round."""
     seats = _dealt(job, setup)
     models = [seats[at % len(seats)] for at in range(number)]
     return tuple(

@@ -1,4 +1,4 @@
-"""A discussion as it is held: its steps on the wire, its bounds, its files, voices that fail, pauses and the user."""
+"""Tests whole discussions: requests on the wire, limits, files, failing participants, pauses and the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much an agent context can read beside its brief: checked before anybody is asked, so that nothing is cut."""
+"""Checks that a brief fits the context window of a participant's model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Window:
 
 
 def window_of(agent: AgentContext, brief: Brief) -> Window:
-    """The room beside a brief that holds all but the transcript."""
+    """The window that remains for the transcript beside a brief that holds all else."""
     system = len(agent.prompts.render(brief.role, brief.step)) + len(agent.persona)
     fixed = system + len(brief.text(sections(agent.house_rules(brief.files)), section=agent.limits.section_chars))
     size = int(agent.limits.context_tokens * PER_TOKEN * SHARE)

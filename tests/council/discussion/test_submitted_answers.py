@@ -1,4 +1,4 @@
-"""A discussion whose voices call `submit_answer` says the same as one whose voices answer in text."""
+"""Tests that a discussion via the `submit_answer` tool equals one with answers in text."""
 
 from __future__ import annotations
 
