@@ -1,4 +1,4 @@
-"""The project: what every facade is made from. It knows none of them, and none knows another.
+"""The project record: folder, config, environment, flags and listener, from which every facade is made.
 
 project = Project(Path("my-repo"))
 print(project.state.goal)

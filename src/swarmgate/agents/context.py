@@ -1,4 +1,4 @@
-"""What a role works at: its model, the user's files, the prompts and the bounds of a turn."""
+"""Defines the agent context: the model, files, prompts and limits that one role works with."""
 
 from __future__ import annotations
 

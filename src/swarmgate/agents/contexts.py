@@ -1,4 +1,4 @@
-"""What a role needs to speak: its model, metered and under the budgets, its tools, its sandboxed commands, its traces.
+"""Creates agent contexts: model, usage meter, budgets, tools, sandboxed commands and traces of each role.
 
 The loop and the councils make theirs here. A role of the loop works on the user's tree; the voice of a council has its
 own words in the system message, and only reads.

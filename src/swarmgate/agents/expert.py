@@ -1,4 +1,4 @@
-"""Asking an expert: what was answered before is looked up first, and only a new question costs a model call.
+"""Asks a subject matter expert: looks the question up in the cache first, and calls the model only for a new one.
 
 Where the answers are kept is the caller's business (`Answers`): for a run it is context.md, which the user may edit.
 """

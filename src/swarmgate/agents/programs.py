@@ -1,4 +1,4 @@
-"""Starts the agent programs that speak as roles, confined like any command: brief in, what they print out."""
+"""Runs external agent programs as roles inside the sandbox: passes the brief in and reads the printed reply."""
 
 from __future__ import annotations
 

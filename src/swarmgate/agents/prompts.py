@@ -1,4 +1,4 @@
-"""The system messages: `<role>/<step>.md` or `<role>.md`, with front matter.
+"""Loads the system messages of roles from `<role>/<step>.md` or `<role>.md`, with front matter.
 
     ---
     role: architect

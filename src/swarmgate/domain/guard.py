@@ -1,4 +1,4 @@
-"""What guards say of an agent, and what a turn took: the measured facts behind breakers, patterns and estimates."""
+"""Records of guards and turns: refused actions, tripped breakers, and the measurements of a turn."""
 
 from collections.abc import Iterable
 from enum import StrEnum

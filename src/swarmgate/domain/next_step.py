@@ -1,4 +1,4 @@
-"""What now: the one decision of the loop, as a pure function of the state, and what the user is waited for.
+"""Decides the next step of the loop as a pure function of the state, and what the loop waits for the user for.
 
     while step := next_step(state): ...
 

@@ -1,4 +1,4 @@
-"""What a model call used, tokens and, where the price is known, money; and what may be used."""
+"""Usage of model calls: tokens, and money where the price is known; and limits on it."""
 
 from __future__ import annotations
 

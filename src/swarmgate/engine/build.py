@@ -1,4 +1,4 @@
-"""The composition root: the one place where the rooms are put together into what the steps work with."""
+"""The composition root: creates the context of the steps from the rooms below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the steps work with: the rooms below, put together by `build`, and the few things that several steps need."""
+"""The context of the steps: ledger, files, git, models and settings, and helpers that several steps need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What judges a version without a model: a command, or a quality gate, over a copy of the work tree that has it.
+"""Checks a version in a critique without a model: by a command or a gate, in a copy of the work tree.
 
 The work tree itself is never written: every check has a copy of its own, which is gone afterwards.
 """

@@ -1,4 +1,4 @@
-"""The daemon of `swarm watch --daemon`: this module is run, not imported."""
+"""The entry point of `swarm watch --daemon`: this module is run, not imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who debates a review: an advocate and a challenger, with two different models, as `[review]` names them."""
+"""Chooses who debates a review: an advocate and a challenger on two different models, as `[review]` names them."""
 
 # ruff: noqa: PLC0415 - late, for start-up time: `swarm status` asks who debates, and connects to nobody
 

@@ -1,4 +1,4 @@
-"""Who answers `ask_sme` in a run: first context.md, as the user left it, then the model of the role `sme`."""
+"""Answers `ask_sme` in a run: from the guidance in context.md first, then from the model of the role `sme`."""
 
 from __future__ import annotations
 

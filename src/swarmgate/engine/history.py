@@ -1,4 +1,4 @@
-"""The history under the work: its branch, and the commits of completed tasks."""
+"""Checks the git history of the work: its branch, and the commits of completed tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that git ignores while agents are at work: the user's are kept, code that somebody hid there is found.
+"""Snapshots git-ignored files while agents work: restores the user's files, and finds code hidden there.
 
 Tests run with what was there before the agents, and with nothing that these made of it.
 """

@@ -1,4 +1,4 @@
-"""`swarm init`: `.swarm/` from the template, and what could be detected written down where the user can change it."""
+"""Creates `.swarm/` for `swarm init`: copies the template and writes the detected settings into it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loop: decide purely, do one step, record what happened. Everything else is a view of the ledger."""
+"""The loop: decides the next step, runs it, appends its events to the ledger, and repeats until the user has to act."""
 
 from __future__ import annotations
 

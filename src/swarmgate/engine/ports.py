@@ -1,4 +1,4 @@
-"""The ports of automation as the loop and its models serve them."""
+"""Implements the ports that automation needs of the loop and of the models."""
 
 # ruff: noqa: PLC0415 - late, for start-up time: a verb brings git or models when it asks
 

@@ -1,4 +1,4 @@
-"""What has to be there before a run spends anything: models, tools, the branch of the work; and keys out of sight."""
+"""Checks the requirements of a run before it costs anything: models, tools, branch, no visible keys."""
 
 from __future__ import annotations
 

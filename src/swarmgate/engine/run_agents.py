@@ -1,4 +1,4 @@
-"""The agent contexts of a run, and what the loop guards those with that work on the tree."""
+"""Creates the agent contexts of a run, with the guards that the loop sets for roles that change the tree."""
 
 from __future__ import annotations
 

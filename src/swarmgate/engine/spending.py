@@ -1,4 +1,4 @@
-"""What a run spends: its limits as they go on record, and the time that it has worked."""
+"""The limits of a run as the ledger records them, and the time that it has worked."""
 
 from __future__ import annotations
 

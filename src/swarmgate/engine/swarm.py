@@ -1,4 +1,4 @@
-"""The public facade: everything that `swarm` can do, for programs.
+"""The public facade `Swarm`: every command of `swarm`, for programs.
 
 from swarmgate.engine import Swarm
 

@@ -1,4 +1,4 @@
-"""Events in words: one line each, for progress and for `swarm history`."""
+"""Describes each event in one line of text, for progress messages and for `swarm history`."""
 
 from __future__ import annotations
 

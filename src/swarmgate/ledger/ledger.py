@@ -1,4 +1,4 @@
-"""The ledger: append-only, hash-chained, one writer, fsynced. The state is its fold and nothing else.
+"""The ledger: an append-only, hash-chained file of events with one writer. The state is its fold.
 
 with Ledger.write(folder) as ledger:
     state = ledger.append([event], expect=ledger.state.seq, actor="user")

@@ -1,4 +1,4 @@
-"""The entries of the ledger without their fold: read once, and of the newest alone where no more are asked for."""
+"""Reads the entries of the ledger without folding them: all, or only the newest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One reconcile pass between plan.md, plan.json and the fold: what did the user edit, and may it stand?
+"""Reconciles plan.md and plan.json with the state: accepts allowed hand edits, quarantines the others.
 
 Structure may be edited; state comes from the ledger alone. What is taken becomes one `plan_amended`; what is not is put
 into the quarantine first, once for each content, and then both files are made what the ledger says.

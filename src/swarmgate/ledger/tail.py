@@ -1,4 +1,4 @@
-"""Reads on in the ledger and in automation's events, and folds the ledger on the way.
+"""Follows the ledger and automation's events as they grow, and updates the folded state.
 
     tail = Tail(folder)
     for sight in tail.poll().seen: ...

@@ -1,4 +1,4 @@
-"""What a role may write: by its name and step, and by the globs of `[authority.ROLE]`. Pure.
+"""Decides which files a role may write, by its name, its step and the globs of `[authority.ROLE]`. Pure.
 
 | role, step | built-in right |
 |---|---|

@@ -1,4 +1,4 @@
-"""What the work before has taught and applies to a task: decisions and lessons of closed phases, answers of experts."""
+"""Selects decisions, lessons and expert answers from earlier work that apply to a task, for its brief."""
 
 from __future__ import annotations
 

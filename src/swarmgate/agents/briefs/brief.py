@@ -1,4 +1,4 @@
-"""The first user message of a turn: header lines, a blank line, then titled sections.
+"""Builds a brief, the first user message of a turn: header lines, a blank line, then titled sections.
 
     ROLE: coder
     STEP: code

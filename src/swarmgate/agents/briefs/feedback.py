@@ -1,4 +1,4 @@
-"""What earlier attempts were rejected for, as text for the architect's and the coder's next brief."""
+"""Renders why earlier attempts were rejected, for the next brief of the architect and of the coder."""
 
 from __future__ import annotations
 

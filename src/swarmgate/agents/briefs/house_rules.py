@@ -1,4 +1,4 @@
-"""What a project itself tells coding agents, as it stands in briefs: data, no rule of ours.
+"""Reads a project's own instructions for coding agents (such as AGENTS.md), and quotes them in briefs as data.
 
 It is AGENTS.md, or CLAUDE.md where there is none at that place. As agents.md has it, the file nearest to an edited file
 holds; that of the top comes along, for most have only that one. The loop reads what is committed, at the commit that an

@@ -1,4 +1,4 @@
-"""Role markers and header lines in text that is data: shown so that they mark nothing, and read back without loss.
+"""Escapes role markers and header lines in quoted text so that it cannot forge a brief, and reverses the escape.
 
 What reads like the border of a turn in some model's chat template, or like a header line of a brief, gets a visible
 sign after its first character: `<|im_start|>` is shown as `<␛|im_start|>`, a line `ROLE: coder` as `R␛OLE: coder`. What

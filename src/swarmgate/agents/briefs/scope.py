@@ -1,4 +1,4 @@
-"""The files of a task as a brief shows them: a small one whole, a big one by what it defines and on which lines."""
+"""Renders the files of a task's scope for a brief: small ones whole, big ones as an outline with line numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation that stays within the model's window: old results and long texts make room, the brief never does.
+"""Keeps a conversation within the model's context window by shortening old results; the brief is never shortened.
 
 What goes, goes oldest first and in big steps, so that between two steps the beginning of the conversation is the same
 for many calls and a provider's cache serves it: first results and what the model itself wrote at length, then whole

@@ -1,4 +1,4 @@
-"""What a reply of a model is worth: whether its calls can be looked at, and how it is answered in the conversation."""
+"""Checks a model's reply for usable tool calls, and writes the answer that the conversation gives to bad ones."""
 
 from __future__ import annotations
 

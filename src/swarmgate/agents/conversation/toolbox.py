@@ -1,4 +1,4 @@
-"""What the working tools do, and the guards before them: rules stand here, in code, not in a prompt."""
+"""Executes the working tools (read, write, search, run) and the guards that are checked before each of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One turn of one role: ask the model, carry out the tools that it calls, until one of them ends the turn."""
+"""Runs one turn of one role: asks the model, executes its tool calls, and repeats until a call ends the turn."""
 
 from __future__ import annotations
 

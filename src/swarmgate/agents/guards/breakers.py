@@ -1,4 +1,4 @@
-"""Circuit breakers: what one turn of a role has used of its bounds, and when it is stopped.
+"""Circuit breakers of a turn: count calls, repeats, time and tokens, and stop the turn at its limits.
 
     tool_calls, wall_time, repeats, errors, idle, tokens   `[breakers]`
     replies                                                `[loop]`: unusable replies in a row, or refused ends

@@ -1,4 +1,4 @@
-"""Which calls of tools are one call in other words, and which come to the same: what breaker `repeats` counts by."""
+"""Detects equivalent tool calls and equivalent results, which the breaker `repeats` counts."""
 
 from __future__ import annotations
 

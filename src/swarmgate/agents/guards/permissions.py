@@ -1,4 +1,4 @@
-"""What an agent program is told that asks whether it may: the rules of our own tools, and each answer on record.
+"""Answers permission requests of external agent programs by the rules for our own tools, and records each answer.
 
 The sandbox holds whatever the answer is. A refusal tells the program before it tries, and the user what it wanted.
 """

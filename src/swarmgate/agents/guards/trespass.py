@@ -1,4 +1,4 @@
-"""Calls of tools that a role is not offered at its step: never carried out, always on record, and not without end.
+"""Refuses and records calls of tools that a role is not offered at its step, up to a limit.
 
 The architect writing project files outside of an escalated attempt is a case of its own (issue 4, "Hard blocks"): a
 warning for the first two calls of a run, and the end of the turn with the third.

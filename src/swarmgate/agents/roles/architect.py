@@ -1,4 +1,4 @@
-"""The architect: plans, revises, delegates task by task, implements what was rejected too often, closes phases."""
+"""The architect role: plans, revises, delegates tasks, implements after too many rejections, closes phases."""
 
 from __future__ import annotations
 

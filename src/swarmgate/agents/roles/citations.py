@@ -1,4 +1,4 @@
-"""Whether a finding quotes something that stands in the change or in the file; what cites nothing counts for nothing.
+"""Checks that a finding quotes text that stands in the change or in the file; other findings do not count.
 
 A quote is compared by its tokens: white space, the Unicode form and curly quotation marks do not count. It may carry
 what models and tools put around a line: fences, a number, the `+` or `-` of a diff, quotation marks, a comment, an

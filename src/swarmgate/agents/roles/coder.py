@@ -1,4 +1,4 @@
-"""The coder: does one task with tools, in the scope that was declared for it."""
+"""The coder role: implements one task with tools, within the scope declared for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The critic: looks for what is wrong with a plan before the user is asked to approve it. Reads only."""
+"""The critic role: reviews a plan before the user is asked to approve it. Read-only."""
 
 from __future__ import annotations
 

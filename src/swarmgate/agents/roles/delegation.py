@@ -1,4 +1,4 @@
-"""When a delegation is refused: it must be one task's work, on files that are this task's to touch."""
+"""Checks a delegation by the architect: it has to be one task's work, on files that this task may touch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A voice of the council: is told one brief, looks at the files, answers in a form or in prose, and writes no file."""
+"""The participant role of councils: gets one brief, may read files, answers in a form or in prose, writes nothing."""
 
 from __future__ import annotations
 

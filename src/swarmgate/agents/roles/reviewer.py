@@ -1,4 +1,4 @@
-"""The reviewer: judges a change by the diff and the gates' results, never by what its author says. Reads only.
+"""The reviewer role: judges a change by its diff and the gate results, not by its author's claims. Read-only.
 
 It is asked up to four times: for the change as a whole, for its security alone, whether the expectation of an
 adversarial test that fails is right, and for the tests that were written after its review.

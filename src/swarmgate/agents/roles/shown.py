@@ -1,4 +1,4 @@
-"""What of a change a reviewer was shown: no verdict speaks for code that nobody looked at.
+"""Tracks which parts of a change a reviewer has seen, so that no verdict covers unread code.
 
 Every character of a changed line counts. It was shown where it stood in the brief, in a part that `read_change` gave,
 or in a line that `read_file` or `search` gave. Padding hides nothing: what has to be seen stands first in the brief.

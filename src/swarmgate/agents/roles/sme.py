@@ -1,4 +1,4 @@
-"""The subject matter expert: answers one question of another role, in text, with a look at the files if need be."""
+"""The subject matter expert role: answers one question of another role in text, and may read files for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the three judging roles share: from a `submit_verdict` call to a `Review`, and when a verdict is refused."""
+"""Turns a `submit_verdict` call of a judging role into a `Review`, and decides when a verdict is refused."""
 
 from __future__ import annotations
 

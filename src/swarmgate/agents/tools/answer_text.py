@@ -1,4 +1,4 @@
-"""The JSON objects of an answer: what a voice was asked for as typed fields. Keys compare without case and `_-`.
+"""Finds and reads JSON objects in the text of an answer. Keys compare without case and without `_` or `-`.
 
 Only these objects are read: no number and no word is ever taken out of prose. Quotations (lines that begin with `>`,
 fences of a language other than JSON or plain text) and thoughts are not looked at. Two objects that say different

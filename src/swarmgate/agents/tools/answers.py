@@ -1,4 +1,4 @@
-"""What a participant says in a fixed form: the arguments of `submit_answer`, or the same as a JSON object in text.
+"""Reads a participant's answer in a fixed form: the arguments of `submit_answer`, or the same as JSON in text.
 
 A step has one `Form`: its schema, and what an answer by that schema comes to. Models that call the tool and models that
 answer in text are held to the same schema.

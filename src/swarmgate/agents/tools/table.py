@@ -1,4 +1,4 @@
-"""The table of tools (DESIGN.md, "The model wire"): what each takes, who is offered which, and how a call is read."""
+"""The table of tools (DESIGN.md, "The model wire"): arguments, roles that are offered each, parsing of a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How complete the evidence is: what the ledger says has to be there of each attempt, and what was found of it.
+"""Compares the evidence that the ledger requires of each attempt with what exists, and reports what is missing.
 
 What is due is decided from the events alone: a step that was recorded left its evidence behind, and a step that the
 attempt never reached left none. So of an attempt that the gates rejected no review is due.

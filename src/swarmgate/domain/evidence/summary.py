@@ -1,4 +1,4 @@
-"""The story of one task as a page of markdown: what was asked, what each attempt came to, what proves it, what it cost.
+"""Renders the summary of one task as markdown: request, attempts and their outcomes, evidence, cost.
 
 All of it is what swarmgate measured or put on record; words of models stay words.
 """

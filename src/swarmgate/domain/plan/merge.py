@@ -1,4 +1,4 @@
-"""The three-way merge of plans: what two people made of the same plan, field by field.
+"""The three-way merge of plans: combines two edited versions of one plan, field by field.
 
 Phases go by their number and tasks by their id, as in every legal plan; a task is merged field by field, the order of a
 phase as one thing. What only one side changed is taken, what both changed differently is a conflict (Khanna, Kunal and

@@ -1,4 +1,4 @@
-"""The plan: phases of small tasks, and the rules that make a plan legal (DESIGN.md, "Plan")."""
+"""The plan: phases and tasks, and the rules that make a plan legal (DESIGN.md, "Plan")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What gates say: findings and typed results. A failed gate is a value, a broken tool is another value."""
+"""Gate findings and gate results: a failed gate and a broken tool are two different values."""
 
 from collections import Counter
 from collections.abc import Mapping

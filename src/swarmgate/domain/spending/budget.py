@@ -1,4 +1,4 @@
-"""What may still be used up: the budgets of project, run, phase and task, each with what was spent of it."""
+"""Budgets of project, run, phase and task: limits, what was spent of each, and what remains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completed tasks stand in the history: which of their commits moved, and which are lost, decided purely."""
+"""Decides which commits of completed tasks were moved by a history rewrite and which are lost. Pure."""
 
 from __future__ import annotations
 

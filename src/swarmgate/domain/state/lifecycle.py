@@ -1,4 +1,4 @@
-"""The life cycle of a task: a forward-only state machine, written down as one small table.
+"""The life cycle of a task: a forward-only state machine, written as one table.
 
     idle -> coder_delegated -> pre_check_passed -> reviewer_run -> tests_run -> complete
 

@@ -1,4 +1,4 @@
-"""The state of a project as one immutable record. It is made by `fold.fold` alone, from the events of the ledger."""
+"""The state of a project: one immutable record, made only by `fold.fold` from the events of the ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a review is worth a debate, and what the outcome of a debate means for what was reviewed. Pure rules.
+"""Decides when a review is debated, and how the outcome of a debate changes the review. Pure.
 
 An ordinary verdict, its triggers and a first look are weighed: a debate is held, or none. The outcome of one is
 settled: APPROVED, REJECTED, or nothing was decided.

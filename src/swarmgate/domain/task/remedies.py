@@ -1,4 +1,4 @@
-"""The ways out of a blocked task, by the stage that stopped it: what the user may change, and what an override does."""
+"""Lists the remedies of a blocked task by the stage that blocked it: user actions, and the effect of an override."""
 
 from __future__ import annotations
 

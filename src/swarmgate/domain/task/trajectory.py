@@ -1,4 +1,4 @@
-"""Patterns across the attempts at a task that say that the next one, made in the same way, will fail as well.
+"""Detects patterns over the attempts at a task that predict that another attempt in the same way fails.
 
 Every rejected attempt is compared with those before it. What the newest one shows is judged by how often it has been
 seen: once is advice for whoever works next, twice is told to the architect first of all, and from the third time on the

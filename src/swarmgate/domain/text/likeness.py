@@ -1,4 +1,4 @@
-"""When two messages say the same: across tasks, where names and numbers differ, and from one attempt to the next."""
+"""Decides when two messages are the same: across tasks with other names and numbers, and across attempts."""
 
 from __future__ import annotations
 

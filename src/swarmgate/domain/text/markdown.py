@@ -1,4 +1,4 @@
-"""Words of people and models inside of our own markdown pages: they stay words, and make no heading, link or mark.
+"""Escapes untrusted text for markdown pages, so that it makes no heading, link or markup.
 
 An address of the web stays text too, where a viewer would make a link of it by itself.
 """

@@ -1,4 +1,4 @@
-"""The laws of debates in the loop: who was heard counts, and no verdict passes that its debate does not bear."""
+"""Transitions of debate events: participants are counted, and a verdict has to follow from its debate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fold: the state of a project is what its events made of it, and nothing else.
+"""The fold: applies events to the state one by one, through the table of transitions.
 
     state = fold(State(), entries)
 

@@ -1,4 +1,4 @@
-"""The laws of judgement: what gates, reviewers and tests say of an attempt, and what lets it pass.
+"""Transitions of gate, review and test results: which of them let an attempt pass.
 
 Nothing passes that a judge rejected, unless the user overruled that judge for this attempt (`laws_task.overruled`).
 """

@@ -1,4 +1,4 @@
-"""Before each step: the work still stands on its branch, on the commit of its attempt, and on all that is completed."""
+"""Checks before each step that the branch, the attempt's base commit and all completed commits are in place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Around each step: what it did to files that git ignores, which no snapshot of the tree shows."""
+"""Detects what a step did to files that git ignores, which tree snapshots leave out."""
 
 from __future__ import annotations
 

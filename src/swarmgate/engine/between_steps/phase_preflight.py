@@ -1,4 +1,4 @@
-"""Preflight in a run: before the first task of a phase, where it is switched on.
+"""Runs the preflight before the first task of a phase, where it is enabled.
 
 Where nobody said anything, the test command is looked at before the first phase: without one nothing can be proven.
 """

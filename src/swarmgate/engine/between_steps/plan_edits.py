@@ -1,4 +1,4 @@
-"""Hand edits of plan.md and plan.json while a run is at work: taken in between two steps, and one may end a step early.
+"""Takes in hand edits of plan.md and plan.json between steps, and ends a step early where an edit requires it.
 
 A step in which somebody works at the running task is cut short where an edit changes that very task: what would come of
 the rest of it is for a definition that is gone. Every other edit waits for the end of the step and disturbs nobody.

@@ -1,4 +1,4 @@
-"""What is debated in `swarm demo --debate`: a small design, three voices, two rounds, and the architect's synthesis."""
+"""The debate of `swarm demo --debate`: a design question, three participants, two rounds, scripted replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stage of `swarm demo`: a small real git project, and a scripted model behind a real HTTP endpoint.
+"""Sets up `swarm demo`: a small git project, and a scripted model behind a local HTTP endpoint.
 
 Only the words of the models come from a script. Git, the gates, pytest, the ledger and the commits are the real ones.
 """

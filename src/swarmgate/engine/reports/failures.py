@@ -1,4 +1,4 @@
-"""`swarm failures`: what keeps being rejected, over all goals, runs and tasks, and what that points at.
+"""The report of `swarm failures`: recurring rejections over all goals, runs and tasks, and their likely causes.
 
 The ledger's entries are read, not the state: it forgets the tasks of earlier goals. The same failure in three tasks is
 seldom the fault of three tasks; who rejected, and what became of the tasks, says where its cause may lie.

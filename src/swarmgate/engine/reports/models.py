@@ -1,4 +1,4 @@
-"""The models behind the roles: who speaks with which, what each one can, and what compact prompts would spare."""
+"""The report on models: which role uses which, what each can do, and what compact prompts would save."""
 
 # ruff: noqa: PLC0415 - late, for start-up time: `swarm status` needs no models, and works without settings
 

@@ -1,4 +1,4 @@
-"""Whose turn it is and what can be done about it, in words a user can type. Every waiting state has a way out here."""
+"""Explains who has to act next, and which command to type: every waiting state has a remedy here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every step of a running attempt starts from: the task, its record, the attempt, and what the user overrode."""
+"""The starting values of a step in a running attempt: task, record, attempt number, user's override."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Going on after a run that died or was stopped at once: the files go back to what the last recorded step left."""
+"""The recover step: restores the files to the tree of the last recorded step after a crash or an abort."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit of what git's folder knows of the ledger: its anchors, and the tail behind the newest of them."""
+"""Checks the ledger against its anchors in git's folder, and the lines after the newest anchor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit of commits: each commit of a task is on record as that task's, and each record has its commit."""
+"""Checks that each commit of a task is recorded in the ledger, and each recorded commit exists."""
 
 from __future__ import annotations
 

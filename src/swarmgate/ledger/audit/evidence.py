@@ -1,4 +1,4 @@
-"""The audit of evidence: every file has the SHA-256 that is on record, and every file is on record."""
+"""Checks that every evidence file has its recorded SHA-256, and that every file is recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one place where context.md is read, changed and written: a run and a watcher never lose each other's update.
+"""Reads, changes and writes context.md under a lock, so that concurrent writers lose no update.
 
 A change happens under a lock of its own (`runtime/context.lock`), for an instant. Two blocks of the file are
 swarmgate's: what is derived from the ledger, and the summaries of evidence. All outside of them is the user's, and

@@ -1,4 +1,4 @@
-r"""What experts have answered, in context.md, where the user may edit it: the cache that `ask_sme` looks in first.
+r"""The guidance section of context.md: cached expert answers, which users may edit and `ask_sme` reads first.
 
     ## SME Guidance Cache
 

@@ -1,4 +1,4 @@
-"""`.swarm/debate-worth.json`: what `swarm eval debate` found, for `[review] mode = "auto"` to go by."""
+"""Reads and writes `.swarm/debate-worth.json`, the result of `swarm eval debate`, used by `[review] mode = "auto"`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a council outside of a run did: the model exchanges of one debate, dispatch or chat, and what is on record.
+"""Sessions of councils outside a run: their model exchanges, usage and ledger events.
 
     .swarm/traces/council/debate-20261121-224500-3f2a/000001-participant-debate.json     its first call
     .swarm/traces/council/debate-20261121-224500-3f2a/open      there may be calls that the ledger does not count yet

@@ -1,4 +1,4 @@
-"""Archives of pruned evidence: `.swarm/history/evidence-archive/<stamp>.tar.gz`, each with its index `<stamp>.json`.
+"""Archives of pruned evidence: `.swarm/history/evidence-archive/<stamp>.tar.gz`, each with an index.
 
 An archive is whole before it has its name: written aside, synced, read back and compared, then renamed. Its index says
 what it holds; where that is lost, the archive itself is read. Members are named from the root of the repository, so

@@ -1,4 +1,4 @@
-"""Evidence: files under `evidence/<task>/attempt-<n>/` that prove what an event claims; the event has their SHA-256."""
+"""Stores evidence under `evidence/<task>/attempt-<n>/`; the events record each file's SHA-256."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is there of the evidence that the ledger claims: of each attempt a piece of every kind, and where it lies."""
+"""Lists which evidence files of each attempt exist, and where they are."""
 
 from __future__ import annotations
 

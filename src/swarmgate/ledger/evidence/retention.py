@@ -1,4 +1,4 @@
-"""Retention of evidence: what is too old or too much goes into an archive, and only then from its place.
+"""Retention of evidence: moves what is too old or too large into an archive.
 
 Only evidence of tasks in approved phases and of earlier goals goes, oldest first, until both bounds of `[evidence]`
 hold. Whoever dies on the way loses nothing: a file is deleted after the archive that holds it is proven and indexed.

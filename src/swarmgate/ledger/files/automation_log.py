@@ -1,4 +1,4 @@
-"""What automation did (`.swarm/events.jsonl`), and what subscribers could not take (`runtime/dead-letters.jsonl`).
+"""The event log of automation (`.swarm/events.jsonl`), and its dead letters (`runtime/dead-letters.jsonl`).
 
 Neither is a record that anything is decided by, so neither ever fails its caller: what cannot be written is told on
 stderr, once, and the work goes on. Texts are cut to `TEXT`; whoever hands in a text leaves secrets out of it.

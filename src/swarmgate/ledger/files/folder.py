@@ -1,4 +1,4 @@
-"""Where things lie in `.swarm/`, how it is made, and how bytes are kept that would otherwise be lost."""
+"""The paths inside `.swarm/`, its creation, and the quarantine of bytes that would otherwise be lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the ledger had come, kept where no stash, checkout, reset or clean reaches it: in git's own folder.
+"""Stores the newest lines of the ledger in git's folder, safe from stash, checkout, reset and clean.
 
     .git/swarm/ledger.tail      a header line, and the newest lines of the ledger as they are
 

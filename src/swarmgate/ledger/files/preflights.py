@@ -1,4 +1,4 @@
-"""Reports of preflight, `.swarm/runtime/preflight/phase-N.json`: the newest of each phase.
+"""Stores preflight reports as `.swarm/runtime/preflight/phase-N.json`: the newest of each phase.
 
 Beside them lies what the last look at the test command said, `tests.json`, so that it is not made twice.
 """

@@ -1,4 +1,4 @@
-"""What was found out about models, kept in `.swarm/runtime/models.json`: not committed, endpoints differ by machine.
+"""Stores the probed capabilities of models in `.swarm/runtime/models.json`: local, not committed.
 
 `swarm doctor --models` writes it, and so does each call that finds out something. Several processes may: each change is
 made to what stands there then, under a lock.

@@ -1,4 +1,4 @@
-r"""A file of numbered JSON lines that threads and processes append to, which starts anew when it has grown long.
+r"""A file of numbered JSON lines with concurrent appends, which is rotated when it has grown long.
 
     name.jsonl  <- name.jsonl.1  <- name.jsonl.2  <- name.jsonl.3
 

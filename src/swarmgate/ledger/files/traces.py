@@ -1,4 +1,4 @@
-"""Model exchanges under `.swarm/traces/`, one JSON file a call, named by the ledger position that it was made at.
+"""Stores model exchanges under `.swarm/traces/`, one JSON file a call, named by ledger position.
 
     000042-003-reviewer-review.json     the third call after ledger line 42
 

@@ -1,4 +1,4 @@
-"""What the user's plan.md and plan.json say differently from the ledger, and whether each may stand. Changes nothing.
+"""Finds differences of plan.md and plan.json from the ledger, and decides which are allowed. Changes nothing.
 
 A file shows the ledger position that it was rendered at, so that position is rendered again and compared: what is
 different is the user's edit, however old the file is. Where an earlier save that showed the same position was taken in,

@@ -1,4 +1,4 @@
-"""Puts what the plan files say, and may not stand, into the quarantine: nothing of the user's is lost."""
+"""Moves refused hand edits of the plan into the quarantine, so that nothing of the user's is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The end of an attempt that nobody rejected: its files go back to what its last step left, or stay as they are."""
+"""Ends an interrupted attempt: restores its files to the last recorded tree, or leaves them as they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger as a command opens it to write: what died is cleared up, and hand edits of the plan are taken in."""
+"""Opens the ledger for writing by a command: recovers after a crash, and takes in hand edits of the plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Brings back what a ledger lost: its anchors and its tail in git's folder hold every line that was recorded."""
+"""Restores lost lines of a ledger from the anchors and the tail stored in git's folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run that died left in the evidence of its attempt, and never came to record: it proves nothing, and goes."""
+"""Removes evidence files that a crashed run wrote and never recorded."""
 
 from __future__ import annotations
 

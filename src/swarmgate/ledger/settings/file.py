@@ -1,4 +1,4 @@
-"""The only writer of `.swarm/config.toml` and `.swarm/.gitignore`: what a user wrote there is never lost.
+"""Writes `.swarm/config.toml` and `.swarm/.gitignore` without losing what a user wrote there.
 
 A change is decided purely (`ledger.settings_text`), and then saved: under a lock, against the bytes that it was decided
 on, with the old ones kept in `.swarm/quarantine/`.

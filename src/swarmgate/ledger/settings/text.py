@@ -1,4 +1,4 @@
-"""Changes of a TOML text that a user wrote: pure, text in and text out. Comments, order and spacing stay.
+"""Edits the text of a TOML file, preserving comments, order and spacing. Pure.
 
 Several ways can make an edit. None is trusted: what one made counts where it parses to exactly what was meant.
 """

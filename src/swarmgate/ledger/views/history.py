@@ -1,4 +1,4 @@
-"""history/phase-N.md: what a phase built, what was rejected on the way, what it cost, what was decided and learnt.
+"""Renders history/phase-N.md: what a phase built, its rejections, cost, decisions and lessons.
 
 It is rendered from the state alone, so it comes back when it is deleted. What people and models wrote stays words, and
 what looks like a key in it is masked.

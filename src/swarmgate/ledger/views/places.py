@@ -1,4 +1,4 @@
-"""Where in plan.md or plan.json something stands: the line and column that a message about a hand edit names.
+"""Finds the line and column in plan.md or plan.json that a message about a hand edit names.
 
 A place is a path: `("1.3", "status")`, `("1.3", "attempts", 0)`, `("phase", 2, "name")`, `("title",)`, `("seq",)`. What
 does not stand there (any more) has the place of the nearest thing around it. Only looked for when there is something to

@@ -1,4 +1,4 @@
-"""plan.md or plan.json on the disk: read while editors may be writing it, and replaced only as it was read.
+"""Reads plan.md or plan.json while editors may write it, and replaces it only if it is unchanged.
 
 A file that somebody has open for writing is not finished, however long it rests: where the kernel tells so (leases of
 Linux), it is left alone until it is closed.

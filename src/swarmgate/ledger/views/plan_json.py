@@ -1,4 +1,4 @@
-"""plan.json: the plan as programs read and edit it: `PlanView` as JSON."""
+"""Renders and parses plan.json: the plan view as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Git's folder as the witness of a ledger: what it saw of it is there still, or nobody writes.
+"""Refuses to write where the ledger lost lines that git's folder has a record of.
 
 A stash, checkout, reset or clean takes a ledger away, or back to what it was before, where `.swarm/` is tracked. Then
 it is shorter than the high-water mark, or another one, and to go on with it would lose what happened.

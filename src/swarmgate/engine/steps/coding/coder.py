@@ -1,4 +1,4 @@
-"""The coder's turn, or the architect's in an escalated attempt, and what git says came of it."""
+"""The code step: runs the turn of the coder (or of the architect when escalated) and captures the change with git."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The change against the declared scope: how many files beyond it are accepted, and who hears of more."""
+"""Compares the change with the declared scope: counts the files outside of it, accepts or reports them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weakening: what a change takes away from tests that were there before. It may have to, but somebody must look at it.
+"""Reports what a change removes from existing tests, so that the reviewer looks at it.
 
 Said to the reviewer, and on record. Tests that do not run any more at all are for `switched_off`.
 """

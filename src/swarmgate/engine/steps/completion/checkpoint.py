@@ -1,4 +1,4 @@
-"""The end of a phase: the architect sums up, and the user is waited for."""
+"""The close_phase step: the architect summarises the phase, and the loop waits for the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commit of a task: exactly the tree that passed, with trailers that point back at the ledger."""
+"""The commit step: commits exactly the tree that passed, with trailers that point to the ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening work: the branch, the next attempt at a task, and the end of the attempts."""
+"""The start_work, delegate, open_override and block steps: open the branch and attempts, or stop a task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Uncommitted changes before work begins: refused, or stashed where that is allowed, but for what tests run with."""
+"""Refuses uncommitted changes before work begins, or stashes them where allowed, except files that tests need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planning: the architect plans or revises, the critic reviews; and what a phase is expected to use.
+"""The plan, revise, review_plan and estimate steps: the architect plans, the critic reviews.
 
 The user approves elsewhere.
 """

@@ -1,4 +1,4 @@
-"""Proving: what shows that a change does what is new in it, and that it breaks nothing that was there.
+"""Measures whether new tests cover what a change adds and old tests still pass over it.
 
 The law is one page in docs/architecture.md, "What proves a task". Each question is asked by runs that swarmgate starts
 itself; they go at once, and their answers are read in a fixed order.

@@ -1,4 +1,4 @@
-"""Criteria: each acceptance criterion is mapped to tests, and the tests that are named are there and ran."""
+"""Checks that every acceptance criterion is mapped to tests that exist and ran."""
 
 from __future__ import annotations
 

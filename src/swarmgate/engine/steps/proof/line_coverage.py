@@ -1,4 +1,4 @@
-"""Which changed parts no passing test runs, as far as it is measured."""
+"""Finds changed lines that no passing test runs, as far as coverage is measured."""
 
 from __future__ import annotations
 

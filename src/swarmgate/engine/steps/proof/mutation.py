@@ -1,4 +1,4 @@
-"""Mutation: small faults are put into the changed lines, one at a time, and the tests have to notice them.
+"""Mutation testing of the changed lines: inserts one small fault at a time and expects a test to fail.
 
 Everything happens in a copy of the project. Bounded in time: past the bound a sample is tested, and said to be one.
 """

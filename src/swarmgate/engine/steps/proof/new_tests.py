@@ -1,4 +1,4 @@
-"""New tests against the code without the change, and with the bodies of its functions replaced."""
+"""Runs new tests without the change, and with function bodies replaced: they have to fail there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What speaks against a change, as the answers to what is asked of its proof say it."""
+"""Records of objections against a change, as found by the checks of its proof."""
 
 from __future__ import annotations
 

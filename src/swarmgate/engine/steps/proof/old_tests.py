@@ -1,4 +1,4 @@
-"""The tests of before, in their old form, over the new code: what was altered in them does not hide what broke.
+"""Runs the tests from before the task, in their old form, over the new code to find hidden regressions.
 
 A change may have to alter what a test expects. The plan says so (`Kind: breaking`, with the test among the task's
 files), or the user does by an override; nobody else.

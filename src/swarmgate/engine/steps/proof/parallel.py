@@ -1,4 +1,4 @@
-"""Test runs that do not depend on each other go at once, as many as the machine has cores."""
+"""Runs independent test runs concurrently, as many as the machine has cores."""
 
 from __future__ import annotations
 

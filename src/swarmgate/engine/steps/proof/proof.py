@@ -1,4 +1,4 @@
-"""Green is not enough: whether the tests that passed are those that were named, can fail, and notice faults."""
+"""Decides whether passing tests prove the change: named tests ran, can fail, and detect faults."""
 
 from __future__ import annotations
 

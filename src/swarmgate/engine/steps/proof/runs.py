@@ -1,4 +1,4 @@
-"""The runs that prove a change, each in a copy of its own: over the old code, over replaced bodies, by the old tests.
+"""The test runs that prove a change, each in its own checkout: old code, replaced bodies, old tests.
 
 What a test leaves behind is not there in the next run. As many go at once as the machine has cores.
 """

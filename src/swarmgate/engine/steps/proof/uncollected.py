@@ -1,4 +1,4 @@
-"""New tests that the test runner does not collect: they prove nothing, and whoever wrote them has to hear why."""
+"""Finds new tests that the test runner does not collect, and reports them to their author."""
 
 from __future__ import annotations
 

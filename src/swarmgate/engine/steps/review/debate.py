@@ -1,4 +1,4 @@
-"""Judging by debate: whether a review is debated, the debate itself, and what it means. `[review] mode` decides.
+"""Debates over a review: whether one is held, the debate itself, and its effect on the verdict (`[review] mode`).
 
 `single`: the ordinary judge alone. `debate`: advocate against challenger. `auto`: the judge, then a cheap first look by
 the challenger's model; where both speak of the same verdict and are sure, or nothing speaks for it, there is no debate.

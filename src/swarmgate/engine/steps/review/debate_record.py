@@ -1,4 +1,4 @@
-"""A debate of the loop on record: in its journal, and in the ledger the head of that, so that none can be put there."""
+"""Stores the record of a debate in its journal, and the head of that journal in the ledger."""
 
 from __future__ import annotations
 

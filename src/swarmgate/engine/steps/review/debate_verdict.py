@@ -1,4 +1,4 @@
-"""What a debate says as a review: one verdict, its reasons with what they cite, and what the losing side holds."""
+"""Converts the outcome of a debate into a review: verdict, cited reasons, and the losing side's position."""
 
 from __future__ import annotations
 

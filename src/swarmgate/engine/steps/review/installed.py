@@ -1,4 +1,4 @@
-"""What is installed for the project has to be what it was before the agents: else nobody knows what judged a change."""
+"""Checks that installed packages of the project are unchanged since before the agents worked."""
 
 from __future__ import annotations
 

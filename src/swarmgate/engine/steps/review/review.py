@@ -1,4 +1,4 @@
-"""Judging a change: first the gates, which cost nothing, then the reviewer, for sensitive code a second time."""
+"""The gates, review, security_review and review_tests steps: gates first, then the reviewer's verdicts."""
 
 from __future__ import annotations
 

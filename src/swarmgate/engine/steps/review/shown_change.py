@@ -1,4 +1,4 @@
-"""A change as those who judge it see it: code and what steers programs first, and what of it has to be seen."""
+"""Renders a change for its judges, most important files first, and lists what they have to see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adversarial tests: the test engineer attacks the change, and what the runs show is what counts.
+"""The adversarial_test step: the test engineer attacks the change; the runs of its attacks decide.
 
 A test that passes is kept. One that fails rejects the attempt, after the reviewer confirmed what it expects; else it is
 taken out, and so is one whose run cannot be counted.

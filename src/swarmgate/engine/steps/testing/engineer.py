@@ -1,4 +1,4 @@
-"""Tests: the test engineer writes them, and swarmgate runs them itself, over the tree that will be committed."""
+"""The test and run_tests steps: the test engineer writes tests, and swarmgate runs them over the final tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the project's tests over a tree, in a clean checkout of it: what decides is what everybody gets who clones."""
+"""Runs the project's test suite over a tree, in a clean checkout of it."""
 
 from __future__ import annotations
 

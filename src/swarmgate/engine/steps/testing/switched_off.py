@@ -1,4 +1,4 @@
-"""Tests that passed before the task still run after it: none is deleted, skipped or kept from the runner in silence."""
+"""Detects tests that passed before the task and were deleted, skipped or hidden from the runner."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Around every turn of an agent: what it wrote beyond its right, what it left, and what ends it."""
+"""Checks around every agent turn: unauthorised writes and tripped breakers."""

@@ -1,4 +1,4 @@
-"""After a turn: what changed in the files is compared with what the role may write, and the rest is taken back.
+"""Compares the files changed by a turn with what the role may write, and reverts the rest.
 
 The tools refuse already (`agents.toolbox`); a command writes wherever the sandbox lets it, and an agent program has
 tools of its own. What is taken back lies in the quarantine, and is on record.

@@ -1,4 +1,4 @@
-"""What a tripped breaker means in an attempt: it ends as REJECTED, and the next brief says what was done last."""
+"""Ends an attempt as REJECTED when a breaker trips, with the last actions for the next brief."""
 
 from __future__ import annotations
 
