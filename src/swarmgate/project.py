@@ -105,7 +105,7 @@ class Project:
             LedgerLocked: another process is writing.
             UsageError: an edit was refused; it is kept, and the file is as the ledger says again.
         """
-        from swarmgate.ledger.recovery.opening import opened
+        from swarmgate.ledger.recovery.open_for_writing import opened
 
         return opened(self.folder, self.notice)
 
@@ -129,15 +129,15 @@ class Project:
 
     def probed(self) -> dict[str, Capabilities]:
         """What is known of models, by `provider/model`."""
-        from swarmgate.ledger.files import probes
+        from swarmgate.ledger.files import model_probes
 
-        return probes.load(self.folder)
+        return model_probes.load(self.folder)
 
     def remember(self, model: str, base_url: str, change: Callable[[Capabilities], Capabilities]) -> None:
         """Keeps what a call found out of a model."""
-        from swarmgate.ledger.files import probes
+        from swarmgate.ledger.files import model_probes
 
-        probes.remember(self.folder, model, base_url, change)
+        model_probes.remember(self.folder, model, base_url, change)
 
     def repository(self) -> Repository:
         """The user's repository.

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from swarmgate.agents.ask_expert import Expert
 from swarmgate.agents.authority.authority import EVERYTHING, Authority
 from swarmgate.agents.briefs.brief import Section
 from swarmgate.agents.briefs.house_rules import HouseRulesOf
 from swarmgate.agents.briefs.house_rules import none as no_rules
-from swarmgate.agents.expert import Expert
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
 from swarmgate.domain.guard import GuardNote, LiveTurn, Turn

@@ -32,7 +32,7 @@ from pydantic import ValidationError
 
 from swarmgate import assets
 from swarmgate.agents.tools.arguments import Arguments
-from swarmgate.agents.tools.table import IN_TEXT, OFFERED, offered
+from swarmgate.agents.tools.tool_table import IN_TEXT, OFFERED, offered
 from swarmgate.config import nearest
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import ConfigError

@@ -15,7 +15,7 @@ from swarmgate.domain.review.stage import Judge
 from swarmgate.domain.spending.estimate import estimate_due
 from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.state import Attempt, Outcome, Planning, Recovery, State, TaskRecord, TaskStatus
-from swarmgate.domain.task.trajectory import stopping
+from swarmgate.domain.task.failure_patterns import stopping
 from swarmgate.domain.transitions.review import adversarial_due, tests_review_due
 from swarmgate.domain.transitions.task import attempt_kind
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swarmgate.agents.contexts import memory_of
+from swarmgate.agents.context_factory import memory_of
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import SPEAKING
 from swarmgate.council.shared import Shared

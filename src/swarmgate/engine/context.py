@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Protocol
 
 from swarmgate.agents.authority.authority import RULE, Authority, right_of
-from swarmgate.agents.briefs.background import Background, background
 from swarmgate.agents.briefs.house_rules import CommittedRules, HouseRules, told
+from swarmgate.agents.briefs.prior_knowledge import Background, background
 from swarmgate.agents.context import AgentContext
 from swarmgate.automation.suite_command import rules_of
 from swarmgate.config import Config
@@ -27,11 +27,11 @@ from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.finding import GateReport
 from swarmgate.domain.spending.budget import PROJECT, Account, accounts
 from swarmgate.domain.state.state import Attempt, State
-from swarmgate.domain.task.contest import DebateWorth
+from swarmgate.domain.task.debate_rules import DebateWorth
 from swarmgate.domain.usage import Usage
-from swarmgate.engine.history import require_on_branch
+from swarmgate.engine.branch_history import require_on_branch
 from swarmgate.engine.ignored_files import IgnoredFiles
-from swarmgate.engine.spending import WorkClock
+from swarmgate.engine.run_limits import WorkClock
 from swarmgate.errors import HeadMoved
 from swarmgate.gates.sensitivity.definition import Sensitivity
 from swarmgate.ledger.context import guidance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from swarmgate.automation.watch.daemon_process import main
-from swarmgate.engine.ports import EnginePorts
+from swarmgate.engine.automation_ports import EnginePorts
 
 if __name__ == "__main__":
     main(EnginePorts())

@@ -11,7 +11,7 @@ from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import ProjectInitialised
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.ledger.files.high_water import HighWater
+from swarmgate.ledger.files.high_water_mark import HighWater
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.detect import detect
 from swarmgate.workspace.files.atomic import replace

@@ -18,7 +18,7 @@ from swarmgate.engine.between_steps.ignored_watch import watched
 from swarmgate.engine.between_steps.phase_preflight import PhasePreflight
 from swarmgate.engine.between_steps.plan_edits import PlanEdits
 from swarmgate.engine.context import Context
-from swarmgate.engine.spending import allowances
+from swarmgate.engine.run_limits import allowances
 from swarmgate.engine.steps import STEPS
 from swarmgate.errors import (
     BreakerTripped,

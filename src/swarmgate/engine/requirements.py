@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from swarmgate.config import SPEAKING, Config
 from swarmgate.domain.spending.budget import PROJECT, Account
 from swarmgate.domain.usage import Allowance, Usage
+from swarmgate.engine.branch_history import require_on_branch
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import require_debaters
-from swarmgate.engine.history import require_on_branch
-from swarmgate.engine.spending import allowances
+from swarmgate.engine.run_limits import allowances
 from swarmgate.engine.steps.proof import mutation
 from swarmgate.errors import LedgerCorrupt
 from swarmgate.llm.budget import require_end

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
 
+from swarmgate.agents.ask_expert import Expert
 from swarmgate.agents.context import AgentContext, ToolUse
-from swarmgate.agents.contexts import AgentContexts
-from swarmgate.agents.expert import Expert
+from swarmgate.agents.context_factory import AgentContexts
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import is_program
 from swarmgate.domain.guard import Turn
 from swarmgate.domain.spending.budget import Account
 from swarmgate.engine.context import Context
-from swarmgate.engine.experts import expert
+from swarmgate.engine.expert_answers import expert
 from swarmgate.engine.steps.coding.scope import violation
 from swarmgate.engine.steps.turn.authority import sweep
 from swarmgate.ledger.files.live_breakers import LiveCounts

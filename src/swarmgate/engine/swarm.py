@@ -123,7 +123,7 @@ class Swarm:
     def automation(self) -> Automation:
         """Plan sync, preflight, hooks, the doctor's mending, evidence, drift, handoff."""
         from swarmgate.automation.facade import Automation
-        from swarmgate.engine.ports import EnginePorts
+        from swarmgate.engine.automation_ports import EnginePorts
 
         return Automation(self.project, EnginePorts())
 
@@ -174,7 +174,7 @@ class Swarm:
                 case Waiting.PLANNING_FAILED if state.plan is not None:
                     events, words = [PlanApproved()], ["the plan as it stands, without the revision"]
                 case Waiting.PHASE_APPROVAL:
-                    from swarmgate.engine.history import standing
+                    from swarmgate.engine.branch_history import standing
 
                     events = [*standing(state, self.folder.root), PhaseApproved(phase=state.current_phase)]
                     words = [f"phase {state.current_phase}"]
@@ -319,7 +319,7 @@ class Swarm:
             LedgerLocked: another process is writing.
             LedgerError: nothing is known of what was there, or not all of it.
         """
-        from swarmgate.ledger.recovery.restoring import restore
+        from swarmgate.ledger.recovery.restore import restore
 
         event = restore(self._folder_of_old())
         if event is not None:
@@ -334,7 +334,7 @@ class Swarm:
             LedgerLocked: another process is writing.
             LedgerError: the ledger does not hold, or git's folder cannot be written.
         """
-        from swarmgate.ledger.recovery.restoring import adopt
+        from swarmgate.ledger.recovery.restore import adopt
 
         event = adopt(self.folder)
         if event is not None:
@@ -344,7 +344,7 @@ class Swarm:
 
     def _folder_of_old(self) -> SwarmFolder:
         """The project's folder, made anew where it is gone and git's folder knows of it."""
-        from swarmgate.ledger.files.high_water import HighWater
+        from swarmgate.ledger.files.high_water_mark import HighWater
         from swarmgate.ledger.witness.anchors import known
         from swarmgate.workspace.git.repository import Repository
 
@@ -390,7 +390,7 @@ class Swarm:
         """Records that the user vouches for a completed task whose commit is gone; False: there is nothing of that."""
         if self.state.task(task).status is not TaskStatus.COMPLETE:
             return False
-        from swarmgate.engine.history import vouched
+        from swarmgate.engine.branch_history import vouched
 
         with self.project.writing() as ledger:
             state = ledger.state
@@ -402,7 +402,7 @@ class Swarm:
         """What opens a completed task again whose commit is gone; nothing for any other."""
         if state.task(task).status is not TaskStatus.COMPLETE:
             return []
-        from swarmgate.engine.history import is_lost
+        from swarmgate.engine.branch_history import is_lost
 
         commit = state.task(task).commit
         return [TaskReopened(task=task, commit=commit)] if is_lost(state, self.folder.root, task) else []

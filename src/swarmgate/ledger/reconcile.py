@@ -17,7 +17,7 @@ from swarmgate.errors import LedgerCorrupt
 from swarmgate.ledger.hand_edits.edits import Edit, edits, may_stand
 from swarmgate.ledger.hand_edits.quarantine import keep
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.views.places import about, in_json, in_markdown
+from swarmgate.ledger.views.edit_positions import about, in_json, in_markdown
 
 __all__ = ["Edit", "Interrupt", "Reconciliation", "edits", "reconcile"]
 

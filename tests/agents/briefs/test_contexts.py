@@ -11,7 +11,7 @@ from tests.project import Project, rule
 
 from swarmgate.agents.briefs.brief import Brief, Section
 from swarmgate.agents.briefs.house_rules import HouseRules, everywhere
-from swarmgate.agents.contexts import AgentContexts
+from swarmgate.agents.context_factory import AgentContexts
 from swarmgate.agents.conversation.turn import take_turn
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.review.votes import Seat

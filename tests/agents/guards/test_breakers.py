@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from swarmgate.agents.guards.breakers import Watch
-from swarmgate.agents.guards.likeness import Seen
+from swarmgate.agents.guards.call_similarity import Seen
 from swarmgate.config.guards import Bounds
 from swarmgate.errors import BreakerTripped
 from swarmgate.llm.model import ToolCall

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import pytest
 from tests.agents.conftest import OpenDesk, Say
 
+from swarmgate.agents.ask_expert import MOST_ASKED, Consultation, Expert, Said
 from swarmgate.agents.context import Limits
 from swarmgate.agents.conversation.toolbox import Toolbox
-from swarmgate.agents.expert import MOST_ASKED, Consultation, Expert, Said
 from swarmgate.agents.roles.sme import consult
 from swarmgate.agents.tools.arguments import AskSme
 from swarmgate.domain.state.state import Guidance

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from swarmgate.domain.task.contest import DebateWorth
+from swarmgate.domain.task.debate_rules import DebateWorth
 from swarmgate.errors import ConfigError, LedgerWriteFailed
 from swarmgate.ledger.councils import debate_worth
 from swarmgate.ledger.files.folder import SwarmFolder

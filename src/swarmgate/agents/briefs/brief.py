@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from swarmgate.agents.briefs.markers import HEADERS, defused
+from swarmgate.agents.briefs.role_markers import HEADERS, defused
 from swarmgate.domain.plan.plan import Kind, Phase, Plan, Task
 
 _LOOKS_LIKE_HEADER = re.compile(rf"^(?=(?:{'|'.join(HEADERS)})[ \t]*:)", re.MULTILINE)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from swarmgate.agents.briefs.brief import Section, bullets, cut, one_line
 from swarmgate.domain.review.evidence import Remark, Review
 from swarmgate.domain.state.state import Attempt, Outcome
-from swarmgate.domain.task.trajectory import Level, Observation
+from swarmgate.domain.task.failure_patterns import Level, Observation
 
 _EARLIER, _LINE = 4, 240
 """Attempts before the newest that have a line, and its characters."""

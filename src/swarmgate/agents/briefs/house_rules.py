@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from swarmgate.agents.briefs.brief import Section, one_line
-from swarmgate.agents.briefs.markers import defused
+from swarmgate.agents.briefs.role_markers import defused
 from swarmgate.workspace.files import regular
 from swarmgate.workspace.git.repository import Repository
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass, field
 from typing import Any
 
-from swarmgate.agents.tools.table import Tool
+from swarmgate.agents.tools.tool_table import Tool
 from swarmgate.domain.text.json_text import loaded
 from swarmgate.llm.endpoint.wire import estimated_tokens
 from swarmgate.llm.model import Message, ToolCall, ToolSpec

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from swarmgate.agents.briefs import markers
+from swarmgate.agents.briefs import role_markers
 from swarmgate.agents.briefs.brief import cut, legible, one_line
 from swarmgate.agents.tools.arguments import SubmitVerdict
-from swarmgate.agents.tools.table import Tool
+from swarmgate.agents.tools.tool_table import Tool
 from swarmgate.llm.model import REPEATS, TOO_LONG, Message, ModelReply, ToolCall
 
 _KEPT = 2_000
@@ -94,8 +94,8 @@ def answers(reply: ModelReply, results: list[str], problem: str = "") -> tuple[M
     if not reply.tool_calls:
         said = cut(reply.text.strip(), _KEPT, " ...") or "(empty reply)"
         back = Message(role="assistant", content=said, opaque=reply.opaque, by=reply.model)
-        return back, Message(role="user", content=markers.shown(legible(problem)))
-    answered = zip(reply.tool_calls, map(markers.shown, map(legible, results)), strict=True)
+        return back, Message(role="user", content=role_markers.shown(legible(problem)))
+    answered = zip(reply.tool_calls, map(role_markers.shown, map(legible, results)), strict=True)
     return (
         Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls, opaque=reply.opaque, by=reply.model),
         *(Message(role="tool", tool_call_id=call.id, content=result) for call, result in answered),

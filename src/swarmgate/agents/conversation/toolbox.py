@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
+from swarmgate.agents.ask_expert import Consultation
 from swarmgate.agents.authority.authority import RULE, Right
 from swarmgate.agents.authority.scope import ScopeRules, belongs
 from swarmgate.agents.context import AgentContext
-from swarmgate.agents.expert import Consultation
 from swarmgate.agents.guards import commands as command_guard
 from swarmgate.agents.tools import arguments as args
 from swarmgate.domain.guard import Effect, GuardNote

@@ -14,9 +14,9 @@ from swarmgate.agents.conversation.conversation import Talk, shortened
 from swarmgate.agents.conversation.replies import answers, cut_off, is_text, problem_of, taken_back, with_own_ids
 from swarmgate.agents.conversation.toolbox import Handler
 from swarmgate.agents.guards.breakers import Watch
-from swarmgate.agents.guards.trespass import Trespasses
+from swarmgate.agents.guards.unoffered_tools import Trespasses
 from swarmgate.agents.tools.arguments import Arguments
-from swarmgate.agents.tools.table import BadCall, Tool, offered, read_call
+from swarmgate.agents.tools.tool_table import BadCall, Tool, offered, read_call
 from swarmgate.domain.guard import Effect, GuardNote, LiveTurn, Turn
 from swarmgate.errors import BreakerTripped, CommandRefused, UsageError
 from swarmgate.llm.endpoint.wire import estimated_tokens

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from swarmgate.agents.guards.likeness import Seen, canonical, outcome, place, shown_lines, telling, words
+from swarmgate.agents.guards.call_similarity import Seen, canonical, outcome, place, shown_lines, telling, words
 from swarmgate.config.guards import Bounds
 from swarmgate.domain.guard import BreakerCount
 from swarmgate.errors import BreakerTripped

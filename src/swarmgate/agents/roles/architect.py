@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from swarmgate.agents.briefs.background import NOTHING, Background
 from swarmgate.agents.briefs.brief import Brief, Section, answers_text, bullets, plan_json, plan_window, task_text
 from swarmgate.agents.briefs.feedback import patterns_section, review_text, warning_section
-from swarmgate.agents.briefs.scope import SHOWN, scope_text
+from swarmgate.agents.briefs.prior_knowledge import NOTHING, Background
+from swarmgate.agents.briefs.scope_files import SHOWN, scope_text
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Toolbox
 from swarmgate.agents.conversation.turn import Refused, take_turn
@@ -17,7 +17,7 @@ from swarmgate.agents.roles.delegation import Delegation, instruction_problems, 
 from swarmgate.agents.tools import arguments as args
 from swarmgate.domain.plan.plan import Plan, Task, problems
 from swarmgate.domain.review.evidence import Review
-from swarmgate.domain.task.trajectory import Observation
+from swarmgate.domain.task.failure_patterns import Observation
 
 ROLE = "architect"
 _ORIENTATION = "For orientation: every other task is somebody else's delegation."

@@ -13,7 +13,7 @@ from swarmgate.agents.conversation.toolbox import Handler, Toolbox
 from swarmgate.agents.conversation.turn import Ending, Refused, take_turn
 from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.agents.tools.answers import A, Form
-from swarmgate.agents.tools.table import SUBMIT
+from swarmgate.agents.tools.tool_table import SUBMIT
 from swarmgate.errors import NoUsableReply
 
 ROLE = "participant"

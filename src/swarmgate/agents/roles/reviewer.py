@@ -15,7 +15,7 @@ from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Handler, Toolbox, plain
 from swarmgate.agents.conversation.turn import Refused, take_turn
 from swarmgate.agents.roles.citations import Material
-from swarmgate.agents.roles.shown import ShownChange, ShownFile
+from swarmgate.agents.roles.review_coverage import ShownChange, ShownFile
 from swarmgate.agents.roles.verdict import cited, meant, review_of, signed
 from swarmgate.agents.tools import arguments as args
 from swarmgate.agents.tools.arguments import SubmitVerdict

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from swarmgate.agents.ask_expert import Said
 from swarmgate.agents.briefs.brief import Brief, Section, cut
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Toolbox
 from swarmgate.agents.conversation.turn import take_turn
-from swarmgate.agents.expert import Said
 
 ROLE, STEP = "sme", "consult"
 

@@ -18,7 +18,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from swarmgate.agents.tools.answer_text import Unread, fields_of, objects_of, plain_keys, squeezed, unwrapped
 from swarmgate.agents.tools.arguments import Arguments
-from swarmgate.agents.tools.table import schema, sentences
+from swarmgate.agents.tools.tool_table import schema, sentences
 
 TEXT = "text"
 """The field that prose beside the JSON object stands in, where a schema has it."""

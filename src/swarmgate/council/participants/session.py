@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from swarmgate.agents.briefs.house_rules import everywhere, lying
-from swarmgate.agents.contexts import AgentContexts, memory_of
+from swarmgate.agents.context_factory import AgentContexts, memory_of
 from swarmgate.config import Config
 from swarmgate.domain.progress import Listener, Progress
 from swarmgate.domain.spending.budget import PROJECT, Account

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from swarmgate.domain.events.event import Event
 from swarmgate.domain.next_step import Step
-from swarmgate.domain.state import ancestry
+from swarmgate.domain.state import completed_commits
 from swarmgate.domain.state.state import State
+from swarmgate.engine.branch_history import require_on_branch, standing_at
 from swarmgate.engine.context import Context
-from swarmgate.engine.history import require_on_branch, standing_at
 from swarmgate.errors import HeadMoved
 from swarmgate.ledger.recovery.interruption import head_moved, own_commit
 from swarmgate.workspace.git import history
@@ -46,7 +46,7 @@ class History:
             except HeadMoved:
                 return head_moved(state, self._ctx.folder, repository)
             here = history.position(repository)
-        known = (here.commit, *(each.commit for each in ancestry.landed(state)))
+        known = (here.commit, *(each.commit for each in completed_commits.landed(state)))
         moved = [] if known == self._held else list(standing_at(state, repository, here.commit))
         self._held = () if moved else known
         return [*moved]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.next_step import begins_phase
 from swarmgate.domain.state.state import State
+from swarmgate.engine.automation_ports import EnginePorts
 from swarmgate.engine.context import Context
-from swarmgate.engine.ports import EnginePorts
 from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree
 
 if TYPE_CHECKING:

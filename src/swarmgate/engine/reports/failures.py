@@ -16,8 +16,8 @@ from swarmgate.domain.events import event as ev
 from swarmgate.domain.plan.plan import Plan, Task
 from swarmgate.domain.review.evidence import telling
 from swarmgate.domain.review.stage import Judge, Stage, stopped_role
-from swarmgate.domain.task.trajectory import TESTS
-from swarmgate.domain.text.likeness import masked, normalised, steady
+from swarmgate.domain.task.failure_patterns import TESTS
+from swarmgate.domain.text.same_message import masked, normalised, steady
 
 COMMON = 3
 """As many tasks with the same failure point at a cause outside of them (issue 4, item 7)."""

@@ -14,7 +14,7 @@ from swarmgate.errors import SwarmError
 from swarmgate.journal.chain import line_of
 from swarmgate.journal.lock import read_owner
 from swarmgate.ledger.check import Check
-from swarmgate.ledger.files.high_water import HighWater, Mark
+from swarmgate.ledger.files.high_water_mark import HighWater, Mark
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.witness.anchors import Anchors, Chain, positions, subject
 from swarmgate.workspace.git.folder import git_folder, place

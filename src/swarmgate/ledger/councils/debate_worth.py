@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
-from swarmgate.domain.task.contest import DebateWorth
+from swarmgate.domain.task.debate_rules import DebateWorth
 from swarmgate.errors import ConfigError
 from swarmgate.journal.disk_errors import writing
 from swarmgate.ledger.files.folder import SwarmFolder

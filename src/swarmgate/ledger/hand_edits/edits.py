@@ -18,7 +18,7 @@ from swarmgate.domain.state.state import State, replace
 from swarmgate.domain.transitions.planning import plan_change_problems
 from swarmgate.errors import PlanSyntaxError
 from swarmgate.ledger.views import plan_json, plan_md
-from swarmgate.ledger.views.places import Place, about, in_json, in_markdown, line_and_column
+from swarmgate.ledger.views.edit_positions import Place, about, in_json, in_markdown, line_and_column
 from swarmgate.ledger.views.plan_file import LARGEST, PlanFile
 from swarmgate.ledger.views.projections import Projector
 

@@ -13,7 +13,7 @@ from swarmgate.errors import LedgerRolledBack, SwarmError
 from swarmgate.journal.chain import hash_of, line_of
 from swarmgate.journal.lines import LinesFile
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.ledger.files.high_water import Header, HighWater, Mark
+from swarmgate.ledger.files.high_water_mark import Header, HighWater, Mark
 
 RESTORE = (
     "Bring it back with: swarm verify --restore (what is there goes to the quarantine), or from a backup. "

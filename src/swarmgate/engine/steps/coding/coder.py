@@ -7,9 +7,9 @@ from swarmgate.agents.roles import architect, coder
 from swarmgate.domain.events.event import AttemptKind, ChangeCaptured, Event
 from swarmgate.domain.guard import Effect
 from swarmgate.domain.state.state import State, current
-from swarmgate.domain.task.trajectory import observe
+from swarmgate.domain.task.failure_patterns import observe
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.coding import scope, weakening
+from swarmgate.engine.steps.coding import scope, weakened_tests
 from swarmgate.engine.steps.turn.authority import after_turn
 from swarmgate.engine.steps.turn.breaker import rejection_by
 from swarmgate.errors import BreakerTripped
@@ -92,7 +92,7 @@ def _captured(state: State, ctx: Context, summary: str, *, judge_scope: bool = F
             evidence=ctx.evidence.write(task.id, attempt.number, PATCH, patch),
         )
     ]
-    weaker = weakening.note(ctx, record, change, role=role, step=step)
+    weaker = weakened_tests.note(ctx, record, change, role=role, step=step)
     if weaker is not None and attempt.kind is not AttemptKind.OVERRIDE:
         ctx.reports.append(weaker)
     note = scope.judged(ctx, beyond, record, attempt) if judge_scope else None

@@ -13,8 +13,8 @@ from swarmgate.domain.next_step import next_task
 from swarmgate.domain.plan.plan import Plan, Task
 from swarmgate.domain.review.stage import Judge, Stage
 from swarmgate.domain.state.state import State, TaskRecord
+from swarmgate.domain.task.failure_patterns import EFFECTS, RULE, Observation, is_news, observe, stopping
 from swarmgate.domain.task.remedies import taken_out
-from swarmgate.domain.task.trajectory import EFFECTS, RULE, Observation, is_news, observe, stopping
 from swarmgate.domain.transitions.task import attempt_kind
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree

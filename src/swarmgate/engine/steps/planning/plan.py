@@ -17,7 +17,7 @@ from swarmgate.domain.plan.plan import Plan
 from swarmgate.domain.review.evidence import Review, Verdict
 from swarmgate.domain.spending.estimate import phase_estimate, shortfalls
 from swarmgate.domain.state.state import Planning, State
-from swarmgate.domain.task.contest import plan_triggers
+from swarmgate.domain.task.debate_rules import plan_triggers
 from swarmgate.domain.transitions.planning import plan_change_problems
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.review import debate

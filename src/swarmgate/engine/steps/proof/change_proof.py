@@ -16,11 +16,11 @@ from swarmgate.domain.review.evidence import Proof, TestRun
 from swarmgate.domain.review.stage import Judge
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof import line_coverage
+from swarmgate.engine.steps.proof.concurrent_runs import together
 from swarmgate.engine.steps.proof.new_tests import DOES, TEST_THE_RESULT, UNKNOWN, NewTests, new_cases, new_tests
 from swarmgate.engine.steps.proof.objections import Answer, listed, objected
-from swarmgate.engine.steps.proof.parallel import together
-from swarmgate.engine.steps.proof.runs import Ran, Runs, differs, is_product_code
-from swarmgate.engine.steps.proof.uncollected import ADVICE, told, uncollected_tests
+from swarmgate.engine.steps.proof.proof_runs import Ran, Runs, differs, is_product_code
+from swarmgate.engine.steps.proof.uncollected_tests import ADVICE, told, uncollected_tests
 from swarmgate.gates.project.files import language_of
 from swarmgate.workspace.test_runs.runner_files import may_steer
 

@@ -9,7 +9,7 @@ from swarmgate.domain.review.evidence import Remark
 from swarmgate.domain.review.finding import Severity
 from swarmgate.domain.review.stage import Judge
 from swarmgate.engine.steps.proof.objections import Objection, listed
-from swarmgate.engine.steps.proof.runs import Ran, Runs
+from swarmgate.engine.steps.proof.proof_runs import Ran, Runs
 from swarmgate.workspace.code.instrumentation import Mode, Unit
 
 Notes = tuple[tuple[Effect, str], ...]

@@ -13,7 +13,7 @@ from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.evidence import Remark, TestRun
 from swarmgate.domain.review.finding import Severity
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.proof.runs import is_product_code
+from swarmgate.engine.steps.proof.proof_runs import is_product_code
 from swarmgate.errors import MissingRequirement
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.source.behaviour import is_code

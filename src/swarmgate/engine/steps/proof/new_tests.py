@@ -9,9 +9,9 @@ from swarmgate.domain.review.finding import Severity
 from swarmgate.domain.review.stage import Judge
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof import line_coverage
+from swarmgate.engine.steps.proof.concurrent_runs import together
 from swarmgate.engine.steps.proof.objections import Answer, Objection, listed, objected
-from swarmgate.engine.steps.proof.parallel import together
-from swarmgate.engine.steps.proof.runs import TEST_FILE, Ran, Runs, differs, unchanged_tests
+from swarmgate.engine.steps.proof.proof_runs import TEST_FILE, Ran, Runs, differs, unchanged_tests
 from swarmgate.gates.source.behaviour import is_code
 from swarmgate.workspace.code.instrumentation import Mode, Unit
 from swarmgate.workspace.test_runs.runner_files import steers

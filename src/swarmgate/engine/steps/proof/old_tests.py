@@ -16,10 +16,10 @@ from swarmgate.domain.review.evidence import Remark, TestRun
 from swarmgate.domain.review.finding import Severity
 from swarmgate.domain.review.stage import Judge
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps.proof.concurrent_runs import together
 from swarmgate.engine.steps.proof.new_tests import fails
 from swarmgate.engine.steps.proof.objections import Objection, listed
-from swarmgate.engine.steps.proof.parallel import together
-from swarmgate.engine.steps.proof.runs import TEST_FILE, Ran, Runs, differs, is_of_tests
+from swarmgate.engine.steps.proof.proof_runs import TEST_FILE, Ran, Runs, differs, is_of_tests
 from swarmgate.gates.source import behaviour
 from swarmgate.workspace.test_runs.runner_files import steers
 

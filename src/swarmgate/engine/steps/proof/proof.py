@@ -16,14 +16,14 @@ from swarmgate.domain.state.state import Attempt, TaskRecord
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof import change_proof, mutation, old_tests
+from swarmgate.engine.steps.proof.concurrent_runs import together
 from swarmgate.engine.steps.proof.criteria import mapped
 from swarmgate.engine.steps.proof.new_tests import new_tests
 from swarmgate.engine.steps.proof.objections import Answer
 from swarmgate.engine.steps.proof.old_tests import Old
-from swarmgate.engine.steps.proof.parallel import together
-from swarmgate.engine.steps.proof.runs import Ran, Runs
-from swarmgate.engine.steps.proof.uncollected import remarks as remarks_on
-from swarmgate.engine.steps.proof.uncollected import told, uncollected_tests
+from swarmgate.engine.steps.proof.proof_runs import Ran, Runs
+from swarmgate.engine.steps.proof.uncollected_tests import remarks as remarks_on
+from swarmgate.engine.steps.proof.uncollected_tests import told, uncollected_tests
 from swarmgate.gates.source import behaviour
 from swarmgate.ledger.evidence.evidence import BEFORE, MUTATION
 from swarmgate.workspace.test_runs.suite import runner_of, takes_paths

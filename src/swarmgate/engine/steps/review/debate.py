@@ -27,7 +27,7 @@ from swarmgate.domain.events.event import DebateWeighed
 from swarmgate.domain.review.evidence import Review
 from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.spending.budget import Account
-from swarmgate.domain.task.contest import Weighed, expected_tokens, weigh
+from swarmgate.domain.task.debate_rules import Weighed, expected_tokens, weigh
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import advocate, are_two, challenger

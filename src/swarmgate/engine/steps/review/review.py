@@ -23,15 +23,15 @@ from swarmgate.domain.review.evidence import Review, Verdict
 from swarmgate.domain.review.finding import GateReport
 from swarmgate.domain.review.stage import UNDECIDED, Judge
 from swarmgate.domain.state.state import Attempt, Outcome, State, TaskRecord, current
-from swarmgate.domain.task.contest import change_triggers
+from swarmgate.domain.task.debate_rules import change_triggers
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempt import blocking, gates_rejection
-from swarmgate.engine.steps.coding.weakening import weakened_tests
+from swarmgate.engine.steps.coding.weakened_tests import weakened_tests
 from swarmgate.engine.steps.review import debate
+from swarmgate.engine.steps.review.change_for_review import in_order, listed
 from swarmgate.engine.steps.review.debate import Case
-from swarmgate.engine.steps.review.installed import changed_packages
-from swarmgate.engine.steps.review.shown_change import in_order, listed
+from swarmgate.engine.steps.review.installed_packages import changed_packages
 from swarmgate.gates.formats.text import lines
 from swarmgate.gates.sensitivity.reasons import sensitive
 from swarmgate.gates.source import loading

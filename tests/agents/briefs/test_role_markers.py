@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from swarmgate.agents.briefs.brief import Brief, Section
 from swarmgate.agents.briefs.house_rules import HouseRules, sections
-from swarmgate.agents.briefs.markers import HEADERS, SIGN, defused, restored, restored_values, shown
+from swarmgate.agents.briefs.role_markers import HEADERS, SIGN, defused, restored, restored_values, shown
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles.coder import code
 from swarmgate.domain.plan.plan import Task

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from swarmgate.agents.agent_programs import AgentProgram
 from swarmgate.agents.authority.authority import Authority, Right
 from swarmgate.agents.briefs.house_rules import HouseRulesOf
 from swarmgate.agents.briefs.house_rules import none as no_rules
 from swarmgate.agents.context import DEFAULT_WINDOW, AgentContext, Limits, ToolUse, ignore
 from swarmgate.agents.guards.permissions import permit
-from swarmgate.agents.programs import AgentProgram
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import PROJECT_FILE, Config, Role, is_program
 from swarmgate.domain.guard import GuardNote, Turn

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.confined import SANDBOX, runner
 
-from swarmgate.agents.programs import AgentProgram
+from swarmgate.agents.agent_programs import AgentProgram
 from swarmgate.config import Role
 from swarmgate.llm.programs.command_model import Ran
 from swarmgate.workspace.agent_programs.files import visible

@@ -86,7 +86,7 @@ class EnginePorts:
 
     def allowances(self, limits: BudgetLimits) -> Mapping[Literal["run", "phase", "task"], Allowance]:
         """The limits of a run, a phase and a task, of those that have one."""
-        from swarmgate.engine.spending import allowances
+        from swarmgate.engine.run_limits import allowances
 
         return allowances(limits)
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from swarmgate.agents.roles.shown import ShownChange, ShownFile
+from swarmgate.agents.roles.review_coverage import ShownChange, ShownFile
 from swarmgate.domain.review.change import ChangedFile, ChangeKind
 from swarmgate.errors import FileProblem
 

@@ -20,7 +20,7 @@ from swarmgate.domain.review.evidence import Remark, telling
 from swarmgate.domain.review.stage import Judge, stopped_role
 from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.state import Attempt, Outcome, TaskRecord
-from swarmgate.domain.text.likeness import failing_lines, steady
+from swarmgate.domain.text.same_message import failing_lines, steady
 
 RULE = "trajectory"
 """The name of these notes in the ledger, and the beginning of the stage of a task that they stop."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarmgate.domain.text.likeness import failing_lines, normalised, steady
+from swarmgate.domain.text.same_message import failing_lines, normalised, steady
 
 SAME = [
     ("src/a.py:3 `encode` only raises", "src/b/c.py:17 `decode` only raises"),

@@ -8,7 +8,7 @@ from tests.project import Project, call, code, part, rule, verdict
 
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.review.change import ChangedFile, ChangeKind
-from swarmgate.engine.steps.review.shown_change import must_see
+from swarmgate.engine.steps.review.change_for_review import must_see
 
 
 @pytest.mark.parametrize(

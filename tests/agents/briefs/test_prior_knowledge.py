@@ -6,9 +6,9 @@ from typing import Any
 
 from immutables import Map
 
-from swarmgate.agents.briefs.background import NOTHING, background
 from swarmgate.agents.briefs.brief import Brief, Section
 from swarmgate.agents.briefs.house_rules import HouseRules, sections
+from swarmgate.agents.briefs.prior_knowledge import NOTHING, background
 from swarmgate.domain.events.event import AttemptKind
 from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.evidence import Remark

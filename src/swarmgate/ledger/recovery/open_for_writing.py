@@ -10,7 +10,7 @@ from swarmgate.errors import UsageError, WorkspaceError
 from swarmgate.ledger.councils import sessions
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.reconcile import Reconciliation, reconcile
-from swarmgate.ledger.recovery import unrecorded
+from swarmgate.ledger.recovery import unrecorded_evidence
 from swarmgate.ledger.recovery.interruption import redefined
 from swarmgate.workspace.files import atomic
 from swarmgate.workspace.git.repository import Repository
@@ -45,7 +45,7 @@ def opened(folder: SwarmFolder, notice: Callable[[str], None]) -> Ledger:
             notice(told)
         if ledger.repaired:
             notice(f"a torn last line of the ledger was cut off; it is kept in {ledger.repaired}")
-        left = unrecorded.put_aside(ledger)  # first: an edit may end the attempt that it belongs to
+        left = unrecorded_evidence.put_aside(ledger)  # first: an edit may end the attempt that it belongs to
         outcome = sync_pass(ledger, patience_s=PATIENCE_S)
         ledger.append([left] if left else [], expect=ledger.state.seq)
         _tell(outcome, ledger, notice)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarmgate.agents.tools.arguments import Arguments, FindingDraft, Finish, SavePlan, SubmitVerdict
-from swarmgate.agents.tools.table import IN_TEXT, OFFERED, TOOLS, BadCall, offered, read_call
+from swarmgate.agents.tools.tool_table import IN_TEXT, OFFERED, TOOLS, BadCall, offered, read_call
 from swarmgate.domain.plan.plan import Kind
 from swarmgate.domain.review.finding import Severity
 from swarmgate.llm.model import ToolCall

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from swarmgate.agents.briefs.scope import scope_text
+from swarmgate.agents.briefs.scope_files import scope_text
 from swarmgate.domain.review.evidence import Remark
 from swarmgate.domain.review.finding import Severity
 from swarmgate.workspace.file_tools.files import FileTree

@@ -6,7 +6,7 @@ from tests.domain.story import passing, play, started
 
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.events.event import Event
-from swarmgate.domain.state.ancestry import Landed, landed, lost, moved
+from swarmgate.domain.state.completed_commits import Landed, landed, lost, moved
 from swarmgate.domain.state.state import State
 
 

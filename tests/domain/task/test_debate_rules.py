@@ -13,7 +13,7 @@ from swarmgate.domain.review.evidence import Verdict
 from swarmgate.domain.review.votes import Ballot, Tally, Vote
 from swarmgate.domain.state.debate_count import DebateCount
 from swarmgate.domain.state.state import State, TaskRecord, replace
-from swarmgate.domain.task.contest import (
+from swarmgate.domain.task.debate_rules import (
     LARGE_LINES,
     LARGE_PLAN,
     DebateWorth,

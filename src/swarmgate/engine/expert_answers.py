@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from swarmgate.agents.ask_expert import Expert, Said
 from swarmgate.agents.context import AgentContext
-from swarmgate.agents.expert import Expert, Said
 from swarmgate.agents.roles import sme
 from swarmgate.config import Config
 from swarmgate.domain.events.event import GuidanceGiven

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from swarmgate.agents.authority.authority import RULE
 from swarmgate.agents.briefs.brief import Brief, cut, one_line
-from swarmgate.agents.tools.table import OFFERED, TOOLS
+from swarmgate.agents.tools.tool_table import OFFERED, TOOLS
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.text.json_text import loaded
 from swarmgate.domain.transitions.guard import SELF_CODING

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swarmgate.ledger.views.places import Place, about, in_json, in_markdown, position, second_key
+from swarmgate.ledger.views.edit_positions import Place, about, in_json, in_markdown, position, second_key
 
 MARKDOWN = """\
 # T

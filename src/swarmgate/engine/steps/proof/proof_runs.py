@@ -16,7 +16,7 @@ from pathlib import Path
 from swarmgate.domain.review.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.domain.review.evidence import TestRun
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.proof.parallel import at_once
+from swarmgate.engine.steps.proof.concurrent_runs import at_once
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.source import behaviour
 from swarmgate.workspace.checkout.checkout import Checkout, Mixed

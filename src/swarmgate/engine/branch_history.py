@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from swarmgate.domain.events.event import CommitMoved
-from swarmgate.domain.state import ancestry
-from swarmgate.domain.state.ancestry import Landed
+from swarmgate.domain.state import completed_commits
+from swarmgate.domain.state.completed_commits import Landed
 from swarmgate.domain.state.state import State
 from swarmgate.errors import CommitLost, WorkspaceError
 from swarmgate.workspace.git import history
@@ -31,7 +31,7 @@ def require_on_branch(state: State, repository: Repository, here: str) -> None:
     """
     if not state.branch or here == state.branch:
         return
-    done = ancestry.landed(state)
+    done = completed_commits.landed(state)
     newest = done[-1].commit if done else state.base
     gone = not repository.branch_exists(state.branch)
     way = f"git switch -c {state.branch} {newest[:12]}" if gone and newest else f"git switch {state.branch}"
@@ -77,15 +77,15 @@ def standing_at(state: State, repository: Repository, tip: str) -> tuple[CommitM
     Raises:
         CommitLost: one of the commits is gone, and nothing in the history holds the same.
     """
-    done = ancestry.landed(state)
+    done = completed_commits.landed(state)
     gone = history.missing(repository, tip, [each.commit for each in done])
     if not gone:
         return ()
     looked_for = [Made(each.commit, each.tree) for each in done if each.commit in gone]
     found = history.rewritten(repository, looked_for, since=state.base, tip=tip)
-    if lost := ancestry.lost(state, gone, found):
+    if lost := completed_commits.lost(state, gone, found):
         raise _lost(state, repository, lost, tip)
-    return ancestry.moved(state, found)
+    return completed_commits.moved(state, found)
 
 
 def _lost(state: State, repository: Repository, lost: tuple[Landed, ...], tip: str) -> CommitLost:

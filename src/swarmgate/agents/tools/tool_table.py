@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from swarmgate.agents.briefs.markers import restored_values
+from swarmgate.agents.briefs.role_markers import restored_values
 from swarmgate.agents.tools import arguments as args
 from swarmgate.config import nearest
 from swarmgate.domain.text.json_text import DuplicateKey, loaded

@@ -14,7 +14,7 @@ from swarmgate.journal.disk_errors import writing
 from swarmgate.journal.journal import entries_in, fold_checked
 from swarmgate.journal.lock import WriterLock
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.ledger.files.high_water import HighWater
+from swarmgate.ledger.files.high_water_mark import HighWater
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.witness.anchors import Anchors, known
 from swarmgate.workspace.files.atomic import replace
