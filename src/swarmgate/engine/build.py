@@ -9,10 +9,10 @@ from swarmgate.agents.prompts import Prompts
 from swarmgate.config import SPEAKING
 from swarmgate.council.shared import Shared
 from swarmgate.domain.review.finding import GateReport, GateResult
+from swarmgate.domain.state.state import State
 from swarmgate.engine import debaters
 from swarmgate.engine.context import Context, StopFlag
 from swarmgate.engine.run_agents import RunAgents
-from swarmgate.engine.steps.attempt import announced
 from swarmgate.gates.cache.memory import Memory
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.formats.text import row
@@ -103,3 +103,13 @@ async def _judged(
         memory=Memory(),
         commands=ctx.commands,
     )
+
+
+def announced(state: State) -> str | None:
+    """What the running attempt's task says that it is for, its kind as plan.md has it; None where no task is open."""
+    if not state.open or state.plan is None:
+        return None
+    task, attempt = state.plan.tasks[state.open], state.task(state.open).running
+    said = [state.goal, task.title, task.description, *task.acceptance, attempt.instructions if attempt else ""]
+    said.append(f"Kind: {task.kind}")
+    return "\n".join(said)

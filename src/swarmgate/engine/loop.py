@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 from swarmgate.agents.briefs import house_rules
@@ -19,7 +20,14 @@ from swarmgate.engine.between_steps.phase_preflight import PhasePreflight
 from swarmgate.engine.between_steps.plan_edits import PlanEdits
 from swarmgate.engine.context import Context
 from swarmgate.engine.run_limits import allowances
-from swarmgate.engine.steps import STEPS
+from swarmgate.engine.steps import recovery
+from swarmgate.engine.steps.agent_turn import ends_attempt, reads_only
+from swarmgate.engine.steps.coding import coder
+from swarmgate.engine.steps.completion import checkpoint, commit
+from swarmgate.engine.steps.delegation import delegate
+from swarmgate.engine.steps.planning import plan
+from swarmgate.engine.steps.review import review
+from swarmgate.engine.steps.testing import adversarial, engineer
 from swarmgate.errors import (
     BreakerTripped,
     BudgetExhausted,
@@ -40,6 +48,30 @@ from swarmgate.workspace.git.folder import git_folder, place
 from swarmgate.workspace.sandbox import own_rights
 from swarmgate.workspace.sandbox.choice import notice
 
+STEPS: dict[Step, Callable[[State, Context], Awaitable[list[Event]]]] = {
+    Step.RECOVER: recovery.recover,
+    Step.PLAN: plan.plan,
+    Step.REVISE: plan.revise,
+    Step.REVIEW_PLAN: plan.review_plan,
+    Step.START_WORK: delegate.start_work,
+    Step.ESTIMATE: plan.estimate,
+    Step.DELEGATE: delegate.delegate,
+    Step.OPEN_OVERRIDE: delegate.open_override,
+    Step.CODE: coder.code,
+    Step.IMPLEMENT: coder.implement,
+    Step.CAPTURE: coder.capture,
+    Step.GATES: review.gates,
+    Step.REVIEW: ends_attempt(reads_only("reviewer", "review", review.review)),
+    Step.SECURITY_REVIEW: ends_attempt(reads_only("reviewer", "security_review", review.security_review)),
+    Step.TEST: ends_attempt(engineer.test),
+    Step.ADVERSARIAL_TEST: ends_attempt(adversarial.adversarial_test),
+    Step.REVIEW_TESTS: ends_attempt(reads_only("reviewer", "review", review.review_tests)),
+    Step.RUN_TESTS: engineer.run_tests,
+    Step.COMMIT: commit.commit,
+    Step.BLOCK: delegate.block,
+    Step.CLOSE_PHASE: checkpoint.close_phase,
+}
+"""One function a step; a test asserts that none is missing."""
 _OVER_THE_FILES = frozenset({Step.GATES, Step.RUN_TESTS})
 """Steps that judge the files as they stand: what they say is of no use where the user changed those meanwhile."""
 

@@ -15,8 +15,8 @@ from swarmgate.domain.guard import Turn
 from swarmgate.domain.spending.budget import Account
 from swarmgate.engine.context import Context
 from swarmgate.engine.expert_answers import expert
-from swarmgate.engine.steps.coding.scope import violation
-from swarmgate.engine.steps.turn.authority import sweep
+from swarmgate.engine.steps.agent_turn import sweep
+from swarmgate.engine.steps.coding.coder import scope_violation
 from swarmgate.ledger.files.live_breakers import LiveCounts
 from swarmgate.ledger.files.traces import TraceStore
 from swarmgate.llm.budget import Budget
@@ -108,7 +108,7 @@ class RunAgents:
             expert=self._expert,
             authority=ctx.authority(role, _WRITING_STEP.get(role, "")),
             self_coding=lambda: ledger.state.self_coding,
-            opening=lambda: violation(ledger.state) if role == "architect" else (),
+            opening=lambda: scope_violation(ledger.state) if role == "architect" else (),
             spare=ctx.ignored.spare,
             ignored_by=ctx.ignored.rule_against,
             uncollected=ctx.uncollected,

@@ -18,7 +18,7 @@ from swarmgate.domain.review.stage import Stage
 from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.state import Attempt, Outcome, State, TaskRecord, TaskStatus, replace
 from swarmgate.domain.task.failure_patterns import EFFECTS, RULE, Level, Pattern, is_news, observe, stopping
-from swarmgate.engine.steps.attempt import gates_rejection
+from swarmgate.engine.steps.review.review import gates_rejection
 
 
 def attempt(number: int, contents: dict[str, str] | None = None, **more: object) -> Attempt:

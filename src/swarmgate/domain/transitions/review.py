@@ -1,6 +1,6 @@
 """Transitions of gate, review and test results: which of them let an attempt pass.
 
-Nothing passes that a judge rejected, unless the user overruled that judge for this attempt (`laws_task.overruled`).
+Nothing passes that a judge rejected, unless the user overruled that judge for this attempt (`task.overruled`).
 """
 
 from __future__ import annotations

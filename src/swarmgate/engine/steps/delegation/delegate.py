@@ -17,10 +17,10 @@ from swarmgate.domain.task.failure_patterns import EFFECTS, RULE, Observation, i
 from swarmgate.domain.task.remedies import taken_out
 from swarmgate.domain.transitions.task import attempt_kind
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree
 from swarmgate.engine.steps.recovery import leftovers_put_away
 from swarmgate.engine.steps.testing.adversarial import RULE as ATTACK_RULE
-from swarmgate.engine.steps.turn.authority import after_turn
 from swarmgate.errors import BreakerTripped, SelfCodingBlocked
 
 

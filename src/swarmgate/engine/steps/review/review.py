@@ -19,19 +19,19 @@ from swarmgate.domain.events.event import (
 )
 from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.change import ChangeSet
-from swarmgate.domain.review.evidence import Review, Verdict
-from swarmgate.domain.review.finding import GateReport
-from swarmgate.domain.review.stage import UNDECIDED, Judge
+from swarmgate.domain.review.evidence import Remark, Review, Verdict
+from swarmgate.domain.review.finding import GateReport, GateResult, Severity
+from swarmgate.domain.review.stage import UNDECIDED, Judge, Stage
 from swarmgate.domain.state.state import Attempt, Outcome, State, TaskRecord, current
 from swarmgate.domain.task.debate_rules import change_triggers
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.attempt import blocking, gates_rejection
 from swarmgate.engine.steps.coding.weakened_tests import weakened_tests
 from swarmgate.engine.steps.review import debate
 from swarmgate.engine.steps.review.change_for_review import in_order, listed
 from swarmgate.engine.steps.review.debate import Case
 from swarmgate.engine.steps.review.installed_packages import changed_packages
+from swarmgate.errors import ToolKilled
 from swarmgate.gates.formats.text import lines
 from swarmgate.gates.sensitivity.reasons import sensitive
 from swarmgate.gates.source import loading
@@ -41,6 +41,8 @@ _QUESTION = (
     "Does this change do what its task asks for, and nothing that is wrong? APPROVE: it can be committed as it is. "
     "REJECT: a criterion is not met, or there is a bug, a security hole, or a test that proves nothing."
 )
+_FEEDBACK = 20
+"""As many findings go back to the coder; more would only fill its window."""
 
 
 async def gates(state: State, ctx: Context) -> list[Event]:
@@ -218,3 +220,50 @@ def rejection(task_id: str, number: int, judge: Judge, verdict: Review) -> Attem
     findings = verdict.findings or tuple(finding for finding in verdict.dropped if not finding.quote.strip())
     reason = verdict.summary or next((finding.message for finding in findings), "no finding of the verdict stands")
     return AttemptRejected(task=task_id, attempt=number, stage=judge, reason=reason, feedback=findings)
+
+
+def blocking(report: GateReport, record: TaskRecord, attempt: Attempt) -> tuple[GateResult, ...]:
+    """The results that reject the attempt: those that block and were not overruled.
+
+    Raises:
+        ToolKilled: somebody ended a gate's tool, twice, which is no fault of the change's: the step is done again.
+    """
+    against = tuple(result for result in report.blocking if not overruled(record, attempt, result.gate))
+    for result in against:
+        if result.killed:
+            raise ToolKilled(
+                f"Gate {result.gate}: {result.reason}",
+                hint="Is the machine short of memory? See what its log says, then: swarm run",
+            )
+    return against
+
+
+def gates_rejection(
+    report: GateReport, against: tuple[GateResult, ...], task: Task, attempt: Attempt
+) -> AttemptRejected:
+    """The rejection that a failed pipeline means, with its findings as feedback."""
+    names = tuple(result.gate for result in against) or ("pipeline",)
+    found = [
+        Remark(
+            severity=finding.severity,
+            message=f"[{finding.rule}] {finding.message}",
+            file=finding.path,
+            line=finding.line or None,
+            suggestion=finding.suggestion,
+        )
+        for result in against
+        for finding in result.new_findings
+    ]
+    told = [
+        Remark(severity=Severity.HIGH, message=f"[{result.gate}] {result.reason}")
+        for result in against
+        if result.reason
+    ]
+    return AttemptRejected(
+        task=task.id,
+        attempt=attempt.number,
+        stage=Stage.of(Judge.GATES, *names),
+        reason=report.model_copy(update={"results": against or report.results}).reason,
+        feedback=(*found[:_FEEDBACK], *told),
+        findings=len(found),
+    )

@@ -16,17 +16,16 @@ from swarmgate.domain.transitions.review import only_known_red
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
 from swarmgate.engine.ignored_files import matters
-from swarmgate.engine.steps.attempt import blocking, gates_rejection
+from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.proof.concurrent_runs import at_once, together
 from swarmgate.engine.steps.proof.proof import Trial, try_tests
 from swarmgate.engine.steps.proof.proof_runs import TEST_FILE
 from swarmgate.engine.steps.proof.uncollected_tests import remarks, told, uncollected_tests
 from swarmgate.engine.steps.review.change_for_review import listed_patch
 from swarmgate.engine.steps.review.installed_packages import changed_packages
-from swarmgate.engine.steps.review.review import rejection
+from swarmgate.engine.steps.review.review import blocking, gates_rejection, rejection
 from swarmgate.engine.steps.testing.disabled_tests import switched_off
 from swarmgate.engine.steps.testing.suite import run_suite
-from swarmgate.engine.steps.turn.authority import after_turn
 from swarmgate.errors import ConfigError
 from swarmgate.gates import sbom
 from swarmgate.ledger.evidence.evidence import FINAL_GATES, SBOM, TESTS

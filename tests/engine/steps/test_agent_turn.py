@@ -9,7 +9,7 @@ from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.review.change import ChangedFile, ChangeKind
 from swarmgate.engine import Swarm
 from swarmgate.engine.build import build
-from swarmgate.engine.steps.turn.authority import after_turn, breaches
+from swarmgate.engine.steps.agent_turn import after_turn, breaches
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.git.repository import Repository
 

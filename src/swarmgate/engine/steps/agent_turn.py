@@ -1,4 +1,4 @@
-"""Compares the files changed by a turn with what the role may write, and reverts the rest.
+"""Checks after an agent turn: reverts files that the role may not write, and rejects on a tripped breaker.
 
 The tools refuse already (`agents.toolbox`); a command writes wherever the sandbox lets it, and an agent program has
 tools of its own. What is taken back lies in the quarantine, and is on record.
@@ -15,12 +15,15 @@ from pathlib import Path
 
 from swarmgate.agents.authority.authority import RULE, Authority
 from swarmgate.agents.authority.scope import is_output
-from swarmgate.domain.events.event import Event
+from swarmgate.domain.events.event import AttemptRejected, Event
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.review.change import ChangedFile, ChangeKind
+from swarmgate.domain.review.evidence import Remark
+from swarmgate.domain.review.finding import Severity
+from swarmgate.domain.review.stage import Judge, Stage
 from swarmgate.domain.state.state import State, current
 from swarmgate.engine.context import Context
-from swarmgate.errors import WorkspaceError
+from swarmgate.errors import BreakerTripped, WorkspaceError
 from swarmgate.ledger.recovery.interruption import swept
 from swarmgate.workspace.files.folders import make
 from swarmgate.workspace.git.diffs import SUBMODULE
@@ -180,3 +183,32 @@ def sweep(ctx: Context, role: str) -> tuple[str, ...]:
         ctx.reports.append(GuardNote(rule=RULE, effect=Effect.REFUSED, detail=told, role=role, count=len(found)))
         ctx.tell("notice", told)
     return found
+
+
+def ends_attempt(step: Step) -> Step:
+    """The step of a role that judges: where a breaker stops it, the tree goes back to what was to be judged."""
+
+    async def guarded(state: State, ctx: Context) -> list[Event]:
+        try:
+            return await step(state, ctx)
+        except BreakerTripped as error:
+            _, _, attempt = current(state)
+            ctx.keep_head(attempt)
+            ctx.settle_tree(attempt)
+            return [rejection_by(state, error)]
+
+    return guarded
+
+
+def rejection_by(state: State, error: BreakerTripped) -> AttemptRejected:
+    """The rejection that a tripped breaker means."""
+    task, _, attempt = current(state)
+    did = "\n".join(f"- {line}" for line in error.last) or "- nothing: it called no tool"
+    told = Remark(severity=Severity.HIGH, message=f"What the role did last:\n{did}")
+    return AttemptRejected(
+        task=task.id,
+        attempt=attempt.number,
+        stage=Stage.of(Judge.BREAKER, error.breaker),
+        reason=error.message,
+        feedback=(told,),
+    )

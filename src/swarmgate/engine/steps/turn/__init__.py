@@ -1,1 +1,0 @@
-"""Checks around every agent turn: unauthorised writes and tripped breakers."""
