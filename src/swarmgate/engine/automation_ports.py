@@ -62,14 +62,14 @@ class EnginePorts:
         )
         with ThreadPoolExecutor(1) as apart:  # whoever calls may have an event loop of its own
             found = apart.submit(asyncio.run, look).result()
-        told = "; ".join(f"{each.provider} {each.answered or 'does not answer'}" for each in found)
+        message = "; ".join(f"{each.provider} {each.answered or 'does not answer'}" for each in found)
         keyed = {name for name, each in providers.items() if each.api_key_env or each.headers}
         doubts = (
             f"provider {each.provider}: {each.problem or each.answered} -> {each.hint}"
             for each in found
             if each.hint and not (each.provider in keyed and each.answered in _WANTS_KEY)
         )
-        return Check("lists of models", told or "none was asked for", warnings=tuple(doubts))
+        return Check("lists of models", message or "none was asked for", warnings=tuple(doubts))
 
     async def reach(self, models: Sequence[str], config: Config, environ: Mapping[str, str]) -> Sequence[Reach]:
         """Which models can be reached."""
@@ -109,6 +109,6 @@ def _prices(config: Config) -> Check:
         require_prices(config, [str(role) for role in config.roles])
     except ConfigError as error:
         return Check.failed("prices", error, f"{len(asked)} models")
-    told = f"{', '.join(free)}: the price is unknown, so [budget] usd does not count what it uses"
+    message = f"{', '.join(free)}: the price is unknown, so [budget] usd does not count what it uses"
     hint = f'-> set [prices."{free[0]}"], or limit tokens' if free else ""
-    return Check("prices", f"{len(asked)} models", warnings=(f"{told} {hint}",) if free else ())
+    return Check("prices", f"{len(asked)} models", warnings=(f"{message} {hint}",) if free else ())

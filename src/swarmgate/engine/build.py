@@ -82,7 +82,7 @@ async def _judged(
     """What the gates say of the work tree, as the settings and the running task want them run."""
     gates = ctx.config.gates
 
-    def told(result: GateResult) -> None:
+    def report(result: GateResult) -> None:
         ctx.tell("gate", row(result).text.rstrip())
 
     return await run_pipeline(
@@ -99,7 +99,7 @@ async def _judged(
             announced=announced(ctx.ledger.state),
         ),
         fix=fix,
-        on_result=told,
+        on_result=report,
         memory=Memory(),
         commands=ctx.commands,
     )
@@ -110,6 +110,6 @@ def announced(state: State) -> str | None:
     if not state.open or state.plan is None:
         return None
     task, attempt = state.plan.tasks[state.open], state.task(state.open).running
-    said = [state.goal, task.title, task.description, *task.acceptance, attempt.instructions if attempt else ""]
-    said.append(f"Kind: {task.kind}")
-    return "\n".join(said)
+    lines = [state.goal, task.title, task.description, *task.acceptance, attempt.instructions if attempt else ""]
+    lines.append(f"Kind: {task.kind}")
+    return "\n".join(lines)

@@ -260,24 +260,24 @@ class Context:
 
     def drain_reports(self, state: State) -> list[Event]:
         """What guards and turns said since the last time, as events."""
-        task, said = worked_on(state), tuple(self.reports)
+        task, lines = worked_on(state), tuple(self.reports)
         self.reports.clear()
         attempt = state.task(state.open).running
-        notes = [each for each in said if isinstance(each, GuardNote)]
+        notes = [each for each in lines if isinstance(each, GuardNote)]
         if attempt is not None:
             notes = [note.model_copy(update={"attempt": note.attempt or attempt.number}) for note in notes]
-        turns = (each for each in said if isinstance(each, Turn))
+        turns = (each for each in lines if isinstance(each, Turn))
         locks = self.repository.locks.drain()
         return [
             *(LocksRemoved(locks=each.locks, command=each.command) for each in locks),
-            *(each for each in said if isinstance(each, GuidanceGiven)),
+            *(each for each in lines if isinstance(each, GuidanceGiven)),
             *(GuardActed(task=task, note=note) for note in merged(notes)),
             *(TurnEnded(task=task, turn=turn) for turn in turns),
         ]
 
     def drain_usage(self, state: State) -> list[Event]:
         """What the models used since the last time, and what time passed between their calls, as events."""
-        task, told = worked_on(state), 0.0
+        task, reported = worked_on(state), 0.0
         used: dict[str, Usage] = {}
         for meter in self.meters.values():  # voices have a meter for each of their models
             used[meter.role] = used.get(meter.role, Usage()) + meter.drain()
@@ -285,8 +285,8 @@ class Context:
         for role, usage in used.items():
             if usage.calls:
                 events.append(UsageRecorded(role=role, task=task, usage=usage))
-                told += usage.seconds
-        if seconds := self.clock.lap(told, least=_WORTH_A_LINE):
+                reported += usage.seconds
+        if seconds := self.clock.lap(reported, least=_WORTH_A_LINE):
             events.append(UsageRecorded(role=OWN, task=task, usage=Usage(seconds=round(seconds, 3))))
         return events
 
@@ -318,13 +318,13 @@ class Context:
         require_on_branch(self.ledger.state, self.repository, here.branch)
         if here.commit == base:
             return
-        told = history.meanwhile(self.repository, base, here.commit)
+        message = history.meanwhile(self.repository, base, here.commit)
         if self.commands.sandbox.name != "none":
-            raise HeadMoved(told)
+            raise HeadMoved(message)
         name = self.repository.set_aside(history.commit(self.repository, here.commit), base)
-        told = f"{told}. No sandbox keeps agents from that: set aside as {name}, and the files are judged"
-        self.reports.append(GuardNote(rule=RULE, effect=Effect.WARNED, detail=told))
-        self.tell("notice", told)
+        message = f"{message}. No sandbox keeps agents from that: set aside as {name}, and the files are judged"
+        self.reports.append(GuardNote(rule=RULE, effect=Effect.WARNED, detail=message))
+        self.tell("notice", message)
 
     def settle_tree(self, attempt: Attempt) -> None:
         """Before a judgement: the files are those that the last step left; what was changed since goes aside.

@@ -125,16 +125,16 @@ async def _done(step: Step, state: State, ctx: Context, edits: PlanEdits) -> lis
 
 def _begin(ctx: Context) -> State:
     ctx.stop.clear()
-    if told := notice(ctx.commands.sandbox):
-        ctx.tell("notice", told)
-    if told := own_rights.told(ctx.repository.root, ctx.commands.confinement.guarded):
-        ctx.tell("notice", told)
+    if message := notice(ctx.commands.sandbox):
+        ctx.tell("notice", message)
+    if message := own_rights.told(ctx.repository.root, ctx.commands.confinement.guarded):
+        ctx.tell("notice", message)
     if not ctx.house_rules(()) and (lying := house_rules.lying(ctx.repository.root)):
         ctx.tell("notice", f"{lying[0].path} is not committed: agents are told what is committed")
     for mistyped in guidance.told(ctx.folder.context, ctx.folder.relative(ctx.folder.context)):
         ctx.tell("notice", mistyped)
-    if told := _before_its_end(ctx.ledger.state):
-        ctx.tell("notice", told)
+    if message := _before_its_end(ctx.ledger.state):
+        ctx.tell("notice", message)
     rules, budget = ctx.config.loop, ctx.config.budget
     events: list[Event] = []
     lost = TraceStore(ctx.folder, lambda: ctx.ledger.state.seq).unrecorded(ctx.ledger.state.usage_seq)
@@ -203,8 +203,8 @@ def _pause(ctx: Context, error: BaseException, *, between: bool) -> None:
     detail = " ".join(detail.split())
     between = between and isinstance(error, (Stopped, PreflightFailed))
     until = error.until if isinstance(error, (LimitReached, Stopped)) else None
-    said = utc(until) if until else ""
-    events.append(RunPaused(reason=_reason(error), detail=detail, between_steps=between, until=said))
+    text = utc(until) if until else ""
+    events.append(RunPaused(reason=_reason(error), detail=detail, between_steps=between, until=text))
     _record(ctx, events)
 
 

@@ -28,12 +28,12 @@ class WorkClock:
         """The time since the mark."""
         return self._now() - self._mark
 
-    def lap(self, told: float, *, least: float) -> float:
-        """The time since the mark that is not `told` elsewhere; the mark is set to now.
+    def lap(self, elapsed: float, *, least: float) -> float:
+        """The time since the mark that is not `elapsed` elsewhere; the mark is set to now.
 
         A rest under `least` is not worth a line in the ledger: it is kept, 0 is returned, and it counts next time.
         """
-        rest = max(0.0, self.seconds - told)
+        rest = max(0.0, self.seconds - elapsed)
         due = rest if rest >= least else 0.0
         self._mark = self._now() - (rest - due)
         return due

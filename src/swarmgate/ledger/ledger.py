@@ -278,8 +278,8 @@ class Ledger:
         if not self.torn:
             return
         torn = self.torn
-        kept = self.folder.keep("ledger-torn-line", torn)
+        stored = self.folder.keep("ledger-torn-line", torn)
         self._file.cut()
-        event = LedgerRepaired(kept=self.folder.relative(kept), size=len(torn))
+        event = LedgerRepaired(kept=self.folder.relative(stored), size=len(torn))
         self.repaired = event.kept
         self._record([event], self.state.seq, "swarmgate")  # not projected: hand edits have to be reconciled first

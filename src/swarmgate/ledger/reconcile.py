@@ -119,20 +119,22 @@ def _decide(state: State, found: tuple[Edit, ...], *, interruptible: bool) -> _D
         raise ValueError("a legal edit has a plan")
     merged = merge(state.plan, first.plan, second.plan)
     if merged.plan is None:
-        told = [
+        messages = [
             f"{clash.place}, {clash.field}: {first.source} wants {clash.ours}, {second.source} wants {clash.theirs}."
             for clash in merged.conflicts
         ]
-        return _Decided(None, (), tuple(_clashing(edit, told) for edit in legal), apart=True)
-    if together := may_stand(state, merged.plan, interruptible=interruptible):
-        return _Decided(None, (), tuple(_clashing(edit, list(together)) for edit in legal), apart=True)
+        return _Decided(None, (), tuple(_clashing(edit, messages) for edit in legal), apart=True)
+    if combined := may_stand(state, merged.plan, interruptible=interruptible):
+        return _Decided(None, (), tuple(_clashing(edit, list(combined)) for edit in legal), apart=True)
     return _Decided(merged.plan, legal, left)
 
 
-def _clashing(edit: Edit, told: list[str]) -> Edit:
+def _clashing(edit: Edit, messages: list[str]) -> Edit:
     text = edit.data.decode("utf-8")
     look = in_markdown if edit.source.endswith(".md") else in_json
-    placed = [f"{edit.source}{f' line {n}' if (n := look(text, about(each))) else ''}: {each}" for each in told[:_TOLD]]
+    placed = [
+        f"{edit.source}{f' line {n}' if (n := look(text, about(each))) else ''}: {each}" for each in messages[:_TOLD]
+    ]
     return Edit(edit.source, edit.data, None, (*placed, _CHOOSE), changed=edit.changed)
 
 

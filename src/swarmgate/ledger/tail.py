@@ -86,8 +86,8 @@ class Tail:
         """What was added since the last poll. Raises nothing for what is wrong with the files."""
         before = bool(self._troubles)
         seen = self._read()
-        told, self._untold = "; ".join(self._untold), []
-        return Polled(seen, told, mended=before and not self._troubles)
+        message, self._untold = "; ".join(self._untold), []
+        return Polled(seen, message, mended=before and not self._troubles)
 
     def _read(self) -> tuple[Sight, ...]:
         """Reads automation's events first, and shows them last: what they follow from is in the ledger by then."""

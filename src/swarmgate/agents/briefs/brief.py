@@ -156,8 +156,8 @@ def fenced(text: str, size: int = SECTION_SIZE, *, ready: bool = False) -> str:
     """
     whole = (text if ready else _lines(text)).strip("\n")
     left_out = len(whole) - size
-    shown = cut(whole, size, f"\n[... {left_out} characters left out; read the files themselves ...]")
-    quoted = shown if ready else _unmarked(shown)
+    rendered = cut(whole, size, f"\n[... {left_out} characters left out; read the files themselves ...]")
+    quoted = rendered if ready else _unmarked(rendered)
     runs = re.findall("`{3,}", quoted) if "```" in quoted else ()
     fence = "`" * max(3, 1 + max(map(len, runs), default=0))
     return f"{fence}text\n{quoted}\n{fence}"

@@ -66,9 +66,9 @@ def _file(files: FileTree, path: str, pointed: Mapping[str, set[int]]) -> str:
     found = definitions(path, text)
     head = f"### {path}, {len(lines)} lines, by what it defines (read_file shows the lines)"
     here = sorted(pointed.get(path, ()))
-    shown = _chosen(found, here)
-    listed = [_entry(each, here) for each in shown]
-    if left := len(found) - len(shown):
+    rendered = _chosen(found, here)
+    listed = [_entry(each, here) for each in rendered]
+    if left := len(found) - len(rendered):
         listed.append(f"and {left} more")
     if not found:
         listed = ["(what it defines is not known)", *(f"the rejection points at line {line}" for line in here)]

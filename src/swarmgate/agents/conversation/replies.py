@@ -92,8 +92,8 @@ def _without_call(reply: ModelReply) -> str:
 def answers(reply: ModelReply, results: list[str], problem: str = "") -> tuple[Message, ...]:
     """The reply and its results as messages; without a call the problem is told as the user's."""
     if not reply.tool_calls:
-        said = cut(reply.text.strip(), _KEPT, " ...") or "(empty reply)"
-        back = Message(role="assistant", content=said, opaque=reply.opaque, by=reply.model)
+        text = cut(reply.text.strip(), _KEPT, " ...") or "(empty reply)"
+        back = Message(role="assistant", content=text, opaque=reply.opaque, by=reply.model)
         return back, Message(role="user", content=role_markers.shown(legible(problem)))
     answered = zip(reply.tool_calls, map(role_markers.shown, map(legible, results)), strict=True)
     return (

@@ -83,8 +83,8 @@ async def take_turn(
     tools = offered(brief.role, brief.step, form)
     system = "\n\n".join(filter(None, (agent.prompts.render(brief.role, brief.step), agent.persona)))
     inside = "\n\n".join(filter(None, (agent.prompts.render(brief.role, brief.step, program=True), agent.persona)))
-    told = brief.text(sections(agent.house_rules(brief.files)), section=agent.limits.section_chars)
-    talk = Talk(system, told, tools, agent.limits.context_tokens)
+    text = brief.text(sections(agent.house_rules(brief.files)), section=agent.limits.section_chars)
+    talk = Talk(system, text, tools, agent.limits.context_tokens)
     worked = WorkTime()
     watch = _watch(agent, brief, worked)
     trespasses = Trespasses(brief, on_guard=agent.on_guard, self_coding=agent.self_coding())
@@ -137,12 +137,12 @@ def _watch(agent: AgentContext, brief: Brief, worked: WorkTime) -> Watch:
 
 
 async def _in_time(
-    agent: AgentContext, brief: Brief, hands: _Hands[T], talk: Talk, worked: WorkTime, told: str
+    agent: AgentContext, brief: Brief, hands: _Hands[T], talk: Talk, worked: WorkTime, message: str
 ) -> Ending[T]:
     """The turn under its wall time, which also ends a model call or a tool that hangs; no wait for a limit counts."""
     try:
         async with worked.limited(agent.limits.bounds.wall_time_s, tell=hands.tell_counts):
-            return await _until_its_end(agent, brief, hands, hands.watch, talk, told)
+            return await _until_its_end(agent, brief, hands, hands.watch, talk, message)
     except TimeoutError:
         if worked.expired:
             hands.watch.out_of_time()
@@ -150,7 +150,7 @@ async def _in_time(
 
 
 async def _until_its_end(
-    agent: AgentContext, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk, told: str
+    agent: AgentContext, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk, message: str
 ) -> Ending[T]:
     purpose = {**brief.purpose, "brief_tokens": str(talk.brief_tokens)}
     while True:
@@ -158,7 +158,7 @@ async def _until_its_end(
         watch.before_reply(dropped=talk.dropped)
         hands.tell_counts()
         request = ModelRequest(
-            messages=messages, tools=talk.specs, purpose=purpose, call_due=hands.answer is None, instructions=told
+            messages=messages, tools=talk.specs, purpose=purpose, call_due=hands.answer is None, instructions=message
         )
         reply = with_own_ids(await agent.model.complete(request), talk.messages)
         watch.replied(
@@ -180,8 +180,8 @@ def _noticed(agent: AgentContext, brief: Brief, reply: ModelReply, model: str) -
     """Puts on record what of a reply was not as it should be and was put right."""
     about: dict[str, Any] = {"effect": Effect.NOTED, "role": brief.role, "step": brief.step}
     if reply.halves:
-        told = f"{reply.halves} halves of characters in an answer of {model}: U+FFFD stands for each"
-        agent.on_guard(GuardNote(rule="unicode", detail=told, **about))
+        message = f"{reply.halves} halves of characters in an answer of {model}: U+FFFD stands for each"
+        agent.on_guard(GuardNote(rule="unicode", detail=message, **about))
     for each in reply.repaired:
         agent.on_guard(GuardNote(rule="repaired", detail=cut(one_line(each), _TOLD, "..."), **about))
 
@@ -280,8 +280,8 @@ class _Hands(Generic[T]):
         except (OSError, ValueError) as error:
             result = f"Error: {name} failed: {error}"
         again = self.watch.after_call(call, result, failed=failed, refused_by=refused_by)
-        shown = shortened(result, self.agent.limits.result_chars, _READ_ON.get(name, _ASK_LESS))
-        return "\n".join(filter(None, (shown, warning or again))), failed
+        rendered = shortened(result, self.agent.limits.result_chars, _READ_ON.get(name, _ASK_LESS))
+        return "\n".join(filter(None, (rendered, warning or again))), failed
 
 
 def _summary(arguments: Arguments) -> str:
@@ -306,14 +306,18 @@ def _note(agent: AgentContext, brief: Brief, effect: Effect, detail: str, count:
 
 def _warned(agent: AgentContext, brief: Brief, watch: Watch) -> None:
     if watch.warned:
-        told = "; ".join(f"{times} times {call}" for call, times in watch.warned.items())
-        _note(agent, brief, Effect.WARNED, f"repeats: {cut(told, _TOLD, '...')}", len(watch.warned))
+        message = "; ".join(f"{times} times {call}" for call, times in watch.warned.items())
+        _note(agent, brief, Effect.WARNED, f"repeats: {cut(message, _TOLD, '...')}", len(watch.warned))
 
 
 def _replayed(agent: AgentContext, brief: Brief, watch: Watch) -> None:
     if watch.replayed:
-        told = f"{watch.replayed} finished calls of the turn that was cut short came from the record, and cost nothing"
-        agent.on_guard(GuardNote(rule="replayed", effect=Effect.NOTED, detail=told, role=brief.role, step=brief.step))
+        message = (
+            f"{watch.replayed} finished calls of the turn that was cut short came from the record, and cost nothing"
+        )
+        agent.on_guard(
+            GuardNote(rule="replayed", effect=Effect.NOTED, detail=message, role=brief.role, step=brief.step)
+        )
 
 
 def _turn(brief: Brief, watch: Watch, talk: Talk, tripped: str) -> Turn:

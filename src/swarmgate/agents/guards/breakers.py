@@ -209,11 +209,11 @@ class Watch:
         """How often such a call came to this result, nothing having been written and no command having had another."""
         found, times = outcome(result), 0
         if call.name == "run_command":
-            said = words(call)
-            self._said.add(said)
+            text = words(call)
+            self._said.add(text)
             self._commands += 1
             self._came_to[found] = self._came_to.get(found, 0) + 1
-            times = self._results.again(f"{said}\0{found}", (self._writes, len(self._said), self.dropped))
+            times = self._results.again(f"{text}\0{found}", (self._writes, len(self._said), self.dropped))
         if telling(result):
             others = self._commands - self._came_to.get(found, 0)
             times = max(times, self._results.again(f"{call.name}\0{found}", (self._writes, others, self.dropped)))
@@ -233,16 +233,16 @@ class Watch:
             del self._lines[next(iter(self._lines))]
         return shown_lines(counts, start, result)
 
-    def _judge_repeats(self, call: ToolCall, times: int, did: str, told: str) -> str:
+    def _judge_repeats(self, call: ToolCall, times: int, did: str, message: str) -> str:
         self.repeats = max(self.repeats, times)
-        limit, shown = self.bounds.repeats, _shown(call)
+        limit, rendered = self.bounds.repeats, _shown(call)
         if times >= limit:
-            self._trip("repeats", times, limit, f"{did} {times} times, and nothing had changed in between: {shown}")
+            self._trip("repeats", times, limit, f"{did} {times} times, and nothing had changed in between: {rendered}")
         if times < max(2, limit - WARNED_BEFORE):
             return ""
-        self.warned[shown] = times
+        self.warned[rendered] = times
         return (
-            f"[Breaker: {told} for the {_nth(times)} time, and nothing has changed in between. At the "
+            f"[Breaker: {message} for the {_nth(times)} time, and nothing has changed in between. At the "
             f"{_nth(limit)} time your turn is stopped and the work rejected. Do something else.]"
         )
 

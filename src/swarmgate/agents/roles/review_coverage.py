@@ -151,17 +151,17 @@ class ShownChange:
             return ""
         places = [f"{each.path} (from part {self._at(each)} of {self._parts(each)} on)" for each in unseen[:_TOLD]]
         more = f" and {len(unseen) - _TOLD} more" if len(unseen) > _TOLD else ""
-        told = (
+        message = (
             "APPROVED speaks for the whole change, and not all of its code was shown to you. Not seen: "
             f"{', '.join(places)}{more}. Read it with read_change, then submit again. Here is what comes next:"
         )
-        room, shown = self.part, []
+        room, visible = self.part, []
         for each in unseen:
             while room > 0 and (start := each.first_unseen()) is not None:
                 text = each.show(start, start + room)
-                shown.append(f"{each.path}:\n{text}")
+                visible.append(f"{each.path}:\n{text}")
                 room -= len(text)
-        return "\n".join([told, *shown])
+        return "\n".join([message, *visible])
 
     def _names(self, size: int) -> str:
         """The files, one a line, as many as the size holds; the rest is counted."""

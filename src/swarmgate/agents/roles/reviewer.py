@@ -160,37 +160,37 @@ async def _judged(
 ) -> Review:
     """The verdict; `wholly`: an approval speaks for the whole change, and is asked again until that was shown."""
     limits = agent.limits
-    shown = ShownChange([ShownFile(*each) for each in work.files], part=limits.result_chars - _AROUND)
-    patch = shown.brief(limits.section_chars) if work.files else work.patch
+    change = ShownChange([ShownFile(*each) for each in work.files], part=limits.result_chars - _AROUND)
+    patch = change.brief(limits.section_chars) if work.files else work.patch
     sections = (*_facts(work), Section("The change", patch, whole=bool(work.files)), *last)
 
     def judge(call: SubmitVerdict) -> Review:
-        if wholly and call.verdict is Verdict.APPROVED and (problem := shown.objection()):
+        if wholly and call.verdict is Verdict.APPROVED and (problem := change.objection()):
             raise Refused(problem)
         return ending(call)
 
     files = tuple(work.scope)
     brief = Brief("reviewer", step, task=work.task.id, attempt=work.attempt, files=files, sections=sections)
-    return signed(await take_turn(agent, brief, work=_looks(agent, shown), endings={"submit_verdict": judge}))
+    return signed(await take_turn(agent, brief, work=_looks(agent, change), endings={"submit_verdict": judge}))
 
 
-def _looks(agent: AgentContext, shown: ShownChange) -> Mapping[str, Handler]:
+def _looks(agent: AgentContext, change: ShownChange) -> Mapping[str, Handler]:
     """The reading tools, each of which says what it showed of the change."""
     tools = Toolbox(agent).handlers
 
     async def read_file(call: args.ReadFile) -> str:
         result = await tools["read_file"](call)
-        shown.was_read(plain(call.path), call.start_line, result)
+        change.was_read(plain(call.path), call.start_line, result)
         return result
 
     async def search(call: args.Search) -> str:
         result = await tools["search"](call)
         if len(result) <= agent.limits.result_chars:  # of a longer one the middle is cut out
-            shown.was_found(result)
+            change.was_found(result)
         return result
 
     async def read_change(call: args.ReadChange) -> str:
-        return shown.read(plain(call.path), call.part)
+        return change.read(plain(call.path), call.part)
 
     return {**tools, "read_file": read_file, "search": search, "read_change": read_change}
 

@@ -140,8 +140,8 @@ class Form(Generic[A, T]):
             return self.in_text(text) if self.in_text else self.take(self._answer(text))
         except Unread as unread:
             asked = self.asked or f"Call submit_answer, or answer with one JSON object: {_sketch(schema(self.schema))}."
-            told = "\n".join(dict.fromkeys(filter(None, (unread.form, asked))))
-            raise Unread(unread.problem, told, otherwise=unread.otherwise) from None
+            message = "\n".join(dict.fromkeys(filter(None, (unread.form, asked))))
+            raise Unread(unread.problem, message, otherwise=unread.otherwise) from None
 
     def then(self, after: Callable[[T], U]) -> Form[A, U]:
         """The same form, of which an answer comes to what `after` makes of it."""
@@ -213,8 +213,8 @@ def _sketch(node: Mapping[str, Any]) -> str:
 def _own(error: ValidationError) -> Unread | None:
     """What a validator of ours said, if nothing else is wrong: its problem is one thing, the form another."""
     (first, *others) = error.errors(include_url=False, include_input=False)
-    said = first.get("ctx", {}).get("error")
-    return said if isinstance(said, Unread) and not others else None
+    text = first.get("ctx", {}).get("error")
+    return text if isinstance(text, Unread) and not others else None
 
 
 def _first(found: Mapping[str, Any], keys: Collection[str]) -> Any:

@@ -166,8 +166,8 @@ def read_call(call: ToolCall, tools: Sequence[Tool]) -> tuple[Tool, args.Argumen
 def sentences(error: ValidationError, raw: Any, model: type[args.Arguments]) -> list[str]:
     """What is wrong with arguments, each thing once; `raw` are they as they came."""
     errors = error.errors(include_url=False, include_input=False)
-    told = dict.fromkeys(_sentence(each, raw, model) for each in errors[:_TOLD])
-    return [*told, *([f"and {len(errors) - _TOLD} more"] if len(errors) > _TOLD else [])]
+    messages = dict.fromkeys(_sentence(each, raw, model) for each in errors[:_TOLD])
+    return [*messages, *([f"and {len(errors) - _TOLD} more"] if len(errors) > _TOLD else [])]
 
 
 def schema(model: type[args.Arguments]) -> dict[str, Any]:

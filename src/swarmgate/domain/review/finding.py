@@ -173,15 +173,15 @@ class GateReport(Frozen):
 
         A gate that blocks for just that says so itself.
         """
-        told = [
+        messages = [
             each
             for result in self.results
             for each in result.unchecked
             if each.asked and not (result.status is GateStatus.ERROR and each.why in result.reason)
         ]
         broken = [each for each in self.results if each.status is GateStatus.ERROR and not each.blocks]
-        told += [Unchecked(what=each.gate, why=each.reason) for each in broken]
-        return tuple(dict.fromkeys(told))
+        messages += [Unchecked(what=each.gate, why=each.reason) for each in broken]
+        return tuple(dict.fromkeys(messages))
 
     @property
     def counts(self) -> Mapping[Standing, int]:

@@ -69,10 +69,10 @@ class DebateWorth(Frozen):
         """Why debates are deferred, in one line; it counts for other `voices` (their models) too, and says so."""
         low, high = self.interval
         others = [each for each in dict.fromkeys(voices) if each not in self.models]
-        told = f"; measured with {', '.join(self.models)}, and not with {', '.join(others)}" if others else ""
+        message = f"; measured with {', '.join(self.models)}, and not with {', '.join(others)}" if others else ""
         return (
             f"debates are deferred: they were {self.lift:+.1f} points ({low:+.1f} to {high:+.1f}) more often right "
-            f"than as many votes, over {self.items} items ({self.date}){told}"
+            f"than as many votes, over {self.items} items ({self.date}){message}"
         )
 
 
@@ -176,5 +176,5 @@ def settled(verdict: Vote, tally: Tally, decided_by: Literal["synthesis", "major
     unheard = bool(tally.failed) and not tally.reject
     if verdict is Vote.REJECT:
         return None if unheard and decided_by == "majority" else Verdict.REJECTED
-    heard = decided_by == "synthesis" and bool(tally.approve) and not tally.failed
-    return Verdict.APPROVED if heard else None if unheard else Verdict.REJECTED
+    counted = decided_by == "synthesis" and bool(tally.approve) and not tally.failed
+    return Verdict.APPROVED if counted else None if unheard else Verdict.REJECTED

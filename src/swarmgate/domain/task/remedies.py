@@ -99,9 +99,9 @@ def settings_for(task_id: str, stage: Stage, reason: str) -> tuple[str, ...]:
         breaker, role = "".join(stage.names), stopped_role(reason)
         table = "loop" if breaker in _IN_LOOP else f"breakers.roles.{role}" if role in _ROLES else "breakers"
         model = f"another model in [roles.{role}]" if role in _ROLES else "another model"
-        told = f"{model}, or a higher `{_KEYS.get(breaker, breaker)}` in [{table}], then: {retry}"
+        message = f"{model}, or a higher `{_KEYS.get(breaker, breaker)}` in [{table}], then: {retry}"
         helps = of_model(reason, role)
-        return (f"{helps}, then: {retry}", told) if helps else (told,)
+        return (f"{helps}, then: {retry}", message) if helps else (message,)
     if stage.judge is Judge.GATES and stage != _DIFF:
         return tuple(f"swarm gates explain {gate}: what it wants, and how it is set" for gate in sorted(stage.names))
     known = _SETTINGS.get(stage.judge, ())
@@ -150,11 +150,11 @@ def override_means(record: TaskRecord) -> str:
         return ""
     files = taken_out(record, {last.stage})
     verb = "is" if len(files) == 1 else "are"
-    said = f"; {_listed(files)} {verb} taken out again, into the quarantine" if files else ""
+    text = f"; {_listed(files)} {verb} taken out again, into the quarantine" if files else ""
     if last.stage.judge is not Judge.TESTS:
-        return said or _MEANT.get(last.stage.judge, "")
+        return text or _MEANT.get(last.stage.judge, "")
     left = tuple(name for name in last.failures if not name.startswith(tuple(f"{file}::" for file in files)))
-    return said if files and not left else said + _red_tests(left)
+    return text if files and not left else text + _red_tests(left)
 
 
 def _red_tests(failures: tuple[str, ...]) -> str:

@@ -47,16 +47,16 @@ def keep_watch(ctx: Context, role: str, step: str) -> None:
     name = role.replace("_", "-")
     folder = ctx.folder.quarantine_folder(f"hidden-by-{name}")
     if found := ctx.ignored.put_away(_rules(ctx), folder):
-        kept = ctx.folder.relative(folder)
-        _tell(ctx, HIDDEN, role, step, f"code that new rules in a .gitignore hid was put into {kept}", found)
+        stored = ctx.folder.relative(folder)
+        _tell(ctx, HIDDEN, role, step, f"code that new rules in a .gitignore hid was put into {stored}", found)
     _hand_over(ctx, role, step)
 
 
 def _begin(ctx: Context) -> None:
     folder = ctx.folder.quarantine_folder("ignored-before")
     if lost := ctx.ignored.left_by_the_dead(folder):
-        kept = ctx.folder.relative(folder)
-        _tell(ctx, KEPT, "", "", f"ignored files changed in a run that died; what they were lies in {kept}", lost)
+        stored = ctx.folder.relative(folder)
+        _tell(ctx, KEPT, "", "", f"ignored files changed in a run that died; what they were lies in {stored}", lost)
     left = ctx.ignored.begin(lambda: _rules(ctx))
     if left is not None and left.files:
         size = f"{left.size / 1_000_000:,.0f} MB"
@@ -66,8 +66,8 @@ def _begin(ctx: Context) -> None:
 def _hand_over(ctx: Context, role: str, step: str) -> None:
     folder = ctx.folder.quarantine_folder(f"ignored-before-{role.replace('_', '-')}")
     if lost := ctx.ignored.taken_out(folder):
-        kept = ctx.folder.relative(folder)
-        what = f"ignored files were changed or deleted by the {role.replace('_', ' ')}; what they were lies in {kept}"
+        stored = ctx.folder.relative(folder)
+        what = f"ignored files were changed or deleted by the {role.replace('_', ' ')}; what they were lies in {stored}"
         _tell(ctx, KEPT, role, step, what, lost)
 
 

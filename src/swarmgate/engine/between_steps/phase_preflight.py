@@ -40,8 +40,8 @@ class PhasePreflight:
             return False
         from swarmgate.automation.preflight.preflight import require  # noqa: PLC0415 - late: few steps need it
 
-        told = f"preflight of phase {phase}" if whole else "looking at the test command"
-        self._ctx.tell("step", told, step="preflight")
+        message = f"preflight of phase {phase}" if whole else "looking at the test command"
+        self._ctx.tell("step", message, step="preflight")
         report = await require(self._context(phase), whole=whole)
         for check in report.checks:
             if check.problem:

@@ -67,9 +67,9 @@ class PlanEdits:
         working = asyncio.ensure_future(work)
         try:
             while not (await asyncio.wait({working}, timeout=self._quiet_s))[0]:
-                if self._rests() and (told := await asyncio.to_thread(self._redefinition)):
+                if self._rests() and (message := await asyncio.to_thread(self._redefinition)):
                     self._cut = working.cancel()
-                    self._ctx.tell("notice", told)
+                    self._ctx.tell("notice", message)
         except BaseException:
             working.cancel()
             await asyncio.wait({working})
@@ -129,8 +129,8 @@ class PlanEdits:
         """Tells once that an edit has to wait for the user."""
         if not self._put_off and self._edited():
             self._put_off = True
-            told = "an edit of the plan files waits for your next command: no sandbox keeps agents from making it"
-            self._ctx.tell("notice", told)
+            message = "an edit of the plan files waits for your next command: no sandbox keeps agents from making it"
+            self._ctx.tell("notice", message)
 
     def _reconcile(self) -> None:
         ctx = self._ctx
@@ -140,9 +140,9 @@ class PlanEdits:
 
         outcome = reconcile(ctx.ledger, author="user", interrupt=interrupt)
         if outcome.interrupted:
-            kept = ctx.ledger.state.task(outcome.interrupted).attempts[-1].kept
+            stored = ctx.ledger.state.task(outcome.interrupted).attempts[-1].kept
             ended = f"the attempt at task {outcome.interrupted} ends: the definition of its task was changed by hand"
-            ctx.tell("notice", f"{ended}; its unfinished work is kept in {kept}" if kept else ended)
+            ctx.tell("notice", f"{ended}; its unfinished work is kept in {stored}" if stored else ended)
         for line in _told(outcome):
             ctx.tell("notice", line)
 

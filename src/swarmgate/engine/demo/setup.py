@@ -59,9 +59,9 @@ def make_project(folder: Path) -> None:
         ("add", "--all"),
         (*_IDENTITY, "commit", "--quiet", "-m", "A small project"),
     ):
-        code, _, said = call(folder, *arguments)
+        code, _, text = call(folder, *arguments)
         if code:
-            raise UsageError(f"git {arguments[-1]} failed: {said.strip()}")
+            raise UsageError(f"git {arguments[-1]} failed: {text.strip()}")
     _name_the_committer(folder)
 
 

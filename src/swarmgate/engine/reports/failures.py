@@ -71,8 +71,8 @@ class Failure:
         """What it has in common with others."""
         if self.rule:
             return "gates", self.rule, masked(_RULE.sub("", self.text))
-        told = steady(_COUNTS.sub("", self.text)) if self.stage.judge in TESTS else normalised(self.text)
-        return self.stage, "", told
+        message = steady(_COUNTS.sub("", self.text)) if self.stage.judge in TESTS else normalised(self.text)
+        return self.stage, "", message
 
 
 @dataclass
@@ -137,8 +137,8 @@ def _texts(event: ev.AttemptRejected) -> list[tuple[str, str]]:
 
 def _error(output: str) -> str:
     """The first error that a run of tests names, without source text; empty for plain assertions."""
-    if told := [match[1] or match[2] or "" for match in _PYTEST.finditer(output)]:
-        return next((match[0] for line in told if (match := _RAISED.match(line.strip()))), "")
+    if messages := [match[1] or match[2] or "" for match in _PYTEST.finditer(output)]:
+        return next((match[0] for line in messages if (match := _RAISED.match(line.strip()))), "")
     match = _ERROR.search(output)
     return (match["named"] or match[0]) if match else ""
 

@@ -79,8 +79,8 @@ class ModelsReport(Frozen):
         ]
         cost = "cost unknown" if self.usage.usd is None else f"${self.usage.usd:.4f}"
         asked = any(not each.error for each in self.models)
-        kept = f"Kept in {self.kept}" if asked else "Nothing was learnt: no model could be asked."
-        text += ["", f"Asking took {self.usage.calls} calls, {self.usage.tokens:,} tokens, {cost}. {kept}"]
+        stored = f"Kept in {self.kept}" if asked else "Nothing was learnt: no model could be asked."
+        text += ["", f"Asking took {self.usage.calls} calls, {self.usage.tokens:,} tokens, {cost}. {stored}"]
         return text
 
 

@@ -160,15 +160,15 @@ def _texts(ctx: Context, tree: str, changed: Iterable[ChangedFile]) -> Text:
     return lambda path: contents()[path].decode("utf-8", "replace") if path in contents() else None
 
 
-def _tell(ctx: Context, role: str, step: str, found: list[Breach], kept: str) -> None:
+def _tell(ctx: Context, role: str, step: str, found: list[Breach], stored: str) -> None:
     """On record and on the display; what a test run or a build leaves behind everywhere is no breach of anything."""
     name = role.replace("_", " ")
     paths = ", ".join(each.path for each in found[:_TOLD])
     more = f" and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
-    ctx.tell("notice", f"the {name} changed what is not its to change; taken back into {kept}: {paths}{more}")
+    ctx.tell("notice", f"the {name} changed what is not its to change; taken back into {stored}: {paths}{more}")
     meant = [each for each in found if not is_output(each.path)]
     if meant:
-        detail = f"{len(meant)} taken back into {kept}: " + "; ".join(each.reason for each in meant[:_TOLD]) + more
+        detail = f"{len(meant)} taken back into {stored}: " + "; ".join(each.reason for each in meant[:_TOLD]) + more
         ctx.reports.append(
             GuardNote(rule=RULE, effect=Effect.REFUSED, detail=detail, role=role, step=step, count=len(meant))
         )
@@ -176,12 +176,12 @@ def _tell(ctx: Context, role: str, step: str, found: list[Breach], kept: str) ->
 
 def sweep(ctx: Context, role: str) -> tuple[str, ...]:
     """Takes away the pipes, sockets and devices that the running step made, before git looks; gives their paths."""
-    found, kept = swept(ctx.folder, ctx.ledger.state.step_time)
+    found, stored = swept(ctx.folder, ctx.ledger.state.step_time)
     if found:
         more = f" and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
-        told = f"{len(found)} taken back into {kept}: {', '.join(found[:_TOLD])}{more}: nobody can read that"
-        ctx.reports.append(GuardNote(rule=RULE, effect=Effect.REFUSED, detail=told, role=role, count=len(found)))
-        ctx.tell("notice", told)
+        message = f"{len(found)} taken back into {stored}: {', '.join(found[:_TOLD])}{more}: nobody can read that"
+        ctx.reports.append(GuardNote(rule=RULE, effect=Effect.REFUSED, detail=message, role=role, count=len(found)))
+        ctx.tell("notice", message)
     return found
 
 
@@ -204,11 +204,11 @@ def rejection_by(state: State, error: BreakerTripped) -> AttemptRejected:
     """The rejection that a tripped breaker means."""
     task, _, attempt = current(state)
     did = "\n".join(f"- {line}" for line in error.last) or "- nothing: it called no tool"
-    told = Remark(severity=Severity.HIGH, message=f"What the role did last:\n{did}")
+    remark = Remark(severity=Severity.HIGH, message=f"What the role did last:\n{did}")
     return AttemptRejected(
         task=task.id,
         attempt=attempt.number,
         stage=Stage.of(Judge.BREAKER, error.breaker),
         reason=error.message,
-        feedback=(told,),
+        feedback=(remark,),
     )

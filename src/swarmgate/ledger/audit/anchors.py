@@ -40,8 +40,8 @@ def anchors(ledger: Ledger, entries: Sequence[tuple[Entry, str]]) -> Check:
     audit = _Audit(ledger, entries, mark)
     missing = tuple(audit.missing(chain)) if audit.due else ()
     problems = (*audit.lost(), *audit.mismatches(chain), *(missing if audit.at_home else ()))
-    told = f"{len(chain.anchors)} anchors{f', the newest at line {audit.newest(chain)}' if chain.anchors else ''}"
-    return Check("anchors", told, problems, () if audit.at_home else missing)
+    text = f"{len(chain.anchors)} anchors{f', the newest at line {audit.newest(chain)}' if chain.anchors else ''}"
+    return Check("anchors", text, problems, () if audit.at_home else missing)
 
 
 @dataclass
@@ -81,8 +81,8 @@ class _Audit:
 
     def lost(self) -> Iterator[str]:
         """What the tail says that the ledger does not."""
-        if told := self.ledger.lost:
-            yield told
+        if message := self.ledger.lost:
+            yield message
             return
         if self.mark is None:
             if self.tail is not None and os.path.lexists(self.tail):
@@ -97,16 +97,16 @@ class _Audit:
         before, ends = "", dict[str, str]()
         offset = 0
         for anchor, (seq, head) in zip(chain.anchors, positions(chain.anchors), strict=True):
-            told = f"anchor {anchor.commit[:12]}"
+            text = f"anchor {anchor.commit[:12]}"
             lines = anchor.data.splitlines(keepends=True) if anchor.data else []
             if anchor.parents != ((before,) if before else ()):
-                yield f"{told} does not follow the anchor before it"
+                yield f"{text} does not follow the anchor before it"
                 return
             if not lines or lines != self.lines[offset : offset + len(lines)]:
-                yield f"{told} holds other lines than the ledger behind line {offset}: one of them was changed"
+                yield f"{text} holds other lines than the ledger behind line {offset}: one of them was changed"
                 return
             if anchor.message.partition("\n")[0] != subject(seq, head):
-                yield f"{told} says {anchor.message.partition(chr(10))[0]!r:.120}, and ends in line {seq} {head[:12]}"
+                yield f"{text} says {anchor.message.partition(chr(10))[0]!r:.120}, and ends in line {seq} {head[:12]}"
             before, offset = anchor.commit, seq
             ends[str(self._goal_at(seq))] = anchor.commit
         if dict(chain.ends) != ends:

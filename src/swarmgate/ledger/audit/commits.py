@@ -44,8 +44,8 @@ def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry,
     audit = _Audit(state, entries, found, frozenset(others))
     problems = (*audit.missing(), *(problem for commit in found for problem in audit.problems(commit)))
     named = ", ".join(each[:12] for each in others[:_SHOWN])
-    told = f"{len(others)} without a Swarm-Task trailer, your own: {named}{' ...' if len(others) > _SHOWN else ''}"
-    warnings = (*((told,) if others else ()), *audit.waiting())
+    message = f"{len(others)} without a Swarm-Task trailer, your own: {named}{' ...' if len(others) > _SHOWN else ''}"
+    warnings = (*((message,) if others else ()), *audit.waiting())
     return Check("commits", f"{len(found)} commits", tuple(dict.fromkeys(problems)), warnings)
 
 

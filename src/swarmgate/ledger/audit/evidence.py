@@ -44,8 +44,8 @@ def evidence(folder: SwarmFolder, state: State, entries: Sequence[Entry]) -> Che
     for home in _folders(folder):
         known = [goal for goal in goals if homes[goal.goal] == home]
         _unknown(folder, state, home, known, found)
-    told = f"{found.looked_at} files{f', {found.archived} of them archived' if found.archived else ''}"
-    return Check("evidence", told, tuple(found.problems), tuple(_warnings(found)))
+    message = f"{found.looked_at} files{f', {found.archived} of them archived' if found.archived else ''}"
+    return Check("evidence", message, tuple(found.problems), tuple(_warnings(found)))
 
 
 def _homes(folder: SwarmFolder, goals: Sequence[Recorded]) -> dict[int, Path]:
@@ -94,15 +94,15 @@ def _unknown(folder: SwarmFolder, state: State, home: Path, goals: Sequence[Reco
     attempt = state.task(state.open).running if state.running and home == folder.evidence else None
     running = home / state.open / f"attempt-{attempt.number}" if attempt else None
     for path in _files(home):
-        shown = folder.relative(path)
+        location = folder.relative(path)
         if path in hashed or path.name in _OF_FILE_MANAGERS:
             continue
         if path in bare:
-            found.bare.append(shown)
+            found.bare.append(location)
         elif running is not None and running in path.parents:
-            found.open.append(shown)
+            found.open.append(location)
         else:
-            found.problems.append(f"{shown} is on record in no line of the ledger")
+            found.problems.append(f"{location} is on record in no line of the ledger")
 
 
 def _place(home: Path, claim: Claim) -> Path:

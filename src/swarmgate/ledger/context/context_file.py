@@ -282,8 +282,8 @@ def keep_summary(path: Path, *, goal: int, task: str, lines: list[str]) -> bool:
     own = "\n".join((f"### Task {task}, goal {goal}: {title}", "", *body))
 
     def change(old: bytes) -> bytes:
-        kept = {key: text for key, text in _summaries(old).items() if key != (goal, task)}
-        newest = [*kept.values(), own][-TASKS:]
+        stored = {key: text for key, text in _summaries(old).items() if key != (goal, task)}
+        newest = [*stored.values(), own][-TASKS:]
         return with_block(old, EVIDENCE_BEGIN, EVIDENCE_END, f"{EVIDENCE_HEADING}\n\n" + "\n\n".join(newest) + "\n")
 
     return update(path, change)

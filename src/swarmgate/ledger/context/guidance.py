@@ -156,10 +156,10 @@ def _meant(label: str) -> str:
     return next(iter(get_close_matches(label.lower(), _LABELS, cutoff=_NEAR)), "")
 
 
-def told(path: Path, shown: str) -> tuple[str, ...]:
+def told(path: Path, location: str) -> tuple[str, ...]:
     """The mistakes in a context.md, for people: `.swarm/context.md line 12: ...`; none where it cannot be read."""
     try:
-        return tuple(f"{shown} line {number}: {why}" for number, why in mistakes(_text(path)))
+        return tuple(f"{location} line {number}: {why}" for number, why in mistakes(_text(path)))
     except UsageError:
         return ()
 

@@ -83,12 +83,12 @@ class Archives:
         ]
         problem = ""
         for archive, file in reversed(entries):
-            shown = self._folder.relative(self.place / archive)
+            location = self._folder.relative(self.place / archive)
             held = self._content(archive).get(path)
             if held is not None and held == (digest or file.sha256):
-                return Kept(shown, "")
+                return Kept(location, "")
             what = f"holds another {path} than was recorded" if held else f"does not hold {path} any more"
-            problem = problem or f"{shown} {what}"
+            problem = problem or f"{location} {what}"
         return Kept(self._folder.relative(self.place / entries[-1][0]), problem) if entries else None
 
     @cached_property
@@ -147,11 +147,11 @@ class Archives:
         with tarfile.open(fileobj=file, mode="w:gz") as archive:
             for goal, path in files:
                 data = read_plain(path)
-                shown = self._folder.relative(path)
-                member = tarfile.TarInfo(shown)
+                location = self._folder.relative(path)
+                member = tarfile.TarInfo(location)
                 member.size, member.mtime, member.mode = len(data), int(path.lstat().st_mtime), 0o644
                 archive.addfile(member, io.BytesIO(data))
-                yield ArchivedFile(goal=goal, path=shown, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
+                yield ArchivedFile(goal=goal, path=location, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
 
     def _check(self, archive: Path, entries: Sequence[ArchivedFile]) -> None:
         try:

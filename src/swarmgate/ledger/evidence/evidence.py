@@ -129,8 +129,8 @@ class EvidenceStore:
                 except OSError:  # no regular file
                     moved[name] = ""
                 path.rename(target / name)
-        shown = self._folder.relative(target)
-        return EvidenceSetAside(task=task, attempt=attempt, files=moved, kept=shown) if moved else None
+        location = self._folder.relative(target)
+        return EvidenceSetAside(task=task, attempt=attempt, files=moved, kept=location) if moved else None
 
     def problem(self, task: str, attempt: int, name: str, digest: str) -> str:
         """Why the piece does not prove what was recorded; empty when it does, archived or not."""
@@ -147,29 +147,29 @@ class EvidenceStore:
             goal: the goal that an archived piece must be of; 0: any.
         """
         path = self.place(task, attempt, name)
-        shown = self._folder.relative(path)
+        location = self._folder.relative(path)
         if self._leads_away(path):
-            return Found(Standing.CHANGED, shown, f"{shown} is a link, or lies behind one")
+            return Found(Standing.CHANGED, location, f"{location} is a link, or lies behind one")
         try:
             data = read_plain(path)
         except OSError as error:
             if error.errno in (errno.EINVAL, errno.EFBIG):
-                return Found(Standing.CHANGED, shown, f"{shown} is {error.strerror}")
+                return Found(Standing.CHANGED, location, f"{location} is {error.strerror}")
             pruned = self._pruned(path, digest, goal)
             if pruned is None:
-                return Found(Standing.MISSING, shown, f"{shown} cannot be read: {error.strerror}")
+                return Found(Standing.MISSING, location, f"{location} cannot be read: {error.strerror}")
             standing = Standing.CHANGED if pruned.problem else Standing.ARCHIVED
             return Found(standing, pruned.archive, pruned.problem)
         if digest and hashlib.sha256(data).hexdigest() != digest:
-            return Found(Standing.CHANGED, shown, f"{shown} was changed after it was recorded")
-        return Found(Standing.PRESENT, shown)
+            return Found(Standing.CHANGED, location, f"{location} was changed after it was recorded")
+        return Found(Standing.PRESENT, location)
 
     def _pruned(self, path: Path, digest: str, goal: int) -> Kept | None:
         """Where the archive has a piece; one of an earlier goal may have been pruned while that was the present one."""
         earlier = self._folder.evidence / path.relative_to(self._home)
         places = dict.fromkeys(self._folder.relative(each) for each in ((path, earlier) if digest else (path,)))
-        found = [kept for each in places if (kept := self._archives.find(each, digest=digest, goal=goal))]
-        return next((kept for kept in found if not kept.problem), found[0] if found else None)
+        found = [stored for each in places if (stored := self._archives.find(each, digest=digest, goal=goal))]
+        return next((stored for stored in found if not stored.problem), found[0] if found else None)
 
     def _leads_away(self, path: Path) -> bool:
         """Whether a link stands on the way from `.swarm/` to the file."""

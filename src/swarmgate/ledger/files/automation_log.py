@@ -144,8 +144,8 @@ class DeadLetters:
     def tell(self, subscriber: str, event: Happening | None, error: str) -> None:
         """Tells the journal alone; None: it is about several events."""
         about = {"event": event.type, "seq": event.seq} if event else {"event": ""}
-        told = DeadLetter(subscriber=subscriber, error=error, **about)
-        self._journal.append(told, actor=subscriber)
+        letter = DeadLetter(subscriber=subscriber, error=error, **about)
+        self._journal.append(letter, actor=subscriber)
 
     def read(self, last: int | None = None) -> tuple[Letter, ...]:
         """The letters that are kept, oldest first; `last`: only so many of the newest. Unreadable lines are counted.

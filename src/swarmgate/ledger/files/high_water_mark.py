@@ -124,8 +124,8 @@ class HighWater:
         """
         if self._path is None or not self._path.exists():
             return None
-        kept = self._path.with_name(f"{self._path.name}.{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
-        return self._path.rename(kept)
+        stored = self._path.with_name(f"{self._path.name}.{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
+        return self._path.rename(stored)
 
 
 def _named(project: Path) -> str:

@@ -95,7 +95,7 @@ def read(path: Path, owner: dict[str, object]) -> LiveTurn | None:
     if turn.stands:
         return turn
     seconds = max(0, int(time.time() - turn.began))
-    shown = (
+    visible = (
         each.model_copy(update={"count": seconds}) if each.breaker == "wall_time" else each for each in turn.breakers
     )
-    return turn.model_copy(update={"breakers": tuple(shown)})
+    return turn.model_copy(update={"breakers": tuple(visible)})

@@ -41,8 +41,8 @@ def opened(folder: SwarmFolder, notice: Callable[[str], None]) -> Ledger:
     try:
         if ledger.taken_over:
             notice(f"took over the lock of a process that is gone ({ledger.taken_over})")
-        for told in _cleared_up(folder, crashed=bool(ledger.taken_over)):
-            notice(told)
+        for message in _cleared_up(folder, crashed=bool(ledger.taken_over)):
+            notice(message)
         if ledger.repaired:
             notice(f"a torn last line of the ledger was cut off; it is kept in {ledger.repaired}")
         left = unrecorded_evidence.put_aside(ledger)  # first: an edit may end the attempt that it belongs to
@@ -110,9 +110,9 @@ def _tell(outcome: Reconciliation, ledger: Ledger, notice: Callable[[str], None]
     for name in outcome.busy:
         notice(f"somebody is writing {name}: an edit of it is not taken in before it is closed")
     if outcome.interrupted:
-        kept = ledger.state.task(outcome.interrupted).attempts[-1].kept
+        stored = ledger.state.task(outcome.interrupted).attempts[-1].kept
         ended = f"the attempt at task {outcome.interrupted} ended: you changed the definition of its task"
-        notice(f"{ended}; its unfinished work is kept in {kept}" if kept else ended)
+        notice(f"{ended}; its unfinished work is kept in {stored}" if stored else ended)
     for name in outcome.amended:
         notice(f"your edit of {name} was taken into the plan")
     for name in outcome.restored:

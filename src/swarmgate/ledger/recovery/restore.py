@@ -54,11 +54,11 @@ def restore(folder: SwarmFolder) -> LedgerRestored | None:
         name = folder.ledger.name
         entries = (entry for entry, _ in entries_in(whole, EVENTS, name=name))
         fold_checked(fold, State(), entries, name=name)  # nothing is put there that could not be read
-        kept = folder.relative(folder.keep("ledger-rolled-back.jsonl", present)) if present else ""
+        stored = folder.relative(folder.keep("ledger-rolled-back.jsonl", present)) if present else ""
         with writing(folder.ledger):
             replace(folder.ledger, whole)
     same = takewhile(lambda pair: pair[0] == pair[1], zip(present.splitlines(), whole.splitlines(), strict=False))
-    return LedgerRestored(lost=sum(1 for _ in same), seq=whole.count(b"\n"), kept=kept)
+    return LedgerRestored(lost=sum(1 for _ in same), seq=whole.count(b"\n"), kept=stored)
 
 
 def adopt(folder: SwarmFolder) -> LedgerAdopted | None:
@@ -78,9 +78,9 @@ def adopt(folder: SwarmFolder) -> LedgerAdopted | None:
         if mark is None or not ledger.lost:
             return None
         with writing(folder.ledger):
-            kept = water.put_away()
-        refs = Anchors(folder, mark.header.ledger).put_away(kept.name.rpartition(".")[2] if kept else "")
-    return LedgerAdopted(seq=mark.seq, hash=mark.head, kept=str(kept), refs=refs)
+            stored = water.put_away()
+        refs = Anchors(folder, mark.header.ledger).put_away(stored.name.rpartition(".")[2] if stored else "")
+    return LedgerAdopted(seq=mark.seq, hash=mark.head, kept=str(stored), refs=refs)
 
 
 def _known(folder: SwarmFolder, present: bytes) -> _Known:

@@ -252,9 +252,9 @@ def _removed(text: str, edit: Remove) -> str:
     start = _line(text, edit.path)
     stops = (at for at in range(start + 1, len(lines) + 1) if _parses("".join(lines[start:at])))
     stop = next(stops)
-    said = "".join(lines[start:stop])
-    marks = (match.start() for match in re.finditer("#", said))
-    comment = next((said[at:] for at in marks if _parses(said[:at])), "")
+    reply = "".join(lines[start:stop])
+    marks = (match.start() for match in re.finditer("#", reply))
+    comment = next((reply[at:] for at in marks if _parses(reply[:at])), "")
     return "".join([*lines[:start], comment, *lines[stop:]])
 
 

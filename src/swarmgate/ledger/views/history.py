@@ -34,10 +34,10 @@ class History:
                 continue
             records = tuple(state.task(task.id) for task in phase.tasks)
             used, debate = state.usage_by_phase.get(number), state.plan_debate
-            shown = (state.goals, phase, state.phase(number), records, used, debate)
-            if self._shown.get(number) != shown:
+            visible = (state.goals, phase, state.phase(number), records, used, debate)
+            if self._shown.get(number) != visible:
                 self._pages[number] = render_history(state, number, phase.name, tuple(phase.tasks))
-                self._shown[number] = shown
+                self._shown[number] = visible
             yield f"phase-{number}.md", self._pages[number]
 
 
@@ -88,8 +88,8 @@ def _rejections(done: Iterable[tuple[Task, TaskRecord]]) -> Iterator[str]:
     for task, record in done:
         for each in record.attempts:
             if each.stage:
-                told = f"  - Task {task.id}, attempt {each.number}: {inline(each.reason)}"
-                groups.setdefault(each.stage, []).append(told)
+                message = f"  - Task {task.id}, attempt {each.number}: {inline(each.reason)}"
+                groups.setdefault(each.stage, []).append(message)
     for stage, lines in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
         yield f"- {inline(stage)}: {len(lines)}"
         yield from lines
@@ -127,8 +127,8 @@ def _councils(state: State, number: int, done: Iterable[tuple[Task, TaskRecord]]
     for task, record in done:
         for each in record.attempts:
             if each.debate is not None and each.debate.debate:
-                told = f"debate {code(each.debate.debate)}, {_ended(each.debate.verdict)}"
-                yield f"- Task {task.id}, attempt {each.number}: {told}"
+                message = f"debate {code(each.debate.debate)}, {_ended(each.debate.verdict)}"
+                yield f"- Task {task.id}, attempt {each.number}: {message}"
 
 
 def _ended(verdict: str | None) -> str:

@@ -172,14 +172,14 @@ def scope_violation(state: State) -> tuple[Section, ...]:
     grave = (Effect.WARNED, Effect.REJECTED)
     if not any(n.rule == RULE and n.attempt == newest.number and n.effect in grave for n in record.guards):
         return ()
-    told = Section(
+    section = Section(
         "Scope violation",
         f"Task {state.last}, attempt {newest.number}\nDeclared:\n{bullets(newest.scope)}\n"
         f"Changed outside of that:\n{bullets(newest.outside)}",
         "The change before went beyond its declared scope. Declare every file that a task needs, and say in the "
         "instructions what must be left alone; files that nobody needs have to be put back.",
     )
-    return (told,)
+    return (section,)
 
 
 def _counted(beyond: tuple[str, ...]) -> str:

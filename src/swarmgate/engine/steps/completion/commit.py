@@ -67,8 +67,8 @@ def _tell_what_stands_on(ctx: Context, made: Commit, attempt: Attempt) -> None:
     if head == made.id:
         return
     undone = {*ctx.repository.changes(made.tree, ctx.repository.head_tree()).paths} & {*ctx.change(attempt).paths}
-    told = meanwhile(ctx.repository, made.id, head)
-    ctx.tell("notice", f"{told}; it changes files of the task: {', '.join(sorted(undone))}" if undone else told)
+    message = meanwhile(ctx.repository, made.id, head)
+    ctx.tell("notice", f"{message}; it changes files of the task: {', '.join(sorted(undone))}" if undone else message)
 
 
 async def _problem_of_hooked_tree(ctx: Context, made: Commit, attempt: Attempt) -> str:

@@ -126,8 +126,8 @@ def _attacks_put_away(ctx: Context, task_id: str, record: TaskRecord) -> list[Gu
     paths = ctx.repository.restore(base, quarantine=quarantine, only=files) if files else ()
     if not paths:
         return []
-    told = f"the user overruled {', '.join(paths)}: taken out, kept in {ctx.folder.relative(quarantine)}"
-    note = GuardNote(rule=ATTACK_RULE, effect=Effect.NOTED, detail=told, attempt=len(record.attempts) + 1)
+    message = f"the user overruled {', '.join(paths)}: taken out, kept in {ctx.folder.relative(quarantine)}"
+    note = GuardNote(rule=ATTACK_RULE, effect=Effect.NOTED, detail=message, attempt=len(record.attempts) + 1)
     return [GuardActed(task=task_id, note=note)]
 
 
@@ -139,8 +139,8 @@ async def block(state: State, ctx: Context) -> list[Event]:
     if pattern := stopping(record):
         stage = Stage.of(Judge.TRAJECTORY, pattern.pattern)
         last = record.last
-        told = f"{pattern.text}. The last rejection was by {last.stage}: {last.reason}" if last else pattern.text
-        return [_noted(task.id, pattern), TaskBlocked(task=task.id, stage=stage, reason=told)]
+        message = f"{pattern.text}. The last rejection was by {last.stage}: {last.reason}" if last else pattern.text
+        return [_noted(task.id, pattern), TaskBlocked(task=task.id, stage=stage, reason=message)]
     if record.last is None:
         raise ValueError(f"task {task.id} has no attempt that could have been rejected")
     return [TaskBlocked(task=task.id, stage=record.last.stage, reason=record.last.reason)]

@@ -111,12 +111,12 @@ def _objection(summary: str) -> Review:
 def overview(ctx: Context) -> str:
     """What the architect is told of the repository before it looks for itself."""
     files = ctx.repository.list_tree(ctx.repository.snapshot())
-    shown = [path for path in files if not path.startswith(".swarm/")]
-    more = f"\n... and {len(shown) - _LISTED_FILES} more" if len(shown) > _LISTED_FILES else ""
+    visible = [path for path in files if not path.startswith(".swarm/")]
+    more = f"\n... and {len(visible) - _LISTED_FILES} more" if len(visible) > _LISTED_FILES else ""
     languages = ", ".join(ctx.config.project.languages or ctx.detection.languages) or "none detected"
     return (
         f"Languages: {languages}\nTest command: {ctx.test_command() or 'none detected'}\n"
-        f"Files ({len(shown)}):\n" + "\n".join(shown[:_LISTED_FILES]) + more
+        f"Files ({len(visible)}):\n" + "\n".join(visible[:_LISTED_FILES]) + more
     )
 
 

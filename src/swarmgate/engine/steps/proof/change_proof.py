@@ -69,8 +69,8 @@ async def prove(
     if kind is Kind.REFACTORING:
         return _refactoring(runs, old)
     lost = {each.path: each for each in uncollected_tests(ctx, change, ran)}
-    beside = {*attacks, *lost}
-    tests = tuple(path for path in new_tests(ctx, change, ran, alone=runs.alone) if path not in beside)
+    others = {*attacks, *lost}
+    tests = tuple(path for path in new_tests(ctx, change, ran, alone=runs.alone) if path not in others)
     tests = tests or new_cases(ctx, change)
     if tests:
         answer = await NewTests(ctx, change, runs, tests, measured=measured).answer()

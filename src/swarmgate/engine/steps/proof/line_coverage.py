@@ -47,8 +47,8 @@ def not_measured(runs: Runs) -> Notes:
     return ((Effect.NOTED, f"which changed lines the tests run is not measured in {listed(runs.code.unread)}"),)
 
 
-def objection(said: str, left: tuple[Unit, ...]) -> Objection:
-    """What speaks against the change: `said`, and the parts by name and place."""
+def objection(text: str, left: tuple[Unit, ...]) -> Objection:
+    """What speaks against the change: `text`, and the parts by name and place."""
     remarks = tuple(
         Remark(
             severity=Severity.HIGH,
@@ -59,7 +59,7 @@ def objection(said: str, left: tuple[Unit, ...]) -> Objection:
         )
         for unit in left[:_REMARKS]
     )
-    return Objection(stage=Judge.UNPROVEN, reason=f"{said} {listed(tuple(map(str, left)))}", remarks=remarks)
+    return Objection(stage=Judge.UNPROVEN, reason=f"{text} {listed(tuple(map(str, left)))}", remarks=remarks)
 
 
 def _left(runs: Runs, hits: Collection[str]) -> tuple[Unit, ...]:

@@ -87,21 +87,23 @@ class NewTests:
         async with together() as all_of_them:
             others = [all_of_them.start(self._runs.rewritten(Mode.PASS, group)) for group in groups]
             each = [await run for run in others]
-        kept = tuple(path for group, ran in zip(groups, each, strict=True) if ran.run.green for path in group)
+        stored = tuple(path for group, ran in zip(groups, each, strict=True) if ran.run.green for path in group)
         why = next((ran.run.reason for ran in each if not ran.run.green), "")
-        if kept or not why:
-            left_out = tuple(path for path in self._paths if path not in kept)
+        if stored or not why:
+            left_out = tuple(path for path in self._paths if path not in stored)
             if left_out:
-                told = f"not asked of {listed(left_out)}: where the code is written in other words it fails: {why}"
-                self._notes.append((Effect.NOTED, told))
-                self._tests = kept
+                message = f"not asked of {listed(left_out)}: where the code is written in other words it fails: {why}"
+                self._notes.append((Effect.NOTED, message))
+                self._tests = stored
             return None
         if self._runs.code.python:
             reason = f"the new tests fail where the code is only written in other words, so they prove nothing: {why}"
             return objected(Judge.PROVES_NOTHING, reason, TEST_THE_RESULT)
         self._modes = ()
-        told = f"whether the new tests notice replaced bodies is not known: what is put there for it fails them: {why}"
-        self._notes.append((Effect.NOTED, told))
+        message = (
+            f"whether the new tests notice replaced bodies is not known: what is put there for it fails them: {why}"
+        )
+        self._notes.append((Effect.NOTED, message))
         return None
 
     async def _unnoticed(self, passing: Ran, replaced: dict[Mode, Ran]) -> tuple[str, ...]:
@@ -140,9 +142,9 @@ class NewTests:
         elif proof.unnoticed:
             functions = listed(self._runs.code.functions)
             reason = f"the new tests pass where each new or changed function {' and '.join(proof.unnoticed)}"
-            told = f"{reason}, so they prove nothing of {functions}: {files}"
-            remark = Remark(severity=Severity.HIGH, message=told, suggestion=TEST_THE_RESULT)
-            found.append(Objection(stage=Judge.PROVES_NOTHING, reason=told, remarks=(remark,)))
+            message = f"{reason}, so they prove nothing of {functions}: {files}"
+            remark = Remark(severity=Severity.HIGH, message=message, suggestion=TEST_THE_RESULT)
+            found.append(Objection(stage=Judge.PROVES_NOTHING, reason=message, remarks=(remark,)))
         if left:
             found.append(line_coverage.objection("no passing test runs", left))
         return found

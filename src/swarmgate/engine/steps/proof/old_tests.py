@@ -78,8 +78,10 @@ def wanted(ctx: Context, change: ChangeSet, runs: Runs, ran: TestRun, *, all_of_
         return Wanted()
     if altered:
         return Wanted(paths=paths)
-    told = f"the suite takes {ran.seconds:.0f} s: the tests of before were not run by themselves, without the new ones"
-    return Wanted(skipped=told) if fresh else None
+    message = (
+        f"the suite takes {ran.seconds:.0f} s: the tests of before were not run by themselves, without the new ones"
+    )
+    return Wanted(skipped=message) if fresh else None
 
 
 async def judged(
@@ -104,8 +106,8 @@ async def judged(
         return Old()
     found = _newly_failing(again.run, base.run)
     if not found:
-        told = f"in a copy of the project the tests of before fail before the change, too: {base.run.reason}"
-        return Old() if base.run.failed else Old(notes=((Effect.NOTED, told),))
+        message = f"in a copy of the project the tests of before fail before the change, too: {base.run.reason}"
+        return Old() if base.run.failed else Old(notes=((Effect.NOTED, message),))
     if tolerates:
         present = set(map(_function, (*there.names, *there.skips)))
         found = tuple(name for name in found if "::" not in name or _function(name) in present)

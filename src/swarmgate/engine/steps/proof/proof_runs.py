@@ -157,9 +157,9 @@ class Runs:
                     paths=tests,
                     count_pattern=settings.count_pattern,
                 )
-                said = self._said(copy)
-                called = frozenset(line.removesuffix(" called") for line in said if line.endswith(" called"))
-                hits = frozenset(line for line in said if not line.endswith(" called"))
+                text = self._said(copy)
+                called = frozenset(line.removesuffix(" called") for line in text if line.endswith(" called"))
+                hits = frozenset(line for line in text if not line.endswith(" called"))
                 return Ran(run, self._doubt(copy, run), hits, called)
 
     def _rewrite(self, copy: Checkout, mode: Mode, *, everywhere: bool = False) -> None:
@@ -263,11 +263,11 @@ def unchanged_tests(ctx: Context, change: ChangeSet, files: Collection[str], kin
     if kind != "pytest":
         return _stood_anywhere(ctx, change)
     known = {file.path: file for file in change.present if file.path in files and file.old_mode}
-    stood = [
+    existed = [
         python_changes.unchanged(path, read(change.base, file.old_path or path), read(change.tree, path))
         for path, file in known.items()
     ]
-    return lambda name: any(each(name) for each in stood)
+    return lambda name: any(each(name) for each in existed)
 
 
 def _stood_as_function(ctx: Context, change: ChangeSet) -> Callable[[str], bool]:
@@ -282,11 +282,11 @@ def _stood_as_function(ctx: Context, change: ChangeSet) -> Callable[[str], bool]
     changed = {name for name, meant in fresh if (name, meant) not in known}
     there = {name for name, _ in known}
 
-    def stood(name: str) -> bool:
+    def existed(name: str) -> bool:
         words = {re.split(r"[./]", name)[-1].strip(" )"), name.strip().partition(" ")[0]} - {""}
         return any(word in there for word in words) and not any(word in changed for word in words)
 
-    return stood
+    return existed
 
 
 def _stood_anywhere(ctx: Context, change: ChangeSet) -> Callable[[str], bool]:
@@ -300,11 +300,11 @@ def _stood_anywhere(ctx: Context, change: ChangeSet) -> Callable[[str], bool]:
         added += [lines[number - 1] for number in file.added_lines if number <= len(lines)]
     new = "\n".join(added)
 
-    def stood(name: str) -> bool:
+    def existed(name: str) -> bool:
         words = {re.split(r"::|[./#>]", name)[-1].strip(), name.strip().partition(" ")[0]} - {""}
         return any(word in old for word in words) and not any(word in new for word in words)
 
-    return stood
+    return existed
 
 
 def _write(place: Path, content: bytes) -> None:

@@ -87,9 +87,9 @@ async def judged(ctx: Context, case: Case, ordinary: Callable[[], Awaitable[Revi
     if case.mode == "single" or (case.mode == "auto" and not are_two(ctx.config)):
         return Judged(await ordinary())
     if case.mode == "auto" and ctx.worth is not None and ctx.worth.decision == "defer":
-        told = ctx.worth.told((advocate(ctx.config).model, challenger(ctx.config).model))
-        noted = DebateWeighed(task=case.task, attempt=case.attempt, mode="auto", held=False, why=told, deferred=True)
-        return Judged(await ordinary(), () if ctx.ledger.state.debates.deferral == told else (noted,))
+        message = ctx.worth.told((advocate(ctx.config).model, challenger(ctx.config).model))
+        noted = DebateWeighed(task=case.task, attempt=case.attempt, mode="auto", held=False, why=message, deferred=True)
+        return Judged(await ordinary(), () if ctx.ledger.state.debates.deferral == message else (noted,))
     return await _Contest(ctx, case).judged(ordinary)
 
 
@@ -148,10 +148,10 @@ class _Contest:
         if begun:
             self._spent.append(begun.standing.usage)
         problem = "" if begun and begun.standing.over else await self._held(debate, begun)
-        kept = self._store.load(debate.id).standing if debate.id in self._store.ids() else None
-        record = RULES.record(kept) if kept else DebateRecord(debate=debate, failed=problem)
+        stored = self._store.load(debate.id).standing if debate.id in self._store.ids() else None
+        record = RULES.record(stored) if stored else DebateRecord(debate=debate, failed=problem)
         review = None if problem else review_of(record)
-        used = kept.usage.tokens if kept else 0
+        used = stored.usage.tokens if stored else 0
         event = self._weighed(weighed, first=first, look=look, record=record, debated=used)
         undecided = problem or "a voice failed, and no other speaks against it: its side was not heard"
         return Judged(review, (event,), "" if review else undecided)
@@ -313,8 +313,8 @@ class _Contest:
             yield Account(Owner("debate"), limits, sum((*self._spent, *now), Usage()))
 
     def _tell(self, event: CouncilEvent) -> None:
-        if told := said(event):
-            self.ctx.tell(*told)
+        if message := said(event):
+            self.ctx.tell(*message)
         if isinstance(event, RoundStarted) and event.number > 1 and self.ctx.stop.requested:
             raise Stopped("Stopped between two rounds of a debate, as asked.", hint="Go on with: swarm run")
 

@@ -24,8 +24,8 @@ def changed_packages(ctx: Context, task_id: str, record: TaskRecord, attempt: At
     """
     touched = ctx.ignored.touched()
     if touched.left_out:
-        told = f"ignored files that agents changed are not there when tests run: {_listed(touched.left_out)}"
-        ctx.reports.append(GuardNote(rule=_LEFT_OUT, effect=Effect.NOTED, detail=told, attempt=attempt.number))
+        message = f"ignored files that agents changed are not there when tests run: {_listed(touched.left_out)}"
+        ctx.reports.append(GuardNote(rule=_LEFT_OUT, effect=Effect.NOTED, detail=message, attempt=attempt.number))
     if not touched.installed or overruled(record, attempt, Judge.INSTALLED):
         return None
     reason = f"installed packages were changed while agents were at work: {_listed(touched.installed)}"

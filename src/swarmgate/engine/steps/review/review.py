@@ -146,13 +146,13 @@ async def review_tests(state: State, ctx: Context) -> list[Event]:
     task, _, attempt = current(state)
     work = submission(ctx, task, attempt)
     verdict = await reviewer.review_tests(ctx.agent("reviewer"), work, written=attempt.tests)
-    kept = verdict.model_dump_json(indent=1).encode()
+    stored = verdict.model_dump_json(indent=1).encode()
     event = TestsReviewed(
         task=task.id,
         attempt=attempt.number,
         review=verdict,
         passed=verdict.approved,
-        evidence=ctx.evidence.write(task.id, attempt.number, TESTS_REVIEW, kept),
+        evidence=ctx.evidence.write(task.id, attempt.number, TESTS_REVIEW, stored),
     )
     return [event] if verdict.approved else [event, rejection(task.id, attempt.number, Judge.REVIEWER, verdict)]
 
@@ -254,7 +254,7 @@ def gates_rejection(
         for result in against
         for finding in result.new_findings
     ]
-    told = [
+    remarks = [
         Remark(severity=Severity.HIGH, message=f"[{result.gate}] {result.reason}")
         for result in against
         if result.reason
@@ -264,6 +264,6 @@ def gates_rejection(
         attempt=attempt.number,
         stage=Stage.of(Judge.GATES, *names),
         reason=report.model_copy(update={"results": against or report.results}).reason,
-        feedback=(*found[:_FEEDBACK], *told),
+        feedback=(*found[:_FEEDBACK], *remarks),
         findings=len(found),
     )

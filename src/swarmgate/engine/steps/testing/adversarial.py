@@ -143,23 +143,23 @@ async def _attacked(ctx: Context, task: Task, attempt: Attempt, tree: str, files
     failing = [each for each in attacks if each.outcome is Outcome.BROKE]
     if not failing:
         return Record(attacks=attacks)
-    said = await reviewer.confirm(
+    review = await reviewer.confirm(
         ctx.agent("reviewer"),
         submission(ctx, task, attempt),
         tests="\n\n".join(_text(ctx, tree, path) for each in failing for path in each.files),
         output="\n\n".join(f"$ {each.run.command}\n{_tail(each.run)}" for each in failing),
     )
     after_turn(ctx, "reviewer", "review", before=tree, base=attempt.base)
-    return Record(attacks=judged(attacks, said), confirmation=said)
+    return Record(attacks=judged(attacks, review), confirmation=review)
 
 
-def judged(attacks: Sequence[Attack], said: Review) -> tuple[Attack, ...]:
+def judged(attacks: Sequence[Attack], review: Review) -> tuple[Attack, ...]:
     """The attacks after the reviewer's word: a REJECTED takes out the tests that it names, or all that failed."""
-    if said.approved:
+    if review.approved:
         return tuple(attacks)
     failing = {path for each in attacks if each.outcome is Outcome.BROKE for path in each.files}
-    wrong = {finding.file.removeprefix("./") for finding in said.findings} & failing or failing
-    why = f"what it expects is not right: {said.summary or 'the reviewer gave no reason'}"
+    wrong = {finding.file.removeprefix("./") for finding in review.findings} & failing or failing
+    why = f"what it expects is not right: {review.summary or 'the reviewer gave no reason'}"
     return tuple(
         each.model_copy(update={"outcome": Outcome.UNCONFIRMED, "why": " ".join(why.split())})
         if each.outcome is Outcome.BROKE and wrong & set(each.files)
@@ -242,7 +242,7 @@ def _note(ctx: Context, number: int, verdict: Review, record: Record, *, broke: 
 
 
 def _guard(detail: str, number: int, effect: Effect = Effect.NOTED) -> GuardNote:
-    said = " ".join(detail.split())
+    text = " ".join(detail.split())
     return GuardNote(
-        rule=RULE, effect=effect, detail=said, role="test_engineer", step="adversarial_test", attempt=number
+        rule=RULE, effect=effect, detail=text, role="test_engineer", step="adversarial_test", attempt=number
     )

@@ -118,5 +118,5 @@ async def _measure(ctx: Context, task_id: str, attempt: Attempt) -> TestRun | No
 
 
 def _note(ctx: Context, attempt: Attempt, effect: Effect, detail: str) -> None:
-    said = " ".join(detail.split())
-    ctx.reports.append(GuardNote(rule=_RULE, effect=effect, detail=said, step="run_tests", attempt=attempt.number))
+    text = " ".join(detail.split())
+    ctx.reports.append(GuardNote(rule=_RULE, effect=effect, detail=text, step="run_tests", attempt=attempt.number))

@@ -119,13 +119,13 @@ def _touches_components(report: GateReport) -> bool:
 
 
 def _known_red(ran: TestRun, number: int) -> GuardNote:
-    told = f"they failed before the task as well, by an override of the user: {', '.join(ran.failures[:_NAMED])}"
-    return GuardNote(rule="known-red", effect=Effect.WARNED, detail=told, step="run_tests", attempt=number)
+    message = f"they failed before the task as well, by an override of the user: {', '.join(ran.failures[:_NAMED])}"
+    return GuardNote(rule="known-red", effect=Effect.WARNED, detail=message, step="run_tests", attempt=number)
 
 
 def _no_canary(why: str, number: int) -> GuardNote:
-    told = f"not possible here: {why}; nothing but its own word shows that the test runner tells the truth"
-    return GuardNote(rule="canary", effect=Effect.NOTED, detail=told, step="run_tests", attempt=number)
+    message = f"not possible here: {why}; nothing but its own word shows that the test runner tells the truth"
+    return GuardNote(rule="canary", effect=Effect.NOTED, detail=message, step="run_tests", attempt=number)
 
 
 def _stops(_run: TestRun) -> bool:
@@ -176,6 +176,6 @@ def _missing(ctx: Context) -> tuple[Remark, ...]:
     made = tuple(path for path in ctx.ignored.touched().made if matters(path))
     if not made:
         return ()
-    told = f"git ignores {', '.join(made[:_NAMED])}: who clones the project does not have it, nor did the tests"
+    message = f"git ignores {', '.join(made[:_NAMED])}: who clones the project does not have it, nor did the tests"
     how = "Write what the tests need to a path that git does not ignore, or have the test command make it."
-    return (Remark(severity=Severity.HIGH, message=told, suggestion=how, file=made[0]),)
+    return (Remark(severity=Severity.HIGH, message=message, suggestion=how, file=made[0]),)
