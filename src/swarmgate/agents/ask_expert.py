@@ -82,8 +82,8 @@ class Consultation:
             raise UsageError(f"{MOST_ASKED} new questions a turn are the limit. {_UNKNOWN}")
         self._asked += 1
         try:
-            text = await self._expert.ask(domain, question)
+            reply = await self._expert.ask(domain, question)
         except NoUsableReply as error:
             return f"The expert gave no answer ({error.message}). {_UNKNOWN}"
-        self._expert.answers.keep(domain, question, text.answer, model=text.model)
-        return f"The expert for {domain} answers:\n{fenced(text.answer)}"
+        self._expert.answers.keep(domain, question, reply.answer, model=reply.model)
+        return f"The expert for {domain} answers:\n{fenced(reply.answer)}"

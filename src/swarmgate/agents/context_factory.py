@@ -275,9 +275,9 @@ def seat_config(config: Config, seat: Seat) -> Config:
 
 def _other(settings: Role | None, seat: Seat) -> Role:
     """The settings of voices with the seat's model: another model has another fallback."""
-    stored = settings.model_dump(exclude_unset=True, exclude={"model", "fallback"}) if settings else {}
+    settings_of_role = settings.model_dump(exclude_unset=True, exclude={"model", "fallback"}) if settings else {}
     try:
-        return Role.model_validate({**stored, "model": seat.model})
+        return Role.model_validate({**settings_of_role, "model": seat.model})
     except ValidationError as error:
         why = error.errors(include_url=False, include_input=False)[0]["msg"].removeprefix("Value error, ")
         raise ConfigError(f"the model of `{seat.id}` {why}") from None

@@ -260,17 +260,17 @@ class Context:
 
     def drain_reports(self, state: State) -> list[Event]:
         """What guards and turns said since the last time, as events."""
-        task, lines = worked_on(state), tuple(self.reports)
+        task, reports = worked_on(state), tuple(self.reports)
         self.reports.clear()
         attempt = state.task(state.open).running
-        notes = [each for each in lines if isinstance(each, GuardNote)]
+        notes = [each for each in reports if isinstance(each, GuardNote)]
         if attempt is not None:
             notes = [note.model_copy(update={"attempt": note.attempt or attempt.number}) for note in notes]
-        turns = (each for each in lines if isinstance(each, Turn))
+        turns = (each for each in reports if isinstance(each, Turn))
         locks = self.repository.locks.drain()
         return [
             *(LocksRemoved(locks=each.locks, command=each.command) for each in locks),
-            *(each for each in lines if isinstance(each, GuidanceGiven)),
+            *(each for each in reports if isinstance(each, GuidanceGiven)),
             *(GuardActed(task=task, note=note) for note in merged(notes)),
             *(TurnEnded(task=task, turn=turn) for turn in turns),
         ]

@@ -62,10 +62,10 @@ def expert(
     config: Config, ledger: Ledger, agent: Callable[[str], AgentContext], report: Callable[[GuidanceGiven], None]
 ) -> Expert:
     """The expert of a run. Its model is connected with the first question that context.md does not answer."""
-    stored = KeptAnswers(ledger, report)
+    answers = KeptAnswers(ledger, report)
 
     async def ask(domain: str, question: str) -> Said:
-        task, phase = stored.place
+        task, phase = answers.place
         return await sme.consult(agent(sme.ROLE), domain=domain, question=question, task=task, phase=phase)
 
-    return Expert(stored, ask if sme.ROLE in config.speaking else None)
+    return Expert(answers, ask if sme.ROLE in config.speaking else None)

@@ -97,8 +97,8 @@ def _position(commit: TaskCommit) -> int:
 def keys_withheld(config: Config) -> Iterator[None]:
     """Takes the providers' keys out of the process's environment: commands, tests and hooks that it starts see none."""
     names = {provider.api_key_env for provider in config.providers.values()} & os.environ.keys()
-    stored = {name: os.environ.pop(name) for name in names}
+    withheld = {name: os.environ.pop(name) for name in names}
     try:
         yield
     finally:
-        os.environ.update(stored)
+        os.environ.update(withheld)

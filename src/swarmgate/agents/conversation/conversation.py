@@ -112,8 +112,8 @@ def fitted(messages: Sequence[Message], window: int, *, overhead: int = 0) -> tu
     if size(found) <= high:
         return found, 0
     dropped = 0
-    for stored in _KEPT:
-        dropped += _drop(found, _protected_from(found, stored), int(room * _LOW))
+    for protected in _KEPT:
+        dropped += _drop(found, _protected_from(found, protected), int(room * _LOW))
         if size(found) <= high:
             return found, dropped
     newest = _protected_from(found, 1)
@@ -124,10 +124,10 @@ def fitted(messages: Sequence[Message], window: int, *, overhead: int = 0) -> tu
     return found, dropped
 
 
-def _protected_from(messages: Sequence[Message], stored: int) -> int:
-    """The place at which the newest `stored` exchanges begin."""
+def _protected_from(messages: Sequence[Message], exchanges: int) -> int:
+    """The place at which the newest `exchanges` exchanges begin."""
     starts = [at for at, message in enumerate(messages) if message.role == "assistant"]
-    return starts[-stored] if len(starts) >= stored else 2
+    return starts[-exchanges] if len(starts) >= exchanges else 2
 
 
 def _drop(messages: list[Message], stop: int, goal: int) -> int:

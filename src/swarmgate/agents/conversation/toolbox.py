@@ -113,8 +113,8 @@ class Toolbox:
         else:
             head = f"Exit code {done.exit_code} after {done.seconds:.1f} s."
         streams = (("stdout", done.stdout), ("stderr", done.stderr))
-        message = [f"Taken away, since only files that can be read belong here: {', '.join(swept)}"] if swept else []
-        return "\n".join([head, *(f"--- {name}\n{text.rstrip()}" for name, text in streams if text.strip()), *message])
+        notice = [f"Taken away, since only files that can be read belong here: {', '.join(swept)}"] if swept else []
+        return "\n".join([head, *(f"--- {name}\n{text.rstrip()}" for name, text in streams if text.strip()), *notice])
 
     async def _gates(self, _call: args.RunGates) -> str:
         if self._run_gates is None:

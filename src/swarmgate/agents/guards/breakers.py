@@ -233,16 +233,16 @@ class Watch:
             del self._lines[next(iter(self._lines))]
         return shown_lines(counts, start, result)
 
-    def _judge_repeats(self, call: ToolCall, times: int, did: str, message: str) -> str:
+    def _judge_repeats(self, call: ToolCall, times: int, did: str, warning: str) -> str:
         self.repeats = max(self.repeats, times)
-        limit, rendered = self.bounds.repeats, _shown(call)
+        limit, described = self.bounds.repeats, _shown(call)
         if times >= limit:
-            self._trip("repeats", times, limit, f"{did} {times} times, and nothing had changed in between: {rendered}")
+            self._trip("repeats", times, limit, f"{did} {times} times, and nothing had changed in between: {described}")
         if times < max(2, limit - WARNED_BEFORE):
             return ""
-        self.warned[rendered] = times
+        self.warned[described] = times
         return (
-            f"[Breaker: {message} for the {_nth(times)} time, and nothing has changed in between. At the "
+            f"[Breaker: {warning} for the {_nth(times)} time, and nothing has changed in between. At the "
             f"{_nth(limit)} time your turn is stopped and the work rejected. Do something else.]"
         )
 

@@ -90,10 +90,10 @@ def telling(result: str) -> bool:
 
 def shown_lines(counts: dict[int, int], start: int, result: str) -> int:
     """Adds the lines that a `read_file` has shown to `counts`; how often at least half of them were shown by now."""
-    rendered = range(start, start + max(len(result.splitlines()), 1))
-    for number in rendered:
+    numbers = range(start, start + max(len(result.splitlines()), 1))
+    for number in numbers:
         counts[number] = counts.get(number, 0) + 1
-    return sorted(counts[number] for number in rendered)[len(rendered) // 2]
+    return sorted(counts[number] for number in numbers)[len(numbers) // 2]
 
 
 def _arguments(call: ToolCall) -> Mapping[str, object] | None:
@@ -126,10 +126,10 @@ def _command(command: str) -> str:
     if "<<" in command:
         return command.strip()
 
-    def stored(match: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         return match[1] or ("\n" if match[2] else " " if match[3] else "")
 
-    plain = _SHELL.sub(stored, command)
+    plain = _SHELL.sub(replacement, command)
     return "\n".join(line.strip(" ") for line in plain.split("\n") if line.strip())
 
 

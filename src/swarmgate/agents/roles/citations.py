@@ -190,9 +190,9 @@ def problem(remark: Remark, material: Material) -> str:
 def checked(review: Review, material: Material) -> tuple[Review, tuple[str, ...]]:
     """The review without the findings that cite nothing, which are kept in `dropped`; and why each of them does not."""
     found = [(finding, problem(finding, material)) for finding in review.findings]
-    stored = tuple(finding for finding, why in found if not why)
+    quoted = tuple(finding for finding, why in found if not why)
     dropped = tuple(finding for finding, why in found if why)
-    return review.model_copy(update={"findings": stored, "dropped": dropped}), tuple(why for _, why in found if why)
+    return review.model_copy(update={"findings": quoted, "dropped": dropped}), tuple(why for _, why in found if why)
 
 
 def _missing(quote: str, stands: Callable[[str], bool], file: str) -> str:

@@ -134,10 +134,10 @@ def plain_keys(value: Any, depth: int = 0, *, strict: bool = False) -> Any:
         return value
     found: dict[str, Any] = {}
     for name, each in value.items():
-        key, stored = squeezed(str(name)), plain_keys(each, depth + 1, strict=strict)
-        if strict and key in found and found[key] != stored:
+        key, plain = squeezed(str(name)), plain_keys(each, depth + 1, strict=strict)
+        if strict and key in found and found[key] != plain:
             raise Unread(f"A JSON object of your answer says two different things under `{str(name)[:60]}`.")
-        found[key] = stored
+        found[key] = plain
     return found
 
 

@@ -225,11 +225,11 @@ def _name(plan: Plan, number: int) -> str | None:
     return plan.phases[number - 1].name if number <= len(plan.phases) else None
 
 
-def _ids(plan: Plan, number: int, stored: dict[str, Task]) -> list[str]:
+def _ids(plan: Plan, number: int, tasks: dict[str, Task]) -> list[str]:
     """The tasks of a phase that the merged plan keeps, in this plan's order."""
     if number > len(plan.phases):
         return []
-    return [task.id for task in plan.phase(number).tasks if task.id in stored]
+    return [task.id for task in plan.phase(number).tasks if task.id in tasks]
 
 
 def _runs(ids: list[str], known: set[str]) -> dict[str, list[str]]:

@@ -229,8 +229,8 @@ def _dependency_problems(plan: Plan) -> Iterator[str]:
             elif numbers[other] > numbers[task.id]:
                 yield f"Task {task.id} depends on {other} of a later phase."
     if cycle := _cycle(plan):
-        rendered = cycle if len(cycle) <= _SHOWN_CYCLE else (*cycle[: _SHOWN_CYCLE - 2], "...", cycle[-1])
-        yield f"Task {cycle[0]}: the dependencies form a cycle: {' -> '.join(rendered)}."
+        printed = cycle if len(cycle) <= _SHOWN_CYCLE else (*cycle[: _SHOWN_CYCLE - 2], "...", cycle[-1])
+        yield f"Task {cycle[0]}: the dependencies form a cycle: {' -> '.join(printed)}."
 
 
 def _in_order(plan: Plan) -> bool:

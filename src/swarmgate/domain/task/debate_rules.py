@@ -176,5 +176,5 @@ def settled(verdict: Vote, tally: Tally, decided_by: Literal["synthesis", "major
     unheard = bool(tally.failed) and not tally.reject
     if verdict is Vote.REJECT:
         return None if unheard and decided_by == "majority" else Verdict.REJECTED
-    counted = decided_by == "synthesis" and bool(tally.approve) and not tally.failed
-    return Verdict.APPROVED if counted else None if unheard else Verdict.REJECTED
+    convincing = decided_by == "synthesis" and bool(tally.approve) and not tally.failed
+    return Verdict.APPROVED if convincing else None if unheard else Verdict.REJECTED

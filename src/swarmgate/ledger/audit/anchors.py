@@ -40,8 +40,8 @@ def anchors(ledger: Ledger, entries: Sequence[tuple[Entry, str]]) -> Check:
     audit = _Audit(ledger, entries, mark)
     missing = tuple(audit.missing(chain)) if audit.due else ()
     problems = (*audit.lost(), *audit.mismatches(chain), *(missing if audit.at_home else ()))
-    text = f"{len(chain.anchors)} anchors{f', the newest at line {audit.newest(chain)}' if chain.anchors else ''}"
-    return Check("anchors", text, problems, () if audit.at_home else missing)
+    summary = f"{len(chain.anchors)} anchors{f', the newest at line {audit.newest(chain)}' if chain.anchors else ''}"
+    return Check("anchors", summary, problems, () if audit.at_home else missing)
 
 
 @dataclass
@@ -97,16 +97,16 @@ class _Audit:
         before, ends = "", dict[str, str]()
         offset = 0
         for anchor, (seq, head) in zip(chain.anchors, positions(chain.anchors), strict=True):
-            text = f"anchor {anchor.commit[:12]}"
+            name = f"anchor {anchor.commit[:12]}"
             lines = anchor.data.splitlines(keepends=True) if anchor.data else []
             if anchor.parents != ((before,) if before else ()):
-                yield f"{text} does not follow the anchor before it"
+                yield f"{name} does not follow the anchor before it"
                 return
             if not lines or lines != self.lines[offset : offset + len(lines)]:
-                yield f"{text} holds other lines than the ledger behind line {offset}: one of them was changed"
+                yield f"{name} holds other lines than the ledger behind line {offset}: one of them was changed"
                 return
             if anchor.message.partition("\n")[0] != subject(seq, head):
-                yield f"{text} says {anchor.message.partition(chr(10))[0]!r:.120}, and ends in line {seq} {head[:12]}"
+                yield f"{name} says {anchor.message.partition(chr(10))[0]!r:.120}, and ends in line {seq} {head[:12]}"
             before, offset = anchor.commit, seq
             ends[str(self._goal_at(seq))] = anchor.commit
         if dict(chain.ends) != ends:

@@ -252,9 +252,9 @@ def _removed(text: str, edit: Remove) -> str:
     start = _line(text, edit.path)
     stops = (at for at in range(start + 1, len(lines) + 1) if _parses("".join(lines[start:at])))
     stop = next(stops)
-    reply = "".join(lines[start:stop])
-    marks = (match.start() for match in re.finditer("#", reply))
-    comment = next((reply[at:] for at in marks if _parses(reply[:at])), "")
+    removed = "".join(lines[start:stop])
+    marks = (match.start() for match in re.finditer("#", removed))
+    comment = next((removed[at:] for at in marks if _parses(removed[:at])), "")
     return "".join([*lines[:start], comment, *lines[stop:]])
 
 

@@ -34,10 +34,10 @@ class History:
                 continue
             records = tuple(state.task(task.id) for task in phase.tasks)
             used, debate = state.usage_by_phase.get(number), state.plan_debate
-            visible = (state.goals, phase, state.phase(number), records, used, debate)
-            if self._shown.get(number) != visible:
+            inputs = (state.goals, phase, state.phase(number), records, used, debate)
+            if self._shown.get(number) != inputs:
                 self._pages[number] = render_history(state, number, phase.name, tuple(phase.tasks))
-                self._shown[number] = visible
+                self._shown[number] = inputs
             yield f"phase-{number}.md", self._pages[number]
 
 

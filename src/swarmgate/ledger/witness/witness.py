@@ -106,13 +106,13 @@ class Witness:
     def _missing(self, mark: Mark | None, seq: int, head: str) -> str:
         if mark is None:
             return ""
-        existed = f"line {mark.seq} was recorded at {mark.time}"
+        noted = f"line {mark.seq} was recorded at {mark.time}"
         if seq and hash_of(self._file.line(1)) != mark.header.ledger:
-            return f"ledger.jsonl is not the ledger of this project any more: of that, {existed}."
+            return f"ledger.jsonl is not the ledger of this project any more: of that, {noted}."
         if seq < mark.seq and hash_of(self._file.line(mark.seq)) != mark.head:  # else a writer was at work meanwhile
             ends = f"ends at line {seq}" if seq else "is missing or empty"
             return (
-                f"ledger.jsonl {ends}, and {existed}: lines were lost (by a git stash, checkout or reset, or a backup)."
+                f"ledger.jsonl {ends}, and {noted}: lines were lost (by a git stash, checkout or reset, or a backup)."
             )
         if (head if seq == mark.seq else hash_of(self._file.line(mark.seq))) != mark.head:
             return f"ledger.jsonl holds another line {mark.seq} than the one that was recorded at {mark.time}."

@@ -87,14 +87,14 @@ class NewTests:
         async with together() as all_of_them:
             others = [all_of_them.start(self._runs.rewritten(Mode.PASS, group)) for group in groups]
             each = [await run for run in others]
-        stored = tuple(path for group, ran in zip(groups, each, strict=True) if ran.run.green for path in group)
+        passing = tuple(path for group, ran in zip(groups, each, strict=True) if ran.run.green for path in group)
         why = next((ran.run.reason for ran in each if not ran.run.green), "")
-        if stored or not why:
-            left_out = tuple(path for path in self._paths if path not in stored)
+        if passing or not why:
+            left_out = tuple(path for path in self._paths if path not in passing)
             if left_out:
                 message = f"not asked of {listed(left_out)}: where the code is written in other words it fails: {why}"
                 self._notes.append((Effect.NOTED, message))
-                self._tests = stored
+                self._tests = passing
             return None
         if self._runs.code.python:
             reason = f"the new tests fail where the code is only written in other words, so they prove nothing: {why}"

@@ -313,8 +313,8 @@ class _Contest:
             yield Account(Owner("debate"), limits, sum((*self._spent, *now), Usage()))
 
     def _tell(self, event: CouncilEvent) -> None:
-        if message := said(event):
-            self.ctx.tell(*message)
+        if progress := said(event):
+            self.ctx.tell(*progress)
         if isinstance(event, RoundStarted) and event.number > 1 and self.ctx.stop.requested:
             raise Stopped("Stopped between two rounds of a debate, as asked.", hint="Go on with: swarm run")
 

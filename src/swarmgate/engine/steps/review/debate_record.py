@@ -60,10 +60,10 @@ class OnRecord:
 
     def _keep(self, record: LoopRecord, newest: Frozen) -> None:
         ledger = self.ctx.ledger
-        stored = DebateKept(
+        event = DebateKept(
             task=self.task, attempt=self.attempt, debate=record.id, part=_part(newest), sha256=record.head
         )
-        ledger.append([stored], expect=ledger.state.seq)
+        ledger.append([event], expect=ledger.state.seq)
 
 
 def _part(newest: Frozen) -> str:

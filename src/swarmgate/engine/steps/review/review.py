@@ -146,13 +146,13 @@ async def review_tests(state: State, ctx: Context) -> list[Event]:
     task, _, attempt = current(state)
     work = submission(ctx, task, attempt)
     verdict = await reviewer.review_tests(ctx.agent("reviewer"), work, written=attempt.tests)
-    stored = verdict.model_dump_json(indent=1).encode()
+    content = verdict.model_dump_json(indent=1).encode()
     event = TestsReviewed(
         task=task.id,
         attempt=attempt.number,
         review=verdict,
         passed=verdict.approved,
-        evidence=ctx.evidence.write(task.id, attempt.number, TESTS_REVIEW, stored),
+        evidence=ctx.evidence.write(task.id, attempt.number, TESTS_REVIEW, content),
     )
     return [event] if verdict.approved else [event, rejection(task.id, attempt.number, Judge.REVIEWER, verdict)]
 
