@@ -160,15 +160,15 @@ def _texts(ctx: Context, tree: str, changed: Iterable[ChangedFile]) -> Text:
     return lambda path: contents()[path].decode("utf-8", "replace") if path in contents() else None
 
 
-def _tell(ctx: Context, role: str, step: str, found: list[Breach], quarantined: str) -> None:
+def _tell(ctx: Context, role: str, step: str, found: list[Breach], kept_in: str) -> None:
     """On record and on the display; what a test run or a build leaves behind everywhere is no breach of anything."""
     name = role.replace("_", " ")
     paths = ", ".join(each.path for each in found[:_TOLD])
     more = f" and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
-    ctx.tell("notice", f"the {name} changed what is not its to change; taken back into {quarantined}: {paths}{more}")
+    ctx.tell("notice", f"the {name} changed what is not its to change; taken back into {kept_in}: {paths}{more}")
     meant = [each for each in found if not is_output(each.path)]
     if meant:
-        detail = f"{len(meant)} taken back into {quarantined}: " + "; ".join(each.reason for each in meant[:_TOLD]) + more
+        detail = f"{len(meant)} taken back into {kept_in}: " + "; ".join(each.reason for each in meant[:_TOLD]) + more
         ctx.reports.append(
             GuardNote(rule=RULE, effect=Effect.REFUSED, detail=detail, role=role, step=step, count=len(meant))
         )
@@ -176,10 +176,10 @@ def _tell(ctx: Context, role: str, step: str, found: list[Breach], quarantined: 
 
 def sweep(ctx: Context, role: str) -> tuple[str, ...]:
     """Takes away the pipes, sockets and devices that the running step made, before git looks; gives their paths."""
-    found, quarantined = swept(ctx.folder, ctx.ledger.state.step_time)
+    found, kept_in = swept(ctx.folder, ctx.ledger.state.step_time)
     if found:
         more = f" and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
-        message = f"{len(found)} taken back into {quarantined}: {', '.join(found[:_TOLD])}{more}: nobody can read that"
+        message = f"{len(found)} taken back into {kept_in}: {', '.join(found[:_TOLD])}{more}: nobody can read that"
         ctx.reports.append(GuardNote(rule=RULE, effect=Effect.REFUSED, detail=message, role=role, count=len(found)))
         ctx.tell("notice", message)
     return found
