@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from swarmgate.domain.capabilities import Capabilities
     from swarmgate.domain.state.state import State
     from swarmgate.domain.usage import Usage
-    from swarmgate.ledger.councils.sessions import Beside, Session
+    from swarmgate.ledger.councils.sessions import Session, UnsettledUsage
     from swarmgate.ledger.ledger import Ledger
     from swarmgate.workspace.git.repository import Repository
     from swarmgate.workspace.sandbox.command_runner import CommandRunner
@@ -121,11 +121,11 @@ class Project:
 
         return used(by_record(self.folder).get(record, ()))
 
-    def beside(self, own: str) -> Beside:
+    def beside(self, own: str) -> UnsettledUsage:
         """What the other sessions used that the ledger does not count yet."""
-        from swarmgate.ledger.councils.sessions import Beside
+        from swarmgate.ledger.councils.sessions import UnsettledUsage
 
-        return Beside(self.folder, own=own)
+        return UnsettledUsage(self.folder, own=own)
 
     def probed(self) -> dict[str, Capabilities]:
         """What is known of models, by `provider/model`."""

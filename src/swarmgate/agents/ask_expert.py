@@ -33,7 +33,7 @@ class Answers(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ExpertAnswer:
     """What an expert answered, and the `provider/model` that spoke."""
 
     answer: str
@@ -45,7 +45,7 @@ class Expert:
     """Someone to ask. `ask` puts a domain and a question to the model; None: no model is configured for experts."""
 
     answers: Answers
-    ask: Callable[[str, str], Awaitable[Said]] | None = None
+    ask: Callable[[str, str], Awaitable[ExpertAnswer]] | None = None
 
 
 class Consultation:

@@ -83,7 +83,7 @@ async def _judged(
     gates = ctx.config.gates
 
     def report(result: GateResult) -> None:
-        ctx.tell("gate", row(result).text.rstrip())
+        ctx.notify("gate", row(result).text.rstrip())
 
     return await run_pipeline(
         definitions,

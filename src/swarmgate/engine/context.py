@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from swarmgate.agents.authority.authority import RULE, Authority, right_of
-from swarmgate.agents.briefs.house_rules import CommittedRules, HouseRules, told
+from swarmgate.agents.briefs.house_rules import CommittedRules, HouseRules, summary
 from swarmgate.agents.briefs.prior_knowledge import Background, background
 from swarmgate.agents.context import AgentContext
 from swarmgate.automation.suite_command import rules_of
@@ -35,7 +35,7 @@ from swarmgate.engine.run_limits import WorkClock
 from swarmgate.errors import HeadMoved
 from swarmgate.gates.sensitivity.definition import Sensitivity
 from swarmgate.ledger.context import guidance
-from swarmgate.ledger.councils.sessions import Beside
+from swarmgate.ledger.councils.sessions import UnsettledUsage
 from swarmgate.ledger.evidence.evidence import EvidenceStore
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
@@ -150,7 +150,7 @@ class Context:
         found = self._rules.at(attempt.base if attempt and attempt.base else self.repository.head(), files)
         if news := [each for each in found if (each.path, each.blob) not in self._told]:
             self._told.update((each.path, each.blob) for each in news)
-            self.tell("notice", f"agents are told what the project says: {told(news)}")
+            self.notify("notice", f"agents are told what the project says: {summary(news)}")
         return found
 
     @cached_property
@@ -213,7 +213,7 @@ class Context:
         files = self.repository.list_tree(self.repository.snapshot())
         return detect(self.repository.root, files).test_command
 
-    def tell(self, kind: str, text: str, *, step: str = "", until: str = "") -> None:
+    def notify(self, kind: str, text: str, *, step: str = "", until: str = "") -> None:
         """Tells the listener; `until` is when a wait ends."""
         state = self.ledger.state
         attempt = state.task(state.open).running if state.open else None
@@ -248,8 +248,8 @@ class Context:
         )
 
     @cached_property
-    def _beside(self) -> Beside:
-        return Beside(self.folder)
+    def _beside(self) -> UnsettledUsage:
+        return UnsettledUsage(self.folder)
 
     def background(self, state: State, task: Task) -> Background:
         """What the work before has taught about a task: decisions, lessons, experts' answers as in context.md."""
@@ -324,7 +324,7 @@ class Context:
         name = self.repository.set_aside(history.commit(self.repository, here.commit), base)
         message = f"{message}. No sandbox keeps agents from that: set aside as {name}, and the files are judged"
         self.reports.append(GuardNote(rule=RULE, effect=Effect.WARNED, detail=message))
-        self.tell("notice", message)
+        self.notify("notice", message)
 
     def settle_tree(self, attempt: Attempt) -> None:
         """Before a judgement: the files are those that the last step left; what was changed since goes aside.
@@ -338,4 +338,4 @@ class Context:
         quarantine = self.folder.quarantine_folder("changed-meanwhile")
         paths = self.repository.restore(attempt.tree, quarantine=quarantine)
         where = f", kept in {self.folder.relative(quarantine)}" if quarantine.exists() else ""
-        self.tell("notice", f"files changed between two steps; brought back{where}: {', '.join(paths[:5])}")
+        self.notify("notice", f"files changed between two steps; brought back{where}: {', '.join(paths[:5])}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from swarmgate.agents.ask_expert import Expert, Said
+from swarmgate.agents.ask_expert import Expert, ExpertAnswer
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles import sme
 from swarmgate.config import Config
@@ -64,7 +64,7 @@ def expert(
     """The expert of a run. Its model is connected with the first question that context.md does not answer."""
     answers = KeptAnswers(ledger, report)
 
-    async def ask(domain: str, question: str) -> Said:
+    async def ask(domain: str, question: str) -> ExpertAnswer:
         task, phase = answers.place
         return await sme.consult(agent(sme.ROLE), domain=domain, question=question, task=task, phase=phase)
 

@@ -94,7 +94,7 @@ async def run_loop(ctx: Context) -> State:
                 continue
             if await preflight.passed(state):
                 continue  # it took its time: the user may have asked to stop
-            ctx.tell("step", describe_step(step, state), step=step)
+            ctx.notify("step", describe_step(step, state), step=step)
             between = False
             events = await _done(step, state, ctx, edits)
             between = True
@@ -118,7 +118,7 @@ async def _done(step: Step, state: State, ctx: Context, edits: PlanEdits) -> lis
     except HeadMoved as error:
         ended = head_moved(state, ctx.folder, ctx.repository, left=error.left)
         if not ended:  # the step is done anew
-            ctx.tell("notice", error.message)
+            ctx.notify("notice", error.message)
         return ended
     return events
 
@@ -126,15 +126,15 @@ async def _done(step: Step, state: State, ctx: Context, edits: PlanEdits) -> lis
 def _begin(ctx: Context) -> State:
     ctx.stop.clear()
     if message := notice(ctx.commands.sandbox):
-        ctx.tell("notice", message)
+        ctx.notify("notice", message)
     if message := own_rights.told(ctx.repository.root, ctx.commands.confinement.guarded):
-        ctx.tell("notice", message)
-    if not ctx.house_rules(()) and (lying := house_rules.lying(ctx.repository.root)):
-        ctx.tell("notice", f"{lying[0].path} is not committed: agents are told what is committed")
-    for mistyped in guidance.told(ctx.folder.context, ctx.folder.relative(ctx.folder.context)):
-        ctx.tell("notice", mistyped)
+        ctx.notify("notice", message)
+    if not ctx.house_rules(()) and (unread := house_rules.uncommitted(ctx.repository.root)):
+        ctx.notify("notice", f"{unread[0].path} is not committed: agents are told what is committed")
+    for mistyped in guidance.mistake_notices(ctx.folder.context, ctx.folder.relative(ctx.folder.context)):
+        ctx.notify("notice", mistyped)
     if message := _before_its_end(ctx.ledger.state):
-        ctx.tell("notice", message)
+        ctx.notify("notice", message)
     rules, budget = ctx.config.loop, ctx.config.budget
     events: list[Event] = []
     lost = TraceStore(ctx.folder, lambda: ctx.ledger.state.seq).unrecorded(ctx.ledger.state.usage_seq)
@@ -175,7 +175,7 @@ def _record(ctx: Context, events: list[Event]) -> State:
     ctx.evidence.recorded()
     for event in events:
         if text := describe(event):
-            ctx.tell("event", text)
+            ctx.notify("event", text)
     return state
 
 

@@ -163,7 +163,7 @@ class RunAgents:
         self._tell_model(event)
 
     def _tell_model(self, event: ModelEvent) -> None:
-        self.context.tell(event.kind, event.text, until=event.ends)
+        self.context.notify(event.kind, event.text, until=event.ends)
 
     def _tell_tool(self, use: ToolUse) -> None:
-        self.context.tell("tool", " ".join(filter(None, (f"{use.role}: {use.tool}", use.summary, use.problem))))
+        self.context.notify("tool", " ".join(filter(None, (f"{use.role}: {use.tool}", use.summary, use.problem))))

@@ -445,13 +445,13 @@ class Swarm:
                 require_branch(context)
             ledger.append(first, expect=ledger.state.seq, actor="user")
             self._told(ledger, head_moved(ledger.state, self.folder, repository))
-            self._interrupt, self._tell = lambda: setattr(context.stop, "asked", True), context.tell
+            self._interrupt, self._tell = lambda: setattr(context.stop, "asked", True), context.notify
             try:
-                with self.automation.beside_run(context.tell) as watcher, keys_withheld(config):
+                with self.automation.beside_run(context.notify) as watcher, keys_withheld(config):
                     with context.worked.running():
                         state = await run_loop(context)
                     hook_s, stop = config.automation.hook_s, context.stop
-                    await let_hooks_end(watcher, hook_s, tell=context.tell, asked=lambda: stop.requested)
+                    await let_hooks_end(watcher, hook_s, tell=context.notify, asked=lambda: stop.requested)
             finally:
                 self._interrupt = self._tell = None
                 for meter in context.meters.values():

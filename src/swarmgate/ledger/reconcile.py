@@ -14,7 +14,7 @@ from swarmgate.domain.plan.merge import changed, merge
 from swarmgate.domain.plan.plan import Plan
 from swarmgate.domain.state.state import State
 from swarmgate.errors import LedgerCorrupt
-from swarmgate.ledger.hand_edits.edits import Edit, edits, may_stand
+from swarmgate.ledger.hand_edits.edits import Edit, edits, refusals
 from swarmgate.ledger.hand_edits.quarantine import keep
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.views.edit_positions import about, in_json, in_markdown
@@ -124,7 +124,7 @@ def _decide(state: State, found: tuple[Edit, ...], *, interruptible: bool) -> _D
             for clash in merged.conflicts
         ]
         return _Decided(None, (), tuple(_clashing(edit, messages) for edit in legal), apart=True)
-    if combined := may_stand(state, merged.plan, interruptible=interruptible):
+    if combined := refusals(state, merged.plan, interruptible=interruptible):
         return _Decided(None, (), tuple(_clashing(edit, list(combined)) for edit in legal), apart=True)
     return _Decided(merged.plan, legal, left)
 

@@ -20,12 +20,12 @@ from swarmgate.errors import LedgerError, SwarmError
 from swarmgate.journal.chain import GENESIS
 from swarmgate.ledger.files.automation_log import AutomationLog, happening_of
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.ledger.files.rotating_lines import Look, ReadOn, looked
+from swarmgate.ledger.files.rotating_lines import FileStamp, ReadOn, stamp_of
 from swarmgate.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class FoldedEvent:
     """An event, and the fold of the ledger on both sides of it; one of automation moves nothing."""
 
     happening: Happening
@@ -44,7 +44,7 @@ class Polled:
         mended: whether the ledger is readable again.
     """
 
-    seen: tuple[Sight, ...] = ()
+    seen: tuple[FoldedEvent, ...] = ()
     trouble: str = ""
     mended: bool = False
 
@@ -71,7 +71,7 @@ class Tail:
         self._ledger: Ledger | None = None
         self._head = GENESIS
         self._begun = from_start
-        self._look: Look = None
+        self._look: FileStamp = None
         self._troubles: dict[str, str] = {}
         self._untold: list[str] = []
         if not from_start:
@@ -89,7 +89,7 @@ class Tail:
         message, self._untold = "; ".join(self._untold), []
         return Polled(seen, message, mended=before and not self._troubles)
 
-    def _read(self) -> tuple[Sight, ...]:
+    def _read(self) -> tuple[FoldedEvent, ...]:
         """Reads automation's events first, and shows them last: what they follow from is in the ledger by then."""
         lines: list[bytes] = []
         try:
@@ -98,7 +98,7 @@ class Tail:
             self._in_trouble("journal", f"{self._lines.path} cannot be read: {error.strerror or error}")
         else:
             self._troubles.pop("journal", None)
-        seen: list[Sight] = []
+        seen: list[FoldedEvent] = []
         try:
             seen += self._entries()
         except (SwarmError, OSError) as error:
@@ -107,7 +107,7 @@ class Tail:
             self._troubles.pop("ledger", None)
         for line in lines:
             if (happening := happening_of(line)) is not None:
-                seen.append(Sight(happening, self.state, self.state))
+                seen.append(FoldedEvent(happening, self.state, self.state))
             else:
                 self.unreadable += 1
         return tuple(seen)
@@ -124,14 +124,14 @@ class Tail:
 
     # --- the ledger ---
 
-    def _entries(self) -> list[Sight]:
+    def _entries(self) -> list[FoldedEvent]:
         """The new entries.
 
         Raises:
             LedgerError: the ledger is gone, or cannot be read.
             OSError: as above.
         """
-        look = looked(self._folder.ledger)
+        look = stamp_of(self._folder.ledger)
         if look == self._look and "ledger" in self._troubles:
             raise LedgerError(self._troubles["ledger"])
         if look == self._look and self._begun:
@@ -152,7 +152,7 @@ class Tail:
         self._begun = True
         return self._folded(ledger, (), ledger.state)
 
-    def _taken_up(self, ledger: Ledger) -> list[Sight]:
+    def _taken_up(self, ledger: Ledger) -> list[FoldedEvent]:
         """Goes on where the last entry stood, in a ledger that was read from its beginning."""
         if not self.state.seq:
             known, rest = True, [entry for entry, _ in ledger.entries()]
@@ -168,13 +168,13 @@ class Tail:
         )
         return self._folded(ledger, (), ledger.state)
 
-    def _folded(self, ledger: Ledger, entries: Iterable[Entry], state: State | None = None) -> list[Sight]:
+    def _folded(self, ledger: Ledger, entries: Iterable[Entry], state: State | None = None) -> list[FoldedEvent]:
         """Shows entries, each with the states around it; `state`: goes to that one instead."""
         sights = []
         here = self.state if state is None else state
         for entry in entries:
             before, here = here, fold(here, [entry])
-            sights.append(Sight(happening(entry), before, here))
+            sights.append(FoldedEvent(happening(entry), before, here))
         self._ledger, self._head, self.state = ledger, ledger.head, here
         return sights
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from swarmgate.agents.briefs.brief import Brief, Section
 from swarmgate.agents.briefs.house_rules import HouseRules, sections
-from swarmgate.agents.briefs.role_markers import HEADERS, SIGN, defused, restored, restored_values, shown
+from swarmgate.agents.briefs.role_markers import HEADERS, SIGN, defused, defused_result, restored, restored_values
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles.coder import code
 from swarmgate.domain.plan.plan import Task
@@ -58,7 +58,7 @@ def test_a_line_that_opens_a_message_is_none_after_any_line_break(line: str, sta
 )  # fmt: skip
 def test_ordinary_text_is_shown_as_it_is(text: str) -> None:
     assert defused(text) == text
-    assert shown(text) == text
+    assert defused_result(text) == text
 
 
 PIECES = st.sampled_from([*MARKERS, *LINES, *BREAKS, *HEADERS, SIGN, SIGN * 2, *"<|>[ :xHR"])
@@ -80,7 +80,7 @@ def test_values_are_restored_at_any_depth_and_nothing_else_is_touched() -> None:
 def test_a_large_result_costs_milliseconds() -> None:
     text = "x = [1, 2] < 3  # <b> ROLE\n" * 2000
     started = time.process_time()
-    shown(text)
+    defused_result(text)
     assert time.process_time() - started < 0.5  # a hundredth of a second on a quiet machine
 
 

@@ -111,7 +111,7 @@ class CommittedRules:
             self._known[commit, folder] = HouseRules(path, text, blobs[path]) if path else None
 
 
-def lying(root: Path) -> tuple[HouseRules, ...]:
+def uncommitted(root: Path) -> tuple[HouseRules, ...]:
     """That of the top as it lies in the work tree, for councils, which the user holds on what is there."""
     for name in NAMES:
         place = root / name
@@ -120,7 +120,7 @@ def lying(root: Path) -> tuple[HouseRules, ...]:
     return ()
 
 
-def told(rules: Sequence[HouseRules]) -> str:
+def summary(rules: Sequence[HouseRules]) -> str:
     """What was read, in one line."""
     return ", ".join(f"{one_line(each.path)} ({len(each.text):,} characters)" for each in rules)
 

@@ -68,7 +68,7 @@ def restored_values(value: Any) -> Any:
             return value
 
 
-def shown(result: str) -> str:
+def defused_result(result: str) -> str:
     """The result of a tool as a model is shown it: data, in which nothing marks a role or opens a header line."""
     text = defused(result)
     signs = len(text) - len(result)

@@ -55,7 +55,7 @@ def problem_of(reply: ModelReply, tools: tuple[Tool, ...]) -> str:
     return f"{_without_call(reply)}; only tool calls count here. {how}"
 
 
-def taken_back(reply: ModelReply, tools: tuple[Tool, ...], given: set[str]) -> str:
+def retraction(reply: ModelReply, tools: tuple[Tool, ...], given: set[str]) -> str:
     """Why words behind the call that ends the turn may take it back; empty when they do not.
 
     Calls that stand in text alone: behind a native one nothing can be said. A verdict is the last word. Any other end
@@ -94,8 +94,8 @@ def answers(reply: ModelReply, results: list[str], problem: str = "") -> tuple[M
     if not reply.tool_calls:
         text = cut(reply.text.strip(), _KEPT, " ...") or "(empty reply)"
         back = Message(role="assistant", content=text, opaque=reply.opaque, by=reply.model)
-        return back, Message(role="user", content=role_markers.shown(legible(problem)))
-    answered = zip(reply.tool_calls, map(role_markers.shown, map(legible, results)), strict=True)
+        return back, Message(role="user", content=role_markers.defused_result(legible(problem)))
+    answered = zip(reply.tool_calls, map(role_markers.defused_result, map(legible, results)), strict=True)
     return (
         Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls, opaque=reply.opaque, by=reply.model),
         *(Message(role="tool", tool_call_id=call.id, content=result) for call, result in answered),

@@ -11,10 +11,10 @@ from swarmgate.agents.briefs.brief import Brief, cut, one_line
 from swarmgate.agents.briefs.house_rules import sections
 from swarmgate.agents.context import AgentContext, ToolUse
 from swarmgate.agents.conversation.conversation import Talk, shortened
-from swarmgate.agents.conversation.replies import answers, cut_off, is_text, problem_of, taken_back, with_own_ids
+from swarmgate.agents.conversation.replies import answers, cut_off, is_text, problem_of, retraction, with_own_ids
 from swarmgate.agents.conversation.toolbox import Handler
 from swarmgate.agents.guards.breakers import Watch
-from swarmgate.agents.guards.unoffered_tools import Trespasses
+from swarmgate.agents.guards.unoffered_tools import UnofferedCalls
 from swarmgate.agents.tools.arguments import Arguments
 from swarmgate.agents.tools.tool_table import BadCall, Tool, offered, read_call
 from swarmgate.domain.guard import Effect, GuardNote, LiveTurn, Turn
@@ -87,7 +87,7 @@ async def take_turn(
     talk = Talk(system, text, tools, agent.limits.context_tokens)
     worked = WorkTime()
     watch = _watch(agent, brief, worked)
-    trespasses = Trespasses(brief, on_guard=agent.on_guard, self_coding=agent.self_coding())
+    trespasses = UnofferedCalls(brief, on_guard=agent.on_guard, self_coding=agent.self_coding())
     hands = _Hands(agent, brief, tools, work, endings, answer, watch, trespasses, worked)
     tripped = ""
     try:
@@ -208,7 +208,7 @@ class _Hands(Generic[T]):
     endings: Mapping[str, Callable[[Any], T]]
     answer: Callable[[str], T] | None
     watch: Watch
-    trespasses: Trespasses
+    trespasses: UnofferedCalls
     worked: WorkTime
     given: set[str] = field(default_factory=set)
 
@@ -219,7 +219,7 @@ class _Hands(Generic[T]):
                 return _Done(ending=(self.answer(reply.text.strip()),))
             except Refused as error:
                 return _Done(answers(reply, [], str(error)), refused=True, problem=str(error))
-        if problem := problem_of(reply, self.tools) or taken_back(reply, self.tools, self.given):
+        if problem := problem_of(reply, self.tools) or retraction(reply, self.tools, self.given):
             return _Done(answers(reply, [problem] * len(reply.tool_calls), problem), problem=problem)
         done, results = _Done[T](), list[str]()
         for call in reply.tool_calls:

@@ -25,7 +25,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from swarmgate.agents.guards.call_similarity import Seen, canonical, outcome, place, shown_lines, telling, words
+from swarmgate.agents.guards.call_similarity import (
+    RepeatCounter,
+    canonical,
+    line_repeats,
+    outcome,
+    place,
+    telling,
+    words,
+)
 from swarmgate.config.guards import Bounds
 from swarmgate.domain.guard import BreakerCount
 from swarmgate.errors import BreakerTripped
@@ -94,8 +102,8 @@ class Watch:
     _unusable: int = 0
     _refused: int = 0
     _changers: set[str] = field(default_factory=set)
-    _seen: Seen = field(default_factory=Seen)
-    _results: Seen = field(default_factory=Seen)
+    _seen: RepeatCounter = field(default_factory=RepeatCounter)
+    _results: RepeatCounter = field(default_factory=RepeatCounter)
     _came_to: dict[str, int] = field(default_factory=dict)
     _said: set[str] = field(default_factory=set)
     _writes: int = 0
@@ -231,7 +239,7 @@ class Watch:
         self._lines[path] = state, counts
         if len(self._lines) > _FILES:
             del self._lines[next(iter(self._lines))]
-        return shown_lines(counts, start, result)
+        return line_repeats(counts, start, result)
 
     def _judge_repeats(self, call: ToolCall, times: int, did: str, warning: str) -> str:
         self.repeats = max(self.repeats, times)

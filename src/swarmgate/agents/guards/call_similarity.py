@@ -28,7 +28,7 @@ _TIME = re.compile(r"\b\d+(?:\.\d+)? ?(?:s|ms|secs?|seconds?)\b|\b\d+:\d\d(?::\d
 """Durations: they differ between runs that come to the same."""
 
 
-class Seen:
+class RepeatCounter:
     """How often a key came up while a state stayed the same; bounded."""
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ def telling(result: str) -> bool:
     return len(_timeless(result)) >= _TELLING
 
 
-def shown_lines(counts: dict[int, int], start: int, result: str) -> int:
+def line_repeats(counts: dict[int, int], start: int, result: str) -> int:
     """Adds the lines that a `read_file` has shown to `counts`; how often at least half of them were shown by now."""
     numbers = range(start, start + max(len(result.splitlines()), 1))
     for number in numbers:

@@ -24,7 +24,7 @@ _WARNINGS = 2
 _TOLD = 200
 
 
-class Trespasses:
+class UnofferedCalls:
     """What one turn asked for and may not have.
 
     Args:

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 
-from swarmgate.agents.briefs.house_rules import everywhere, lying
+from swarmgate.agents.briefs.house_rules import everywhere, uncommitted
 from swarmgate.agents.context_factory import AgentContexts, memory_of
 from swarmgate.config import Config
 from swarmgate.domain.progress import Listener, Progress
@@ -108,7 +108,7 @@ async def opened(
                 budget=budget,
                 recorder=session,
                 memory=memory_of(project),
-                house_rules=everywhere(*lying(project.folder.root)),
+                house_rules=everywhere(*uncommitted(project.folder.root)),
                 limits=AccountLimits(longest_s=config.loop.wait_limit, on_event=tell),
                 on_event=tell,
             )

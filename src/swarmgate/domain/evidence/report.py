@@ -258,7 +258,7 @@ Written = Mapping[tuple[str, int, str], str]
 """SHA-256 of files of evidence by task, attempt and name."""
 
 
-def kept(written: Written, events: Iterable[Event]) -> list[EvidenceKept]:
+def unnamed_evidence(written: Written, events: Iterable[Event]) -> list[EvidenceKept]:
     """Puts on record what a step wrote and its own events do not name."""
     claims = (Claim(*claim, seq=0) for event in events for claim in _claims(event))
     named = {(claim.task, claim.attempt, claim.file): claim.sha256 for claim in claims}

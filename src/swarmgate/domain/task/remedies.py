@@ -128,7 +128,7 @@ def attack_files(record: TaskRecord) -> tuple[str, ...]:
     return tuple(dict.fromkeys(r.file for r in attacked.feedback if r.file)) if attacked else ()
 
 
-def taken_out(record: TaskRecord, stages: Iterable[Stage]) -> tuple[str, ...]:
+def removed_files(record: TaskRecord, stages: Iterable[Stage]) -> tuple[str, ...]:
     """The test files of an attack that leave the tree where these stages are overruled.
 
     All of them with the attack itself; with a run of the tests those that it failed by: the tests of an attack stay in
@@ -148,7 +148,7 @@ def override_means(record: TaskRecord) -> str:
     last = record.last
     if last is None:
         return ""
-    files = taken_out(record, {last.stage})
+    files = removed_files(record, {last.stage})
     verb = "is" if len(files) == 1 else "are"
     text = f"; {_listed(files)} {verb} taken out again, into the quarantine" if files else ""
     if last.stage.judge is not Judge.TESTS:

@@ -27,7 +27,7 @@ def fold(state: State, entries: Iterable[Entry]) -> State:
     for entry in entries:
         if entry.event.type == "run_started" and state.running:
             deaths = (*deaths, entry.seq)
-        state = LAWS[entry.event.type](state, entry.event, entry)
+        state = TRANSITIONS[entry.event.type](state, entry.event, entry)
         if not _is_beside(entry.event):
             began, deaths = (entry.seq, entry.time), ()
     if entry is None:
@@ -58,7 +58,7 @@ def _unchanged(state: State, _event: Any, _: Entry) -> State:
     return state
 
 
-LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
+TRANSITIONS: dict[str, Callable[[State, Any, Entry], State]] = {
     "project_initialised": planning.initialised,
     "goal_set": planning.goal_set,
     "questions_asked": planning.questions_asked,

@@ -60,7 +60,7 @@ def _begin(ctx: Context) -> None:
     left = ctx.ignored.begin(lambda: _rules(ctx))
     if left is not None and left.files:
         size = f"{left.size / 1_000_000:,.0f} MB"
-        ctx.tell("notice", f"{left.files:,} ignored files ({size}) are not copied before the work: they are too much")
+        ctx.notify("notice", f"{left.files:,} ignored files ({size}) are not copied before the work: they are too much")
 
 
 def _hand_over(ctx: Context, role: str, step: str) -> None:
@@ -81,6 +81,6 @@ def _rules(ctx: Context) -> str:
 def _tell(ctx: Context, rule: str, role: str, step: str, what: str, found: Sequence[str]) -> None:
     more = f" and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
     text = f"{what}: {', '.join(found[:_TOLD])}{more}"
-    ctx.tell("notice", text)
+    ctx.notify("notice", text)
     effect = Effect.REFUSED if rule == HIDDEN else Effect.WARNED
     ctx.reports.append(GuardNote(rule=rule, effect=effect, detail=text, role=role, step=step, count=len(found)))

@@ -41,11 +41,11 @@ class PhasePreflight:
         from swarmgate.automation.preflight.preflight import require  # noqa: PLC0415 - late: few steps need it
 
         message = f"preflight of phase {phase}" if whole else "looking at the test command"
-        self._ctx.tell("step", message, step="preflight")
+        self._ctx.notify("step", message, step="preflight")
         report = await require(self._context(phase), whole=whole)
         for check in report.checks:
             if check.problem:
-                self._ctx.tell("notice", f"preflight: {check.name}: {check.problem}")
+                self._ctx.notify("notice", f"preflight: {check.name}: {check.problem}")
         self._passed.add(phase)
         return True
 

@@ -69,7 +69,7 @@ class PlanEdits:
             while not (await asyncio.wait({working}, timeout=self._quiet_s))[0]:
                 if self._rests() and (message := await asyncio.to_thread(self._redefinition)):
                     self._cut = working.cancel()
-                    self._ctx.tell("notice", message)
+                    self._ctx.notify("notice", message)
         except BaseException:
             working.cancel()
             await asyncio.wait({working})
@@ -130,7 +130,7 @@ class PlanEdits:
         if not self._put_off and self._edited():
             self._put_off = True
             message = "an edit of the plan files waits for your next command: no sandbox keeps agents from making it"
-            self._ctx.tell("notice", message)
+            self._ctx.notify("notice", message)
 
     def _reconcile(self) -> None:
         ctx = self._ctx
@@ -142,9 +142,9 @@ class PlanEdits:
         if outcome.interrupted:
             stored = ctx.ledger.state.task(outcome.interrupted).attempts[-1].kept
             ended = f"the attempt at task {outcome.interrupted} ends: the definition of its task was changed by hand"
-            ctx.tell("notice", f"{ended}; its unfinished work is kept in {stored}" if stored else ended)
+            ctx.notify("notice", f"{ended}; its unfinished work is kept in {stored}" if stored else ended)
         for line in _told(outcome):
-            ctx.tell("notice", line)
+            ctx.notify("notice", line)
 
 
 def _told(outcome: Reconciliation) -> Iterator[str]:

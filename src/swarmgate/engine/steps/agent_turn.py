@@ -165,7 +165,7 @@ def _tell(ctx: Context, role: str, step: str, found: list[Breach], kept_in: str)
     name = role.replace("_", " ")
     paths = ", ".join(each.path for each in found[:_TOLD])
     more = f" and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
-    ctx.tell("notice", f"the {name} changed what is not its to change; taken back into {kept_in}: {paths}{more}")
+    ctx.notify("notice", f"the {name} changed what is not its to change; taken back into {kept_in}: {paths}{more}")
     meant = [each for each in found if not is_output(each.path)]
     if meant:
         detail = f"{len(meant)} taken back into {kept_in}: " + "; ".join(each.reason for each in meant[:_TOLD]) + more
@@ -181,7 +181,7 @@ def sweep(ctx: Context, role: str) -> tuple[str, ...]:
         more = f" and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
         message = f"{len(found)} taken back into {kept_in}: {', '.join(found[:_TOLD])}{more}: nobody can read that"
         ctx.reports.append(GuardNote(rule=RULE, effect=Effect.REFUSED, detail=message, role=role, count=len(found)))
-        ctx.tell("notice", message)
+        ctx.notify("notice", message)
     return found
 
 

@@ -156,7 +156,7 @@ def _meant(label: str) -> str:
     return next(iter(get_close_matches(label.lower(), _LABELS, cutoff=_NEAR)), "")
 
 
-def told(path: Path, location: str) -> tuple[str, ...]:
+def mistake_notices(path: Path, location: str) -> tuple[str, ...]:
     """The mistakes in a context.md, for people: `.swarm/context.md line 12: ...`; none where it cannot be read."""
     try:
         return tuple(f"{location} line {number}: {why}" for number, why in mistakes(_text(path)))

@@ -149,7 +149,7 @@ def used(sessions: Iterable[Session]) -> Usage:
     return sum((each.used() for each in sessions), Usage())
 
 
-class Beside:
+class UnsettledUsage:
     """What sessions used that the ledger does not count yet, seen anew as soon as one of them makes a call.
 
     Args:

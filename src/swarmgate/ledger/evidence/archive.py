@@ -52,7 +52,7 @@ class ArchiveIndex(Frozen):
     files: tuple[ArchivedFile, ...]
 
 
-class Kept(NamedTuple):
+class ArchivedPiece(NamedTuple):
     """Where an archived file is: the archive's path from the repository, and why it proves nothing; empty: it does."""
 
     archive: str
@@ -67,7 +67,7 @@ class Archives:
         self.place = folder.history / "evidence-archive"
         self._held: dict[str, Mapping[str, str]] = {}
 
-    def find(self, path: str, *, digest: str = "", goal: int = 0) -> Kept | None:
+    def find(self, path: str, *, digest: str = "", goal: int = 0) -> ArchivedPiece | None:
         """Looks a pruned file up; None: no archive has it.
 
         Args:
@@ -86,10 +86,10 @@ class Archives:
             location = self._folder.relative(self.place / archive)
             held = self._content(archive).get(path)
             if held is not None and held == (digest or file.sha256):
-                return Kept(location, "")
+                return ArchivedPiece(location, "")
             what = f"holds another {path} than was recorded" if held else f"does not hold {path} any more"
             problem = problem or f"{location} {what}"
-        return Kept(self._folder.relative(self.place / entries[-1][0]), problem) if entries else None
+        return ArchivedPiece(self._folder.relative(self.place / entries[-1][0]), problem) if entries else None
 
     @cached_property
     def _indexes(self) -> tuple[ArchiveIndex, ...]:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.domain.events.event import Event, EvidenceKept, EvidenceSetAside
-from swarmgate.domain.evidence.report import FILES, Kind, Standing, kept
+from swarmgate.domain.evidence.report import FILES, Kind, Standing, unnamed_evidence
 from swarmgate.journal.disk_errors import writing
-from swarmgate.ledger.evidence.archive import Archives, Kept, read_plain
+from swarmgate.ledger.evidence.archive import ArchivedPiece, Archives, read_plain
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.files.folders import make
@@ -92,7 +92,7 @@ class EvidenceStore:
             LedgerWriteFailed: the disk refused to move it.
         """
         if events:
-            return kept(self._written, events)
+            return unnamed_evidence(self._written, events)
         attempts: dict[tuple[str, int], list[str]] = {}
         for task, attempt, name in self._written:
             attempts.setdefault((task, attempt), []).append(name)
@@ -164,7 +164,7 @@ class EvidenceStore:
             return Found(Standing.CHANGED, location, f"{location} was changed after it was recorded")
         return Found(Standing.PRESENT, location)
 
-    def _pruned(self, path: Path, digest: str, goal: int) -> Kept | None:
+    def _pruned(self, path: Path, digest: str, goal: int) -> ArchivedPiece | None:
         """Where the archive has a piece; one of an earlier goal may have been pruned while that was the present one."""
         earlier = self._folder.evidence / path.relative_to(self._home)
         places = dict.fromkeys(self._folder.relative(each) for each in ((path, earlier) if digest else (path,)))

@@ -28,7 +28,7 @@ _PATIENCE_S, _PAUSE_S = 2.0, 0.001
 _FIRST_SPAN = 8192
 """Bytes from the end that are searched first for the newest number."""
 
-Look = tuple[int, int, int] | None
+FileStamp = tuple[int, int, int] | None
 """What tells that a file changed: inode, size, and when it or its rights changed (ctime, ns). None: there is none."""
 
 
@@ -148,7 +148,7 @@ class ReadOn:
         self._offset = 0
         self._last = b""
         self._number = 0
-        self._look: Look = None
+        self._look: FileStamp = None
         for place in lines.places if not from_start else ():
             with contextlib.suppress(FileNotFoundError):
                 self._move(place.read_bytes(), 0)
@@ -161,7 +161,7 @@ class ReadOn:
         Raises:
             OSError: a file is there and cannot be read.
         """
-        look = looked(self._lines.path)
+        look = stamp_of(self._lines.path)
         if look == self._look:
             return []
         parts, found = self._added()  # files only move to later places, so none is missed while they rotate
@@ -201,7 +201,7 @@ class ReadOn:
         return end > 0
 
 
-def looked(path: Path) -> Look:
+def stamp_of(path: Path) -> FileStamp:
     """How a file looks now.
 
     Raises:

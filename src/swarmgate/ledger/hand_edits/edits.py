@@ -130,7 +130,7 @@ def foreign(ledger: Rendered) -> tuple[Edit, ...]:
     return tuple(found)
 
 
-def may_stand(state: State, plan: Plan, *, interruptible: bool) -> tuple[str, ...]:
+def refusals(state: State, plan: Plan, *, interruptible: bool) -> tuple[str, ...]:
     """Why a hand edit may not put a plan in the place of the present one; empty when it may."""
     judged = replace(state, open="") if interruptible else state
     found = list(plan_change_problems(judged, plan))
@@ -215,7 +215,7 @@ class _Reader:
             plan = merged.plan
         if plan == current:
             return None
-        if found := may_stand(self._ledger.state, plan, interruptible=self._interruptible):
+        if found := refusals(self._ledger.state, plan, interruptible=self._interruptible):
             return self._refused(touched, *self._placed(found))
         return Edit(self._name, self._data, plan, (), seq=seq, own=edited, changed=changed(current, plan))
 

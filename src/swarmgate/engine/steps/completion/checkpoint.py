@@ -6,7 +6,7 @@ from swarmgate.agents.roles import architect
 from swarmgate.domain.events.event import Event, PhaseClosed
 from swarmgate.domain.state.state import State
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.recovery import leftovers_put_away
+from swarmgate.engine.steps.recovery import quarantine_leftovers
 
 
 async def close_phase(state: State, ctx: Context) -> list[Event]:
@@ -20,7 +20,7 @@ async def close_phase(state: State, ctx: Context) -> list[Event]:
     number = state.current_phase
     phase = state.plan.phase(number)
     report = phase_report(state, number)
-    put_away = leftovers_put_away(state, ctx)
+    put_away = quarantine_leftovers(state, ctx)
     closing = await architect.close_phase(ctx.agent("architect"), phase=number, name=phase.name, report=report)
     closed = PhaseClosed(phase=number, summary=closing.summary, decisions=closing.decisions, lessons=closing.lessons)
     return [*put_away, closed]

@@ -68,7 +68,7 @@ def _tell_what_stands_on(ctx: Context, made: Commit, attempt: Attempt) -> None:
         return
     undone = {*ctx.repository.changes(made.tree, ctx.repository.head_tree()).paths} & {*ctx.change(attempt).paths}
     message = meanwhile(ctx.repository, made.id, head)
-    ctx.tell("notice", f"{message}; it changes files of the task: {', '.join(sorted(undone))}" if undone else message)
+    ctx.notify("notice", f"{message}; it changes files of the task: {', '.join(sorted(undone))}" if undone else message)
 
 
 async def _problem_of_hooked_tree(ctx: Context, made: Commit, attempt: Attempt) -> str:
@@ -83,7 +83,7 @@ async def _problem_of_hooked_tree(ctx: Context, made: Commit, attempt: Attempt) 
     as_before = ran.failures and set(ran.failures) <= set(attempt.failures)  # red by the user's own order
     if not ran.green and not as_before:
         return f"the result does not pass the tests: {ran.reason}"
-    ctx.tell("notice", f"a commit hook changed {', '.join(changed[:3])}; the result passed gates and tests again")
+    ctx.notify("notice", f"a commit hook changed {', '.join(changed[:3])}; the result passed gates and tests again")
     return ""
 
 

@@ -14,12 +14,12 @@ from swarmgate.domain.plan.plan import Plan, Task
 from swarmgate.domain.review.stage import Judge, Stage
 from swarmgate.domain.state.state import State, TaskRecord
 from swarmgate.domain.task.failure_patterns import EFFECTS, RULE, Observation, is_news, observe, stopping
-from swarmgate.domain.task.remedies import taken_out
+from swarmgate.domain.task.remedies import removed_files
 from swarmgate.domain.transitions.task import attempt_kind
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree
-from swarmgate.engine.steps.recovery import leftovers_put_away
+from swarmgate.engine.steps.recovery import quarantine_leftovers
 from swarmgate.engine.steps.testing.adversarial import RULE as ATTACK_RULE
 from swarmgate.errors import BreakerTripped, SelfCodingBlocked
 
@@ -43,7 +43,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
     record = state.task(task.id)
     events: list[Event] = []
     if not record.unfinished:
-        events = leftovers_put_away(state, ctx)
+        events = quarantine_leftovers(state, ctx)
         refuse_dirty_tree(ctx)
     observed = observe(record)
     events += [_noted(task.id, each) for each in observed if is_news(record, each)]
@@ -116,7 +116,7 @@ def _house_rules(ctx: Context, scope: Sequence[str]) -> dict[str, str]:
 
 def _attacks_put_away(ctx: Context, task_id: str, record: TaskRecord) -> list[GuardActed]:
     """Where the user overruled an attack: its test files leave the tree, or they would fail in every task to come."""
-    overruled = taken_out(record, record.overrides)
+    overruled = removed_files(record, record.overrides)
     if not overruled or record.last is None:
         return []
     base = ctx.repository.head_tree()

@@ -30,7 +30,7 @@ def refuse_dirty_tree(ctx: Context) -> None:
     if ctx.stash:
         _refuse_loss(ctx, paths)
         ctx.repository.stash("swarm: changes that were uncommitted before the run")
-        ctx.tell("notice", f"{len(paths)} uncommitted files were stashed; get them back with: git stash pop")
+        ctx.notify("notice", f"{len(paths)} uncommitted files were stashed; get them back with: git stash pop")
         return
     listed = "".join(f"\n  {path}" for path in paths[:_LISTED])
     if len(paths) > _LISTED:

@@ -139,5 +139,5 @@ async def estimate(state: State, ctx: Context) -> list[Event]:
     """The estimate goes on record; too small a budget stops nothing yet, the user may raise it at any time."""
     expected = phase_estimate(state)
     for text in shortfalls(state, expected, ctx.budgets()):
-        ctx.tell("notice", text)
+        ctx.notify("notice", text)
     return [expected]

@@ -16,11 +16,11 @@ from swarmgate.domain.review.evidence import Proof, TestRun
 from swarmgate.domain.review.stage import Judge
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof import line_coverage
-from swarmgate.engine.steps.proof.concurrent_runs import together
+from swarmgate.engine.steps.proof.concurrent_runs import run_group
 from swarmgate.engine.steps.proof.new_tests import DOES, TEST_THE_RESULT, UNKNOWN, NewTests, new_cases, new_tests
 from swarmgate.engine.steps.proof.objections import Answer, listed, objected
 from swarmgate.engine.steps.proof.proof_runs import Ran, Runs, differs, is_product_code
-from swarmgate.engine.steps.proof.uncollected_tests import ADVICE, told, uncollected_tests
+from swarmgate.engine.steps.proof.uncollected_tests import ADVICE, uncollected_tests, uncollected_text
 from swarmgate.gates.project.files import language_of
 from swarmgate.workspace.test_runs.runner_files import may_steer
 
@@ -74,10 +74,10 @@ async def prove(
     tests = tests or new_cases(ctx, change)
     if tests:
         answer = await NewTests(ctx, change, runs, tests, measured=measured).answer()
-        notes = [(Effect.NOTED, told([*lost.values()], runs.kind))] if lost else []
+        notes = [(Effect.NOTED, uncollected_text([*lost.values()], runs.kind))] if lost else []
         return answer.model_copy(update={"notes": (*answer.notes, *notes)})
     if lost:
-        return objected(Judge.UNPROVEN, told([*lost.values()], runs.kind), ADVICE)
+        return objected(Judge.UNPROVEN, uncollected_text([*lost.values()], runs.kind), ADVICE)
     return await _untested(ctx, change, runs, ran, attacks)
 
 
@@ -112,7 +112,7 @@ async def _tested_inside(runs: Runs, inside: tuple[str, ...]) -> Answer:
     if not any(each.path in inside and each.functions for each in runs.code.python):
         text = f"{UNKNOWN}they stand inside of the changed source, and cannot be run without it"
         return Answer(notes=((Effect.NOTED, text), *notes))
-    async with together() as all_of_them:
+    async with run_group() as all_of_them:
         others = {mode: all_of_them.start(runs.rewritten(mode, ())) for mode in runs.code.modes}
         replaced = {mode: await run for mode, run in others.items()}
     missed = [mode for mode, ran in replaced.items() if not _fails_inside(ran.run, inside)]

@@ -13,7 +13,7 @@ from swarmgate.engine.context import Context
 _T = TypeVar("_T")
 
 
-class Together:
+class RunGroup:
     """Runs that go at once."""
 
     def __init__(self) -> None:
@@ -27,9 +27,9 @@ class Together:
 
 
 @contextlib.asynccontextmanager
-async def together() -> AsyncIterator[Together]:
+async def run_group() -> AsyncIterator[RunGroup]:
     """Where runs go at once; those that nobody waits for any more, or that an error leaves behind, are ended."""
-    runs = Together()
+    runs = RunGroup()
     try:
         yield runs
     finally:
@@ -38,7 +38,7 @@ async def together() -> AsyncIterator[Together]:
         await asyncio.gather(*runs.tasks, return_exceptions=True)
 
 
-def at_once(ctx: Context) -> int:
+def concurrency(ctx: Context) -> int:
     """How many runs go at once: one a core, and one alone where they would share ports and temporary files."""
     if ctx.commands.sandbox.name == "none" or ctx.config.commands.network:
         return 1

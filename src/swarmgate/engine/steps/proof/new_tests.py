@@ -9,7 +9,7 @@ from swarmgate.domain.review.finding import Severity
 from swarmgate.domain.review.stage import Judge
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof import line_coverage
-from swarmgate.engine.steps.proof.concurrent_runs import together
+from swarmgate.engine.steps.proof.concurrent_runs import run_group
 from swarmgate.engine.steps.proof.objections import Answer, Objection, listed, objected
 from swarmgate.engine.steps.proof.proof_runs import TEST_FILE, Ran, Runs, differs, unchanged_tests
 from swarmgate.gates.source.behaviour import is_code
@@ -72,7 +72,7 @@ class NewTests:
     async def _asked(self) -> tuple[Ran, Ran, dict[Mode, Ran]]:
         """The tests over the old code, over the new, and over replaced bodies, at once."""
         runs, paths = self._runs, self._paths
-        async with together() as all_of_them:
+        async with run_group() as all_of_them:
             before = all_of_them.start(runs.before(paths))
             passing = all_of_them.start(runs.rewritten(Mode.PASS, paths))
             others = {mode: all_of_them.start(runs.rewritten(mode, paths)) for mode in self._modes}
@@ -84,7 +84,7 @@ class NewTests:
     async def _fit(self) -> Answer | None:
         """Goes on with the tests that pass over the rewritten code; the answer where none does."""
         groups: list[tuple[str, ...]] = [(path,) for path in self._paths] or [()]
-        async with together() as all_of_them:
+        async with run_group() as all_of_them:
             others = [all_of_them.start(self._runs.rewritten(Mode.PASS, group)) for group in groups]
             each = [await run for run in others]
         passing = tuple(path for group, ran in zip(groups, each, strict=True) if ran.run.green for path in group)
@@ -113,7 +113,7 @@ class NewTests:
             return ()  # what is new is defined on another system
         python = {probe for each in code.python for probe in each.functions}
         if python & passing.hits and not passing.called and not code.other:
-            async with together() as all_of_them:
+            async with run_group() as all_of_them:
                 others = {
                     mode: all_of_them.start(self._runs.rewritten(mode, self._paths, everywhere=True))
                     for mode in replaced

@@ -16,7 +16,7 @@ from swarmgate.domain.review.evidence import Remark, TestRun
 from swarmgate.domain.review.finding import Severity
 from swarmgate.domain.review.stage import Judge
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.proof.concurrent_runs import together
+from swarmgate.engine.steps.proof.concurrent_runs import run_group
 from swarmgate.engine.steps.proof.new_tests import fails
 from swarmgate.engine.steps.proof.objections import Objection, listed
 from swarmgate.engine.steps.proof.proof_runs import TEST_FILE, Ran, Runs, differs, is_of_tests
@@ -99,7 +99,7 @@ async def judged(
     """
     if not fails(old.run, runs.kind):
         return Old()
-    async with together() as both:
+    async with run_group() as both:
         again_run, base_run = both.start(runs.old(paths)), both.start(runs.base(paths))
         again, base = await again_run, await base_run
     if again.run.green:

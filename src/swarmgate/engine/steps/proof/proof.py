@@ -16,14 +16,14 @@ from swarmgate.domain.state.state import Attempt, TaskRecord
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof import change_proof, mutation, old_tests
-from swarmgate.engine.steps.proof.concurrent_runs import together
+from swarmgate.engine.steps.proof.concurrent_runs import run_group
 from swarmgate.engine.steps.proof.criteria import mapped
 from swarmgate.engine.steps.proof.new_tests import new_tests
 from swarmgate.engine.steps.proof.objections import Answer
 from swarmgate.engine.steps.proof.old_tests import Old
 from swarmgate.engine.steps.proof.proof_runs import Ran, Runs
 from swarmgate.engine.steps.proof.uncollected_tests import remarks as remarks_on
-from swarmgate.engine.steps.proof.uncollected_tests import told, uncollected_tests
+from swarmgate.engine.steps.proof.uncollected_tests import uncollected_tests, uncollected_text
 from swarmgate.gates.source import behaviour
 from swarmgate.ledger.evidence.evidence import BEFORE, MUTATION
 from swarmgate.workspace.test_runs.suite import runner_of, takes_paths
@@ -87,7 +87,7 @@ class _Trying:
             lost = uncollected_tests(self._ctx, self._change, self._ran)
             kind = runner_of(self._command, self._ctx.repository.root)
             remarks = [Remark(severity=Severity.HIGH, message=text, suggestion=_NAME_TESTS) for text in found.false]
-            why = f": {told(lost, kind)}" if lost else ""
+            why = f": {uncollected_text(lost, kind)}" if lost else ""
             return self._rejected(Judge.TEST_ENGINEER, found.false[0] + why, *remarks_on(lost, kind), *remarks[:_SHOWN])
         if found.unmapped and self._settings.unmapped == "block":
             remarks = [Remark(severity=Severity.HIGH, message=text) for text in found.unmapped]
@@ -167,7 +167,7 @@ class _Trying:
         if refactoring:
             ran, old = await of_before()
             return await of_new(ran), old
-        async with together() as both:
+        async with run_group() as both:
             new, before = both.start(of_new(None)), both.start(of_before())
             return await new, (await before)[1]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from swarmgate.domain.review.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.domain.review.evidence import TestRun
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.proof.concurrent_runs import at_once
+from swarmgate.engine.steps.proof.concurrent_runs import concurrency
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.source import behaviour
 from swarmgate.workspace.checkout.checkout import Checkout, Mixed
@@ -93,7 +93,7 @@ class Runs:
         self._limit = ctx.config.tests.timeout_s
         if self.kind in _INTERPRETED:
             self._limit = min(self._limit, _LEAST_S + _PATIENCE * ran.seconds)
-        self._lane = asyncio.Semaphore(at_once(ctx))
+        self._lane = asyncio.Semaphore(concurrency(ctx))
         self._name = instrumentation.probe_name()
 
     @cached_property

@@ -53,7 +53,7 @@ def _is_one_of(path: str, named: set[str]) -> bool:
     return False
 
 
-def told(lost: Sequence[Uncollected], runner: str) -> str:
+def uncollected_text(lost: Sequence[Uncollected], runner: str) -> str:
     """In one line."""
     more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
     return "; ".join(each.told(runner or "the test command") for each in lost[:_SHOWN]) + more
@@ -62,6 +62,6 @@ def told(lost: Sequence[Uncollected], runner: str) -> str:
 def remarks(lost: Sequence[Uncollected], runner: str) -> tuple[Remark, ...]:
     """For whoever works next."""
     return tuple(
-        Remark(severity=Severity.HIGH, message=told([each], runner), suggestion=ADVICE, file=each.path)
+        Remark(severity=Severity.HIGH, message=uncollected_text([each], runner), suggestion=ADVICE, file=each.path)
         for each in lost[:_SHOWN]
     )

@@ -113,7 +113,7 @@ class _Contest:
             review = await ordinary()
             return await self._debated(why, first=review) if review.approved else Judged(review)
         review = await ordinary()
-        self.ctx.tell("step", f"a first look by {challenger(self.ctx.config).model}: is a debate worth it?")
+        self.ctx.notify("step", f"a first look by {challenger(self.ctx.config).model}: is a debate worth it?")
         look = await first_look(
             self._voices.agent(challenger(self.ctx.config)),
             question=self.case.question,
@@ -256,7 +256,7 @@ class _Contest:
                 try:
                     record = self._store.load(debate_id)
                 except (LedgerError, CouncilRefused) as error:
-                    self.ctx.tell("notice", f"{error.message}; that debate counts for nothing")
+                    self.ctx.notify("notice", f"{error.message}; that debate counts for nothing")
                     continue
                 state, failed = record.standing.own, record.standing.status == "failed"
                 if state.debate.about == self._about and not (failed and not state.unreached):
@@ -314,7 +314,7 @@ class _Contest:
 
     def _tell(self, event: CouncilEvent) -> None:
         if progress := said(event):
-            self.ctx.tell(*progress)
+            self.ctx.notify(*progress)
         if isinstance(event, RoundStarted) and event.number > 1 and self.ctx.stop.requested:
             raise Stopped("Stopped between two rounds of a debate, as asked.", hint="Go on with: swarm run")
 

@@ -17,10 +17,10 @@ from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
 from swarmgate.engine.ignored_files import matters
 from swarmgate.engine.steps.agent_turn import after_turn
-from swarmgate.engine.steps.proof.concurrent_runs import at_once, together
+from swarmgate.engine.steps.proof.concurrent_runs import concurrency, run_group
 from swarmgate.engine.steps.proof.proof import Trial, try_tests
 from swarmgate.engine.steps.proof.proof_runs import TEST_FILE
-from swarmgate.engine.steps.proof.uncollected_tests import remarks, told, uncollected_tests
+from swarmgate.engine.steps.proof.uncollected_tests import remarks, uncollected_tests, uncollected_text
 from swarmgate.engine.steps.review.change_for_review import listed_patch
 from swarmgate.engine.steps.review.installed_packages import changed_packages
 from swarmgate.engine.steps.review.review import blocking, gates_rejection, rejection
@@ -153,9 +153,9 @@ async def measure(
     selected = tuple(path for path in new_tests if TEST_FILE.search(path))
     if not selected:
         return await run_suite(ctx, command, tree)
-    async with together() as runs:
+    async with run_group() as runs:
         new = runs.start(run_suite(ctx, command, tree, selected))
-        whole = runs.start(run_suite(ctx, command, tree)) if at_once(ctx) > 1 else None
+        whole = runs.start(run_suite(ctx, command, tree)) if concurrency(ctx) > 1 else None
         ran = await new
         if not ran.green and not goes_on(ran):
             return ran
@@ -166,7 +166,7 @@ def _failed(ctx: Context, task_id: str, attempt: Attempt, tree: str, ran: TestRu
     output = Remark(severity=Severity.HIGH, message=ran.output[-_OUTPUT_TAIL:] or ran.reason)
     lost = uncollected_tests(ctx, ctx.change(attempt, tree), ran)
     kind = runner_of(ctx.test_command(), ctx.repository.root)
-    reason = f"{told(lost, kind)}; {ran.reason}" if lost and not ran.ran else ran.reason
+    reason = f"{uncollected_text(lost, kind)}; {ran.reason}" if lost and not ran.ran else ran.reason
     feedback = (*remarks(lost, kind), output, *_missing(ctx))
     return AttemptRejected(task=task_id, attempt=attempt.number, stage=Judge.TESTS, reason=reason, feedback=feedback)
 
