@@ -121,7 +121,7 @@ class Project:
 
         return used(by_record(self.folder).get(record, ()))
 
-    def beside(self, own: str) -> UnsettledUsage:
+    def unsettled_usage(self, own: str) -> UnsettledUsage:
         """What the other sessions used that the ledger does not count yet."""
         from swarmgate.ledger.councils.sessions import UnsettledUsage
 

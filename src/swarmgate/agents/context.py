@@ -69,7 +69,7 @@ async def nothing_open() -> None:
 
 @dataclass(frozen=True)
 class AgentContext:
-    """The surroundings of one role's turns.
+    """The context of one role's turns.
 
     `house_rules` gives what the project itself tells agents about some files: it stands, fenced, in every brief.
     `commands` runs what `run_command` is asked for, confined; `allow_commands` are patterns of lines that run though

@@ -246,7 +246,7 @@ def _template(path: Path, body: str, front: FrontMatter) -> Template:
 @cache
 def _environment() -> Environment:
     from jinja2 import DictLoader, StrictUndefined  # noqa: PLC0415 - late: a tenth of a second
-    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - as above
+    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - late: a tenth of a second
 
     # Sandboxed: a prompt of `.swarm/prompts/` comes with the repository, which may be anybody's.
     return ImmutableSandboxedEnvironment(

@@ -31,7 +31,7 @@ from swarmgate.workspace.programs import shadowing
 def build(
     project: Project, *, repository: Repository, ledger: Ledger, stash: bool = False, waits: bool = False
 ) -> Context:
-    """The surroundings of one run. No model is connected before its role is first needed.
+    """Creates the context of one run. No model is connected before its role is first needed.
 
     Raises:
         ConfigError: what was measured of debates has to be known, and cannot be read.
@@ -63,7 +63,7 @@ def build(
         sensitivity=sensitive_code,
         agent_files=agent_files,
         start_up=shadowing.survey(repository.root),
-        voices=agents.voices,
+        debate_contexts=agents.debate_contexts,
         records=Shared(project).records,
         worth=debate_worth.read(folder) if "auto" in debaters.modes(config) else None,
         stop=StopFlag(folder.stop_request),

@@ -96,8 +96,8 @@ class Context:
     ends of limits; `waits` has these take as long as they take.
     `agent_files` is what belongs to agent programs, and so is nobody's to write; `start_up`, where modules that
     swarmgate's own Python would start with are nobody's to make.
-    `voices` gives those of a debate (`RunAgents.voices`), `records` is where debates are kept, `worth` what was
-    measured of their worth. `stash` allows uncommitted changes to be stashed instead of refused. `environ` is where
+    `debate_contexts` makes those of a debate, `records` is where debates are kept, `worth` what was measured of their
+    worth. `stash` allows uncommitted changes to be stashed instead of refused. `environ` is where
     keys stand.
     """
 
@@ -115,7 +115,7 @@ class Context:
     stop: StopFlag
     agent_files: AgentFiles
     start_up: StartUp
-    voices: Callable[[int, Callable[[], Iterable[Account]]], Voices]
+    debate_contexts: Callable[[int, Callable[[], Iterable[Account]]], Voices]
     records: Records
     worth: DebateWorth | None = None
     listener: Listener = silent
@@ -136,7 +136,7 @@ class Context:
         return IgnoredFiles(self.repository, self.folder)
 
     @cached_property
-    def _told(self) -> set[tuple[str, str]]:
+    def _announced_rules(self) -> set[tuple[str, str]]:
         """The instructions of the project that the user knows of, by their paths and the ids of their contents."""
         return set()
 
@@ -148,8 +148,8 @@ class Context:
         """What the project tells agents about some files, as committed where the running attempt builds on."""
         attempt = self.ledger.state.task(self.ledger.state.open).running
         found = self._rules.at(attempt.base if attempt and attempt.base else self.repository.head(), files)
-        if news := [each for each in found if (each.path, each.blob) not in self._told]:
-            self._told.update((each.path, each.blob) for each in news)
+        if news := [each for each in found if (each.path, each.blob) not in self._announced_rules]:
+            self._announced_rules.update((each.path, each.blob) for each in news)
             self.notify("notice", f"agents are told what the project says: {summary(news)}")
         return found
 
@@ -244,11 +244,12 @@ class Context:
         state = self.ledger.state
         found = accounts(state, worked_on(state), self.pending)
         return tuple(
-            replace(each, spent=each.spent + self._beside.due) if each.owner == PROJECT else each for each in found
+            replace(each, spent=each.spent + self._unsettled_usage.due) if each.owner == PROJECT else each
+            for each in found
         )
 
     @cached_property
-    def _beside(self) -> UnsettledUsage:
+    def _unsettled_usage(self) -> UnsettledUsage:
         return UnsettledUsage(self.folder)
 
     def background(self, state: State, task: Task) -> Background:

@@ -89,7 +89,7 @@ async def run_loop(ctx: Context) -> State:
         while step := next_step(state):
             if ctx.stop.requested:
                 raise Stopped("Stopped at a safe point, as asked.", hint="Go on with: swarm run")
-            if found := history.look(state, step):
+            if found := history.check(state, step):
                 state = _record(ctx, found)
                 continue
             if await preflight.passed(state):
@@ -98,7 +98,7 @@ async def run_loop(ctx: Context) -> State:
             between = False
             events = await _done(step, state, ctx, edits)
             between = True
-            left = ctx.evidence.taken(events)
+            left = ctx.evidence.unrecorded(events)
             state = _record(ctx, [*ctx.drain_reports(state), *events, *left, *ctx.drain_usage(state)])
             state = _record(ctx, await edits.take_in(state))
     except BaseException as error:
@@ -185,7 +185,7 @@ def _pause(ctx: Context, error: BaseException, *, between: bool) -> None:
     One that was stopped while it waited for a model goes on with the next run: nothing of it was cut short.
 
     Args:
-        ctx: the surroundings.
+        ctx: the context of the run.
         error: what ends it.
         between: whether no step was under way.
 
@@ -194,7 +194,7 @@ def _pause(ctx: Context, error: BaseException, *, between: bool) -> None:
     """
     ctx.ledger.require()
     state = ctx.ledger.state
-    events: list[Event] = [*ctx.drain_reports(state), *ctx.evidence.taken([]), *ctx.drain_usage(state)]
+    events: list[Event] = [*ctx.drain_reports(state), *ctx.evidence.unrecorded([]), *ctx.drain_usage(state)]
     attempt = state.task(state.open).running
     at_once = isinstance(error, (KeyboardInterrupt, asyncio.CancelledError))
     if at_once and attempt is not None and attempt.state is not TaskState.TESTS_RUN:

@@ -95,7 +95,7 @@ class Swarm:
             flags or {},
         )
         self._interrupt: Callable[[], None] | None = None
-        self._tell: Callable[[str, str], None] | None = None
+        self._notify: Callable[[str, str], None] | None = None
 
     @property
     def folder(self) -> SwarmFolder:
@@ -208,8 +208,8 @@ class Swarm:
 
     def notice(self, text: str) -> None:
         """Tells the listener something that the user should know, with clock and usage of the run that is on."""
-        if self._tell is not None:
-            self._tell("notice", text)
+        if self._notify is not None:
+            self._notify("notice", text)
         else:
             self.project.notice(text)
 
@@ -434,7 +434,7 @@ class Swarm:
             repository.locks.tell = self.notice
             repository.locks.recover()
             removed = repository.locks.drain()
-            self._told(ledger, [LocksRemoved(locks=each.locks, command=each.command) for each in removed])
+            self._record(ledger, [LocksRemoved(locks=each.locks, command=each.command) for each in removed])
             if not first and next_step(ledger.state) is None:
                 return outcome_of(ledger.state)
             context = build(self.project, repository=repository, ledger=ledger, stash=stash, waits=waits)
@@ -444,8 +444,8 @@ class Swarm:
             if needs_tree or ledger.state.open:
                 require_branch(context)
             ledger.append(first, expect=ledger.state.seq, actor="user")
-            self._told(ledger, head_moved(ledger.state, self.folder, repository))
-            self._interrupt, self._tell = lambda: setattr(context.stop, "asked", True), context.notify
+            self._record(ledger, head_moved(ledger.state, self.folder, repository))
+            self._interrupt, self._notify = lambda: setattr(context.stop, "asked", True), context.notify
             try:
                 with self.automation.beside_run(context.notify) as watcher, keys_withheld(config):
                     with context.worked.running():
@@ -453,12 +453,12 @@ class Swarm:
                     hook_s, stop = config.automation.hook_s, context.stop
                     await let_hooks_end(watcher, hook_s, tell=context.notify, asked=lambda: stop.requested)
             finally:
-                self._interrupt = self._tell = None
+                self._interrupt = self._notify = None
                 for meter in context.meters.values():
                     await meter.aclose()
         return outcome_of(state)
 
-    def _told(self, ledger: Ledger, events: Sequence[Event]) -> None:
+    def _record(self, ledger: Ledger, events: Sequence[Event]) -> None:
         """Records what was found before the work begins, and says so."""
         from swarmgate.ledger.describe import describe
 

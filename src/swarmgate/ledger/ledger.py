@@ -76,7 +76,7 @@ class Ledger:
         """The ledger as it is now, for looking only; a torn last line is left alone.
 
         Raises:
-            LedgerCorrupt: a line does not fit the chain, or holds what the laws forbid.
+            LedgerCorrupt: a line does not fit the chain, or holds an illegal event.
         """
         return cls(folder)
 
@@ -171,7 +171,7 @@ class Ledger:
     def append(self, events: Sequence[Event], *, expect: int, actor: str = "swarmgate") -> State:
         """Records events, brings the projections up to date and returns the new state.
 
-        The laws judge first, so an illegal event leaves no trace; then one write, one fsync.
+        The events are folded first, so an illegal one leaves no trace; then one write, one fsync.
 
         Args:
             events: what happened, in order; they are recorded together.
@@ -180,7 +180,7 @@ class Ledger:
 
         Raises:
             StaleWriter: the ledger is not at `expect`, or the file grew behind this writer's back.
-            IllegalMove: the laws forbid an event.
+            IllegalMove: an event does not fit the state.
             LedgerWriteFailed: the disk refused; the file is as before.
             LedgerError: the events are recorded, and what is derived from them could not be written.
         """
@@ -268,8 +268,8 @@ class Ledger:
 
     def _keep_foreign(self) -> None:
         """Before the first plan is written: what lies there that is not of swarmgate goes to the quarantine."""
-        from swarmgate.ledger.hand_edits.edits import foreign  # noqa: PLC0415 - as above
-        from swarmgate.ledger.hand_edits.quarantine import keep  # noqa: PLC0415 - as above
+        from swarmgate.ledger.hand_edits.edits import foreign  # noqa: PLC0415 - for start-up: a reader needs none
+        from swarmgate.ledger.hand_edits.quarantine import keep  # noqa: PLC0415 - for start-up: a reader needs none
 
         if refused := keep(self.folder, self.projector, foreign(self)):
             self._record(refused, self.state.seq, "swarmgate")

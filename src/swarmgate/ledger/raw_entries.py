@@ -11,7 +11,7 @@ from swarmgate.ledger.ledger import Ledger
 
 
 def entries(folder: SwarmFolder, last: int | None = None) -> list[Entry]:
-    """Every entry in order, or the newest alone; each checked against the line before. Laws are not asked.
+    """Every entry in order, or the newest alone; each checked against the line before. No transition is applied.
 
     Args:
         folder: the project's.

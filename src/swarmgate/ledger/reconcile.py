@@ -21,7 +21,7 @@ from swarmgate.ledger.views.edit_positions import about, in_json, in_markdown
 
 __all__ = ["Edit", "Interrupt", "Reconciliation", "edits", "reconcile"]
 
-_TOLD = 20
+_LISTED = 20
 """As many conflicts are told."""
 
 _CHOOSE = (
@@ -90,7 +90,7 @@ def reconcile(ledger: Ledger, *, author: str, interrupt: Interrupt | None = None
         for edit in decided.taken:
             if edit.own is not None:
                 ledger.projector.saves.remember(edit.source, edit.data, edit.seq, edit.own)
-    if refused and not _told_last(ledger, refused):
+    if refused and not _reported_last(ledger, refused):
         ledger.append(refused, expect=ledger.state.seq)
     elif refused or (missing and decided.plan is None):
         ledger.project()
@@ -133,12 +133,12 @@ def _clashing(edit: Edit, messages: list[str]) -> Edit:
     text = edit.data.decode("utf-8")
     look = in_markdown if edit.source.endswith(".md") else in_json
     placed = [
-        f"{edit.source}{f' line {n}' if (n := look(text, about(each))) else ''}: {each}" for each in messages[:_TOLD]
+        f"{edit.source}{f' line {n}' if (n := look(text, about(each))) else ''}: {each}" for each in messages[:_LISTED]
     ]
     return Edit(edit.source, edit.data, None, (*placed, _CHOOSE), changed=edit.changed)
 
 
-def _told_last(ledger: Ledger, refused: tuple[EditRefused, ...]) -> bool:
+def _reported_last(ledger: Ledger, refused: tuple[EditRefused, ...]) -> bool:
     """Whether the ledger ends in these very refusals: then they are no news."""
     last = [(event.source, event.kept) for event in ledger.last(len(refused)) if isinstance(event, EditRefused)]
     return last == [(event.source, event.kept) for event in refused]

@@ -73,7 +73,7 @@ class Tail:
         self._begun = from_start
         self._look: FileStamp = None
         self._troubles: dict[str, str] = {}
-        self._untold: list[str] = []
+        self._unreported: list[str] = []
         if not from_start:
             self._read()
 
@@ -86,7 +86,7 @@ class Tail:
         """What was added since the last poll. Raises nothing for what is wrong with the files."""
         before = bool(self._troubles)
         seen = self._read()
-        message, self._untold = "; ".join(self._untold), []
+        message, self._unreported = "; ".join(self._unreported), []
         return Polled(seen, message, mended=before and not self._troubles)
 
     def _read(self) -> tuple[FoldedEvent, ...]:
@@ -114,7 +114,7 @@ class Tail:
 
     def _in_trouble(self, file: str, why: str) -> None:
         if file not in self._troubles:
-            self._untold.append(why)
+            self._unreported.append(why)
         self._troubles[file] = why
 
     def _added(self) -> list[bytes]:
@@ -129,7 +129,7 @@ class Tail:
 
         Raises:
             LedgerError: the ledger is gone, or cannot be read.
-            OSError: as above.
+            OSError: its state on the disk cannot be read.
         """
         look = stamp_of(self._folder.ledger)
         if look == self._look and "ledger" in self._troubles:
@@ -163,7 +163,7 @@ class Tail:
         rest = [entry for entry in rest if entry.seq <= ledger.state.seq]
         if known:
             return self._folded(ledger, rest)
-        self._untold.append(
+        self._unreported.append(
             f"{self._folder.ledger} was replaced by another, or by an older one; what it holds is not told."
         )
         return self._folded(ledger, (), ledger.state)

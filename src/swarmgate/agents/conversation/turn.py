@@ -28,7 +28,7 @@ T = TypeVar("T")
 _OUTSIDE = ("delegate", "consult", "debate", "first_look", "synthesize")
 """Steps that name an attempt and do not end it: before it begins, and beside it."""
 
-_TOLD = 500
+_LENGTH = 500
 """Characters of a note about repeated calls."""
 
 _READ_ON = {
@@ -87,8 +87,8 @@ async def take_turn(
     talk = Talk(system, text, tools, agent.limits.context_tokens)
     worked = WorkTime()
     watch = _watch(agent, brief, worked)
-    trespasses = UnofferedCalls(brief, on_guard=agent.on_guard, self_coding=agent.self_coding())
-    hands = _Hands(agent, brief, tools, work, endings, answer, watch, trespasses, worked)
+    unoffered = UnofferedCalls(brief, on_guard=agent.on_guard, self_coding=agent.self_coding())
+    hands = _Hands(agent, brief, tools, work, endings, answer, watch, unoffered, worked)
     tripped = ""
     try:
         return await _in_time(agent, brief, hands, talk, worked, inside)
@@ -141,7 +141,7 @@ async def _in_time(
 ) -> Ending[T]:
     """The turn under its wall time, which also ends a model call or a tool that hangs; no wait for a limit counts."""
     try:
-        async with worked.limited(agent.limits.bounds.wall_time_s, tell=hands.tell_counts):
+        async with worked.limited(agent.limits.bounds.wall_time_s, tell=hands.report_counts):
             return await _until_its_end(agent, brief, hands, hands.watch, talk, message)
     except TimeoutError:
         if worked.expired:
@@ -156,7 +156,7 @@ async def _until_its_end(
     while True:
         messages = talk.fitted()
         watch.before_reply(dropped=talk.dropped)
-        hands.tell_counts()
+        hands.report_counts()
         request = ModelRequest(
             messages=messages, tools=talk.specs, purpose=purpose, call_due=hands.answer is None, instructions=message
         )
@@ -183,7 +183,7 @@ def _noticed(agent: AgentContext, brief: Brief, reply: ModelReply, model: str) -
         message = f"{reply.halves} halves of characters in an answer of {model}: U+FFFD stands for each"
         agent.on_guard(GuardNote(rule="unicode", detail=message, **about))
     for each in reply.repaired:
-        agent.on_guard(GuardNote(rule="repaired", detail=cut(one_line(each), _TOLD, "..."), **about))
+        agent.on_guard(GuardNote(rule="repaired", detail=cut(one_line(each), _LENGTH, "..."), **about))
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class _Hands(Generic[T]):
     endings: Mapping[str, Callable[[Any], T]]
     answer: Callable[[str], T] | None
     watch: Watch
-    trespasses: UnofferedCalls
+    unoffered: UnofferedCalls
     worked: WorkTime
     given: set[str] = field(default_factory=set)
 
@@ -227,30 +227,30 @@ class _Hands(Generic[T]):
                 tool, arguments = read_call(call, self.tools)
                 if tool.ends:
                     ending = self.endings[tool.name](arguments)
-                    self._tell(call, _summary(arguments))
+                    self._report(call, _summary(arguments))
                     return replace(done, ending=(ending,))
                 result, failed = await self._use(call, tool.name, arguments)
                 results.append(result)
-                self._tell(call, _summary(arguments), result if failed else "")
+                self._report(call, _summary(arguments), result if failed else "")
                 done = replace(done, worked=True)
             except BadCall as error:
-                problem = self.trespasses.told(call, str(error))
+                problem = self.unoffered.refusal(call, str(error))
                 self.watch.bad_call(call, problem)
                 done = replace(done, problem=problem)
                 results.append(f"Error: {problem}")
-                self._tell(call, "", results[-1])
+                self._report(call, "", results[-1])
             except Refused as error:
                 self.watch.refused_call(call, str(error))
                 done = replace(done, refused=True, problem=str(error))
                 results.append(f"Refused: {error}")
-                self._tell(call, "", results[-1])
+                self._report(call, "", results[-1])
         return replace(done, messages=answers(reply, results))
 
-    def _tell(self, call: ToolCall, summary: str, problem: str = "") -> None:
+    def _report(self, call: ToolCall, summary: str, problem: str = "") -> None:
         name = cut(one_line(call.name), 80, "...")  # a model may call anything a tool
         self.agent.on_tool(ToolUse(self.brief.role, name, summary, cut(one_line(problem), 200, "...")))
 
-    def tell_counts(self) -> None:
+    def report_counts(self) -> None:
         """Shows how far the breakers have come, for `swarm status` in another process."""
         brief, watch = self.brief, self.watch
         self.agent.on_count(
@@ -268,7 +268,7 @@ class _Hands(Generic[T]):
     async def _use(self, call: ToolCall, name: str, arguments: Arguments) -> tuple[str, bool]:
         """Run a working tool; its result, and whether it failed: what a model can mend is a result too."""
         warning = self.watch.before_call(call)
-        self.tell_counts()
+        self.report_counts()
         failed, refused_by = True, ""
         try:
             result = await self.work[name](arguments)
@@ -307,7 +307,7 @@ def _note(agent: AgentContext, brief: Brief, effect: Effect, detail: str, count:
 def _warned(agent: AgentContext, brief: Brief, watch: Watch) -> None:
     if watch.warned:
         message = "; ".join(f"{times} times {call}" for call, times in watch.warned.items())
-        _note(agent, brief, Effect.WARNED, f"repeats: {cut(message, _TOLD, '...')}", len(watch.warned))
+        _note(agent, brief, Effect.WARNED, f"repeats: {cut(message, _LENGTH, '...')}", len(watch.warned))
 
 
 def _replayed(agent: AgentContext, brief: Brief, watch: Watch) -> None:

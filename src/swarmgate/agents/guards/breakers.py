@@ -54,13 +54,13 @@ _ERRORS_OF = 4
 _FILES = 100
 """Files whose shown lines are counted; the ones read longest ago are forgotten first."""
 
-_TOLD = 5
+_LISTED = 5
 """As many of the last calls are told when a breaker trips."""
 
 _PROBLEM = 1_000
 """Characters of what was wrong with a reply that are told when a breaker trips."""
 
-_SHOWN = 160
+_LENGTH = 160
 """Characters of a call, and of its result, that are shown."""
 
 
@@ -110,7 +110,7 @@ class Watch:
     _commands: int = 0
     _lines: dict[str, tuple[object, dict[int, int]]] = field(default_factory=dict)
     _read: set[tuple[str, object, object]] = field(default_factory=set)
-    _last: deque[str] = field(default_factory=lambda: deque(maxlen=_TOLD))
+    _last: deque[str] = field(default_factory=lambda: deque(maxlen=_LISTED))
 
     def __post_init__(self) -> None:
         self._began = self.clock()
@@ -326,7 +326,7 @@ def _first_line(text: str) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+    return text if len(text) <= _LENGTH else text[:_LENGTH] + "..."
 
 
 def _nth(number: int) -> str:

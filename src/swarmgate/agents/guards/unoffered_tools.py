@@ -21,7 +21,7 @@ WRITING = frozenset({"write_file", "edit_file", "delete_file"})
 """The tools that change the project's files."""
 
 _WARNINGS = 2
-_TOLD = 200
+_LENGTH = 200
 
 
 class UnofferedCalls:
@@ -38,7 +38,7 @@ class UnofferedCalls:
         self._on_guard = on_guard
         self._self_coding = self_coding
 
-    def told(self, call: ToolCall, problem: str) -> str:
+    def refusal(self, call: ToolCall, problem: str) -> str:
         """What the model is told of a call that was not carried out for `problem`.
 
         Raises:
@@ -80,4 +80,4 @@ def _path(call: ToolCall) -> str:
         path = loaded(call.arguments).get("path")
     except (ValueError, AttributeError):
         return ""
-    return f" ({cut(one_line(path), _TOLD, '...')})" if isinstance(path, str) and path.strip() else ""
+    return f" ({cut(one_line(path), _LENGTH, '...')})" if isinstance(path, str) and path.strip() else ""

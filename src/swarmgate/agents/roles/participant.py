@@ -84,7 +84,7 @@ class AskedOnceMore(Generic[T]):
         """What an answer of any kind comes to by `take`, under the same bound.
 
         Raises:
-            Refused, NoUsableReply: as above.
+            Refused, NoUsableReply: no usable answer within the bound.
         """
         try:
             return take(given)

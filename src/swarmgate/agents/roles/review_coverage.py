@@ -15,7 +15,7 @@ from swarmgate.domain.review.change import ChangedFile
 from swarmgate.errors import FileProblem
 
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
-_TOLD = 5
+_LISTED = 5
 """Files that are named where something was not seen."""
 _MATCH = re.compile(r"(.*?):(\d+): (.*)", re.DOTALL)
 
@@ -149,8 +149,8 @@ class ShownChange:
         unseen = self.unseen
         if not unseen:
             return ""
-        places = [f"{each.path} (from part {self._at(each)} of {self._parts(each)} on)" for each in unseen[:_TOLD]]
-        more = f" and {len(unseen) - _TOLD} more" if len(unseen) > _TOLD else ""
+        places = [f"{each.path} (from part {self._at(each)} of {self._parts(each)} on)" for each in unseen[:_LISTED]]
+        more = f" and {len(unseen) - _LISTED} more" if len(unseen) > _LISTED else ""
         message = (
             "APPROVED speaks for the whole change, and not all of its code was shown to you. Not seen: "
             f"{', '.join(places)}{more}. Read it with read_change, then submit again. Here is what comes next:"

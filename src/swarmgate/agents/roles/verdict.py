@@ -14,7 +14,7 @@ from swarmgate.domain.review.finding import Severity
 _GRAVE = frozenset({Severity.CRITICAL, Severity.HIGH})
 """Who finds one of these does not approve."""
 
-_TOLD = 80
+_LENGTH = 80
 """Characters of a finding's message by which it is meant."""
 
 
@@ -83,7 +83,7 @@ def cited(
 
 def meant(finding: Remark) -> str:
     """The finding by the beginning of its message."""
-    return f'"{cut(one_line(finding.message), _TOLD, "...")}"'
+    return f'"{cut(one_line(finding.message), _LENGTH, "...")}"'
 
 
 def signed(ending: Ending[Review]) -> Review:

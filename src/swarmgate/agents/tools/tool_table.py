@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 
-_TOLD = 50
+_LISTED = 50
 """Errors in the arguments of one call that a model is told; more of them is noise."""
 
 
@@ -166,8 +166,8 @@ def read_call(call: ToolCall, tools: Sequence[Tool]) -> tuple[Tool, args.Argumen
 def sentences(error: ValidationError, raw: Any, model: type[args.Arguments]) -> list[str]:
     """What is wrong with arguments, each thing once; `raw` are they as they came."""
     errors = error.errors(include_url=False, include_input=False)
-    messages = dict.fromkeys(_sentence(each, raw, model) for each in errors[:_TOLD])
-    return [*messages, *([f"and {len(errors) - _TOLD} more"] if len(errors) > _TOLD else [])]
+    messages = dict.fromkeys(_sentence(each, raw, model) for each in errors[:_LISTED])
+    return [*messages, *([f"and {len(errors) - _LISTED} more"] if len(errors) > _LISTED else [])]
 
 
 def schema(model: type[args.Arguments]) -> dict[str, Any]:

@@ -85,7 +85,7 @@ async def opened(
     try:
         with session.held():
             locked = True
-            beside, before = project.beside(own=name), session.used()
+            beside, before = project.unsettled_usage(own=name), session.used()
             due = session.due(project.ledger())
             uncounted = due.usage if due else Usage()
             budget = Budget(

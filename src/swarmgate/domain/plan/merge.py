@@ -17,7 +17,7 @@ from swarmgate.domain.plan.plan import Phase, Plan, Task, id_key
 
 _Value = TypeVar("_Value")
 
-_SHOWN = 120
+_LENGTH = 120
 """As many characters of what a side wants are shown."""
 
 
@@ -249,4 +249,4 @@ def _shown(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         value = list(value)
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return text if len(text) <= _LENGTH else f"{text[:_LENGTH]}..."

@@ -49,7 +49,7 @@ class Account:
     spent: Usage
 
     @property
-    def whose(self) -> str:
+    def owner_text(self) -> str:
         """Whose it is, in words: `this run`, `phase 2`, `task 2.1`; empty: the project's."""
         match self.owner.kind:
             case "project":
@@ -66,7 +66,7 @@ class Account:
     @property
     def name(self) -> str:
         """What it is called: `the budget of task 2.1`."""
-        return f"the budget of {self.whose}" if self.whose else "the budget"
+        return f"the budget of {self.owner_text}" if self.owner_text else "the budget"
 
     @property
     def section(self) -> str:
@@ -90,7 +90,7 @@ class Account:
             yield Measure("seconds", spent.seconds, limits.seconds)
 
     @property
-    def way_on(self) -> str:
+    def next_action(self) -> str:
         """What the user can do when it is used up, `{key}` being the measure."""
         raised = f"raise `{{key}}` in [{self.section}] of .swarm/config.toml, then `swarm run`"
         if self.owner.kind == "run":

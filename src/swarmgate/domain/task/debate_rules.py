@@ -65,7 +65,7 @@ class DebateWorth(Frozen):
         datetime.fromisoformat(self.date)  # its ValueError says what is wrong
         return self
 
-    def told(self, voices: Sequence[str]) -> str:
+    def description(self, voices: Sequence[str]) -> str:
         """Why debates are deferred, in one line; it counts for other `voices` (their models) too, and says so."""
         low, high = self.interval
         others = [each for each in dict.fromkeys(voices) if each not in self.models]

@@ -1,6 +1,6 @@
 """Transitions of planning, run and checkpoint events: state changes and legality.
 
-Each law is a function `(state, event, entry) -> state`; `fold` looks it up by the event's type.
+Each transition is a function `(state, event, entry) -> state`; `fold` looks it up by the event's type.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Transitions of task events: how each changes an attempt, and when it is illegal.
 
-Each law is a function `(state, event, entry) -> state`; `fold` looks it up by the event's type. The moves
+Each transition is a function `(state, event, entry) -> state`; `fold` looks it up by the event's type. The moves
 themselves are the table in `lifecycle`; what stands here is who may make them when.
 """
 

@@ -20,14 +20,14 @@ class History:
     """What one run knows of the history that it builds on.
 
     Args:
-        ctx: the surroundings.
+        ctx: the context of the run.
     """
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self._held: tuple[str, ...] = ()
 
-    def look(self, state: State, step: Step) -> list[Event]:
+    def check(self, state: State, step: Step) -> list[Event]:
         """What has to go on record before a step: an attempt that ends, commits that moved; usually nothing.
 
         Raises:

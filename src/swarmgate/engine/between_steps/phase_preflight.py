@@ -21,7 +21,7 @@ class PhasePreflight:
     """The phases that one run begins; each passes preflight once.
 
     Args:
-        ctx: the surroundings.
+        ctx: the context of the run.
     """
 
     def __init__(self, ctx: Context) -> None:
@@ -54,8 +54,8 @@ class PhasePreflight:
 
         With `--stash`, uncommitted changes are stashed here as before any first attempt.
         """
-        from swarmgate.automation.preflight.context import PreflightContext  # noqa: PLC0415 - late: as above
-        from swarmgate.automation.preflight.preflight import reach  # noqa: PLC0415 - late: as above
+        from swarmgate.automation.preflight.context import PreflightContext  # noqa: PLC0415 - late: few steps need it
+        from swarmgate.automation.preflight.preflight import reach  # noqa: PLC0415 - late: few steps need it
 
         ctx, ports = self._ctx, EnginePorts()
         state = ctx.ledger.state

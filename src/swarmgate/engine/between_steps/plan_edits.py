@@ -44,7 +44,7 @@ class PlanEdits:
     """The hand edits that are made while one run is at work.
 
     Args:
-        ctx: the surroundings. Where plan sync is off, edits are taken in when a command begins, and nothing here.
+        ctx: the context of the run. Where plan sync is off, edits are taken in when a command begins, and nothing here.
     """
 
     def __init__(self, ctx: Context) -> None:
@@ -143,11 +143,11 @@ class PlanEdits:
             stored = ctx.ledger.state.task(outcome.interrupted).attempts[-1].kept
             ended = f"the attempt at task {outcome.interrupted} ends: the definition of its task was changed by hand"
             ctx.notify("notice", f"{ended}; its unfinished work is kept in {stored}" if stored else ended)
-        for line in _told(outcome):
+        for line in _notices(outcome):
             ctx.notify("notice", line)
 
 
-def _told(outcome: Reconciliation) -> Iterator[str]:
+def _notices(outcome: Reconciliation) -> Iterator[str]:
     """What became of edits, in words."""
     for name in outcome.amended:
         yield f"your edit of {name} was taken into the plan"

@@ -87,7 +87,7 @@ class _Story:
     mended: set[tuple[int, str]] = field(default_factory=set)
     overruled: set[tuple[int, str, Stage]] = field(default_factory=set)
 
-    def hear(self, event: ev.Event) -> None:
+    def add(self, event: ev.Event) -> None:
         match event:
             case ev.GoalSet():
                 self.goal, self.plan, self.last = self.goal + 1, None, {}
@@ -152,7 +152,7 @@ def failure_groups(entries: Iterable[ev.Entry], *, prompt: Callable[[str], str])
     """
     story = _Story()
     for entry in entries:
-        story.hear(entry.event)
+        story.add(entry.event)
     groups: dict[tuple[str, str, str], list[Failure]] = defaultdict(list)
     for failure in story.found:
         groups[failure.key].append(failure)

@@ -234,7 +234,7 @@ def _sandbox_warning(name: str) -> str:
 def _budgets(state: State) -> tuple[BudgetReport, ...]:
     return tuple(
         BudgetReport(
-            owner=account.whose,
+            owner=account.owner_text,
             section=account.section,
             key=measure.key,
             spent=measure.spent,

@@ -31,7 +31,7 @@ from swarmgate.workspace.git.diffs import SUBMODULE
 Step = Callable[[State, Context], Awaitable[list[Event]]]
 Text = Callable[[str], str | None]
 
-_TOLD = 5
+_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def after_turn(ctx: Context, role: str, step: str, *, before: str, base: str = "
     """Takes back what a turn changed and its role may not write.
 
     Args:
-        ctx: the surroundings.
+        ctx: the context of the run.
         role: whose turn it was.
         step: at which step.
         before: the tree that the turn began with.
@@ -86,7 +86,7 @@ def after_turn(ctx: Context, role: str, step: str, *, before: str, base: str = "
             now = ctx.repository.snapshot()
         found += strays
     if found:
-        _tell(ctx, role, step, found, ctx.folder.relative(quarantine))
+        _report(ctx, role, step, found, ctx.folder.relative(quarantine))
     return Settled(now, tuple(each.path for each in found))
 
 
@@ -160,15 +160,15 @@ def _texts(ctx: Context, tree: str, changed: Iterable[ChangedFile]) -> Text:
     return lambda path: contents()[path].decode("utf-8", "replace") if path in contents() else None
 
 
-def _tell(ctx: Context, role: str, step: str, found: list[Breach], kept_in: str) -> None:
+def _report(ctx: Context, role: str, step: str, found: list[Breach], kept_in: str) -> None:
     """On record and on the display; what a test run or a build leaves behind everywhere is no breach of anything."""
     name = role.replace("_", " ")
-    paths = ", ".join(each.path for each in found[:_TOLD])
-    more = f" and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
+    paths = ", ".join(each.path for each in found[:_LISTED])
+    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
     ctx.notify("notice", f"the {name} changed what is not its to change; taken back into {kept_in}: {paths}{more}")
     meant = [each for each in found if not is_output(each.path)]
     if meant:
-        detail = f"{len(meant)} taken back into {kept_in}: " + "; ".join(each.reason for each in meant[:_TOLD]) + more
+        detail = f"{len(meant)} taken back into {kept_in}: " + "; ".join(each.reason for each in meant[:_LISTED]) + more
         ctx.reports.append(
             GuardNote(rule=RULE, effect=Effect.REFUSED, detail=detail, role=role, step=step, count=len(meant))
         )
@@ -178,8 +178,8 @@ def sweep(ctx: Context, role: str) -> tuple[str, ...]:
     """Takes away the pipes, sockets and devices that the running step made, before git looks; gives their paths."""
     found, kept_in = swept(ctx.folder, ctx.ledger.state.step_time)
     if found:
-        more = f" and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
-        message = f"{len(found)} taken back into {kept_in}: {', '.join(found[:_TOLD])}{more}: nobody can read that"
+        more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+        message = f"{len(found)} taken back into {kept_in}: {', '.join(found[:_LISTED])}{more}: nobody can read that"
         ctx.reports.append(GuardNote(rule=RULE, effect=Effect.REFUSED, detail=message, role=role, count=len(found)))
         ctx.notify("notice", message)
     return found

@@ -22,7 +22,7 @@ from swarmgate.ledger.check import Check
 from swarmgate.workspace.git.commits import TaskCommit
 from swarmgate.workspace.git.repository import Repository
 
-_SHOWN = 5
+_LISTED = 5
 
 
 def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry, str]]) -> Check:
@@ -43,8 +43,8 @@ def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry,
         return Check("commits", "git", (error.message,))
     audit = _Audit(state, entries, found, frozenset(others))
     problems = (*audit.missing(), *(problem for commit in found for problem in audit.problems(commit)))
-    named = ", ".join(each[:12] for each in others[:_SHOWN])
-    message = f"{len(others)} without a Swarm-Task trailer, your own: {named}{' ...' if len(others) > _SHOWN else ''}"
+    named = ", ".join(each[:12] for each in others[:_LISTED])
+    message = f"{len(others)} without a Swarm-Task trailer, your own: {named}{' ...' if len(others) > _LISTED else ''}"
     warnings = (*((message,) if others else ()), *audit.waiting())
     return Check("commits", f"{len(found)} commits", tuple(dict.fromkeys(problems)), warnings)
 

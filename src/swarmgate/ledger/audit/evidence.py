@@ -15,7 +15,7 @@ from swarmgate.ledger.evidence.evidence import EvidenceStore
 from swarmgate.ledger.evidence.index import goal_number
 from swarmgate.ledger.files.folder import SwarmFolder
 
-_SHOWN = 5
+_LISTED = 5
 _OF_FILE_MANAGERS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 """What macOS and Windows leave in every folder that somebody looks into."""
 
@@ -74,7 +74,7 @@ def _compare(folder: SwarmFolder, home: Path, goal: Recorded, found: _Findings, 
     for claim in goal.claims.values():
         if not claim.sha256:
             continue
-        piece = store.look(claim.task, claim.attempt, claim.file, claim.sha256)
+        piece = store.inspect(claim.task, claim.attempt, claim.file, claim.sha256)
         gone = piece.standing is Standing.MISSING and not present and (claim.task, claim.attempt) in goal.bare
         found.looked_at += 1
         found.archived += piece.standing is Standing.ARCHIVED
@@ -127,5 +127,5 @@ def _warnings(found: _Findings) -> Iterator[str]:
 
 
 def _some(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-    return f"{', '.join(paths[:_SHOWN])}{more}"
+    more = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
+    return f"{', '.join(paths[:_LISTED])}{more}"

@@ -166,16 +166,16 @@ class UnsettledUsage:
     @property
     def due(self) -> Usage:
         """What other sessions used."""
-        self._look()
+        self._refresh()
         return self._due
 
     @property
     def whole(self) -> Usage:
         """That, and all that the ledger counts."""
-        self._look()
+        self._refresh()
         return self._ledger + self._due
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         """Reads ledger and sessions where one of them has grown.
 
         Raises:

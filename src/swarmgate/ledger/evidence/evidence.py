@@ -81,7 +81,7 @@ class EvidenceStore:
         self._written[task, attempt, name] = digest
         return digest
 
-    def taken(self, events: Sequence[Event]) -> list[EvidenceKept] | list[EvidenceSetAside]:
+    def unrecorded(self, events: Sequence[Event]) -> list[EvidenceKept] | list[EvidenceSetAside]:
         """What goes on record of the pieces that were written since `recorded` was called.
 
         Args:
@@ -134,9 +134,9 @@ class EvidenceStore:
 
     def problem(self, task: str, attempt: int, name: str, digest: str) -> str:
         """Why the piece does not prove what was recorded; empty when it does, archived or not."""
-        return self.look(task, attempt, name, digest).problem
+        return self.inspect(task, attempt, name, digest).problem
 
-    def look(self, task: str, attempt: int, name: str, digest: str, *, goal: int = 0) -> Found:
+    def inspect(self, task: str, attempt: int, name: str, digest: str, *, goal: int = 0) -> Found:
         """How a piece stands.
 
         Args:

@@ -56,7 +56,7 @@ class AutomationLog:
         self.unreadable = 0
         """Lines that the last `read` had to skip."""
         self._clock = clock
-        self._told = False
+        self._reported = False
 
     def append(self, event: AutomationEvent, *, actor: str) -> Happening:
         """Tells an event; returns it with its place, whose `seq` is 0 where it could not be written."""
@@ -77,9 +77,9 @@ class AutomationLog:
             self.lines.append(made)
         except OSError as error:
             at = at.model_copy(update={"seq": 0})
-            if not self._told:
-                self._told = True
-                _tell(self.lines, error)
+            if not self._reported:
+                self._reported = True
+                _report(self.lines, error)
         return at
 
     def read(self, last: int | None = None) -> tuple[Happening, ...]:
@@ -107,7 +107,7 @@ class DeadLetters:
         self._journal = AutomationLog(folder, clock=clock)
         self._folder = folder
         self._clock = clock
-        self._told = False
+        self._reported = False
 
     def keep(self, subscriber: str, events: Sequence[Happening], error: str, *, tell: bool = True) -> None:
         """Keeps events whole, in one write.
@@ -134,9 +134,9 @@ class DeadLetters:
                 self._folder.runtime.mkdir(exist_ok=True)
             self.lines.append(made)
         except OSError as failed:
-            if not self._told:
-                self._told = True
-                _tell(self.lines, failed)
+            if not self._reported:
+                self._reported = True
+                _report(self.lines, failed)
         worth = [each for each in events if each.type != "dead_letter"]
         if tell and worth:
             self.tell(subscriber, worth[0], why if len(events) == 1 else f"{why} ({len(events):,} events)")
@@ -202,6 +202,6 @@ def _stamp(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _tell(lines: RotatingLines, error: OSError) -> None:
+def _report(lines: RotatingLines, error: OSError) -> None:
     why = error.strerror or error
     sys.stderr.write(f"swarm: {lines.path} cannot be written: {why}. Automation goes on without telling there.\n")

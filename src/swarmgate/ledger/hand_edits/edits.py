@@ -22,7 +22,7 @@ from swarmgate.ledger.views.edit_positions import Place, about, in_json, in_mark
 from swarmgate.ledger.views.plan_file import LARGEST, PlanFile
 from swarmgate.ledger.views.projections import Projector
 
-_TOLD = 20
+_LISTED = 20
 """As many problems of one edit are told; ten thousand ticked boxes are one mistake."""
 MOST_TASKS = 20_000
 """Tasks and phases that a file may show, unless the plan has as many: reading more takes minutes."""
@@ -279,8 +279,8 @@ def _task_state_edits(before: TaskView | None, task: TaskView) -> Iterator[tuple
 
 
 def _bounded(messages: tuple[str, ...]) -> tuple[str, ...]:
-    left = len(messages) - _TOLD
-    return messages if left <= 0 else (*messages[:_TOLD], f"There are {left} more of that kind.")
+    left = len(messages) - _LISTED
+    return messages if left <= 0 else (*messages[:_LISTED], f"There are {left} more of that kind.")
 
 
 def _not_utf8(name: str, data: bytes, at: int) -> str:

@@ -48,7 +48,7 @@ def opened(folder: SwarmFolder, notice: Callable[[str], None]) -> Ledger:
         left = unrecorded_evidence.put_aside(ledger)  # first: an edit may end the attempt that it belongs to
         outcome = sync_pass(ledger, patience_s=PATIENCE_S)
         ledger.append([left] if left else [], expect=ledger.state.seq)
-        _tell(outcome, ledger, notice)
+        _report(outcome, ledger, notice)
         sessions.settle(ledger)
     except BaseException:
         ledger.close()
@@ -101,7 +101,7 @@ def _cleared_up(folder: SwarmFolder, *, crashed: bool) -> Iterator[str]:
             yield f"temporary files of a run that died cannot be removed: {place}"
 
 
-def _tell(outcome: Reconciliation, ledger: Ledger, notice: Callable[[str], None]) -> None:
+def _report(outcome: Reconciliation, ledger: Ledger, notice: Callable[[str], None]) -> None:
     """Tells what became of hand edits.
 
     Raises:

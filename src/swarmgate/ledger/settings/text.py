@@ -178,7 +178,7 @@ def _inserted(text: str, edit: Put) -> str:
 
     A key that stands already makes this no TOML, and `_rewritten` is asked.
     """
-    import tomlkit  # noqa: PLC0415 - as above
+    import tomlkit  # noqa: PLC0415 - late: only who writes needs it
 
     end = "\r\n" if "\r\n" in text else "\n"
     if text and not text.endswith("\n"):
@@ -288,7 +288,7 @@ def _parts(key: str) -> tuple[str, ...]:
 
 
 def _dotted(tables: Sequence[str]) -> str:
-    import tomlkit  # noqa: PLC0415 - as above
+    import tomlkit  # noqa: PLC0415 - late: only who writes needs it
 
     return ".".join(tomlkit.key(name).as_string() for name in tables)
 

@@ -95,7 +95,7 @@ class Witness:
             WorkspaceError: git cannot read them.
             LedgerRolledBack: they are not of this ledger as it is.
         """
-        from swarmgate.ledger.witness.anchors import Anchors, positions  # noqa: PLC0415 - late, as above
+        from swarmgate.ledger.witness.anchors import Anchors, positions  # noqa: PLC0415 - late: git
 
         chain = Anchors(self._folder, ledger).chain()
         if not self._file.behind(0).startswith(chain.lines):
@@ -120,7 +120,7 @@ class Witness:
 
     def _found_again(self) -> Mark | None:
         """The mark by the anchors, where it is gone itself: a clone that fetched them, or somebody deleted it."""
-        from swarmgate.ledger.witness.anchors import Anchors, positions  # noqa: PLC0415 - late, as above
+        from swarmgate.ledger.witness.anchors import Anchors, positions  # noqa: PLC0415 - late: git
 
         ledger = hash_of(self._file.line(1))
         try:

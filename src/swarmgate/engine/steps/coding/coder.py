@@ -23,7 +23,7 @@ from swarmgate.gates.formats.text import lines
 from swarmgate.ledger.evidence.evidence import PATCH
 
 RULE = "scope"
-_TOLD = 10
+_LISTED = 10
 _PUT_BACK = "changed outside of the declared scope: put it back, unless it is declared for this attempt"
 
 
@@ -187,5 +187,5 @@ def _counted(beyond: tuple[str, ...]) -> str:
 
 
 def _listed(beyond: tuple[str, ...]) -> str:
-    more = f" and {len(beyond) - _TOLD} more" if len(beyond) > _TOLD else ""
-    return ", ".join(beyond[:_TOLD]) + more
+    more = f" and {len(beyond) - _LISTED} more" if len(beyond) > _LISTED else ""
+    return ", ".join(beyond[:_LISTED]) + more

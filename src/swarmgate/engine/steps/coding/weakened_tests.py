@@ -16,7 +16,7 @@ from swarmgate.engine.context import Context
 from swarmgate.gates.source import behaviour
 
 RULE = "tests-weakened"
-_SHOWN = 5
+_LISTED = 5
 _HOOKS = "conftest.py"
 """A new one, too, can change the tests that are there."""
 
@@ -27,7 +27,7 @@ def weakened_tests(ctx: Context, record: TaskRecord, change: ChangeSet) -> tuple
     Protected are the tests of the attempt's base, and the adversarial ones that an earlier attempt at the task left.
 
     Args:
-        ctx: the surroundings of the step.
+        ctx: the context of the step.
         record: the task's record, whose last attempt is the running one.
         change: what the attempt's tree changes against its base.
     """
@@ -44,8 +44,8 @@ def note(ctx: Context, record: TaskRecord, change: ChangeSet, *, role: str, step
     found = weakened_tests(ctx, record, change)
     if not found:
         return None
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    detail = " ".join(f"existing tests are weakened: {'; '.join(found[:_SHOWN])}{more}".split())
+    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    detail = " ".join(f"existing tests are weakened: {'; '.join(found[:_LISTED])}{more}".split())
     number = record.attempts[-1].number
     return GuardNote(rule=RULE, effect=Effect.WARNED, detail=detail, role=role, step=step, attempt=number)
 

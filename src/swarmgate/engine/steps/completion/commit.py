@@ -48,7 +48,7 @@ async def commit(state: State, ctx: Context) -> list[Event]:
             return [_refused(task, attempt, error.message)]
     if made.tree != attempt.tree and (problem := await _problem_of_hooked_tree(ctx, made, attempt)):
         return [_refused(task, attempt, f"a commit hook changed the files, and {problem}; {_set_aside(ctx, made)}")]
-    _tell_what_stands_on(ctx, made, attempt)
+    _report_later_commits(ctx, made, attempt)
     return [TaskCompleted(task=task.id, attempt=attempt.number, commit=made.id, tree=made.tree)]
 
 
@@ -61,7 +61,7 @@ def _set_aside(ctx: Context, made: Commit) -> str:
         return f"commit {made.id[:12]} stays, since others stand on it: {way} takes it out"
 
 
-def _tell_what_stands_on(ctx: Context, made: Commit, attempt: Attempt) -> None:
+def _report_later_commits(ctx: Context, made: Commit, attempt: Attempt) -> None:
     """Names what was committed right after the task's commit, and what of the task that took back."""
     head = ctx.repository.head()
     if head == made.id:

@@ -13,7 +13,7 @@ from swarmgate.workspace.git.driver import Driver
 
 _LISTED = 20
 """As many uncommitted files are listed; the rest is counted."""
-_SHOWN = 3
+_NAMED = 3
 
 
 def refuse_dirty_tree(ctx: Context) -> None:
@@ -47,7 +47,7 @@ def _refuse_packages(ctx: Context, paths: tuple[str, ...]) -> None:
     installed = brought.installed_in(_untracked(ctx, paths))
     if not installed:
         return
-    names = ", ".join(f"{each}/" for each in installed[:_SHOWN])
+    names = ", ".join(f"{each}/" for each in installed[:_NAMED])
     lines = " ".join(shlex.quote(f"/{each}/") for each in installed)
     raise DirtyTree(
         f"{names}: installed packages that git does not ignore. Stashed, the test command would not find them"

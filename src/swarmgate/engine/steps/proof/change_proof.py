@@ -1,6 +1,6 @@
 """Measures whether new tests cover what a change adds and old tests still pass over it.
 
-The law is one page in docs/architecture.md, "What proves a task". Each question is asked by runs that swarmgate starts
+The rules are in docs/architecture.md, "What proves a task". Each question is asked by runs that swarmgate starts
 itself; they go at once, and their answers are read in a fixed order.
 """
 
@@ -47,7 +47,7 @@ async def prove(
     """What shows that the change does what is new in it.
 
     Args:
-        ctx: the surroundings of the step.
+        ctx: the context of the step.
         change: the whole change of the attempt, tests included.
         runs: makes the runs.
         ran: the run over the final tree, which was green.

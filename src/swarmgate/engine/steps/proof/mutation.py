@@ -27,7 +27,7 @@ _BOUND_S = 900.0
 """Seconds for all of them; the one under test is finished."""
 _LEAST_S, _PATIENCE = 10.0, 5.0
 """A mutant that runs for ever is one that was noticed: seconds, and times the suite's own time, until it is that."""
-_SHOWN = 10
+_LISTED = 10
 
 
 class Mutation(Frozen):
@@ -69,7 +69,7 @@ async def mutate(ctx: Context, change: ChangeSet, command: str, ran: TestRun, te
     """Tests the mutants of the lines that the change added to Python code.
 
     Args:
-        ctx: the surroundings of the step.
+        ctx: the context of the step.
         change: the whole change of the attempt, which the tests passed.
         command: the project's test command.
         ran: the run of the whole suite over it.
@@ -169,4 +169,4 @@ def _remark(mutant: Mutant) -> Remark:
 
 def feedback(mutation: Mutation) -> tuple[Remark, ...]:
     """The survivors that go back with a rejection, spread over the files."""
-    return tuple(evenly(mutation.survived, _SHOWN))
+    return tuple(evenly(mutation.survived, _LISTED))

@@ -19,7 +19,7 @@ from swarmgate.workspace.test_runs.runner_files import steers
 UNKNOWN = "whether the new tests can fail is not known: "
 _NO_TESTS = 5
 """Pytest's exit code where it collected none (`pytest.ExitCode.NO_TESTS_COLLECTED`): that is no failure."""
-_SHOWN = 5
+_LISTED = 5
 _TAIL = 2_000
 DOES = {Mode.RAISE: "raises an error at once", Mode.CONSTANT: "returns a wrong constant at once"}
 _TEST_THE_DIFFERENCE = "Test what the change makes different: at least one test has to fail on the code before it."
@@ -132,7 +132,7 @@ class NewTests:
         return fails(run, self._runs.kind) and bool(named or not run.failures)
 
     def _objections(self, proof: Proof, left: tuple[Unit, ...]) -> list[Objection]:
-        files = ", ".join(proof.tests[:_SHOWN])
+        files = ", ".join(proof.tests[:_LISTED])
         found = []
         if not proof.able:
             reason = f"the new tests pass without the change as well, so they prove nothing: {files}"

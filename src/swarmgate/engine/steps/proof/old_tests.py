@@ -56,7 +56,7 @@ def wanted(ctx: Context, change: ChangeSet, runs: Runs, ran: TestRun, *, all_of_
     """Which tests of before are to be run in their old form; None where the change leaves nothing to ask.
 
     Args:
-        ctx: the surroundings of the step.
+        ctx: the context of the step.
         change: the whole change of the attempt.
         runs: makes the runs.
         ran: the run of the whole suite over the final tree.

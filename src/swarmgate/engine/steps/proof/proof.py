@@ -29,7 +29,7 @@ from swarmgate.ledger.evidence.evidence import BEFORE, MUTATION
 from swarmgate.workspace.test_runs.suite import runner_of, takes_paths
 
 _STEP = "run_tests"
-_SHOWN = 5
+_LISTED = 5
 _PROOF = "tests-can-fail"
 _OLD = "old-tests"
 
@@ -45,7 +45,7 @@ async def try_tests(ctx: Context, task_id: str, record: TaskRecord, attempt: Att
     """The trial of green tests; the first objection speaks. What does not reject stands on record as notes.
 
     Args:
-        ctx: the surroundings of the step.
+        ctx: the context of the step.
         task_id: the task.
         record: its record.
         attempt: its running attempt.
@@ -88,17 +88,19 @@ class _Trying:
             kind = runner_of(self._command, self._ctx.repository.root)
             remarks = [Remark(severity=Severity.HIGH, message=text, suggestion=_NAME_TESTS) for text in found.false]
             why = f": {uncollected_text(lost, kind)}" if lost else ""
-            return self._rejected(Judge.TEST_ENGINEER, found.false[0] + why, *remarks_on(lost, kind), *remarks[:_SHOWN])
+            return self._rejected(
+                Judge.TEST_ENGINEER, found.false[0] + why, *remarks_on(lost, kind), *remarks[:_LISTED]
+            )
         if found.unmapped and self._settings.unmapped == "block":
             remarks = [Remark(severity=Severity.HIGH, message=text) for text in found.unmapped]
-            return self._rejected(Judge.TEST_ENGINEER, found.unmapped[0], *remarks[:_SHOWN])
+            return self._rejected(Judge.TEST_ENGINEER, found.unmapped[0], *remarks[:_LISTED])
         for text in found.unmapped:
             self._note("criteria", Effect.NOTED, text)
         for text in found.vague:
             self._note("criteria", Effect.WARNED, text)
         if found.unseen:
             text = "the runner names no tests: these are defined, and whether they ran is not known: "
-            self._note("criteria", Effect.NOTED, text + ", ".join(found.unseen[:_SHOWN]))
+            self._note("criteria", Effect.NOTED, text + ", ".join(found.unseen[:_LISTED]))
         return None
 
     async def proof(self) -> tuple[Proof | None, AttemptRejected | None]:

@@ -10,7 +10,7 @@ from swarmgate.domain.review.finding import Severity
 from swarmgate.engine.context import Context
 from swarmgate.workspace.test_runs.collection.rules import Rules, Uncollected
 
-_SHOWN = 3
+_LISTED = 3
 _UNNAMED = "its run named no test of this file (functions, classes, markers and `collect_ignore` choose, too)"
 ADVICE = "Move or rename the file so that the test command collects it; what is not collected proves nothing."
 
@@ -19,7 +19,7 @@ def uncollected_tests(ctx: Context, change: ChangeSet, ran: TestRun) -> tuple[Un
     """The files of a change that hold tests and are not collected, by the runner's rules or by what its run named.
 
     Args:
-        ctx: the surroundings of the step.
+        ctx: the context of the step.
         change: the whole change of the attempt.
         ran: the run over its tree; its names count where it was of the whole suite, and green.
     """
@@ -55,13 +55,13 @@ def _is_one_of(path: str, named: set[str]) -> bool:
 
 def uncollected_text(lost: Sequence[Uncollected], runner: str) -> str:
     """In one line."""
-    more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
-    return "; ".join(each.told(runner or "the test command") for each in lost[:_SHOWN]) + more
+    more = f" and {len(lost) - _LISTED} more" if len(lost) > _LISTED else ""
+    return "; ".join(each.told(runner or "the test command") for each in lost[:_LISTED]) + more
 
 
 def remarks(lost: Sequence[Uncollected], runner: str) -> tuple[Remark, ...]:
     """For whoever works next."""
     return tuple(
         Remark(severity=Severity.HIGH, message=uncollected_text([each], runner), suggestion=ADVICE, file=each.path)
-        for each in lost[:_SHOWN]
+        for each in lost[:_LISTED]
     )

@@ -87,7 +87,7 @@ async def judged(ctx: Context, case: Case, ordinary: Callable[[], Awaitable[Revi
     if case.mode == "single" or (case.mode == "auto" and not are_two(ctx.config)):
         return Judged(await ordinary())
     if case.mode == "auto" and ctx.worth is not None and ctx.worth.decision == "defer":
-        message = ctx.worth.told((advocate(ctx.config).model, challenger(ctx.config).model))
+        message = ctx.worth.description((advocate(ctx.config).model, challenger(ctx.config).model))
         noted = DebateWeighed(task=case.task, attempt=case.attempt, mode="auto", held=False, why=message, deferred=True)
         return Judged(await ordinary(), () if ctx.ledger.state.debates.deferral == message else (noted,))
     return await _Contest(ctx, case).judged(ordinary)
@@ -162,7 +162,7 @@ class _Contest:
         Raises:
             EndpointFailed, BudgetExhausted, Stopped: as `judged`; the debate goes on with the next run.
         """
-        context = CouncilContext(self._voices, self.ctx.records, self._tell, own={})
+        context = CouncilContext(self._voices, self.ctx.records, self._report, own={})
         try:
             DEBATING.check(debate, context, lambda _: "")
             if record is None:
@@ -281,7 +281,7 @@ class _Contest:
     @cached_property
     def _cut(self) -> tuple[str, int]:
         """The material, and how many characters of one section it holds at most."""
-        voices = self.ctx.voices(self.ctx.config.council.tokens, self._accounts)
+        voices = self.ctx.debate_contexts(self.ctx.config.council.tokens, self._accounts)
         agents = [*(voices.agent(seat) for seat in self._seats), voices.parent()]
         smallest = min((agent.limits for agent in agents if agent), key=lambda limits: limits.context_tokens)
         size, room = smallest.section_chars, smallest.context_tokens * _CHARS // 2
@@ -302,7 +302,7 @@ class _Contest:
 
     @cached_property
     def _voices(self) -> Voices:
-        return self.ctx.voices(self._tokens, self._accounts)
+        return self.ctx.debate_contexts(self._tokens, self._accounts)
 
     def _accounts(self) -> Iterator[Account]:
         """What `[council]` allows this debate, with what it used in earlier runs and uses now."""
@@ -312,7 +312,7 @@ class _Contest:
         if limits.limited:
             yield Account(Owner("debate"), limits, sum((*self._spent, *now), Usage()))
 
-    def _tell(self, event: CouncilEvent) -> None:
+    def _report(self, event: CouncilEvent) -> None:
         if progress := said(event):
             self.ctx.notify(*progress)
         if isinstance(event, RoundStarted) and event.number > 1 and self.ctx.stop.requested:

@@ -13,7 +13,7 @@ from swarmgate.engine.context import Context
 
 _LEFT_OUT = "left-out"
 """The rule of the note on ignored files that tests go without."""
-_TOLD = 5
+_LISTED = 5
 
 
 def changed_packages(ctx: Context, task_id: str, record: TaskRecord, attempt: Attempt) -> AttemptRejected | None:
@@ -41,5 +41,5 @@ def changed_packages(ctx: Context, task_id: str, record: TaskRecord, attempt: At
 
 
 def _listed(paths: tuple[str, ...]) -> str:
-    more = f" and {len(paths) - _TOLD} more" if len(paths) > _TOLD else ""
-    return ", ".join(paths[:_TOLD]) + more
+    more = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
+    return ", ".join(paths[:_LISTED]) + more

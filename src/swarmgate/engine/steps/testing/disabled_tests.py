@@ -19,8 +19,8 @@ from swarmgate.workspace.test_runs.runner_files import may_steer
 from swarmgate.workspace.test_runs.suite import run_tests, runner_of
 
 _RULE = "tests-switched-off"
-_SHOWN = 5
-_TOLD = 20
+_LISTED = 5
+_NAMED = 20
 _ADVICE = (
     "Bring these tests back, under their names and able to run. If the task makes one wrong, mend what it expects and "
     "keep its name; only the user can pass a change that takes tests away."
@@ -36,7 +36,7 @@ async def switched_off(
     tests, settings of a runner, or leaves skipped tests, with a run over the tree before the change, in a copy.
 
     Args:
-        ctx: the surroundings of the step.
+        ctx: the context of the step.
         task_id: the task.
         record: its record.
         attempt: its running attempt.
@@ -52,14 +52,14 @@ async def switched_off(
     found = lost(before, ran) if before else ()
     if not found:
         return None
-    count = f"{len(found)} more" if len(found) > _SHOWN else ""
+    count = f"{len(found)} more" if len(found) > _LISTED else ""
     reason = (
-        f"tests that passed before the task do not run any more: {', '.join(filter(None, (*found[:_SHOWN], count)))}"
+        f"tests that passed before the task do not run any more: {', '.join(filter(None, (*found[:_LISTED], count)))}"
     )
     if rule == "warn":
         _note(ctx, attempt, Effect.WARNED, reason)
         return None
-    remarks = tuple(Remark(severity=Severity.HIGH, message=each, suggestion=_ADVICE) for each in found[:_TOLD])
+    remarks = tuple(Remark(severity=Severity.HIGH, message=each, suggestion=_ADVICE) for each in found[:_NAMED])
     return AttemptRejected(
         task=task_id, attempt=attempt.number, stage=Judge.SWITCHED_OFF, reason=reason, feedback=remarks
     )
