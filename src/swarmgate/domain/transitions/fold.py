@@ -2,7 +2,7 @@
 
     state = fold(State(), entries)
 
-An event that the transitions forbid raises here, so the ledger can never hold one: `ledger.append` folds before it writes.
+An illegal event raises here, so the ledger can never hold one: `ledger.append` folds before it writes.
 """
 
 from __future__ import annotations
