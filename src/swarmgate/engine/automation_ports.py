@@ -57,11 +57,11 @@ class EnginePorts:
         silent = endpoints.connect(set(addresses.values()))
         asked = [name for name in providers if addresses[name] not in silent]
         bare = {name: each.model_copy(update={"api_key_env": "", "headers": {}}) for name, each in providers.items()}
-        look = reach(
+        request = reach(
             [f"{name}/any" for name in asked], config.model_copy(update={"providers": bare}), {}, timeout_s=_LIST_S
         )
         with ThreadPoolExecutor(1) as apart:  # whoever calls may have an event loop of its own
-            found = apart.submit(asyncio.run, look).result()
+            found = apart.submit(asyncio.run, request).result()
         message = "; ".join(f"{each.provider} {each.answered or 'does not answer'}" for each in found)
         keyed = {name for name, each in providers.items() if each.api_key_env or each.headers}
         doubts = (

@@ -81,8 +81,8 @@ def standing_at(state: State, repository: Repository, tip: str) -> tuple[CommitM
     gone = history.missing(repository, tip, [each.commit for each in done])
     if not gone:
         return ()
-    looked_for = [Made(each.commit, each.tree) for each in done if each.commit in gone]
-    found = history.rewritten(repository, looked_for, since=state.base, tip=tip)
+    missing = [Made(each.commit, each.tree) for each in done if each.commit in gone]
+    found = history.rewritten(repository, missing, since=state.base, tip=tip)
     if lost := completed_commits.lost(state, gone, found):
         raise _lost(state, repository, lost, tip)
     return completed_commits.moved(state, found)

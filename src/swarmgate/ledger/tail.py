@@ -71,7 +71,7 @@ class Tail:
         self._ledger: Ledger | None = None
         self._head = GENESIS
         self._begun = from_start
-        self._look: FileStamp = None
+        self._stamp: FileStamp = None
         self._troubles: dict[str, str] = {}
         self._unreported: list[str] = []
         if not from_start:
@@ -131,13 +131,13 @@ class Tail:
             LedgerError: the ledger is gone, or cannot be read.
             OSError: its state on the disk cannot be read.
         """
-        look = stamp_of(self._folder.ledger)
-        if look == self._look and "ledger" in self._troubles:
+        stamp = stamp_of(self._folder.ledger)
+        if stamp == self._stamp and "ledger" in self._troubles:
             raise LedgerError(self._troubles["ledger"])
-        if look == self._look and self._begun:
+        if stamp == self._stamp and self._begun:
             return []
-        self._look = look  # before it is read: what is added meanwhile makes it look different again
-        if look is None:
+        self._stamp = stamp  # before it is read: what is added meanwhile makes it look different again
+        if stamp is None:
             self._begun, self._ledger = True, None
             if self.state.seq:
                 raise LedgerError(f"{self._folder.ledger} is gone.")

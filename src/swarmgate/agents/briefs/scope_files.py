@@ -11,7 +11,7 @@ from swarmgate.errors import UsageError
 from swarmgate.workspace.code.outline import Definition, definitions
 from swarmgate.workspace.file_tools.files import FileTree
 
-SHOWN = "Small files whole, others by what they define and on which lines; that is their state before your turn."
+SCOPE_NOTE = "Small files whole, others by what they define and on which lines; that is their state before your turn."
 """What a brief says before `scope_text`."""
 
 _SMALL_LINES, _SMALL_CHARS = 60, 4_000

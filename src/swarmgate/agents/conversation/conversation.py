@@ -23,7 +23,7 @@ _HIGH, _LOW = 0.8, 0.5
 _FULL = 0.9
 """Share of the window that the newest exchange may fill before its messages are cut."""
 
-_KEPT = (4, 1)
+_PROTECTED = (4, 1)
 """Newest exchanges that stay whole; the second number where the first leaves too much."""
 
 _SMALL = 200
@@ -45,7 +45,7 @@ _LONG_CALL = 4 * _LONG_ARGUMENT
 """Characters of all the arguments of a call that was shortened; where more are left, none is kept."""
 
 _STUB = "[The result of"
-_GONE = "[Earlier calls and their results were dropped to make room.]"
+_DROPPED = "[Earlier calls and their results were dropped to make room.]"
 
 _HEAD_SHARE = 2 / 3
 
@@ -112,7 +112,7 @@ def fitted(messages: Sequence[Message], window: int, *, overhead: int = 0) -> tu
     if size(found) <= high:
         return found, 0
     dropped = 0
-    for protected in _KEPT:
+    for protected in _PROTECTED:
         dropped += _drop(found, _protected_from(found, protected), int(room * _LOW))
         if size(found) <= high:
             return found, dropped
@@ -160,7 +160,7 @@ def _stub(message: Message, calls: dict[str, ToolCall]) -> Message:
 def _remove(messages: list[Message], room: int) -> int:
     """Takes out whole exchanges, oldest first and never the newest, where stubs are too many; how many results."""
     fixed = size([*messages[:2], *messages[_protected_from(messages, 1) :]])
-    goal = max(int(room * _LOW), (fixed + int(room * _HIGH)) // 2) - estimated_tokens(len(_GONE))
+    goal = max(int(room * _LOW), (fixed + int(room * _HIGH)) // 2) - estimated_tokens(len(_DROPPED))
     starts = [at for at, message in enumerate(messages) if message.role == "assistant"]
     left, end = size(messages), 2
     for after in starts[1:]:
@@ -171,8 +171,8 @@ def _remove(messages: list[Message], room: int) -> int:
     gone = messages[2:end]
     del messages[2:end]
     first = next((at for at, message in enumerate(messages) if message.role == "tool"), None)
-    if gone and first is not None and not messages[first].content.startswith(_GONE):
-        messages[first] = messages[first].model_copy(update={"content": f"{_GONE}\n{messages[first].content}"})
+    if gone and first is not None and not messages[first].content.startswith(_DROPPED):
+        messages[first] = messages[first].model_copy(update={"content": f"{_DROPPED}\n{messages[first].content}"})
     return sum(message.role == "tool" and not message.content.startswith(_STUB) for message in gone)
 
 

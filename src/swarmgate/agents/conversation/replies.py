@@ -8,7 +8,7 @@ from swarmgate.agents.tools.arguments import SubmitVerdict
 from swarmgate.agents.tools.tool_table import Tool
 from swarmgate.llm.model import REPEATS, TOO_LONG, Message, ModelReply, ToolCall
 
-_KEPT = 2_000
+_STORED = 2_000
 """Characters that stay in the conversation of a text that was no use."""
 
 _QUOTED = 120
@@ -92,7 +92,7 @@ def _without_call(reply: ModelReply) -> str:
 def answers(reply: ModelReply, results: list[str], problem: str = "") -> tuple[Message, ...]:
     """The reply and its results as messages; without a call the problem is told as the user's."""
     if not reply.tool_calls:
-        text = cut(reply.text.strip(), _KEPT, " ...") or "(empty reply)"
+        text = cut(reply.text.strip(), _STORED, " ...") or "(empty reply)"
         back = Message(role="assistant", content=text, opaque=reply.opaque, by=reply.model)
         return back, Message(role="user", content=role_markers.defused_result(legible(problem)))
     answered = zip(reply.tool_calls, map(role_markers.defused_result, map(legible, results)), strict=True)

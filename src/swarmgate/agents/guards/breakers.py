@@ -104,8 +104,8 @@ class Watch:
     _changers: set[str] = field(default_factory=set)
     _seen: RepeatCounter = field(default_factory=RepeatCounter)
     _results: RepeatCounter = field(default_factory=RepeatCounter)
-    _came_to: dict[str, int] = field(default_factory=dict)
-    _said: set[str] = field(default_factory=set)
+    _result_counts: dict[str, int] = field(default_factory=dict)
+    _commands_seen: set[str] = field(default_factory=set)
     _writes: int = 0
     _commands: int = 0
     _lines: dict[str, tuple[object, dict[int, int]]] = field(default_factory=dict)
@@ -197,9 +197,9 @@ class Watch:
         self._judge_errors(result)
         times = 0
         if call.name in _TREE and not failed:
-            times = self._times_came_to(call, result)
+            times = self._repeated_results(call, result)
         elif call.name == "read_file" and not failed:
-            times = self._times_shown(call, result)
+            times = self._repeated_reads(call, result)
         return self._judge_repeats(
             call, times, "saw the same result in other words", "you have seen this, asked for in other words,"
         )
@@ -213,21 +213,21 @@ class Watch:
         if call.name in _TREE:  # its own work is no reason to do it again
             self._seen.hold(key, self._identity(call)[1])
 
-    def _times_came_to(self, call: ToolCall, result: str) -> int:
+    def _repeated_results(self, call: ToolCall, result: str) -> int:
         """How often such a call came to this result, nothing having been written and no command having had another."""
         found, times = outcome(result), 0
         if call.name == "run_command":
             text = words(call)
-            self._said.add(text)
+            self._commands_seen.add(text)
             self._commands += 1
-            self._came_to[found] = self._came_to.get(found, 0) + 1
-            times = self._results.again(f"{text}\0{found}", (self._writes, len(self._said), self.dropped))
+            self._result_counts[found] = self._result_counts.get(found, 0) + 1
+            times = self._results.again(f"{text}\0{found}", (self._writes, len(self._commands_seen), self.dropped))
         if telling(result):
-            others = self._commands - self._came_to.get(found, 0)
+            others = self._commands - self._result_counts.get(found, 0)
             times = max(times, self._results.again(f"{call.name}\0{found}", (self._writes, others, self.dropped)))
         return times
 
-    def _times_shown(self, call: ToolCall, result: str) -> int:
+    def _repeated_reads(self, call: ToolCall, result: str) -> int:
         """How often most lines of this result were shown, the file being the same."""
         path, start = place(call)
         version = self.version(path)
@@ -243,7 +243,7 @@ class Watch:
 
     def _judge_repeats(self, call: ToolCall, times: int, did: str, warning: str) -> str:
         self.repeats = max(self.repeats, times)
-        limit, described = self.bounds.repeats, _shown(call)
+        limit, described = self.bounds.repeats, _described(call)
         if times >= limit:
             self._trip("repeats", times, limit, f"{did} {times} times, and nothing had changed in between: {described}")
         if times < max(2, limit - WARNED_BEFORE):
@@ -262,7 +262,7 @@ class Watch:
 
     def refused_call(self, call: ToolCall, problem: str) -> None:
         """A call that a rule of the step refused; `replies` bounds these."""
-        self._last.append(f"{_shown(call)} -> {_first_line(problem)}")
+        self._last.append(f"{_described(call)} -> {_first_line(problem)}")
         self.errors += 1
 
     def _one_more(self) -> None:
@@ -273,7 +273,7 @@ class Watch:
         self.tool_calls += 1
 
     def _note(self, call: ToolCall, result: str, *, failed: bool, row_of: str = "") -> None:
-        self._last.append(f"{_shown(call)} -> {_first_line(result)}")
+        self._last.append(f"{_described(call)} -> {_first_line(result)}")
         self._failed_in_row = (self._failed_in_row if row_of == self._row_of else 0) + 1 if failed else 0
         self._row_of = row_of
         self._failures.append(failed and not row_of)
@@ -317,7 +317,7 @@ class Watch:
         )
 
 
-def _shown(call: ToolCall) -> str:
+def _described(call: ToolCall) -> str:
     return _cut(" ".join(f"{call.name} {call.arguments}".split()))
 
 

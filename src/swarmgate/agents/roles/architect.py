@@ -10,7 +10,7 @@ from typing import Any
 from swarmgate.agents.briefs.brief import Brief, Section, answers_text, bullets, plan_json, plan_window, task_text
 from swarmgate.agents.briefs.feedback import patterns_section, review_text, warning_section
 from swarmgate.agents.briefs.prior_knowledge import NOTHING, Background
-from swarmgate.agents.briefs.scope_files import SHOWN, scope_text
+from swarmgate.agents.briefs.scope_files import SCOPE_NOTE, scope_text
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Toolbox, plain
 from swarmgate.agents.conversation.turn import Refused, take_turn
@@ -136,7 +136,7 @@ async def delegate(
         warning_section(observed),
         Section("The task to delegate", task_text(task)),
         *known.sections,
-        Section("Its files", scope_text(agent.files, task.files, known.remarks), SHOWN),
+        Section("Its files", scope_text(agent.files, task.files, known.remarks), SCOPE_NOTE),
         Section("Earlier attempts", feedback),
         patterns_section(observed),
         Section("Where it stands in the plan", plan_window(plan, task), _ORIENTATION),
@@ -178,7 +178,7 @@ async def implement(
         patterns_section(observed),
         Section("Instructions", instructions),
         *known.sections,
-        Section("Declared scope", scope_text(agent.files, scope, known.remarks), SHOWN),
+        Section("Declared scope", scope_text(agent.files, scope, known.remarks), SCOPE_NOTE),
     )
     brief = Brief(
         ROLE,
@@ -300,12 +300,12 @@ def instruction_problems(task: Task, instructions: str, others: Mapping[str, Tas
     ids = (
         f"The instructions name {other}, the id of another open task. {one} (Is it a version number? Write v{other}.)"
         for other in others
-        if other != task.id and _stands_in(other, instructions)
+        if other != task.id and _occurs_in(other, instructions)
     )
     files = (
         f"The instructions name {path}, which is a file of task {other} and not of task {task.id}. {one}"
         for path, other in _owners(task, others).items()
-        if _stands_in(path, instructions)
+        if _occurs_in(path, instructions)
     )
     return (*ids, *files)
 
@@ -336,6 +336,6 @@ def _path_problems(path: str, task: Task, owners: Mapping[str, str], tree: FileT
         )
 
 
-def _stands_in(name: str, text: str) -> bool:
+def _occurs_in(name: str, text: str) -> bool:
     """Whether an id or a path stands in the text as a word of its own: `1.3` not in `1.3.2`, `v1.3` or `11.3`."""
     return re.search(rf"(?<![\w./-])(?:\./)?{re.escape(name)}(?![\w/]|[.-]\w)", text) is not None

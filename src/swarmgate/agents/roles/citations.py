@@ -172,7 +172,7 @@ def problem(remark: Remark, material: Material) -> str:
     texts = [text for path in ("", *paths) for text in material.texts(path)]
 
     def stands(line: str) -> bool:
-        return material.header(line) or any(_stands(line, text) for text in texts)
+        return material.header(line) or any(_occurs(line, text) for text in texts)
 
     missing = _missing(remark.quote, stands, remark.file)
     if missing and _ESCAPED.search(remark.quote):
@@ -222,7 +222,7 @@ def _is_place(line: str, file: str) -> bool:
     return bool(meant) and (f"/{plain}".endswith(f"/{meant}") or f"/{meant}".endswith(f"/{plain}"))
 
 
-def _stands(line: str, text: _Text) -> bool:
+def _occurs(line: str, text: _Text) -> bool:
     return any(_found(each, text) for each in _spellings(line)) or _prose(line, text)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from swarmgate.agents.briefs.brief import Brief, Section, task_text
 from swarmgate.agents.briefs.feedback import patterns_section
 from swarmgate.agents.briefs.prior_knowledge import NOTHING, Background
-from swarmgate.agents.briefs.scope_files import SHOWN, scope_text
+from swarmgate.agents.briefs.scope_files import SCOPE_NOTE, scope_text
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import RunGates, Toolbox
 from swarmgate.agents.conversation.turn import take_turn
@@ -55,7 +55,7 @@ async def code(
         Section("Earlier attempts", feedback, "Their files are still there. Mend what they were rejected for."),
         patterns_section(observed),
         *known.sections,
-        Section("Declared scope", scope_text(agent.files, scope, known.remarks), SHOWN),
+        Section("Declared scope", scope_text(agent.files, scope, known.remarks), SCOPE_NOTE),
     )
     brief = Brief(
         "coder",

@@ -96,7 +96,7 @@ class _Merge:
             return ours
         if ours == base:
             return theirs
-        self.conflicts.append(Conflict(place, name, _shown(ours), _shown(theirs)))
+        self.conflicts.append(Conflict(place, name, _described(ours), _described(theirs)))
         return ours
 
     def _removal(self, place: str, keep: str, remove: str, *, ours: bool) -> None:
@@ -169,7 +169,7 @@ class _Merge:
         our_runs, their_runs = _runs(ours, both), _runs(theirs, both)
         put = [{task_id: anchor for anchor, run in runs.items() for task_id in run} for runs in (our_runs, their_runs)]
         if any(put[1].get(task_id, anchor) != anchor for task_id, anchor in put[0].items()):
-            self.conflicts.append(Conflict(place, "order", _shown(ours), _shown(theirs)))
+            self.conflicts.append(Conflict(place, "order", _described(ours), _described(theirs)))
         order: list[str] = []
         for anchor in ("", *spine):
             runs = sorted((our_runs.get(anchor, []), their_runs.get(anchor, [])), key=lambda r: [id_key(i) for i in r])
@@ -244,7 +244,7 @@ def _runs(ids: list[str], known: set[str]) -> dict[str, list[str]]:
     return found
 
 
-def _shown(value: object) -> str:
+def _described(value: object) -> str:
     """What a side wants, in words of a readable length."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         value = list(value)

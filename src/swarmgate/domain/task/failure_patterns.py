@@ -108,11 +108,11 @@ def observe(record: TaskRecord) -> tuple[Observation, ...]:
     if not attempts or record.override_pending:
         return ()
     found = []
-    for pattern, look in _LOOKS.items():
-        fact = look(attempts, record.turns)
+    for pattern, detect in _DETECTORS.items():
+        fact = detect(attempts, record.turns)
         if not fact:  # what earlier attempts showed is counted only where the newest one shows it too
             continue
-        seen = [each.number for at, each in enumerate(attempts) if look(attempts[: at + 1], record.turns)]
+        seen = [each.number for at, each in enumerate(attempts) if detect(attempts[: at + 1], record.turns)]
         since = sum(number > record.renewed for number in seen)
         found.append(Observation(pattern, seen[-1], len(seen), since, fact))
     return tuple(sorted(found, key=lambda each: -each.level))
@@ -141,7 +141,7 @@ def _counts(attempt: Attempt) -> bool:
     return attempt.outcome is Outcome.REJECTED and attempt.kind is not AttemptKind.OVERRIDE
 
 
-Look = Callable[[Sequence[Attempt], Sequence[Turn]], str]
+Detector = Callable[[Sequence[Attempt], Sequence[Turn]], str]
 """What the last of some attempts shows, as a fact; empty for nothing."""
 
 
@@ -265,7 +265,7 @@ def _thrash(attempts: Sequence[Attempt], turns: Sequence[Turn]) -> str:
     return ""
 
 
-_LOOKS: dict[Pattern, Look] = {
+_DETECTORS: dict[Pattern, Detector] = {
     Pattern.REPETITION: _repetition,
     Pattern.PING_PONG: _ping_pong,
     Pattern.STUCK: _stuck,

@@ -148,7 +148,7 @@ class ReadOn:
         self._offset = 0
         self._last = b""
         self._number = 0
-        self._look: FileStamp = None
+        self._stamp: FileStamp = None
         for place in lines.places if not from_start else ():
             with contextlib.suppress(FileNotFoundError):
                 self._move(place.read_bytes(), 0)
@@ -161,15 +161,15 @@ class ReadOn:
         Raises:
             OSError: a file is there and cannot be read.
         """
-        look = stamp_of(self._lines.path)
-        if look == self._look:
+        stamp = stamp_of(self._lines.path)
+        if stamp == self._stamp:
             return []
         parts, found = self._added()  # files only move to later places, so none is missed while they rotate
         lines = [whole(data) for data, _ in parts]
         if not found:  # it was replaced, or rotated away: of the old files only what is new
             lines[1:] = [[line for line in part if number_of(line) > self._number] for part in lines[1:]]
         any(self._move(data, start) for data, start in parts)  # to the newest line
-        self._look = look  # of before that: what was added meanwhile makes it look different
+        self._stamp = stamp  # of before that: what was added meanwhile makes it look different
         return [line for part in reversed(lines) for line in part]
 
     def _added(self) -> tuple[list[tuple[bytes, int]], bool]:

@@ -24,7 +24,7 @@ class History:
     """Renders the pages of closed phases, each again only when something that it shows is another."""
 
     def __init__(self) -> None:
-        self._shown: dict[int, tuple[object, ...]] = {}
+        self._rendered: dict[int, tuple[object, ...]] = {}
         self._pages: dict[int, str] = {}
 
     def pages(self, state: State) -> Iterator[tuple[str, str]]:
@@ -35,9 +35,9 @@ class History:
             records = tuple(state.task(task.id) for task in phase.tasks)
             used, debate = state.usage_by_phase.get(number), state.plan_debate
             inputs = (state.goals, phase, state.phase(number), records, used, debate)
-            if self._shown.get(number) != inputs:
+            if self._rendered.get(number) != inputs:
                 self._pages[number] = render_history(state, number, phase.name, tuple(phase.tasks))
-                self._shown[number] = inputs
+                self._rendered[number] = inputs
             yield f"phase-{number}.md", self._pages[number]
 
 

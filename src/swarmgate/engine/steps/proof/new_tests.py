@@ -36,7 +36,7 @@ class NewTests:
         self._ctx, self._change, self._runs, self._tests, self._measured = ctx, change, runs, tests, measured
         self._alone = runs.alone and all(map(is_code, tests))
         self._modes = runs.code.modes
-        self._stood = unchanged_tests(ctx, change, tests, runs.kind)
+        self._existed = unchanged_tests(ctx, change, tests, runs.kind)
         self._notes: list[tuple[Effect, str]] = []
         self._others: dict[str, TestRun] = {}
 
@@ -128,7 +128,7 @@ class NewTests:
 
     def _notices(self, run: TestRun) -> bool:
         """Whether a test fails that is new or changed: one that stood in its file before says nothing of the others."""
-        named = [name for name in run.failures if not self._stood(name)]
+        named = [name for name in run.failures if not self._existed(name)]
         return fails(run, self._runs.kind) and bool(named or not run.failures)
 
     def _objections(self, proof: Proof, left: tuple[Unit, ...]) -> list[Objection]:

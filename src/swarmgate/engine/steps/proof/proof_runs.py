@@ -157,7 +157,7 @@ class Runs:
                     paths=tests,
                     count_pattern=settings.count_pattern,
                 )
-                text = self._said(copy)
+                text = self._probe_lines(copy)
                 called = frozenset(line.removesuffix(" called") for line in text if line.endswith(" called"))
                 hits = frozenset(line for line in text if not line.endswith(" called"))
                 return Ran(run, self._doubt(copy, run), hits, called)
@@ -171,7 +171,7 @@ class Runs:
         for other in self.code.other:
             _write(copy.root / os.fsdecode(paths.encode(other.path)), other.text(mode))
 
-    def _said(self, copy: Checkout) -> frozenset[str]:
+    def _probe_lines(self, copy: Checkout) -> frozenset[str]:
         try:
             content = regular.read(copy.root / self._hidden, limit=_HITS, follow=False)
         except OSError:
@@ -259,9 +259,9 @@ def unchanged_tests(ctx: Context, change: ChangeSet, files: Collection[str], kin
     """
     read = ctx.repository.read
     if kind == "unittest":
-        return _stood_as_function(ctx, change)
+        return _existed_as_function(ctx, change)
     if kind != "pytest":
-        return _stood_anywhere(ctx, change)
+        return _existed_anywhere(ctx, change)
     known = {file.path: file for file in change.present if file.path in files and file.old_mode}
     existed = [
         python_changes.unchanged(path, read(change.base, file.old_path or path), read(change.tree, path))
@@ -270,7 +270,7 @@ def unchanged_tests(ctx: Context, change: ChangeSet, files: Collection[str], kin
     return lambda name: any(each(name) for each in existed)
 
 
-def _stood_as_function(ctx: Context, change: ChangeSet) -> Callable[[str], bool]:
+def _existed_as_function(ctx: Context, change: ChangeSet) -> Callable[[str], bool]:
     """By the name of the method: one that the change neither adds nor alters, whatever else it says of that name."""
     repository = ctx.repository
     old = repository.read_many(
@@ -289,7 +289,7 @@ def _stood_as_function(ctx: Context, change: ChangeSet) -> Callable[[str], bool]
     return existed
 
 
-def _stood_anywhere(ctx: Context, change: ChangeSet) -> Callable[[str], bool]:
+def _existed_anywhere(ctx: Context, change: ChangeSet) -> Callable[[str], bool]:
     """By the last part of a name, or its first word: the text of old tests has it, and no added line has."""
     repository = ctx.repository
     paths_of_tests = [path for path in repository.list_tree(change.base) if ctx.is_test_path(path)]

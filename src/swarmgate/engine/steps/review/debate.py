@@ -131,8 +131,8 @@ class _Contest:
         )
         if weighed.held:
             return await self._debated(weighed, first=review, look=look)
-        looked = look.usage.tokens
-        saved = max(0, self._expected(looked) - looked) if weighed.triggers else 0
+        tokens = look.usage.tokens
+        saved = max(0, self._expected(tokens) - tokens) if weighed.triggers else 0
         event = self._weighed(weighed, first=review, look=look).model_copy(update={"saved": saved})
         return Judged(review, (event,))
 
@@ -294,9 +294,9 @@ class _Contest:
         """What one voice may use in one round: a large change must not use up what is meant for thinking."""
         return self.ctx.config.council.tokens + _READINGS * (len(self._material) // _CHARS)
 
-    def _expected(self, looked: int) -> int:
-        """What a debate would use; a first look over the same material took `looked` tokens."""
-        once = max(looked, len(self._material) // _CHARS)
+    def _expected(self, tokens: int) -> int:
+        """What a debate would use; a first look over the same material took `tokens` tokens."""
+        once = max(tokens, len(self._material) // _CHARS)
         rounds, counts = self.ctx.config.council.rounds, self.ctx.ledger.state.debates
         return expected_tokens(counts, once=once, seats=len(self._seats), rounds=rounds)
 

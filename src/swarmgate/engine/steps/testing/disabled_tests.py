@@ -69,17 +69,17 @@ def _recorded(ctx: Context, attempt: Attempt) -> TestRun | None:
     """The run that the commit passed on which the attempt builds; None where that is no task's commit."""
     for task_id, record in ctx.ledger.state.tasks.items():
         if record.commit and record.commit == attempt.base and record.last is not None:
-            return _kept(ctx, task_id, record.last.number, TESTS)
+            return _stored_run(ctx, task_id, record.last.number, TESTS)
     return None
 
 
 def _measured_before(ctx: Context, task_id: str, record: TaskRecord, attempt: Attempt) -> TestRun | None:
     """The run over the same base that an earlier attempt at the task made."""
     numbers = (each.number for each in reversed(record.attempts) if each.base == attempt.base)
-    return next(filter(None, (_kept(ctx, task_id, number, BASE) for number in numbers)), None)
+    return next(filter(None, (_stored_run(ctx, task_id, number, BASE) for number in numbers)), None)
 
 
-def _kept(ctx: Context, task_id: str, number: int, name: str) -> TestRun | None:
+def _stored_run(ctx: Context, task_id: str, number: int, name: str) -> TestRun | None:
     try:
         return TestRun.model_validate_json(ctx.evidence.place(task_id, number, name).read_bytes())
     except (OSError, ValidationError):
