@@ -54,7 +54,7 @@ class Step(StrEnum):
 
 
 class Waiting(StrEnum):
-    """What only the user can do next."""
+    """The actions that only the user can take."""
 
     GOAL = "goal"
     ANSWERS = "answers"
@@ -67,7 +67,7 @@ class Waiting(StrEnum):
 
 
 def next_step(state: State) -> Step | None:
-    """What the engine does now; None when it is the user's turn or the work is done."""
+    """Decides the engine's next step; None when the user has to act or the work is done."""
     if state.recovery is not Recovery.NONE:
         return Step.RECOVER
     if state.planning is not Planning.APPROVED:
@@ -84,7 +84,7 @@ def next_step(state: State) -> Step | None:
 
 
 def waiting_for(state: State) -> Waiting | None:
-    """What the user has to do next; None while the engine has something to do."""
+    """Decides what the user has to do next; None while the engine has a next step."""
     if next_step(state) is not None:
         return None
     if state.planning is not Planning.APPROVED:

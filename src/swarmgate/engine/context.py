@@ -78,7 +78,7 @@ class Judge(Protocol):
     """Runs the gate pipeline over the work tree."""
 
     def __call__(self, *, fix: bool, base: str = "", tested: bool = False) -> Awaitable[GateReport]:
-        """The report.
+        """Runs the gates and returns their report.
 
         `fix` says whether gates may change files; `base` is compared with, HEAD when empty. `tested`: the test engineer
         has had the last word, so it is judged whether there are tests enough.
@@ -88,7 +88,7 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class Context:
-    """What the steps of a run work with.
+    """The context of a run: everything that its steps work with.
 
     `agent` gives the agent context of a role, made on first use with its model. `commands` runs what agents and tests
     run, confined. `sensitivity` says which code gets a security review. `meters` are the models made so far, by role.
@@ -132,7 +132,7 @@ class Context:
 
     @cached_property
     def ignored(self) -> IgnoredFiles:
-        """What is watched of the files that git ignores, from the first step of a run on."""
+        """The git-ignored files under watch from the first step of a run on."""
         return IgnoredFiles(self.repository, self.folder)
 
     @cached_property
@@ -145,7 +145,7 @@ class Context:
         return CommittedRules(self.repository)
 
     def house_rules(self, files: Sequence[str]) -> tuple[HouseRules, ...]:
-        """What the project tells agents about some files, as committed where the running attempt builds on."""
+        """The project's own instructions for agents about some files, as committed at the attempt's base."""
         attempt = self.ledger.state.task(self.ledger.state.open).running
         found = self._rules.at(attempt.base if attempt and attempt.base else self.repository.head(), files)
         if news := [each for each in found if (each.path, each.blob) not in self._announced_rules]:
@@ -214,7 +214,7 @@ class Context:
         return detect(self.repository.root, files).test_command
 
     def notify(self, kind: str, text: str, *, step: str = "", until: str = "") -> None:
-        """Tells the listener; `until` is when a wait ends."""
+        """Sends a progress message to the listener; `until` is when a wait ends."""
         state = self.ledger.state
         attempt = state.task(state.open).running if state.open else None
         used = state.usage + self.pending
@@ -234,7 +234,7 @@ class Context:
 
     @property
     def pending(self) -> Usage:
-        """What was used, and how long was worked, since the last record."""
+        """The usage and the time worked since the last record."""
         meters = tuple(self.meters.values())  # other threads tell too, while the run makes another
         used = sum((meter.pending for meter in meters), Usage())
         return used.model_copy(update={"seconds": max(used.seconds, self.clock.seconds)})
@@ -253,14 +253,14 @@ class Context:
         return UnsettledUsage(self.folder)
 
     def background(self, state: State, task: Task) -> Background:
-        """What the work before has taught about a task: decisions, lessons, experts' answers as in context.md."""
+        """Prior knowledge about a task: decisions, lessons and experts' answers from context.md."""
         text = "\n".join((task.title, task.description, *task.acceptance, *task.files))
         phase = state.plan.phase_numbers.get(task.id, 0) if state.plan else 0
         answers = guidance.applying(guidance.read(self.folder.context), task=task.id, phase=phase, text=text)
         return background(state, task, answers)
 
     def drain_reports(self, state: State) -> list[Event]:
-        """What guards and turns said since the last time, as events."""
+        """Returns the reports of guards and turns since the last call, as events."""
         task, reports = worked_on(state), tuple(self.reports)
         self.reports.clear()
         attempt = state.task(state.open).running
@@ -277,7 +277,7 @@ class Context:
         ]
 
     def drain_usage(self, state: State) -> list[Event]:
-        """What the models used since the last time, and what time passed between their calls, as events."""
+        """Returns model usage since the last call, and the time between model calls, as events."""
         task, reported = worked_on(state), 0.0
         used: dict[str, Usage] = {}
         for meter in self.meters.values():  # voices have a meter for each of their models
@@ -292,12 +292,12 @@ class Context:
         return events
 
     def change(self, attempt: Attempt, tree: str = "") -> ChangeSet:
-        """What a tree, the attempt's own if none is given, changes against the attempt's base commit."""
+        """The change of a tree (the attempt's own by default) against the attempt's base commit."""
         base = self.repository.tree_of(attempt.base or "HEAD")
         return self.repository.changes(base, tree or attempt.tree)
 
     def keep_head(self, attempt: Attempt) -> None:
-        """Makes sure that the branch stands where the attempt began, before its files are looked at or put back.
+        """Ensures that the branch is at the attempt's base, before its files are read or restored.
 
         Raises:
             HeadMoved, WorkspaceError: see `stay_on`.
@@ -306,7 +306,7 @@ class Context:
             self.stay_on(attempt.base)
 
     def stay_on(self, base: str) -> None:
-        """Makes sure that the branch of the work is checked out, and stands at the commit `base`.
+        """Ensures that the work branch is checked out at the commit `base`.
 
         In a sandbox no agent can commit, so that a commit is the user's and stays where it is. Without one it may as
         well be an agent's: it is set aside under a name of its own, and its files are judged with the rest.
@@ -328,7 +328,7 @@ class Context:
         self.notify("notice", message)
 
     def settle_tree(self, attempt: Attempt) -> None:
-        """Before a judgement: the files are those that the last step left; what was changed since goes aside.
+        """Restores the files to the tree of the last step before they are judged; other changes go to the quarantine.
 
         Raises:
             HeadMoved, WorkspaceError: see `stay_on`.

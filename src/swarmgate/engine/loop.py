@@ -108,7 +108,7 @@ async def run_loop(ctx: Context) -> State:
 
 
 async def _done(step: Step, state: State, ctx: Context, edits: PlanEdits) -> list[Event]:
-    """The events of a step; where somebody committed on the branch meanwhile, the end of the attempt instead."""
+    """Runs a step and returns its events; after a foreign commit on the branch, the attempt's end instead."""
     try:
         with watched(ctx, step):
             events = await edits.cut_short(step, STEPS[step](state, ctx))
@@ -161,7 +161,7 @@ def _begin(ctx: Context) -> State:
 
 
 def _before_its_end(state: State) -> str:
-    """What is said where the limit that paused the last run has not ended yet; empty where it has."""
+    """The notice that the limit that paused the last run has not ended yet; empty where it has."""
     until = state.pause.until if state.pause else ""
     end = datetime.fromisoformat(until) if until else None
     now = datetime.now(UTC)
@@ -180,7 +180,7 @@ def _record(ctx: Context, events: list[Event]) -> State:
 
 
 def _pause(ctx: Context, error: BaseException, *, between: bool) -> None:
-    """Puts on record why the run ends here. An attempt that was cut short by the user ends as INTERRUPTED.
+    """Records why the run ends here. An attempt that was cut short by the user ends as INTERRUPTED.
 
     One that was stopped while it waited for a model goes on with the next run: nothing of it was cut short.
 
@@ -229,7 +229,7 @@ def _reason(error: BaseException) -> PauseReason:
 
 
 def describe_step(step: Step, state: State) -> str:
-    """What begins now, in a few words."""
+    """Describes the step that begins now, for progress messages."""
     words = {
         Step.RECOVER: "bringing the files back to what the last step left",
         Step.PLAN: "the architect plans",
@@ -257,7 +257,7 @@ def describe_step(step: Step, state: State) -> str:
 
 
 def _judged(state: State, stage: str, words: str) -> str:
-    """What a role that judges is about to do: nothing where the user overruled it."""
+    """Describes the step of a judging role, or says that the user overruled it."""
     record = state.task(state.open)
     if record.running and overruled(record, record.running, stage):
         return f"{stage.replace('_', ' ')}: overruled by the user, not asked again"

@@ -73,7 +73,7 @@ class Ledger:
 
     @classmethod
     def read(cls, folder: SwarmFolder) -> Ledger:
-        """The ledger as it is now, for looking only; a torn last line is left alone.
+        """Opens the ledger read-only; a torn last line is left alone.
 
         Raises:
             LedgerCorrupt: a line does not fit the chain, or holds an illegal event.
@@ -82,7 +82,7 @@ class Ledger:
 
     @classmethod
     def write(cls, folder: SwarmFolder, *, clock: Callable[[], datetime] = utc_now) -> Ledger:
-        """The ledger under the writer's lock. A torn last line is cut off into the quarantine and that is recorded.
+        """Opens the ledger under the writer's lock. A torn last line goes to the quarantine, which is recorded.
 
         Raises:
             LedgerLocked: another process is writing.
@@ -102,7 +102,7 @@ class Ledger:
         return ledger
 
     def refresh(self) -> tuple[Entry, ...]:
-        """Reads on: the entries that were recorded since, by whoever. An unfinished last line waits for the next time.
+        """Reads the entries recorded since by any writer. An unfinished last line waits for the next call.
 
         The chain is checked from the head on; of what was read before, that it still ends in the head (the whole of it
         where another file stands in its place). `swarm verify` walks all of it.
@@ -160,12 +160,12 @@ class Ledger:
 
     @property
     def lost(self) -> str:
-        """What it has lost of what was recorded, in a sentence; empty: nothing. Nobody may write it then."""
+        """Describes lost lines of the ledger; empty: none. A ledger with lost lines cannot be written."""
         return self._witness.lost(self.state.seq, self.head)
 
     @property
     def taken_over(self) -> str:
-        """The dead owner whose lock this writer found, in words; empty if there was none."""
+        """Describes the dead owner whose lock this writer took over; empty if there was none."""
         return self._lock.taken_over if self._lock else ""
 
     def append(self, events: Sequence[Event], *, expect: int, actor: str = "swarmgate") -> State:
@@ -196,7 +196,7 @@ class Ledger:
             return self.state
 
     def require(self) -> None:
-        """Insists that the file is where it was.
+        """Raises if the ledger's file is gone.
 
         Raises:
             LedgerError: it was taken away, or all of `.swarm/` was.
@@ -223,7 +223,7 @@ class Ledger:
         return tuple(self._journal.newest)[-count:]  # type: ignore[return-value]  # of the ledger: events of its union
 
     def project(self) -> None:
-        """Writes plan.md, plan.json and what else is derived, as of now.
+        """Writes all views of the current state: plan.md, plan.json, history, context.
 
         Raises:
             LedgerError: the disk refused.
@@ -254,7 +254,7 @@ class Ledger:
         self.close()
 
     def _require_work(self) -> None:
-        """Insists that a ledger without lines is new.
+        """Raises if a ledger without lines is not new.
 
         Raises:
             LedgerCorrupt: work was recorded, so lines were lost.
@@ -267,7 +267,7 @@ class Ledger:
             )
 
     def _keep_foreign(self) -> None:
-        """Before the first plan is written: what lies there that is not of swarmgate goes to the quarantine."""
+        """Moves foreign plan files into the quarantine before the first plan is written."""
         from swarmgate.ledger.hand_edits.edits import foreign  # noqa: PLC0415 - for start-up: a reader needs none
         from swarmgate.ledger.hand_edits.quarantine import keep  # noqa: PLC0415 - for start-up: a reader needs none
 

@@ -42,12 +42,12 @@ _ASK_LESS = "ask for less at a time"
 
 
 class Refused(Exception):
-    """What a tool was asked for breaks a rule; the message names every broken one. `Limits.replies` bounds these."""
+    """A tool call breaks a rule; the message names every broken one. `Limits.replies` bounds these."""
 
 
 @dataclass(frozen=True)
 class Ending(Generic[T]):
-    """How a turn ended: what its last tool call comes to, and the `provider/model` that made it."""
+    """The end of a turn: the value of its last tool call, and the `provider/model` that made it."""
 
     value: T
     model: str
@@ -106,7 +106,7 @@ async def take_turn(
 
 
 def _over(agent: AgentContext, brief: Brief, watch: Watch, talk: Talk, tripped: str) -> None:
-    """Tells what the turn took, and what was noticed in it."""
+    """Reports the measurements of the turn, and what was noticed in it."""
     agent.on_count(None)
     if not tripped:
         _warned(agent, brief, watch)
@@ -139,7 +139,7 @@ def _watch(agent: AgentContext, brief: Brief, worked: WorkTime) -> Watch:
 async def _in_time(
     agent: AgentContext, brief: Brief, hands: _Hands[T], talk: Talk, worked: WorkTime, message: str
 ) -> Ending[T]:
-    """The turn under its wall time, which also ends a model call or a tool that hangs; no wait for a limit counts."""
+    """Runs the turn under its wall time, which also ends hanging calls; waits for limits do not count."""
     try:
         async with worked.limited(agent.limits.bounds.wall_time_s, tell=hands.report_counts):
             return await _until_its_end(agent, brief, hands, hands.watch, talk, message)
@@ -177,7 +177,7 @@ async def _until_its_end(
 
 
 def _noticed(agent: AgentContext, brief: Brief, reply: ModelReply, model: str) -> None:
-    """Puts on record what of a reply was not as it should be and was put right."""
+    """Records the repairs that were made to a malformed reply."""
     about: dict[str, Any] = {"effect": Effect.NOTED, "role": brief.role, "step": brief.step}
     if reply.halves:
         message = f"{reply.halves} halves of characters in an answer of {model}: U+FFFD stands for each"
@@ -188,7 +188,7 @@ def _noticed(agent: AgentContext, brief: Brief, reply: ModelReply, model: str) -
 
 @dataclass(frozen=True)
 class _Done(Generic[T]):
-    """What became of a reply: the messages that answer it, whether any tool ran, what was wrong, the turn's end."""
+    """The outcome of a reply: the messages that answer it, whether a tool ran, the problem, the turn's end."""
 
     messages: tuple[Message, ...] = ()
     worked: bool = False
@@ -199,7 +199,7 @@ class _Done(Generic[T]):
 
 @dataclass(frozen=True)
 class _Hands(Generic[T]):
-    """Carries out what replies ask for."""
+    """Executes the tool calls of replies."""
 
     agent: AgentContext
     brief: Brief
@@ -251,7 +251,7 @@ class _Hands(Generic[T]):
         self.agent.on_tool(ToolUse(self.brief.role, name, summary, cut(one_line(problem), 200, "...")))
 
     def report_counts(self) -> None:
-        """Shows how far the breakers have come, for `swarm status` in another process."""
+        """Publishes the breaker counts, for `swarm status` in another process."""
         brief, watch = self.brief, self.watch
         self.agent.on_count(
             LiveTurn(

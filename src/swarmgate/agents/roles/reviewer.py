@@ -46,7 +46,7 @@ _WRITTEN = (
 
 @dataclass(frozen=True)
 class Submission:
-    """What is handed in for review: measured facts alone, nothing that the change's author says.
+    """The input of a review: measured facts alone, without the author's claims.
 
     `task` and `attempt` say what it is for, `scope` are the declared files and `outside` the changed ones beyond it,
     `weakened` the tests that were there before and lose something, a line each,
@@ -94,7 +94,7 @@ async def security_review(agent: AgentContext, work: Submission, *, reasons: Seq
 
 
 async def review_tests(agent: AgentContext, work: Submission, *, written: Sequence[str]) -> Review:
-    """Judge the change once more, with the tests that another hand wrote since the review.
+    """Judge the change again, with the tests that the test engineer wrote since the review.
 
     Args:
         agent: the reviewer's context.
@@ -134,7 +134,7 @@ async def confirm(agent: AgentContext, work: Submission, *, tests: str, output: 
 
 
 def sections_of(work: Submission) -> tuple[Section, ...]:
-    """What is handed in, as it stands in the brief of whoever judges it."""
+    """The sections of a submission for the brief of its judge."""
     return (*_facts(work), Section("The change", work.patch))
 
 
@@ -175,7 +175,7 @@ async def _judged(
 
 
 def _looks(agent: AgentContext, change: ShownChange) -> Mapping[str, Handler]:
-    """The reading tools, each of which says what it showed of the change."""
+    """The reading tools, each of which records which parts of the change were seen."""
     tools = Toolbox(agent).handlers
 
     async def read_file(call: args.ReadFile) -> str:

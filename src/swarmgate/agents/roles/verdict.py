@@ -19,7 +19,7 @@ _LENGTH = 80
 
 
 def review_of(call: SubmitVerdict, criteria: Sequence[Criterion] = ()) -> Review:
-    """The verdict that a call states.
+    """Converts a `submit_verdict` call into a review.
 
     Raises:
         Refused: approved in spite of a critical or high finding, or rejected without a reason.
@@ -47,7 +47,7 @@ def cited(
     on_dropped: Callable[[Review, str], None],
     objection: Callable[[Remark], str] = lambda _finding: "",
 ) -> Callable[[SubmitVerdict], Review]:
-    """The end of a reviewing turn: findings that cite nothing are sent back once, and after that dropped.
+    """Ends a reviewing turn: findings without a quote are returned once, and then dropped.
 
     An APPROVED with a critical or high finding is refused whether that cites something or not: it contradicts itself.
     A REJECTED of which no finding is left stays a rejection, for the reason that its summary gives.

@@ -53,7 +53,7 @@ _BOOKKEEPING = frozenset(
 
 
 def _unchanged(state: State, _event: Any, _: Entry) -> State:
-    """For events that only stand on record."""
+    """The transition of events that do not change the state."""
     return state
 
 

@@ -151,6 +151,6 @@ def only_known_red(state: State, run: TestRun) -> bool:
 
 
 def _require_pass(state: State, task_id: str, attempt: Attempt, stage: str, *, passed: bool) -> None:
-    """What did not pass only goes on when the user overruled it: an event that says otherwise is not evidence."""
+    """Raises unless the result passed or the user overruled it."""
     if not passed and not overruled(state.task(task_id), attempt, stage):
         raise IllegalMove(f"Attempt {attempt.number} at task {task_id} was rejected by {stage}: it cannot pass.")

@@ -63,7 +63,7 @@ def task_delegated(state: State, event: ev.TaskDelegated, entry: ev.Entry) -> St
 
 
 def delegation_problem(state: State, event: ev.TaskDelegated) -> str:
-    """Why this delegation is against the rules; empty when it is legal."""
+    """Why this delegation is illegal; empty when it is legal."""
     record = state.task(event.task)
     if state.plan is None or state.planning is not Planning.APPROVED:
         return "the user has not approved the plan"

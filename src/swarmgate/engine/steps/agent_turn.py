@@ -44,14 +44,14 @@ class Breach:
 
 @dataclass(frozen=True)
 class Settled:
-    """What is left of a turn: the tree of the files as they are now, and the paths of what was taken back."""
+    """The outcome of the check of a turn: the tree as it is now, and the paths that were reverted."""
 
     tree: str
     taken: tuple[str, ...]
 
 
 def after_turn(ctx: Context, role: str, step: str, *, before: str, base: str = "") -> Settled:
-    """Takes back what a turn changed and its role may not write.
+    """Reverts what a turn changed and its role may not write.
 
     Args:
         ctx: the context of the run.
@@ -106,7 +106,7 @@ def _put_away(ctx: Context, paths: Iterable[str], quarantine: Path) -> None:
 
 
 def reads_only(role: str, name: str, step: Step) -> Step:
-    """The step of a role that judges and writes nothing: the tree afterwards is the one that was judged."""
+    """Wraps the step of a read-only role: the tree afterwards is the one that was judged."""
 
     async def guarded(state: State, ctx: Context) -> list[Event]:
         _, _, attempt = current(state)
@@ -120,7 +120,7 @@ def reads_only(role: str, name: str, step: Step) -> Step:
 def breaches(
     authority: Authority, changed: Iterable[ChangedFile], before: Text, after: Text, original: Text
 ) -> list[Breach]:
-    """What of a turn's change its role may not have made.
+    """Finds the changes of a turn that its role may not make.
 
     Args:
         authority: of the role.
@@ -161,7 +161,7 @@ def _texts(ctx: Context, tree: str, changed: Iterable[ChangedFile]) -> Text:
 
 
 def _report(ctx: Context, role: str, step: str, found: list[Breach], kept_in: str) -> None:
-    """On record and on the display; what a test run or a build leaves behind everywhere is no breach of anything."""
+    """Reports breaches as guard notes and progress messages; outputs of test runs and builds are no breaches."""
     name = role.replace("_", " ")
     paths = ", ".join(each.path for each in found[:_LISTED])
     more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
@@ -175,7 +175,7 @@ def _report(ctx: Context, role: str, step: str, found: list[Breach], kept_in: st
 
 
 def sweep(ctx: Context, role: str) -> tuple[str, ...]:
-    """Takes away the pipes, sockets and devices that the running step made, before git looks; gives their paths."""
+    """Removes pipes, sockets and devices that the running step made, before git reads the tree; returns their paths."""
     found, kept_in = swept(ctx.folder, ctx.ledger.state.step_time)
     if found:
         more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
@@ -186,7 +186,7 @@ def sweep(ctx: Context, role: str) -> tuple[str, ...]:
 
 
 def ends_attempt(step: Step) -> Step:
-    """The step of a role that judges: where a breaker stops it, the tree goes back to what was to be judged."""
+    """Wraps the step of a judging role: a tripped breaker restores the tree and rejects the attempt."""
 
     async def guarded(state: State, ctx: Context) -> list[Event]:
         try:

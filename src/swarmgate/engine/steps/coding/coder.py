@@ -28,7 +28,7 @@ _PUT_BACK = "changed outside of the declared scope: put it back, unless it is de
 
 
 async def code(state: State, ctx: Context) -> list[Event]:
-    """The coder works in the tree until it says that it has finished."""
+    """Runs the coder's turn until it calls `finish`, and captures the change."""
     task, record, attempt = current(state)
     try:
         summary = await coder.code(
@@ -49,7 +49,7 @@ async def code(state: State, ctx: Context) -> list[Event]:
 
 
 async def implement(state: State, ctx: Context) -> list[Event]:
-    """The architect writes the code itself, under the same gates and verdicts."""
+    """Runs the architect's turn in an escalated attempt, under the same gates and verdicts."""
     task, record, attempt = current(state)
     try:
         summary = await architect.implement(
@@ -68,7 +68,7 @@ async def implement(state: State, ctx: Context) -> list[Event]:
 
 
 async def capture(state: State, ctx: Context) -> list[Event]:
-    """The tree as the user vouched for it."""
+    """Captures the current tree as the change of an attempt that the user's override opened."""
     return _captured(state, ctx, "")
 
 
@@ -77,7 +77,7 @@ async def _gates_for_agents(ctx: Context) -> str:
 
 
 def _captured(state: State, ctx: Context, summary: str, *, judge_scope: bool = False) -> list[Event]:
-    """What git says came of the turn, after what the role may not write was taken back."""
+    """Captures the change of a turn with git, after unauthorised writes were reverted."""
     task, record, attempt = current(state)
     ctx.keep_head(attempt)
     role, step = ("coder", "code") if attempt.kind is AttemptKind.CODER else ("architect", "implement")
@@ -125,7 +125,7 @@ def outside_of_scope(ctx: Context, change: ChangeSet, record: TaskRecord) -> tup
 
 
 def scope_note(ctx: Context, beyond: tuple[str, ...], record: TaskRecord, attempt: Attempt) -> GuardNote | None:
-    """What is noted of the files outside; an effect of REJECTED means that the attempt ends. None: nothing."""
+    """The guard note on files outside of the scope; effect REJECTED ends the attempt. None: nothing to note."""
     rules = ctx.config.scope
     if not beyond or rules.enforce == "off":
         return None
@@ -142,7 +142,7 @@ def scope_note(ctx: Context, beyond: tuple[str, ...], record: TaskRecord, attemp
 
 
 def scope_rejection(task_id: str, number: int, beyond: tuple[str, ...], accepted: int) -> AttemptRejected:
-    """The end of an attempt that changed more files outside of its scope than are accepted."""
+    """The rejection of an attempt that changed more files outside of its scope than are accepted."""
     stays = f" (of these {len(beyond)}, at most {accepted} may stay changed)" if accepted else ""
     return AttemptRejected(
         task=task_id,
@@ -154,13 +154,13 @@ def scope_rejection(task_id: str, number: int, beyond: tuple[str, ...], accepted
 
 
 def _scope_message(beyond: tuple[str, ...], accepted: int) -> str:
-    """What is outside, and how many may be: those that are named are not those that are accepted."""
+    """The message that names the files outside and how many are accepted; the named ones are not the accepted ones."""
     allowed = f"up to {accepted} are accepted" if accepted else "none is accepted"
     return f"{_counted(beyond)} outside of the declared scope: {_listed(beyond)}; {allowed} ([scope] max_outside)"
 
 
 def scope_violation(state: State) -> tuple[Section, ...]:
-    """What the architect's next brief opens with: the scope violation of the newest change, if it was one.
+    """The section on the newest change's scope violation, if any, for the architect's next brief.
 
     Told until there is a newer change, or the phase is closed: its summary was a brief of the architect's too.
     """

@@ -25,7 +25,7 @@ _HOOKS = (
 
 
 async def commit(state: State, ctx: Context) -> list[Event]:
-    """One commit for the task. A commit that a crash left without its event is found by its trailers and taken up."""
+    """Commits the task. A commit that a crash left without its event is found by its trailers and recorded."""
     task, record, attempt = current(state)
     made = own_commit(state, attempt, ctx.repository)
     if made is not None:
@@ -53,7 +53,7 @@ async def commit(state: State, ctx: Context) -> list[Event]:
 
 
 def _set_aside(ctx: Context, made: Commit) -> str:
-    """Takes a commit off the branch that holds what was not proven; says where it is kept, or why it stays."""
+    """Removes an unproven commit from the branch; returns the ref that keeps it, or why it stays."""
     try:
         return f"that commit is kept as {ctx.repository.set_aside(made, made.parent)}"
     except HeadMoved:
@@ -62,7 +62,7 @@ def _set_aside(ctx: Context, made: Commit) -> str:
 
 
 def _report_later_commits(ctx: Context, made: Commit, attempt: Attempt) -> None:
-    """Names what was committed right after the task's commit, and what of the task that took back."""
+    """Reports commits made right after the task's commit, and which of its files they change."""
     head = ctx.repository.head()
     if head == made.id:
         return
@@ -72,7 +72,7 @@ def _report_later_commits(ctx: Context, made: Commit, attempt: Attempt) -> None:
 
 
 async def _problem_of_hooked_tree(ctx: Context, made: Commit, attempt: Attempt) -> str:
-    """Why the tree that the user's hooks made of the one that passed does not pass as well; empty when it does."""
+    """Why the tree changed by the user's commit hooks does not pass gates and tests; empty when it passes."""
     if ctx.repository.snapshot() != made.tree:
         return "the files on disk are not what was committed"
     changed = ctx.repository.changes(attempt.tree, made.tree).paths

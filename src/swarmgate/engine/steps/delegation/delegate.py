@@ -25,7 +25,7 @@ from swarmgate.errors import BreakerTripped, SelfCodingBlocked
 
 
 async def start_work(state: State, ctx: Context) -> list[Event]:
-    """The branch of the work, from the current HEAD, with a clean tree."""
+    """Creates the work branch from the current HEAD; the tree has to be clean."""
     ctx.repository.require_quiet()
     refuse_dirty_tree(ctx)
     title = state.plan.title if state.plan else state.goal
@@ -38,7 +38,7 @@ async def start_work(state: State, ctx: Context) -> list[Event]:
 
 
 async def delegate(state: State, ctx: Context) -> list[Event]:
-    """The next attempt at the next task: by the coder, or by the architect when too many were rejected."""
+    """Opens the next attempt at the next task: for the coder, or for the architect after too many rejections."""
     plan, task = _next(state)
     record = state.task(task.id)
     events: list[Event] = []
@@ -86,7 +86,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
 
 
 async def open_override(state: State, ctx: Context) -> list[Event]:
-    """An attempt on the tree as it stands: the user overruled a rejection."""
+    """Opens an attempt on the current tree after the user overruled a rejection."""
     _, task = _next(state)
     record = state.task(task.id)
     put_away = _attacks_put_away(ctx, task.id, record)
@@ -132,7 +132,7 @@ def _attacks_put_away(ctx: Context, task_id: str, record: TaskRecord) -> list[Gu
 
 
 async def block(state: State, ctx: Context) -> list[Event]:
-    """Only the user can say what now: a pattern stops the task, or the last attempt that was left is rejected."""
+    """Blocks the task: a failure pattern stops it, or the last allowed attempt was rejected."""
     del ctx
     _, task = _next(state)
     record = state.task(task.id)
@@ -147,7 +147,7 @@ async def block(state: State, ctx: Context) -> list[Event]:
 
 
 def _noted(task_id: str, observed: Observation) -> GuardActed:
-    """What the attempts at a task show, for the record."""
+    """The guard event for a failure pattern in the attempts at a task."""
     effect = EFFECTS[observed.level]
     return GuardActed(
         task=task_id, note=GuardNote(rule=RULE, effect=effect, detail=observed.text, attempt=observed.attempt)

@@ -35,14 +35,14 @@ _OLD = "old-tests"
 
 
 class Trial(Frozen):
-    """What came of it; `proof` is None where there was nothing to prove, or where it does not bind."""
+    """The outcome of a proof; `proof` is None where there was nothing to prove, or where it does not bind."""
 
     proof: Proof | None = None
     rejection: AttemptRejected | None = None
 
 
 async def try_tests(ctx: Context, task_id: str, record: TaskRecord, attempt: Attempt, tree: str, ran: TestRun) -> Trial:
-    """The trial of green tests; the first objection speaks. What does not reject stands on record as notes.
+    """Checks whether green tests prove the change; the first objection rejects, other results are recorded as notes.
 
     Args:
         ctx: the context of the step.
@@ -78,7 +78,7 @@ class _Trying:
         self._planned = plan.tasks.get(task_id) if plan else None
 
     def criteria(self) -> AttemptRejected | None:
-        """The tests that the test engineer named are there and ran."""
+        """Checks that the tests named by the test engineer exist and ran."""
         review = self._attempt.tests_review
         if review is None:
             return None
@@ -104,7 +104,7 @@ class _Trying:
         return None
 
     async def proof(self) -> tuple[Proof | None, AttemptRejected | None]:
-        """New tests show what is new, and those of before that nothing broke; the first objection that binds speaks."""
+        """Checks that new tests show what is new and old ones that nothing broke; gives the first binding objection."""
         binding = self._binding()
         if not any(binding.values()):
             return None, None
@@ -183,7 +183,7 @@ class _Trying:
         return whole
 
     async def mutation(self) -> AttemptRejected | None:
-        """Tests notice faults in the changed lines."""
+        """Checks that tests detect faults in the changed lines."""
         alone = takes_paths(self._command, runner_of(self._command, self._ctx.repository.root))
         tests = new_tests(self._ctx, self._change, self._ran, alone=True) if alone else ()
         found = await mutation.mutate(self._ctx, self._change, self._command, self._ran, tests)

@@ -46,7 +46,7 @@ _FEEDBACK = 20
 
 
 async def gates(state: State, ctx: Context) -> list[Event]:
-    """The pipeline over the coder's tree; the tree after automatic fixes is the one that goes on."""
+    """Runs the gate pipeline over the coder's tree; the tree after automatic fixes goes on."""
     task, record, attempt = current(state)
     ctx.settle_tree(attempt)
     if against_judges := changed_packages(ctx, task.id, record, attempt):
@@ -69,7 +69,7 @@ async def gates(state: State, ctx: Context) -> list[Event]:
 
 
 async def review(state: State, ctx: Context) -> list[Event]:
-    """The reviewer sees the diff, the brief and the gate results, and never what the coder claims; so do debaters.
+    """Asks the reviewer, who sees the diff, the task and the gate results, never the coder's claims; so do debaters.
 
     A reviewer that a breaker stops, or a debate that decides nothing, ends the attempt, and the task waits for the
     user: that is the models' fault, and no further attempt of the coder's is spent on it.
@@ -114,14 +114,14 @@ def _case(ctx: Context, record: TaskRecord, attempt: Attempt, work: Submission) 
 
 
 def _undecided(task_id: str, number: int, problem: str) -> AttemptRejected:
-    """The end of an attempt whose debate decided nothing: no fault of the coder's, so the user is asked."""
+    """The rejection of an attempt whose debate was undecided; the user decides."""
     return AttemptRejected(
         task=task_id, attempt=number, stage=UNDECIDED, reason=f"the debate decided nothing: {problem}"
     )
 
 
 async def security_review(state: State, ctx: Context) -> list[Event]:
-    """The reviewer again, with a prompt of its own, for the security of a change that touches sensitive code."""
+    """Asks the reviewer, with a prompt of its own, about the security of a change to sensitive code."""
     task, record, attempt = current(state)
     if passed := overruled(record, attempt, Judge.SECURITY_REVIEWER):
         given = next((each.security_review for each in reversed(record.attempts) if each.security_review), None)
@@ -142,7 +142,7 @@ async def security_review(state: State, ctx: Context) -> list[Event]:
 
 
 async def review_tests(state: State, ctx: Context) -> list[Event]:
-    """The reviewer once more, for what the test engineer wrote since its review. Its rejection ends the attempt."""
+    """Asks the reviewer about files that the test engineer wrote since its review. A rejection ends the attempt."""
     task, _, attempt = current(state)
     work = submission(ctx, task, attempt)
     verdict = await reviewer.review_tests(ctx.agent("reviewer"), work, written=attempt.tests)
@@ -171,7 +171,7 @@ async def _sensitive(ctx: Context, change: ChangeSet) -> tuple[str, ...]:
 
 
 def submission(ctx: Context, task: Task, attempt: Attempt) -> Submission:
-    """What the reviewer is handed: measured facts. What the coder said of its work is not among them."""
+    """The reviewer's input: measured facts, without the coder's claims."""
     change = ctx.change(attempt)
     report = GateReport.model_validate_json(ctx.evidence.place(task.id, attempt.number, GATES).read_bytes())
     files = in_order(ctx, change)
@@ -207,7 +207,7 @@ def _given(ctx: Context, task_id: str, number: int, verdict: Review, *, passed: 
 
 
 def _overruled_verdict(record: TaskRecord) -> Review:
-    """The verdict that the user overruled; nobody is asked, and paid, for it again."""
+    """The verdict that the user overruled; no model is asked for it again."""
     given = next((attempt.review for attempt in reversed(record.attempts) if attempt.review), None)
     return given or Review(verdict=Verdict.REJECTED, summary="overruled by the user")
 

@@ -36,7 +36,7 @@ _NAMED = 10
 
 
 async def test(state: State, ctx: Context) -> list[Event]:
-    """The test engineer's turn. What it changed outside the test paths, or deleted, is taken back."""
+    """Runs the test engineer's turn. What it changed outside the test paths, or deleted, is reverted."""
     task, record, attempt = current(state)
     if overruled(record, attempt, Judge.TEST_ENGINEER):
         given = next((old.tests_review for old in reversed(record.attempts) if old.tests_review), None)
@@ -70,7 +70,7 @@ async def test(state: State, ctx: Context) -> list[Event]:
 
 
 async def run_tests(state: State, ctx: Context) -> list[Event]:
-    """Gates and tests over the final tree: what passes here is what is committed, byte for byte."""
+    """Runs gates and tests over the final tree: what passes here is what is committed, byte for byte."""
     task, record, attempt = current(state)
     ctx.settle_tree(attempt)
     if against_judges := changed_packages(ctx, task.id, record, attempt):
