@@ -9,7 +9,7 @@ from swarmgate.domain.base import Frozen, Line, Text
 
 
 class PreflightStatus(StrEnum):
-    """How one check ended."""
+    """The result of one check."""
 
     PASS = "pass"  # noqa: S105 - a status, not a password
     FAIL = "fail"

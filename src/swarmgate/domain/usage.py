@@ -28,7 +28,7 @@ class Usage(Frozen):
 
     @property
     def least_usd(self) -> float:
-        """What was spent for certain."""
+        """The certain part of what was spent."""
         return self.known_usd if self.usd is None else self.usd
 
     def __add__(self, other: Usage) -> Usage:

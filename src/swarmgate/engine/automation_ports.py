@@ -43,7 +43,7 @@ class EnginePorts:
             yield _prices(config)
 
     def model_lists(self, config: Config) -> Check:
-        """What endpoints answer that are asked for their lists of models; no model is called.
+        """Asks endpoints for their lists of models; no model is called.
 
         They are asked without key and headers: who looks at a project of somebody else hands nothing to the addresses
         that it names. So one that wants a key is fine; one whose host does not answer is told by another check.
@@ -91,7 +91,7 @@ class EnginePorts:
         return allowances(limits)
 
     def actions(self, state: State, waiting: Waiting | None) -> tuple[str, ...]:
-        """What the user can do next."""
+        """The user's next actions."""
         from swarmgate.engine.reports.outcome import actions
 
         return actions(state, waiting)

@@ -59,7 +59,7 @@ def is_lost(state: State, root: Path, task: str) -> bool:
 
 
 def vouched(state: State, root: Path, task: str, reason: str) -> list[CommitMoved]:
-    """What goes on record where the user says that the history holds lost work in another form; else nothing."""
+    """Returns the events where the user says that the history holds lost work in another form; else none."""
     if not is_lost(state, root, task):
         return []
     newest = history.tip(Repository.discover(root), state.branch)
@@ -67,7 +67,7 @@ def vouched(state: State, root: Path, task: str, reason: str) -> list[CommitMove
 
 
 def standing_at(state: State, repository: Repository, tip: str) -> tuple[CommitMoved, ...]:
-    """What goes on record of completed tasks whose commits the user rewrote; usually nothing.
+    """Returns the events for completed tasks whose commits the user rewrote; usually none.
 
     Args:
         state: names the tasks.

@@ -106,7 +106,7 @@ async def _judged(
 
 
 def announced(state: State) -> str | None:
-    """What the running attempt's task says that it is for, its kind as plan.md has it; None where no task is open."""
+    """The stated purpose and kind of the running attempt's task; None where no task is open."""
     if not state.open or state.plan is None:
         return None
     task, attempt = state.plan.tasks[state.open], state.task(state.open).running

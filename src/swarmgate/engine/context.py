@@ -174,7 +174,7 @@ class Context:
         return is_test_path(path, self.config.tests.paths or self.detection.test_globs)
 
     def authority(self, role: str, step: str) -> Authority:
-        """What a role may write at a step."""
+        """The write authority of a role at a step."""
         tables = {str(key): own for key, own in self.config.authority.items()}
         own = tables.get(role) or tables.get("default")
         return Authority(

@@ -26,7 +26,7 @@ _BINARIES = (".so", ".pyd", ".dylib", ".node", ".dll", ".jar", ".class", ".pyc",
 
 
 class IgnoredFiles:
-    """What one run knows of the ignored files of its work tree."""
+    """The git-ignored files of a run's work tree."""
 
     def __init__(self, repository: Repository, folder: SwarmFolder) -> None:
         self._repository = repository
@@ -73,11 +73,11 @@ class IgnoredFiles:
         return lost
 
     def touched(self) -> Touched:
-        """What agents did to what the tests may need; nothing where no step of this run was watched."""
+        """The changes that agents made to ignored files which tests may need; empty where no step was watched."""
         return self._brought.look(ignored(self._git)) if self._hidden is not None else Touched()
 
     def items(self) -> tuple[Item, ...] | None:
-        """What comes along in a checkout; None where nobody took note of what was there before."""
+        """The ignored files that a checkout includes; None where their earlier content is unknown."""
         return self._brought.items() if self._hidden is not None else None
 
     def rule_against(self, path: str) -> str:

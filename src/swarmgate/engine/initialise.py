@@ -19,7 +19,7 @@ from swarmgate.workspace.git.repository import Repository
 
 
 class Initialised(Frozen):
-    """What `swarm init` did and found. `created` is False when the project had been initialised before.
+    """The result of `swarm init`. `created` is False when the project had been initialised before.
 
     `earlier` is where the newest lines are kept of a ledger that was here before, and is gone; empty: there was none.
     """

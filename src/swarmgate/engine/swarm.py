@@ -256,7 +256,7 @@ class Swarm:
     # --- looking ---
 
     def status(self) -> StatusReport:
-        """Where the work stands, and what can be done next."""
+        """Reports the state of the work, and the possible next actions."""
         owner = at_work(self.folder.lock)
         turn = live_breakers.read(self.folder.breakers, owner)
         models, problem = self._role_models()
@@ -301,7 +301,7 @@ class Swarm:
         return f".swarm/prompts/{role}.md (a copy of {built_in}.md, to be changed)"
 
     def history(self, *, task: str = "") -> tuple[HistoryLine, ...]:
-        """What happened, in words, in order."""
+        """Describes the recorded events, in order."""
         return history_lines((entry for entry, _ in Ledger.read(self.folder).entries()), task=task)
 
     def verify(self) -> tuple[Check, ...]:

@@ -81,7 +81,7 @@ RECORDED = 2
 
 
 class Standing(StrEnum):
-    """What was found of a piece."""
+    """The result of looking for one piece of evidence."""
 
     PRESENT = "present"
     MISSING = "missing"
@@ -195,7 +195,7 @@ class Claim:
 
 @dataclass(slots=True)
 class Recorded:
-    """What the ledger says of the evidence of one goal.
+    """The evidence claims of the ledger for one goal.
 
     Attributes:
         goal: its number, from 1.
@@ -238,7 +238,7 @@ class Recorded:
 
 
 def recorded(entries: Iterable[Entry]) -> Recorded:
-    """What the ledger says of the evidence of the newest goal."""
+    """The evidence claims of the ledger for the newest goal."""
     return recorded_by_goal(entries)[-1]
 
 

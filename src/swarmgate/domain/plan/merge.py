@@ -40,7 +40,7 @@ class Merged:
 
 
 def merge(base: Plan, ours: Plan, theirs: Plan) -> Merged:
-    """What comes of `base` when both `ours` and `theirs` were made of it.
+    """Merges `ours` and `theirs`, both edited from `base`.
 
     Args:
         base: the plan that both began with.

@@ -136,7 +136,7 @@ class GateResult(Frozen):
         return tuple(each for each in self.findings if self.standing(each) is Standing.BLOCKS)
 
     def standing(self, finding: Finding) -> Standing:
-        """What one of the findings means for the change."""
+        """The standing of one of the findings."""
         if finding.accepted:
             return Standing.ACCEPTED
         if not finding.new:

@@ -30,7 +30,7 @@ class Measure:
 
     @property
     def left(self) -> float:
-        """What is left, 0 at least."""
+        """The remaining amount, 0 at least."""
         return max(0.0, self.limit - self.spent)
 
     @property
@@ -50,7 +50,7 @@ class Account:
 
     @property
     def owner_text(self) -> str:
-        """Whose it is, in words: `this run`, `phase 2`, `task 2.1`; empty: the project's."""
+        """The owner in words: `this run`, `phase 2`, `task 2.1`; empty: the project."""
         match self.owner.kind:
             case "project":
                 return ""
@@ -65,7 +65,7 @@ class Account:
 
     @property
     def name(self) -> str:
-        """What it is called: `the budget of task 2.1`."""
+        """The name of the budget: `the budget of task 2.1`."""
         return f"the budget of {self.owner_text}" if self.owner_text else "the budget"
 
     @property
@@ -91,7 +91,7 @@ class Account:
 
     @property
     def next_action(self) -> str:
-        """What the user can do when it is used up, `{key}` being the measure."""
+        """The user's next action when the budget is used up, `{key}` being the measure."""
         raised = f"raise `{{key}}` in [{self.section}] of .swarm/config.toml, then `swarm run`"
         if self.owner.kind == "run":
             return f"`swarm run` goes on with a new budget of a run; or {raised}"

@@ -86,7 +86,7 @@ class Weighed:
 
 
 def change_triggers(task: Task, record: TaskRecord, attempt: Attempt, lines: int) -> tuple[str, ...]:
-    """What makes the review of a change contested before anybody has judged it.
+    """The triggers that make the review of a change contested before anybody has judged it.
 
     Args:
         task: what the change is for.
@@ -109,7 +109,7 @@ def change_triggers(task: Task, record: TaskRecord, attempt: Attempt, lines: int
 
 
 def plan_triggers(plan: Plan, earlier: Sequence[Review]) -> tuple[str, ...]:
-    """What makes the criticism of a plan contested: its size, and objections to it in an earlier round."""
+    """The triggers that make the review of a plan contested: its size, and objections in an earlier round."""
     found = []
     if any(task.complexity is Complexity.LARGE for task in plan.tasks.values()):
         found.append("a task of the plan is LARGE")

@@ -44,7 +44,7 @@ _failing_lines = lru_cache(maxsize=256)(failing_lines)
 
 
 class Pattern(StrEnum):
-    """What may repeat."""
+    """The failure patterns."""
 
     REPETITION = "repetition loop"
     PING_PONG = "ping-pong"
@@ -54,7 +54,7 @@ class Pattern(StrEnum):
 
 
 class Level(IntEnum):
-    """What a pattern means for what comes next."""
+    """The consequence of a pattern for the next attempt."""
 
     ADVICE = 1
     ARCHITECT = 2
@@ -85,7 +85,7 @@ class Observation:
 
     @property
     def level(self) -> Level:
-        """What it means."""
+        """The consequence of the observed pattern."""
         if self.times >= _STOP_TOTAL and self.since >= _STOP_SINCE:
             return Level.STOP
         return Level.ADVICE if self.times == 1 else Level.ARCHITECT

@@ -72,7 +72,7 @@ def firm_gates(stage: Stage) -> frozenset[str]:
 
 
 def of_model(reason: str, role: str) -> str:
-    """What helps where it was the model that gave nothing to go by; empty where that does not show.
+    """The remedy where the model gave no usable reply; empty where that is not the cause.
 
     Args:
         reason: why its turn ended, with the last problem of its replies.

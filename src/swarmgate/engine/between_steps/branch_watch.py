@@ -17,7 +17,7 @@ _ELSEWHERE = frozenset({Step.PLAN, Step.REVISE, Step.REVIEW_PLAN, Step.START_WOR
 
 
 class History:
-    """What one run knows of the history that it builds on.
+    """The git history that a run builds on, checked before each step.
 
     Args:
         ctx: the context of the run.
@@ -28,7 +28,7 @@ class History:
         self._held: tuple[str, ...] = ()
 
     def check(self, state: State, step: Step) -> list[Event]:
-        """What has to go on record before a step: an attempt that ends, commits that moved; usually nothing.
+        """Returns the events due before a step: an attempt that ends, commits that moved; usually none.
 
         Raises:
             CommitLost: the work of a completed task is gone.

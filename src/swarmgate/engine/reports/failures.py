@@ -68,7 +68,7 @@ class Failure:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What it has in common with others."""
+        """The key that equal failures share."""
         if self.rule:
             return "gates", self.rule, masked(_RULE.sub("", self.text))
         message = steady(_COUNTS.sub("", self.text)) if self.stage.judge in TESTS else normalised(self.text)

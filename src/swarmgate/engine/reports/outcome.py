@@ -16,7 +16,7 @@ _ANOTHER = "another model in [roles.architect]; `swarm doctor --models` says wha
 
 
 class RunOutcome(Frozen):
-    """Where a run ended: what the user is waited for, at ledger position `seq`, and what may be done now.
+    """The outcome of a run: what it waits for the user for, at ledger position `seq`, and the possible commands.
 
     `task` is the blocked task; `questions` are the open ones with their numbers; `reason` says why in one line.
     """

@@ -40,7 +40,7 @@ def weakened_tests(ctx: Context, record: TaskRecord, change: ChangeSet) -> tuple
 
 
 def note(ctx: Context, record: TaskRecord, change: ChangeSet, *, role: str, step: str) -> GuardNote | None:
-    """What goes on record of it; None where there is nothing."""
+    """The guard note about weakened tests; None where there are none."""
     found = weakened_tests(ctx, record, change)
     if not found:
         return None

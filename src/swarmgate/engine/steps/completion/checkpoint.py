@@ -27,7 +27,7 @@ async def close_phase(state: State, ctx: Context) -> list[Event]:
 
 
 def phase_report(state: State, number: int) -> str:
-    """What the ledger knows of a phase: each task, its attempts and why they were rejected."""
+    """The report on a phase from the ledger: each task, its attempts and why they were rejected."""
     if state.plan is None:
         return ""
     lines = []

@@ -109,7 +109,7 @@ def _objection(summary: str) -> Review:
 
 
 def overview(ctx: Context) -> str:
-    """What the architect is told of the repository before it looks for itself."""
+    """The overview of the repository in the architect's brief."""
     files = ctx.repository.list_tree(ctx.repository.snapshot())
     visible = [path for path in files if not path.startswith(".swarm/")]
     more = f"\n... and {len(visible) - _LISTED_FILES} more" if len(visible) > _LISTED_FILES else ""

@@ -44,7 +44,7 @@ async def prove(
     old: Ran | None = None,
     measured: bool = True,
 ) -> Answer:
-    """What shows that the change does what is new in it.
+    """Runs the checks that the new tests cover what the change adds.
 
     Args:
         ctx: the context of the step.

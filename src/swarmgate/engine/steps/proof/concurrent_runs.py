@@ -14,13 +14,13 @@ _T = TypeVar("_T")
 
 
 class RunGroup:
-    """Runs that go at once."""
+    """Test runs that are executed concurrently."""
 
     def __init__(self) -> None:
         self.tasks: list[asyncio.Task[Any]] = []
 
     def start(self, run: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
-        """Begins one; what it gives is awaited."""
+        """Starts one run; its result is awaited."""
         task = asyncio.ensure_future(run)
         self.tasks.append(task)
         return task
@@ -28,7 +28,7 @@ class RunGroup:
 
 @contextlib.asynccontextmanager
 async def run_group() -> AsyncIterator[RunGroup]:
-    """Where runs go at once; those that nobody waits for any more, or that an error leaves behind, are ended."""
+    """A context for concurrent runs; runs that are still pending at its end are cancelled."""
     runs = RunGroup()
     try:
         yield runs
@@ -39,7 +39,7 @@ async def run_group() -> AsyncIterator[RunGroup]:
 
 
 def concurrency(ctx: Context) -> int:
-    """How many runs go at once: one a core, and one alone where they would share ports and temporary files."""
+    """The number of concurrent runs: one a core, or one where they would share ports and temporary files."""
     if ctx.commands.sandbox.name == "none" or ctx.config.commands.network:
         return 1
     try:

@@ -12,7 +12,7 @@ _LENGTH = 100
 
 
 class Mapped(Frozen):
-    """What came of the test engineer's map from criteria to tests, as lines for people.
+    """Renders the map from criteria to tests as lines for people.
 
     `false` are named tests that are not there or did not run, `unmapped` criteria without a test, `unseen` named tests
     that are defined, and of which the runner does not say whether they ran. `vague` says who names a whole file.

@@ -41,14 +41,14 @@ def unrun_by(runs: Runs, ran: Ran, *, also: Collection[str] = ()) -> tuple[tuple
 
 
 def not_measured(runs: Runs) -> Notes:
-    """What is said of changed code in which it is not measured."""
+    """The note on changed code whose coverage is not measured."""
     if not runs.code.unread:
         return ()
     return ((Effect.NOTED, f"which changed lines the tests run is not measured in {listed(runs.code.unread)}"),)
 
 
 def objection(text: str, left: tuple[Unit, ...]) -> Objection:
-    """What speaks against the change: `text`, and the parts by name and place."""
+    """The objection to a change: `text`, and the untested parts by name and place."""
     remarks = tuple(
         Remark(
             severity=Severity.HIGH,

@@ -31,7 +31,7 @@ _LISTED = 10
 
 
 class Mutation(Frozen):
-    """What came of it. `tested` mutants of `total`; `survived` are diffs of those that no test noticed.
+    """The result: `tested` mutants of `total`; `survived` are diffs of those that no test noticed.
 
     `notes` say what was not done, and why.
     """

@@ -41,7 +41,7 @@ class NewTests:
         self._others: dict[str, TestRun] = {}
 
     async def answer(self) -> Answer:
-        """What the runs say."""
+        """The objections and notes of the runs."""
         before, passing, replaced = await self._asked()
         if not passing.run.green:
             if (fit := await self._fit()) is not None:

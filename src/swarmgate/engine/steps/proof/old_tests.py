@@ -87,7 +87,7 @@ def wanted(ctx: Context, change: ChangeSet, runs: Runs, ran: TestRun, *, all_of_
 async def judged(
     runs: Runs, task: Task | None, old: Ran, paths: tuple[str, ...], *, there: TestRun, tolerates: bool
 ) -> Old:
-    """What it means that tests of before fail in their old form; those that failed before the change do not count.
+    """Judges old tests that fail in their old form; those that failed before the change do not count.
 
     Args:
         runs: makes the runs.

@@ -75,7 +75,7 @@ class Code:
 
     @property
     def modes(self) -> tuple[Mode, ...]:
-        """How they can be replaced."""
+        """The way in which the bodies can be replaced."""
         if not self.functions:
             return ()
         constants = any(each.functions for each in self.python) or any(each.constants for each in self.other)

@@ -47,7 +47,7 @@ _CHARS = 4
 
 @dataclass(frozen=True)
 class Case:
-    """What is judged: the change of an attempt, or the plan (`task` empty, `attempt` 0).
+    """The case under review: the change of an attempt, or the plan (`task` empty, `attempt` 0).
 
     `judge` is the role whose verdict it is, `mode` that of `[review]`. `sections` are what the judge gets, `triggers`
     what speaks for a debate before anybody has looked. `names` are the ids that its debate may have, the newest first;
@@ -69,7 +69,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of a case. `review` is None where a debate decided nothing, and `problem` says then why not."""
+    """The outcome of a case. `review` is None where a debate decided nothing, and `problem` says why."""
 
     review: Review | None
     events: tuple[DebateWeighed, ...] = ()

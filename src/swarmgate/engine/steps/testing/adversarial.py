@@ -40,7 +40,7 @@ _OUTPUT_TAIL = 2_000
 
 
 class Outcome(StrEnum):
-    """What became of an adversarial test."""
+    """The outcome of an adversarial test."""
 
     HELD = "held"
     """It passes: it is kept."""
@@ -189,7 +189,7 @@ async def _run_each(ctx: Context, before: str, tree: str, files: Sequence[str]) 
 
 
 def outcome(run: TestRun, kind: str, timeout_s: float) -> Outcome:
-    """What a run of new tests shows, before anybody is asked. One that does not end shows that something hangs.
+    """Reads the outcome from a run of new tests. A run that does not end shows that something hangs.
 
     Args:
         run: the run.
