@@ -53,7 +53,7 @@ class AgentProgram:
         return str(self.commands.confinement.place or self.commands.confinement.cwd)
 
     def permit(self, *, writes: bool) -> Permit:
-        """Who answers the program's questions."""
+        """The handler of the program's permission requests."""
         return lambda asked: self.permits(asked, self.folder, writes)
 
     @asynccontextmanager

@@ -23,7 +23,7 @@ _UNKNOWN = "Decide it yourself by what the repository and the task say."
 
 
 class Answers(Protocol):
-    """What experts have answered so far."""
+    """The stored answers of experts."""
 
     def find(self, domain: str, question: str) -> Guidance | None:
         """The answer to this question, or to one that is the same in other words; None when it was never asked."""
@@ -34,7 +34,7 @@ class Answers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ExpertAnswer:
-    """What an expert answered, and the `provider/model` that spoke."""
+    """The answer of an expert, and the `provider/model` that gave it."""
 
     answer: str
     model: str

@@ -46,7 +46,7 @@ PARTICIPANT, PARENT = "participant", "architect"
 
 
 def memory_of(project: Project) -> ModelMemory:
-    """What is known of the models of a project; it takes in what calls find out."""
+    """The known capabilities of a project's models; calls add what they find out."""
     return ModelMemory(current(project.config, project.probed()), keep=project.remember)
 
 

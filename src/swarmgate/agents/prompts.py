@@ -55,7 +55,7 @@ _MARK_LINE = re.compile(rf"^[ \t]*{_MARK.pattern}[ \t]*\n|{_MARK.pattern}", re.M
 
 
 class FrontMatter(Frozen):
-    """What a prompt file says about itself."""
+    """The front matter of a prompt file."""
 
     role: str
     inputs: tuple[str, ...] = ()

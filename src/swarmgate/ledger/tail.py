@@ -35,7 +35,7 @@ class FoldedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """What one poll found.
+    """The result of one poll.
 
     Attributes:
         seen: new events: those of the ledger, then those of automation, each in the order of its file.
@@ -83,7 +83,7 @@ class Tail:
         return "; ".join(self._troubles.values())
 
     def poll(self) -> Polled:
-        """What was added since the last poll. Raises nothing for what is wrong with the files."""
+        """Returns the events since the last poll. Problems of the files are reported, not raised."""
         before = bool(self._troubles)
         seen = self._read()
         message, self._unreported = "; ".join(self._unreported), []

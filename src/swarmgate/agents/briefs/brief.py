@@ -61,7 +61,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Brief:
-    """What a role is told at the start of a turn. Empty values make no header, empty sections are left out."""
+    """The brief of a turn. Empty values make no header, empty sections are left out."""
 
     role: str
     step: str

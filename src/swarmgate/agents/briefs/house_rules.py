@@ -112,7 +112,7 @@ class CommittedRules:
 
 
 def uncommitted(root: Path) -> tuple[HouseRules, ...]:
-    """That of the top as it lies in the work tree, for councils, which the user holds on what is there."""
+    """The top instructions file as it is in the work tree, for councils, which work on uncommitted files."""
     for name in NAMES:
         place = root / name
         if place.is_file() and not place.is_symlink():
@@ -121,7 +121,7 @@ def uncommitted(root: Path) -> tuple[HouseRules, ...]:
 
 
 def summary(rules: Sequence[HouseRules]) -> str:
-    """What was read, in one line."""
+    """The files that were read, in one line."""
     return ", ".join(f"{one_line(each.path)} ({len(each.text):,} characters)" for each in rules)
 
 

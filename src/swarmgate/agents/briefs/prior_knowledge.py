@@ -26,7 +26,7 @@ _WORD = re.compile(r"[a-z_][a-z0-9_]{3,}")
 
 @dataclass(frozen=True)
 class Background:
-    """What a brief for a task says of the work before.
+    """The prior knowledge in the brief of a task.
 
     `remembered` are lines, those that apply most first; a brief takes as many as it has room for. `guidance` are
     the answers that experts gave for this very task, `remarks` are those of its last rejection.

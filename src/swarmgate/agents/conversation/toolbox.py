@@ -57,7 +57,7 @@ class Toolbox:
 
     @property
     def handlers(self) -> Mapping[str, Handler]:
-        """What each tool does, by name."""
+        """The handler of each tool, by name."""
         return {
             "read_file": self._read_file,
             "list_files": self._list_files,

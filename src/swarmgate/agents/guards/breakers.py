@@ -123,7 +123,7 @@ class Watch:
 
     @property
     def counts(self) -> tuple[BreakerCount, ...]:
-        """How far every breaker of `[breakers]` has come."""
+        """The count of every breaker of `[breakers]`."""
         bounds = self.bounds
         far = {
             "tool_calls": (self.tool_calls, bounds.tool_calls),

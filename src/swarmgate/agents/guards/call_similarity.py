@@ -29,7 +29,7 @@ _TIME = re.compile(r"\b\d+(?:\.\d+)? ?(?:s|ms|secs?|seconds?)\b|\b\d+:\d\d(?::\d
 
 
 class RepeatCounter:
-    """How often a key came up while a state stayed the same; bounded."""
+    """Counts how often a key repeats while a state stays the same; bounded."""
 
     def __init__(self) -> None:
         self._times: OrderedDict[str, tuple[int, object]] = OrderedDict()

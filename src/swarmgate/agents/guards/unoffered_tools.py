@@ -25,7 +25,7 @@ _LENGTH = 200
 
 
 class UnofferedCalls:
-    """What one turn asked for and may not have.
+    """The calls of one turn to tools that its role is not offered.
 
     Args:
         brief: says whose turn it is.
@@ -39,7 +39,7 @@ class UnofferedCalls:
         self._self_coding = self_coding
 
     def refusal(self, call: ToolCall, problem: str) -> str:
-        """What the model is told of a call that was not carried out for `problem`.
+        """The answer to the model about a call that was refused for `problem`.
 
         Raises:
             SelfCodingBlocked: it is the architect's third attempt in this run at writing files itself.

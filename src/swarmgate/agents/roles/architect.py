@@ -27,7 +27,7 @@ _ORIENTATION = "For orientation: every other task is somebody else's delegation.
 
 @dataclass(frozen=True)
 class Questions:
-    """What the user has to answer before a plan can be made."""
+    """The questions that the user has to answer before a plan can be made."""
 
     texts: tuple[str, ...]
 
@@ -266,7 +266,7 @@ def _closing(call: args.ClosePhase) -> Closing:
 
 @dataclass(frozen=True)
 class Delegation:
-    """What the architect hands to the coder for one task: the files it may touch, and what to do."""
+    """The delegation of one task to the coder: the files that it may touch, and the instructions."""
 
     scope: tuple[str, ...]
     instructions: str

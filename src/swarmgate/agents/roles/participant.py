@@ -25,7 +25,7 @@ _READING = ("read_file", "list_files", "search")
 
 
 async def speak(agent: AgentContext, brief: Brief, *, answer: Callable[[str], T]) -> Ending[T]:
-    """What the prose of a voice comes to.
+    """Asks a participant for prose, and converts it.
 
     Args:
         agent: the voice's context.

@@ -25,7 +25,7 @@ TEXT = "text"
 
 
 class Answer(Arguments):
-    """What a step asks for, in typed fields.
+    """The form of a step's answer, in typed fields.
 
     Keys compare without case and `_-`; each field may have further names (`called`). What is asked for nowhere is not
     looked at. `wrapped` says whether all of it may stand under one key of any name.
@@ -107,7 +107,7 @@ U = TypeVar("U")
 
 @dataclass(frozen=True)
 class Form(Generic[A, T]):
-    """How a step is answered.
+    """The way in which a step is answered.
 
     Args:
         schema: the fields.

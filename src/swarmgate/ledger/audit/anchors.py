@@ -118,7 +118,7 @@ class _Audit:
             yield f"{gone} is gone: its ref was moved or deleted"
 
     def missing(self, chain: Chain) -> Iterator[str]:
-        """What has no anchor and should have one."""
+        """The lines that have no anchor and should have one."""
         newest, head = self.newest(chain), len(self.entries)
         owner = read_owner(self.ledger.folder.lock)
         if not chain.anchors:

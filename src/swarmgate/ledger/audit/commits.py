@@ -91,7 +91,7 @@ class _Audit:
                 yield f"line {seq}: commit {now[:12]} of task {event.task} is not on this branch."
 
     def problems(self, commit: TaskCommit) -> Iterator[str]:
-        """What is wrong with a commit that has the trailers of a task."""
+        """The problems of a commit that has the trailers of a task."""
         short, pointer = commit.id[:12], commit.trailers.get("Swarm-Ledger", "")
         place = self._lines.get(pointer, 0)
         if not place:

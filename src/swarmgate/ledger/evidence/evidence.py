@@ -44,7 +44,7 @@ SBOM = FILES[Kind.SBOM]
 
 
 class Found(NamedTuple):
-    """What was found of a piece: how it stands, where it lies from the repository, and what is wrong with it."""
+    """The result of inspecting a piece: its standing, its path from the repository, and its problem."""
 
     standing: Standing
     path: str
@@ -82,7 +82,7 @@ class EvidenceStore:
         return digest
 
     def unrecorded(self, events: Sequence[Event]) -> list[EvidenceKept] | list[EvidenceSetAside]:
-        """What goes on record of the pieces that were written since `recorded` was called.
+        """Returns the events for the pieces that were written since `recorded` was called.
 
         Args:
             events: those of the step that wrote them, which name some of them. None: the step was cut short and is
@@ -100,7 +100,7 @@ class EvidenceStore:
         return [each for each in found if each is not None]
 
     def recorded(self) -> None:
-        """What `taken` gave is on record: it is not given again."""
+        """Marks the pieces that `unrecorded` returned as recorded."""
         self._written.clear()
 
     def left(self, task: str, attempt: int, known: Collection[str]) -> EvidenceSetAside | None:
@@ -137,7 +137,7 @@ class EvidenceStore:
         return self.inspect(task, attempt, name, digest).problem
 
     def inspect(self, task: str, attempt: int, name: str, digest: str, *, goal: int = 0) -> Found:
-        """How a piece stands.
+        """Inspects a piece of evidence and returns its standing.
 
         Args:
             task: the id of its task.

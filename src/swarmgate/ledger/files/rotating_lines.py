@@ -202,7 +202,7 @@ class ReadOn:
 
 
 def stamp_of(path: Path) -> FileStamp:
-    """How a file looks now.
+    """The stamp of a file: inode, size and change time.
 
     Raises:
         OSError: that cannot be found out.

@@ -28,7 +28,7 @@ def write(folder: SwarmFolder, status: StatusFile) -> str:
 
 
 def read(folder: SwarmFolder) -> StatusFile | None:
-    """What stands there; None where there is none, or none that this version understands."""
+    """The stored status; None where there is none, or none that this version understands."""
     from swarmgate.domain.status import StatusFile
 
     try:

@@ -36,7 +36,7 @@ class TraceStore:
         self._last = position()
 
     def record(self, exchange: BaseModel) -> None:
-        """Keeps one exchange."""
+        """Stores one exchange."""
         seq = self._position()
         self._counter = self._counter + 1 if seq == self._last else 1
         self._last = seq

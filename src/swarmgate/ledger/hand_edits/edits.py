@@ -45,7 +45,7 @@ class Rendered(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What one file says differently from the ledger.
+    """The difference of one plan file from the ledger.
 
     Attributes:
         source: the name of the file.
@@ -71,7 +71,7 @@ class Edit:
 
 
 class Edits(NamedTuple):
-    """What stands in the two files.
+    """The edits in the two plan files.
 
     Attributes:
         found: edits.

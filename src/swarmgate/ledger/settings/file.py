@@ -62,7 +62,7 @@ def read(path: Path) -> tuple[bytes | None, str]:
 
 
 def edited(path: Path, edits: Sequence[Edit]) -> Draft:
-    """What edits make of a settings file; nothing is written.
+    """The new text of a settings file after edits; nothing is written.
 
     Raises:
         ConfigError: the file cannot be read, is not valid TOML, or cannot hold them.

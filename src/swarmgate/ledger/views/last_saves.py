@@ -45,7 +45,7 @@ class LastSaves:
             replace(self._path(name), data, durable=False)
 
     def plan(self, name: str, seq: int, read: Read) -> Plan | None:
-        """What the last save said; None where there was none, or it showed another position.
+        """The plan of the last save; None where there was none, or it showed another position.
 
         Args:
             name: the plan file.

@@ -33,7 +33,7 @@ _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What stands on the disk. `data` is None where there is nothing to read: no file, or an empty one.
+    """The file's content on the disk. `data` is None where there is nothing to read: no file, or an empty one.
 
     `problem` says why it cannot be read: then it has to be moved away. `busy`: somebody is writing it.
     """

@@ -22,7 +22,7 @@ RESTORE = (
 
 
 class Witness:
-    """What git's folder knows of one ledger. Where there is no git folder, it knows nothing and hinders nobody.
+    """The record of one ledger in git's folder. Without a git folder there is none, and writing is allowed.
 
     Args:
         folder: the project's.
