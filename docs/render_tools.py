@@ -1,4 +1,4 @@
-"""Writes the table of tools of docs/testing.md from `swarmgate.agents.tools.table`.
+"""Writes the table of tools of docs/testing.md from `swarmgate.agents.tools.tool_table`.
 
 Run it with `python docs/render_tools.py`. The text between the two marks of the page is derived and not to be edited;
 everything around it is. A test (tests/test_docs.py) fails while the page differs from what would be written.
@@ -13,7 +13,7 @@ from typing import Any
 from derived import Derived
 
 from swarmgate.agents.tools.arguments import Arguments
-from swarmgate.agents.tools.table import OFFERED, SUBMIT, Tool, offered
+from swarmgate.agents.tools.tool_table import OFFERED, SUBMIT, Tool, offered
 
 
 def table() -> str:

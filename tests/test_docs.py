@@ -19,7 +19,7 @@ from tests.docs_scripts import script, up_to_date
 from tests.project import BARE_PYTEST
 
 from swarmgate import config, errors
-from swarmgate.agents.tools.table import TOOLS
+from swarmgate.agents.tools.tool_table import TOOLS
 from swarmgate.cli.app import app
 from swarmgate.council.discussion import personas as personas_file
 from swarmgate.domain.events import event

@@ -1,4 +1,4 @@
-"""Every error that swarmgate raises on purpose, and the exit code that each one ends a command with.
+"""The tree of swarmgate's exceptions, and the exit code that each one ends a command with.
 
     SwarmError                          exit code
     ├── UsageError                      2    wrong usage or bad input: the message names file, line or key

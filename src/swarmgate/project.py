@@ -1,4 +1,4 @@
-"""The project: what every facade is made from. It knows none of them, and none knows another.
+"""The project record: folder, config, environment, flags and listener, from which every facade is made.
 
 project = Project(Path("my-repo"))
 print(project.state.goal)
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from swarmgate.domain.capabilities import Capabilities
     from swarmgate.domain.state.state import State
     from swarmgate.domain.usage import Usage
-    from swarmgate.ledger.councils.sessions import Beside, Session
+    from swarmgate.ledger.councils.sessions import Session, UnsettledUsage
     from swarmgate.ledger.ledger import Ledger
     from swarmgate.workspace.git.repository import Repository
     from swarmgate.workspace.sandbox.command_runner import CommandRunner
@@ -105,7 +105,7 @@ class Project:
             LedgerLocked: another process is writing.
             UsageError: an edit was refused; it is kept, and the file is as the ledger says again.
         """
-        from swarmgate.ledger.recovery.opening import opened
+        from swarmgate.ledger.recovery.open_for_writing import opened
 
         return opened(self.folder, self.notice)
 
@@ -121,23 +121,23 @@ class Project:
 
         return used(by_record(self.folder).get(record, ()))
 
-    def beside(self, own: str) -> Beside:
+    def unsettled_usage(self, own: str) -> UnsettledUsage:
         """What the other sessions used that the ledger does not count yet."""
-        from swarmgate.ledger.councils.sessions import Beside
+        from swarmgate.ledger.councils.sessions import UnsettledUsage
 
-        return Beside(self.folder, own=own)
+        return UnsettledUsage(self.folder, own=own)
 
     def probed(self) -> dict[str, Capabilities]:
         """What is known of models, by `provider/model`."""
-        from swarmgate.ledger.files import probes
+        from swarmgate.ledger.files import model_probes
 
-        return probes.load(self.folder)
+        return model_probes.load(self.folder)
 
     def remember(self, model: str, base_url: str, change: Callable[[Capabilities], Capabilities]) -> None:
         """Keeps what a call found out of a model."""
-        from swarmgate.ledger.files import probes
+        from swarmgate.ledger.files import model_probes
 
-        probes.remember(self.folder, model, base_url, change)
+        model_probes.remember(self.folder, model, base_url, change)
 
     def repository(self) -> Repository:
         """The user's repository.

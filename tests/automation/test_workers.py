@@ -6,7 +6,7 @@ import pytest
 
 from swarmgate.automation import workers
 from swarmgate.automation.workers import workers_of
-from swarmgate.engine.ports import EnginePorts
+from swarmgate.engine.automation_ports import EnginePorts
 from swarmgate.engine.swarm import Swarm
 from swarmgate.ledger.files.folder import SwarmFolder
 

@@ -1,4 +1,4 @@
-"""Projects told in events: the few that a test starts from, and random walks over what the laws allow."""
+"""Projects told in events: the few that a test starts from, and random walks over legal events."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from tests.project import Project, plain, plan, review
 
 from swarmgate.domain.events.event import PauseReason, PhaseEstimated, RunPaused, TaskCompleted, UsageRecorded
 from swarmgate.domain.state.state import Outcome
-from swarmgate.engine.spending import WorkClock
+from swarmgate.engine.run_limits import WorkClock
 
 pytestmark = pytest.mark.suite("unittest")
 

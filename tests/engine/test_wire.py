@@ -7,7 +7,7 @@ import re
 import pytest
 from tests.project import GOAL, Project, code, critic, part, plan, review
 
-from swarmgate.agents.briefs.markers import HEADERS
+from swarmgate.agents.briefs.role_markers import HEADERS
 
 pytestmark = pytest.mark.suite("unittest")
 

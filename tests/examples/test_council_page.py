@@ -16,7 +16,7 @@ from swarmgate.council.chat import model as chat
 from swarmgate.council.chat.state import PLACES
 from swarmgate.council.dispatch import model as dispatch
 from swarmgate.domain.review import votes
-from swarmgate.domain.task import contest
+from swarmgate.domain.task import debate_rules
 from swarmgate.evaluation.debate import decision, experiment_arms
 
 ROOT = Path(__file__).parents[2]
@@ -134,8 +134,8 @@ def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
     said = {
         f"| `parallel` | 1 to {dispatch.MOST_TASKS} |",
         f"| `debate` | {votes.LEAST_SEATS} to {votes.MOST_SEATS} |",
-        f"the change has {contest.LARGE_LINES} lines or more",
-        f"from {contest.LARGE_PLAN} tasks on",
+        f"the change has {debate_rules.LARGE_LINES} lines or more",
+        f"from {debate_rules.LARGE_PLAN} tasks on",
         f"below {decision.LEAST_LIFT * 100:.0f} points means `defer debate`",
         f"With fewer than {decision.LEAST_ITEMS} items",
         f"rounds 0 or {votes.MOST_ROUNDS + 1}",

@@ -12,9 +12,8 @@ from swarmgate.domain.events import event as ev
 from swarmgate.domain.next_step import Step, Waiting
 from swarmgate.domain.review.evidence import Review, Verdict
 from swarmgate.domain.state.state import State
-from swarmgate.engine.loop import describe_step
+from swarmgate.engine.loop import STEPS, describe_step
 from swarmgate.engine.reports.outcome import EXIT_CODES
-from swarmgate.engine.steps import STEPS
 from swarmgate.ledger.describe import _WORDS, describe, first_line
 
 pytestmark = pytest.mark.suite("unittest")

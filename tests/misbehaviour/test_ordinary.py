@@ -18,7 +18,7 @@ from swarmgate.agents.authority.authority import Authority, right_of
 from swarmgate.agents.authority.scope import ScopeRules, outside
 from swarmgate.config.guards import Scope
 from swarmgate.domain.plan.plan import Task
-from swarmgate.engine.steps.turn.authority import breaches
+from swarmgate.engine.steps.agent_turn import breaches
 from swarmgate.workspace.command_policy.policy import judge
 from swarmgate.workspace.git.repository import Repository
 

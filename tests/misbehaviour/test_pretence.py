@@ -12,7 +12,7 @@ from tests.misbehaviour.conftest import Scene, call, run, verdict, write
 from tests.project import Project, plain
 
 from swarmgate.agents.briefs.house_rules import HouseRules, everywhere
-from swarmgate.agents.briefs.markers import SIGN
+from swarmgate.agents.briefs.role_markers import SIGN
 from swarmgate.domain.state.state import TaskStatus
 
 pytestmark = pytest.mark.suite("unittest")

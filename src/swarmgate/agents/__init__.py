@@ -1,4 +1,4 @@
-"""The room that speaks as a role: a brief goes in, tools are used in a loop, a typed reply comes out.
+"""Roles played by language models: each role takes a brief, runs a tool loop and returns a typed reply.
 
     architect, critic, coder, reviewer, test_engineer   one role a file: what it is told, what its reply means
     turn        the loop: ask the model, carry out its tool calls, until one of them ends the turn

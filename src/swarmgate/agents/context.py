@@ -1,4 +1,4 @@
-"""What a role works at: its model, the user's files, the prompts and the bounds of a turn."""
+"""Defines the agent context: the model, files, prompts and limits that one role works with."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from swarmgate.agents.ask_expert import Expert
 from swarmgate.agents.authority.authority import EVERYTHING, Authority
 from swarmgate.agents.briefs.brief import Section
 from swarmgate.agents.briefs.house_rules import HouseRulesOf
 from swarmgate.agents.briefs.house_rules import none as no_rules
-from swarmgate.agents.expert import Expert
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
 from swarmgate.domain.guard import GuardNote, LiveTurn, Turn
@@ -69,7 +69,7 @@ async def nothing_open() -> None:
 
 @dataclass(frozen=True)
 class AgentContext:
-    """The surroundings of one role's turns.
+    """The context of one role's turns.
 
     `house_rules` gives what the project itself tells agents about some files: it stands, fenced, in every brief.
     `commands` runs what `run_command` is asked for, confined; `allow_commands` are patterns of lines that run though

@@ -1,4 +1,4 @@
-"""The system messages: `<role>/<step>.md` or `<role>.md`, with front matter.
+"""Loads the system messages of roles from `<role>/<step>.md` or `<role>.md`, with front matter.
 
     ---
     role: architect
@@ -32,7 +32,7 @@ from pydantic import ValidationError
 
 from swarmgate import assets
 from swarmgate.agents.tools.arguments import Arguments
-from swarmgate.agents.tools.table import IN_TEXT, OFFERED, offered
+from swarmgate.agents.tools.tool_table import IN_TEXT, OFFERED, offered
 from swarmgate.config import nearest
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import ConfigError
@@ -55,7 +55,7 @@ _MARK_LINE = re.compile(rf"^[ \t]*{_MARK.pattern}[ \t]*\n|{_MARK.pattern}", re.M
 
 
 class FrontMatter(Frozen):
-    """What a prompt file says about itself."""
+    """The front matter of a prompt file."""
 
     role: str
     inputs: tuple[str, ...] = ()
@@ -246,7 +246,7 @@ def _template(path: Path, body: str, front: FrontMatter) -> Template:
 @cache
 def _environment() -> Environment:
     from jinja2 import DictLoader, StrictUndefined  # noqa: PLC0415 - late: a tenth of a second
-    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - as above
+    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - late: a tenth of a second
 
     # Sandboxed: a prompt of `.swarm/prompts/` comes with the repository, which may be anybody's.
     return ImmutableSandboxedEnvironment(

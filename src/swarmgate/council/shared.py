@@ -292,7 +292,7 @@ class Shared:
         settings that participants, commands and gates hang on, and the variables that commands inherit by their names.
         What is installed does not count.
         """
-        from swarmgate.agents.briefs.house_rules import lying  # noqa: PLC0415
+        from swarmgate.agents.briefs.house_rules import uncommitted  # noqa: PLC0415
         from swarmgate.workspace.git.driver import Driver  # noqa: PLC0415
 
         folder, config = self.project.folder, self.project.config
@@ -301,7 +301,7 @@ class Shared:
         inherited = json.dumps({name: os.environ.get(name) for name in config.commands.env})
         listed = Driver(repository.root).records("ls-tree", "-z", repository.snapshot())
         files = b"\n".join(each for each in listed if not each.endswith(b"\t.swarm")).hex()
-        parts = (files, settings, inherited, *(each.text for each in lying(folder.root)))
+        parts = (files, settings, inherited, *(each.text for each in uncommitted(folder.root)))
         state = hashlib.sha256("\n".join(parts).encode(errors="surrogateescape"))
         own = (each for place in (folder.prompts, folder.gates) for each in sorted(place.rglob("*")))
         for path in (folder.context, *own):

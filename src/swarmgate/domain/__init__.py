@@ -1,1 +1,1 @@
-"""The words and the laws of swarmgate: frozen records, the event union, `fold`, `next_step`. No I/O, no clock."""
+"""The rules of the loop as pure code: frozen records, the event union, `fold`, `next_step`. No I/O, no clock."""

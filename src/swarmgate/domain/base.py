@@ -1,4 +1,4 @@
-"""The bricks of every record: frozen, closed models, text that survives a round trip through plan.md, and entries."""
+"""Base classes and field types of all records: frozen, closed pydantic models, text safe for plan.md, entries."""
 
 import re
 from typing import Annotated, Generic, TypeVar

@@ -1,4 +1,4 @@
-"""What a model at an endpoint was found to be able to do."""
+"""The record of a model's probed capabilities (tools, JSON, context window) at an endpoint."""
 
 from typing import Self
 

@@ -1,4 +1,4 @@
-"""What guards say of an agent, and what a turn took: the measured facts behind breakers, patterns and estimates."""
+"""Records of guards and turns: refused actions, tripped breakers, and the measurements of a turn."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -7,7 +7,7 @@ from swarmgate.domain.base import Frozen, Line
 
 
 class Effect(StrEnum):
-    """What a guard did about what it noticed, in rising order."""
+    """The effects of a guard, in rising order."""
 
     NOTED = "noted"
     WARNED = "warned"
@@ -56,7 +56,7 @@ def merged(notes: Iterable[GuardNote]) -> tuple[GuardNote, ...]:
 
 
 class Turn(Frozen):
-    """What one turn of a role took.
+    """The measurements of one turn of a role.
 
     `brief_tokens` is the size of the first user message, at a token per 4 characters; `prompt_tokens_saved` what the
     short form of the prompt spared. `thinking` is what was thought in the text of answers, estimated in tokens; it is

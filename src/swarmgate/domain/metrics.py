@@ -1,4 +1,4 @@
-"""The metrics of the council, pattern by pattern: a pure fold over what is on record, no counter that could drift."""
+"""Metrics of the council for each pattern: a pure fold over the recorded events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What now: the one decision of the loop, as a pure function of the state, and what the user is waited for.
+"""Decides the next step of the loop as a pure function of the state, and what the loop waits for the user for.
 
     while step := next_step(state): ...
 
@@ -15,7 +15,7 @@ from swarmgate.domain.review.stage import Judge
 from swarmgate.domain.spending.estimate import estimate_due
 from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.state import Attempt, Outcome, Planning, Recovery, State, TaskRecord, TaskStatus
-from swarmgate.domain.task.trajectory import stopping
+from swarmgate.domain.task.failure_patterns import stopping
 from swarmgate.domain.transitions.review import adversarial_due, tests_review_due
 from swarmgate.domain.transitions.task import attempt_kind
 
@@ -54,7 +54,7 @@ class Step(StrEnum):
 
 
 class Waiting(StrEnum):
-    """What only the user can do next."""
+    """The actions that only the user can take."""
 
     GOAL = "goal"
     ANSWERS = "answers"
@@ -67,7 +67,7 @@ class Waiting(StrEnum):
 
 
 def next_step(state: State) -> Step | None:
-    """What the engine does now; None when it is the user's turn or the work is done."""
+    """Decides the engine's next step; None when the user has to act or the work is done."""
     if state.recovery is not Recovery.NONE:
         return Step.RECOVER
     if state.planning is not Planning.APPROVED:
@@ -84,7 +84,7 @@ def next_step(state: State) -> Step | None:
 
 
 def waiting_for(state: State) -> Waiting | None:
-    """What the user has to do next; None while the engine has something to do."""
+    """Decides what the user has to do next; None while the engine has a next step."""
     if next_step(state) is not None:
         return None
     if state.planning is not Planning.APPROVED:

@@ -1,4 +1,4 @@
-"""Preflight: whether a phase can begin, as one report of checks; nothing that it looks at costs tokens."""
+"""The preflight report: whether a phase can begin, as a list of checks that cost no tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from swarmgate.domain.base import Frozen, Line, Text
 
 
 class PreflightStatus(StrEnum):
-    """How one check ended."""
+    """The result of one check."""
 
     PASS = "pass"  # noqa: S105 - a status, not a password
     FAIL = "fail"

@@ -1,4 +1,4 @@
-"""What the engine tells while it works. The command line draws it or prints it as JSON lines; nothing depends on it."""
+"""Progress messages of the engine, which the command line renders as text or JSON lines."""
 
 from collections.abc import Callable
 

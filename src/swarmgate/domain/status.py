@@ -1,4 +1,4 @@
-"""What `.swarm/runtime/status.json` says: how the work and the workers beside it stand, for status lines and GUIs."""
+"""The record in `.swarm/runtime/status.json`: progress of the run and of workers, for status lines and GUIs."""
 
 from typing import Literal
 

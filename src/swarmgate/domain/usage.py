@@ -1,4 +1,4 @@
-"""What a model call used, tokens and, where the price is known, money; and what may be used."""
+"""Usage of model calls: tokens, and money where the price is known; and limits on it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Usage(Frozen):
 
     @property
     def least_usd(self) -> float:
-        """What was spent for certain."""
+        """The certain part of what was spent."""
         return self.known_usd if self.usd is None else self.usd
 
     def __add__(self, other: Usage) -> Usage:

@@ -1,4 +1,4 @@
-"""The loop, its steps, the composition root and the public facade.
+"""The loop, its steps, the composition root and the public facade `Swarm`.
 
 from swarmgate.engine import Swarm
 """

@@ -1,18 +1,18 @@
-"""The composition root: the one place where the rooms are put together into what the steps work with."""
+"""The composition root: creates the context of the steps from the rooms below."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swarmgate.agents.contexts import memory_of
+from swarmgate.agents.context_factory import memory_of
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import SPEAKING
 from swarmgate.council.shared import Shared
 from swarmgate.domain.review.finding import GateReport, GateResult
+from swarmgate.domain.state.state import State
 from swarmgate.engine import debaters
 from swarmgate.engine.context import Context, StopFlag
 from swarmgate.engine.run_agents import RunAgents
-from swarmgate.engine.steps.attempt import announced
 from swarmgate.gates.cache.memory import Memory
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.formats.text import row
@@ -31,7 +31,7 @@ from swarmgate.workspace.programs import shadowing
 def build(
     project: Project, *, repository: Repository, ledger: Ledger, stash: bool = False, waits: bool = False
 ) -> Context:
-    """The surroundings of one run. No model is connected before its role is first needed.
+    """Creates the context of one run. No model is connected before its role is first needed.
 
     Raises:
         ConfigError: what was measured of debates has to be known, and cannot be read.
@@ -63,7 +63,7 @@ def build(
         sensitivity=sensitive_code,
         agent_files=agent_files,
         start_up=shadowing.survey(repository.root),
-        voices=agents.voices,
+        debate_contexts=agents.debate_contexts,
         records=Shared(project).records,
         worth=debate_worth.read(folder) if "auto" in debaters.modes(config) else None,
         stop=StopFlag(folder.stop_request),
@@ -82,8 +82,8 @@ async def _judged(
     """What the gates say of the work tree, as the settings and the running task want them run."""
     gates = ctx.config.gates
 
-    def told(result: GateResult) -> None:
-        ctx.tell("gate", row(result).text.rstrip())
+    def report(result: GateResult) -> None:
+        ctx.notify("gate", row(result).text.rstrip())
 
     return await run_pipeline(
         definitions,
@@ -99,7 +99,17 @@ async def _judged(
             announced=announced(ctx.ledger.state),
         ),
         fix=fix,
-        on_result=told,
+        on_result=report,
         memory=Memory(),
         commands=ctx.commands,
     )
+
+
+def announced(state: State) -> str | None:
+    """The stated purpose and kind of the running attempt's task; None where no task is open."""
+    if not state.open or state.plan is None:
+        return None
+    task, attempt = state.plan.tasks[state.open], state.task(state.open).running
+    lines = [state.goal, task.title, task.description, *task.acceptance, attempt.instructions if attempt else ""]
+    lines.append(f"Kind: {task.kind}")
+    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What the steps work with: the rooms below, put together by `build`, and the few things that several steps need."""
+"""The context of the steps: ledger, files, git, models and settings, and helpers that several steps need."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Protocol
 
 from swarmgate.agents.authority.authority import RULE, Authority, right_of
-from swarmgate.agents.briefs.background import Background, background
-from swarmgate.agents.briefs.house_rules import CommittedRules, HouseRules, told
+from swarmgate.agents.briefs.house_rules import CommittedRules, HouseRules, summary
+from swarmgate.agents.briefs.prior_knowledge import Background, background
 from swarmgate.agents.context import AgentContext
 from swarmgate.automation.suite_command import rules_of
 from swarmgate.config import Config
@@ -27,15 +27,15 @@ from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.finding import GateReport
 from swarmgate.domain.spending.budget import PROJECT, Account, accounts
 from swarmgate.domain.state.state import Attempt, State
-from swarmgate.domain.task.contest import DebateWorth
+from swarmgate.domain.task.debate_rules import DebateWorth
 from swarmgate.domain.usage import Usage
-from swarmgate.engine.history import require_on_branch
+from swarmgate.engine.branch_history import require_on_branch
 from swarmgate.engine.ignored_files import IgnoredFiles
-from swarmgate.engine.spending import WorkClock
+from swarmgate.engine.run_limits import WorkClock
 from swarmgate.errors import HeadMoved
 from swarmgate.gates.sensitivity.definition import Sensitivity
 from swarmgate.ledger.context import guidance
-from swarmgate.ledger.councils.sessions import Beside
+from swarmgate.ledger.councils.sessions import UnsettledUsage
 from swarmgate.ledger.evidence.evidence import EvidenceStore
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
@@ -78,7 +78,7 @@ class Judge(Protocol):
     """Runs the gate pipeline over the work tree."""
 
     def __call__(self, *, fix: bool, base: str = "", tested: bool = False) -> Awaitable[GateReport]:
-        """The report.
+        """Runs the gates and returns their report.
 
         `fix` says whether gates may change files; `base` is compared with, HEAD when empty. `tested`: the test engineer
         has had the last word, so it is judged whether there are tests enough.
@@ -88,7 +88,7 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class Context:
-    """What the steps of a run work with.
+    """The context of a run: everything that its steps work with.
 
     `agent` gives the agent context of a role, made on first use with its model. `commands` runs what agents and tests
     run, confined. `sensitivity` says which code gets a security review. `meters` are the models made so far, by role.
@@ -96,8 +96,8 @@ class Context:
     ends of limits; `waits` has these take as long as they take.
     `agent_files` is what belongs to agent programs, and so is nobody's to write; `start_up`, where modules that
     swarmgate's own Python would start with are nobody's to make.
-    `voices` gives those of a debate (`RunAgents.voices`), `records` is where debates are kept, `worth` what was
-    measured of their worth. `stash` allows uncommitted changes to be stashed instead of refused. `environ` is where
+    `debate_contexts` makes those of a debate, `records` is where debates are kept, `worth` what was measured of their
+    worth. `stash` allows uncommitted changes to be stashed instead of refused. `environ` is where
     keys stand.
     """
 
@@ -115,7 +115,7 @@ class Context:
     stop: StopFlag
     agent_files: AgentFiles
     start_up: StartUp
-    voices: Callable[[int, Callable[[], Iterable[Account]]], ContextFactory]
+    debate_contexts: Callable[[int, Callable[[], Iterable[Account]]], ContextFactory]
     records: Records
     worth: DebateWorth | None = None
     listener: Listener = silent
@@ -132,11 +132,11 @@ class Context:
 
     @cached_property
     def ignored(self) -> IgnoredFiles:
-        """What is watched of the files that git ignores, from the first step of a run on."""
+        """The git-ignored files under watch from the first step of a run on."""
         return IgnoredFiles(self.repository, self.folder)
 
     @cached_property
-    def _told(self) -> set[tuple[str, str]]:
+    def _announced_rules(self) -> set[tuple[str, str]]:
         """The instructions of the project that the user knows of, by their paths and the ids of their contents."""
         return set()
 
@@ -145,12 +145,12 @@ class Context:
         return CommittedRules(self.repository)
 
     def house_rules(self, files: Sequence[str]) -> tuple[HouseRules, ...]:
-        """What the project tells agents about some files, as committed where the running attempt builds on."""
+        """The project's own instructions for agents about some files, as committed at the attempt's base."""
         attempt = self.ledger.state.task(self.ledger.state.open).running
         found = self._rules.at(attempt.base if attempt and attempt.base else self.repository.head(), files)
-        if news := [each for each in found if (each.path, each.blob) not in self._told]:
-            self._told.update((each.path, each.blob) for each in news)
-            self.tell("notice", f"agents are told what the project says: {told(news)}")
+        if news := [each for each in found if (each.path, each.blob) not in self._announced_rules]:
+            self._announced_rules.update((each.path, each.blob) for each in news)
+            self.notify("notice", f"agents are told what the project says: {summary(news)}")
         return found
 
     @cached_property
@@ -174,7 +174,7 @@ class Context:
         return is_test_path(path, self.config.tests.paths or self.detection.test_globs)
 
     def authority(self, role: str, step: str) -> Authority:
-        """What a role may write at a step."""
+        """The write authority of a role at a step."""
         tables = {str(key): own for key, own in self.config.authority.items()}
         own = tables.get(role) or tables.get("default")
         return Authority(
@@ -213,8 +213,8 @@ class Context:
         files = self.repository.list_tree(self.repository.snapshot())
         return detect(self.repository.root, files).test_command
 
-    def tell(self, kind: str, text: str, *, step: str = "", until: str = "") -> None:
-        """Tells the listener; `until` is when a wait ends."""
+    def notify(self, kind: str, text: str, *, step: str = "", until: str = "") -> None:
+        """Sends a progress message to the listener; `until` is when a wait ends."""
         state = self.ledger.state
         attempt = state.task(state.open).running if state.open else None
         used = state.usage + self.pending
@@ -234,7 +234,7 @@ class Context:
 
     @property
     def pending(self) -> Usage:
-        """What was used, and how long was worked, since the last record."""
+        """The usage and the time worked since the last record."""
         meters = tuple(self.meters.values())  # other threads tell too, while the run makes another
         used = sum((meter.pending for meter in meters), Usage())
         return used.model_copy(update={"seconds": max(used.seconds, self.clock.seconds)})
@@ -244,40 +244,41 @@ class Context:
         state = self.ledger.state
         found = accounts(state, worked_on(state), self.pending)
         return tuple(
-            replace(each, spent=each.spent + self._beside.due) if each.owner == PROJECT else each for each in found
+            replace(each, spent=each.spent + self._unsettled_usage.due) if each.owner == PROJECT else each
+            for each in found
         )
 
     @cached_property
-    def _beside(self) -> Beside:
-        return Beside(self.folder)
+    def _unsettled_usage(self) -> UnsettledUsage:
+        return UnsettledUsage(self.folder)
 
     def background(self, state: State, task: Task) -> Background:
-        """What the work before has taught about a task: decisions, lessons, experts' answers as in context.md."""
+        """Prior knowledge about a task: decisions, lessons and experts' answers from context.md."""
         text = "\n".join((task.title, task.description, *task.acceptance, *task.files))
         phase = state.plan.phase_numbers.get(task.id, 0) if state.plan else 0
         answers = guidance.applying(guidance.read(self.folder.context), task=task.id, phase=phase, text=text)
         return background(state, task, answers)
 
     def drain_reports(self, state: State) -> list[Event]:
-        """What guards and turns said since the last time, as events."""
-        task, said = worked_on(state), tuple(self.reports)
+        """Returns the reports of guards and turns since the last call, as events."""
+        task, reports = worked_on(state), tuple(self.reports)
         self.reports.clear()
         attempt = state.task(state.open).running
-        notes = [each for each in said if isinstance(each, GuardNote)]
+        notes = [each for each in reports if isinstance(each, GuardNote)]
         if attempt is not None:
             notes = [note.model_copy(update={"attempt": note.attempt or attempt.number}) for note in notes]
-        turns = (each for each in said if isinstance(each, Turn))
+        turns = (each for each in reports if isinstance(each, Turn))
         locks = self.repository.locks.drain()
         return [
             *(LocksRemoved(locks=each.locks, command=each.command) for each in locks),
-            *(each for each in said if isinstance(each, GuidanceGiven)),
+            *(each for each in reports if isinstance(each, GuidanceGiven)),
             *(GuardActed(task=task, note=note) for note in merged(notes)),
             *(TurnEnded(task=task, turn=turn) for turn in turns),
         ]
 
     def drain_usage(self, state: State) -> list[Event]:
-        """What the models used since the last time, and what time passed between their calls, as events."""
-        task, told = worked_on(state), 0.0
+        """Returns model usage since the last call, and the time between model calls, as events."""
+        task, reported = worked_on(state), 0.0
         used: dict[str, Usage] = {}
         for meter in self.meters.values():  # voices have a meter for each of their models
             used[meter.role] = used.get(meter.role, Usage()) + meter.drain()
@@ -285,18 +286,18 @@ class Context:
         for role, usage in used.items():
             if usage.calls:
                 events.append(UsageRecorded(role=role, task=task, usage=usage))
-                told += usage.seconds
-        if seconds := self.clock.lap(told, least=_WORTH_A_LINE):
+                reported += usage.seconds
+        if seconds := self.clock.lap(reported, least=_WORTH_A_LINE):
             events.append(UsageRecorded(role=OWN, task=task, usage=Usage(seconds=round(seconds, 3))))
         return events
 
     def change(self, attempt: Attempt, tree: str = "") -> ChangeSet:
-        """What a tree, the attempt's own if none is given, changes against the attempt's base commit."""
+        """The change of a tree (the attempt's own by default) against the attempt's base commit."""
         base = self.repository.tree_of(attempt.base or "HEAD")
         return self.repository.changes(base, tree or attempt.tree)
 
     def keep_head(self, attempt: Attempt) -> None:
-        """Makes sure that the branch stands where the attempt began, before its files are looked at or put back.
+        """Ensures that the branch is at the attempt's base, before its files are read or restored.
 
         Raises:
             HeadMoved, WorkspaceError: see `stay_on`.
@@ -305,7 +306,7 @@ class Context:
             self.stay_on(attempt.base)
 
     def stay_on(self, base: str) -> None:
-        """Makes sure that the branch of the work is checked out, and stands at the commit `base`.
+        """Ensures that the work branch is checked out at the commit `base`.
 
         In a sandbox no agent can commit, so that a commit is the user's and stays where it is. Without one it may as
         well be an agent's: it is set aside under a name of its own, and its files are judged with the rest.
@@ -318,16 +319,16 @@ class Context:
         require_on_branch(self.ledger.state, self.repository, here.branch)
         if here.commit == base:
             return
-        told = history.meanwhile(self.repository, base, here.commit)
+        message = history.meanwhile(self.repository, base, here.commit)
         if self.commands.sandbox.name != "none":
-            raise HeadMoved(told)
+            raise HeadMoved(message)
         name = self.repository.set_aside(history.commit(self.repository, here.commit), base)
-        told = f"{told}. No sandbox keeps agents from that: set aside as {name}, and the files are judged"
-        self.reports.append(GuardNote(rule=RULE, effect=Effect.WARNED, detail=told))
-        self.tell("notice", told)
+        message = f"{message}. No sandbox keeps agents from that: set aside as {name}, and the files are judged"
+        self.reports.append(GuardNote(rule=RULE, effect=Effect.WARNED, detail=message))
+        self.notify("notice", message)
 
     def settle_tree(self, attempt: Attempt) -> None:
-        """Before a judgement: the files are those that the last step left; what was changed since goes aside.
+        """Restores the files to the tree of the last step before they are judged; other changes go to the quarantine.
 
         Raises:
             HeadMoved, WorkspaceError: see `stay_on`.
@@ -338,4 +339,4 @@ class Context:
         quarantine = self.folder.quarantine_folder("changed-meanwhile")
         paths = self.repository.restore(attempt.tree, quarantine=quarantine)
         where = f", kept in {self.folder.relative(quarantine)}" if quarantine.exists() else ""
-        self.tell("notice", f"files changed between two steps; brought back{where}: {', '.join(paths[:5])}")
+        self.notify("notice", f"files changed between two steps; brought back{where}: {', '.join(paths[:5])}")

@@ -1,4 +1,4 @@
-"""What judges a version without a model: a command, or a quality gate, over a copy of the work tree that has it.
+"""Checks a version in a critique without a model: by a command or a gate, in a copy of the work tree.
 
 The work tree itself is never written: every check has a copy of its own, which is gone afterwards.
 """
@@ -30,7 +30,7 @@ from swarmgate.workspace.sandbox.command_runner import CommandRunner
 _TAIL = 2_000
 """Characters of output that are told."""
 
-_SHOWN = 20
+_LISTED = 20
 """Findings of a gate that are told."""
 
 _NOT_STARTED = (126, 127)
@@ -141,6 +141,6 @@ def _score(criterion: Criterion, result: GateResult) -> Score:
     """
     if result.status not in (GateStatus.PASS, GateStatus.FAIL):
         raise Unchecked(f"{criterion.name}: the gate {result.gate} gave no verdict ({result.status}): {result.reason}")
-    found = [f"{each.place}: {each.rule}: {each.message}" for each in result.new_findings[:_SHOWN]]
+    found = [f"{each.place}: {each.rule}: {each.message}" for each in result.new_findings[:_LISTED]]
     score = 1.0 if result.status is GateStatus.PASS else 0.0
     return Score(criterion=criterion.name, score=score, reason="\n".join(filter(None, (result.reason, *found))))

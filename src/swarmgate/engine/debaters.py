@@ -1,4 +1,4 @@
-"""Who debates a review: an advocate and a challenger, with two different models, as `[review]` names them."""
+"""Chooses who debates a review: an advocate and a challenger on two different models, as `[review]` names them."""
 
 # ruff: noqa: PLC0415 - late, for start-up time: `swarm status` asks who debates, and connects to nobody
 
@@ -58,11 +58,11 @@ def require_debaters(config: Config, environ: Mapping[str, str], root: Path) -> 
         return ()
     if not are_two(config):
         model = challenger(config).model
-        told = f"advocate and challenger are both {model}, and a model that argues with itself finds little"
+        message = f"advocate and challenger are both {model}, and a model that argues with itself finds little"
         if "debate" not in asked:
-            return (f'[review] mode = "auto" holds no debates: {told}; one voice judges, as with "single"',)
+            return (f'[review] mode = "auto" holds no debates: {message}; one voice judges, as with "single"',)
         raise ConfigError(
-            f"[review] asks for debates, and needs two different models: {told}",
+            f"[review] asks for debates, and needs two different models: {message}",
             hint=f"set `challenger` (or `advocate`) in [review] of {PROJECT_FILE} to another model",
         )
     for seat in (advocate(config), challenger(config)):

@@ -1,4 +1,4 @@
-"""Files that git ignores while agents are at work: the user's are kept, code that somebody hid there is found.
+"""Snapshots git-ignored files while agents work: restores the user's files, and finds code hidden there.
 
 Tests run with what was there before the agents, and with nothing that these made of it.
 """
@@ -26,7 +26,7 @@ _BINARIES = (".so", ".pyd", ".dylib", ".node", ".dll", ".jar", ".class", ".pyc",
 
 
 class IgnoredFiles:
-    """What one run knows of the ignored files of its work tree."""
+    """The git-ignored files of a run's work tree."""
 
     def __init__(self, repository: Repository, folder: SwarmFolder) -> None:
         self._repository = repository
@@ -73,11 +73,11 @@ class IgnoredFiles:
         return lost
 
     def touched(self) -> Touched:
-        """What agents did to what the tests may need; nothing where no step of this run was watched."""
+        """The changes that agents made to ignored files which tests may need; empty where no step was watched."""
         return self._included.scan(ignored(self._git)) if self._hidden is not None else Touched()
 
     def items(self) -> tuple[Item, ...] | None:
-        """What comes along in a checkout; None where nobody took note of what was there before."""
+        """The ignored files that a checkout includes; None where their earlier content is unknown."""
         return self._included.items() if self._hidden is not None else None
 
     def rule_against(self, path: str) -> str:

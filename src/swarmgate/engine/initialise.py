@@ -1,4 +1,4 @@
-"""`swarm init`: `.swarm/` from the template, and what could be detected written down where the user can change it."""
+"""Creates `.swarm/` for `swarm init`: copies the template and writes the detected settings into it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import ProjectInitialised
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.ledger.files.high_water import HighWater
+from swarmgate.ledger.files.high_water_mark import HighWater
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.detect import detect
 from swarmgate.workspace.files.atomic import replace
@@ -19,7 +19,7 @@ from swarmgate.workspace.git.repository import Repository
 
 
 class Initialised(Frozen):
-    """What `swarm init` did and found. `created` is False when the project had been initialised before.
+    """The result of `swarm init`. `created` is False when the project had been initialised before.
 
     `earlier` is where the newest lines are kept of a ledger that was here before, and is gone; empty: there was none.
     """

@@ -1,9 +1,10 @@
-"""The loop: decide purely, do one step, record what happened. Everything else is a view of the ledger."""
+"""The loop: decides the next step, runs it, appends its events to the ledger, and repeats until the user has to act."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 from swarmgate.agents.briefs import house_rules
@@ -18,8 +19,15 @@ from swarmgate.engine.between_steps.ignored_watch import watched
 from swarmgate.engine.between_steps.phase_preflight import PhasePreflight
 from swarmgate.engine.between_steps.plan_edits import PlanEdits
 from swarmgate.engine.context import Context
-from swarmgate.engine.spending import allowances
-from swarmgate.engine.steps import STEPS
+from swarmgate.engine.run_limits import allowances
+from swarmgate.engine.steps import recovery
+from swarmgate.engine.steps.agent_turn import ends_attempt, reads_only
+from swarmgate.engine.steps.coding import coder
+from swarmgate.engine.steps.completion import checkpoint, commit
+from swarmgate.engine.steps.delegation import delegate
+from swarmgate.engine.steps.planning import plan
+from swarmgate.engine.steps.review import review
+from swarmgate.engine.steps.testing import adversarial, engineer
 from swarmgate.errors import (
     BreakerTripped,
     BudgetExhausted,
@@ -40,6 +48,30 @@ from swarmgate.workspace.git.folder import git_folder, place
 from swarmgate.workspace.sandbox import unsandboxed_files
 from swarmgate.workspace.sandbox.choice import notice
 
+STEPS: dict[Step, Callable[[State, Context], Awaitable[list[Event]]]] = {
+    Step.RECOVER: recovery.recover,
+    Step.PLAN: plan.plan,
+    Step.REVISE: plan.revise,
+    Step.REVIEW_PLAN: plan.review_plan,
+    Step.START_WORK: delegate.start_work,
+    Step.ESTIMATE: plan.estimate,
+    Step.DELEGATE: delegate.delegate,
+    Step.OPEN_OVERRIDE: delegate.open_override,
+    Step.CODE: coder.code,
+    Step.IMPLEMENT: coder.implement,
+    Step.CAPTURE: coder.capture,
+    Step.GATES: review.gates,
+    Step.REVIEW: ends_attempt(reads_only("reviewer", "review", review.review)),
+    Step.SECURITY_REVIEW: ends_attempt(reads_only("reviewer", "security_review", review.security_review)),
+    Step.TEST: ends_attempt(engineer.test),
+    Step.ADVERSARIAL_TEST: ends_attempt(adversarial.adversarial_test),
+    Step.REVIEW_TESTS: ends_attempt(reads_only("reviewer", "review", review.review_tests)),
+    Step.RUN_TESTS: engineer.run_tests,
+    Step.COMMIT: commit.commit,
+    Step.BLOCK: delegate.block,
+    Step.CLOSE_PHASE: checkpoint.close_phase,
+}
+"""One function a step; a test asserts that none is missing."""
 _OVER_THE_FILES = frozenset({Step.GATES, Step.RUN_TESTS})
 """Steps that judge the files as they stand: what they say is of no use where the user changed those meanwhile."""
 
@@ -57,16 +89,16 @@ async def run_loop(ctx: Context) -> State:
         while step := next_step(state):
             if ctx.stop.requested:
                 raise Stopped("Stopped at a safe point, as asked.", hint="Go on with: swarm run")
-            if found := history.look(state, step):
+            if found := history.check(state, step):
                 state = _record(ctx, found)
                 continue
             if await preflight.passed(state):
                 continue  # it took its time: the user may have asked to stop
-            ctx.tell("step", describe_step(step, state), step=step)
+            ctx.notify("step", describe_step(step, state), step=step)
             between = False
             events = await _done(step, state, ctx, edits)
             between = True
-            left = ctx.evidence.taken(events)
+            left = ctx.evidence.unrecorded(events)
             state = _record(ctx, [*ctx.drain_reports(state), *events, *left, *ctx.drain_usage(state)])
             state = _record(ctx, await edits.take_in(state))
     except BaseException as error:
@@ -76,7 +108,7 @@ async def run_loop(ctx: Context) -> State:
 
 
 async def _done(step: Step, state: State, ctx: Context, edits: PlanEdits) -> list[Event]:
-    """The events of a step; where somebody committed on the branch meanwhile, the end of the attempt instead."""
+    """Runs a step and returns its events; after a foreign commit on the branch, the attempt's end instead."""
     try:
         with watched(ctx, step):
             events = await edits.cut_short(step, STEPS[step](state, ctx))
@@ -86,23 +118,23 @@ async def _done(step: Step, state: State, ctx: Context, edits: PlanEdits) -> lis
     except HeadMoved as error:
         ended = head_moved(state, ctx.folder, ctx.repository, left=error.left)
         if not ended:  # the step is done anew
-            ctx.tell("notice", error.message)
+            ctx.notify("notice", error.message)
         return ended
     return events
 
 
 def _begin(ctx: Context) -> State:
     ctx.stop.clear()
-    if told := notice(ctx.commands.sandbox):
-        ctx.tell("notice", told)
-    if told := unsandboxed_files.notice(ctx.repository.root, ctx.commands.confinement.guarded):
-        ctx.tell("notice", told)
-    if not ctx.house_rules(()) and (lying := house_rules.lying(ctx.repository.root)):
-        ctx.tell("notice", f"{lying[0].path} is not committed: agents are told what is committed")
-    for mistyped in guidance.told(ctx.folder.context, ctx.folder.relative(ctx.folder.context)):
-        ctx.tell("notice", mistyped)
-    if told := _before_its_end(ctx.ledger.state):
-        ctx.tell("notice", told)
+    if message := notice(ctx.commands.sandbox):
+        ctx.notify("notice", message)
+    if message := unsandboxed_files.notice(ctx.repository.root, ctx.commands.confinement.guarded):
+        ctx.notify("notice", message)
+    if not ctx.house_rules(()) and (unread := house_rules.uncommitted(ctx.repository.root)):
+        ctx.notify("notice", f"{unread[0].path} is not committed: agents are told what is committed")
+    for mistyped in guidance.mistake_notices(ctx.folder.context, ctx.folder.relative(ctx.folder.context)):
+        ctx.notify("notice", mistyped)
+    if message := _before_its_end(ctx.ledger.state):
+        ctx.notify("notice", message)
     rules, budget = ctx.config.loop, ctx.config.budget
     events: list[Event] = []
     lost = TraceStore(ctx.folder, lambda: ctx.ledger.state.seq).unrecorded(ctx.ledger.state.usage_seq)
@@ -129,7 +161,7 @@ def _begin(ctx: Context) -> State:
 
 
 def _before_its_end(state: State) -> str:
-    """What is said where the limit that paused the last run has not ended yet; empty where it has."""
+    """The notice that the limit that paused the last run has not ended yet; empty where it has."""
     until = state.pause.until if state.pause else ""
     end = datetime.fromisoformat(until) if until else None
     now = datetime.now(UTC)
@@ -143,17 +175,17 @@ def _record(ctx: Context, events: list[Event]) -> State:
     ctx.evidence.recorded()
     for event in events:
         if text := describe(event):
-            ctx.tell("event", text)
+            ctx.notify("event", text)
     return state
 
 
 def _pause(ctx: Context, error: BaseException, *, between: bool) -> None:
-    """Puts on record why the run ends here. An attempt that was cut short by the user ends as INTERRUPTED.
+    """Records why the run ends here. An attempt that was cut short by the user ends as INTERRUPTED.
 
     One that was stopped while it waited for a model goes on with the next run: nothing of it was cut short.
 
     Args:
-        ctx: the surroundings.
+        ctx: the context of the run.
         error: what ends it.
         between: whether no step was under way.
 
@@ -162,7 +194,7 @@ def _pause(ctx: Context, error: BaseException, *, between: bool) -> None:
     """
     ctx.ledger.require()
     state = ctx.ledger.state
-    events: list[Event] = [*ctx.drain_reports(state), *ctx.evidence.taken([]), *ctx.drain_usage(state)]
+    events: list[Event] = [*ctx.drain_reports(state), *ctx.evidence.unrecorded([]), *ctx.drain_usage(state)]
     attempt = state.task(state.open).running
     at_once = isinstance(error, (KeyboardInterrupt, asyncio.CancelledError))
     if at_once and attempt is not None and attempt.state is not TaskState.TESTS_RUN:
@@ -171,8 +203,8 @@ def _pause(ctx: Context, error: BaseException, *, between: bool) -> None:
     detail = " ".join(detail.split())
     between = between and isinstance(error, (Stopped, PreflightFailed))
     until = error.until if isinstance(error, (LimitReached, Stopped)) else None
-    said = utc(until) if until else ""
-    events.append(RunPaused(reason=_reason(error), detail=detail, between_steps=between, until=said))
+    text = utc(until) if until else ""
+    events.append(RunPaused(reason=_reason(error), detail=detail, between_steps=between, until=text))
     _record(ctx, events)
 
 
@@ -197,7 +229,7 @@ def _reason(error: BaseException) -> PauseReason:
 
 
 def describe_step(step: Step, state: State) -> str:
-    """What begins now, in a few words."""
+    """Describes the step that begins now, for progress messages."""
     words = {
         Step.RECOVER: "bringing the files back to what the last step left",
         Step.PLAN: "the architect plans",
@@ -225,7 +257,7 @@ def describe_step(step: Step, state: State) -> str:
 
 
 def _judged(state: State, stage: str, words: str) -> str:
-    """What a role that judges is about to do: nothing where the user overruled it."""
+    """Describes the step of a judging role, or says that the user overruled it."""
     record = state.task(state.open)
     if record.running and overruled(record, record.running, stage):
         return f"{stage.replace('_', ' ')}: overruled by the user, not asked again"

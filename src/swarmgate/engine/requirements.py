@@ -1,4 +1,4 @@
-"""What has to be there before a run spends anything: models, tools, the branch of the work; and keys out of sight."""
+"""Checks the requirements of a run before it costs anything: models, tools, branch, no visible keys."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from swarmgate.config import SPEAKING, Config
 from swarmgate.domain.spending.budget import PROJECT, Account
 from swarmgate.domain.usage import Allowance, Usage
+from swarmgate.engine.branch_history import require_on_branch
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import require_debaters
-from swarmgate.engine.history import require_on_branch
-from swarmgate.engine.spending import allowances
+from swarmgate.engine.run_limits import allowances
 from swarmgate.engine.steps.proof import mutation
 from swarmgate.errors import LedgerCorrupt
 from swarmgate.llm.budget import require_end
@@ -97,8 +97,8 @@ def _position(commit: TaskCommit) -> int:
 def keys_withheld(config: Config) -> Iterator[None]:
     """Takes the providers' keys out of the process's environment: commands, tests and hooks that it starts see none."""
     names = {provider.api_key_env for provider in config.providers.values()} & os.environ.keys()
-    kept = {name: os.environ.pop(name) for name in names}
+    withheld = {name: os.environ.pop(name) for name in names}
     try:
         yield
     finally:
-        os.environ.update(kept)
+        os.environ.update(withheld)

@@ -1,4 +1,4 @@
-"""The agent contexts of a run, and what the loop guards those with that work on the tree."""
+"""Creates the agent contexts of a run, with the guards that the loop sets for roles that change the tree."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
 
+from swarmgate.agents.ask_expert import Expert
 from swarmgate.agents.context import AgentContext, ToolUse
-from swarmgate.agents.contexts import AgentContexts
-from swarmgate.agents.expert import Expert
+from swarmgate.agents.context_factory import AgentContexts
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import is_program
 from swarmgate.domain.guard import Turn
 from swarmgate.domain.spending.budget import Account
 from swarmgate.engine.context import Context
-from swarmgate.engine.experts import expert
-from swarmgate.engine.steps.coding.scope import violation
-from swarmgate.engine.steps.turn.authority import sweep
+from swarmgate.engine.expert_answers import expert
+from swarmgate.engine.steps.agent_turn import sweep
+from swarmgate.engine.steps.coding.coder import scope_violation
 from swarmgate.ledger.files.live_breakers import LiveCounts
 from swarmgate.ledger.files.traces import TraceStore
 from swarmgate.llm.budget import Budget
@@ -59,19 +59,19 @@ class RunAgents:
         """
         return self._contexts.of(role)
 
-    def voices(self, tokens: int, sitting: Callable[[], Iterable[Account]]) -> AgentContexts:
+    def debate_contexts(self, tokens: int, debate_accounts: Callable[[], Iterable[Account]]) -> AgentContexts:
         """The voices of one debate; what they use counts to the running step, as that of every role does.
 
         Args:
             tokens: what one voice may use in one round.
-            sitting: the budgets that hold for this debate alone, as they stand now.
+            debate_accounts: the budgets that hold for this debate alone, as they stand now.
         """
         ctx = self.context
         council = ctx.config.council.model_copy(update={"tokens": tokens})
         return replace(
             self._contexts,
             config=ctx.config.model_copy(update={"council": council}),
-            budget=Budget(lambda: (*ctx.budgets(), *sitting()), on_event=self._tell_model),
+            budget=Budget(lambda: (*ctx.budgets(), *debate_accounts()), on_event=self._report_model),
             on_turn=ctx.reports.append,
         )
 
@@ -83,7 +83,7 @@ class RunAgents:
             config=ctx.config,
             environ=ctx.environ,
             repository=ctx.repository,
-            budget=Budget(ctx.budgets, on_event=self._tell_model),
+            budget=Budget(ctx.budgets, on_event=self._report_model),
             recorder=self._traces,
             memory=self._memory,
             house_rules=ctx.house_rules,
@@ -92,8 +92,8 @@ class RunAgents:
             prompts=self._prompts,
             commands=ctx.commands,
             equipped=self._equipped,
-            on_event=self._tell_model,
-            on_tool=self._tell_tool,
+            on_event=self._report_model,
+            on_tool=self._report_tool,
             on_guard=ctx.reports.append,
             on_turn=self._ended,
         )
@@ -108,7 +108,7 @@ class RunAgents:
             expert=self._expert,
             authority=ctx.authority(role, _WRITING_STEP.get(role, "")),
             self_coding=lambda: ledger.state.self_coding,
-            opening=lambda: violation(ledger.state) if role == "architect" else (),
+            opening=lambda: scope_violation(ledger.state) if role == "architect" else (),
             spare=ctx.ignored.spare,
             ignored_by=ctx.ignored.rule_against,
             uncollected=ctx.uncollected,
@@ -154,16 +154,16 @@ class RunAgents:
         ctx = self.context
         return AccountLimits(
             longest_s=None if ctx.waits else ctx.config.loop.wait_limit,
-            on_event=self._tell_wait,
+            on_event=self._report_wait,
             stop=lambda: ctx.stop.requested,
         )
 
-    def _tell_wait(self, event: ModelEvent) -> None:
+    def _report_wait(self, event: ModelEvent) -> None:
         self._live.wait(event.model, event.text if event.ends else "", event.ends)
-        self._tell_model(event)
+        self._report_model(event)
 
-    def _tell_model(self, event: ModelEvent) -> None:
-        self.context.tell(event.kind, event.text, until=event.ends)
+    def _report_model(self, event: ModelEvent) -> None:
+        self.context.notify(event.kind, event.text, until=event.ends)
 
-    def _tell_tool(self, use: ToolUse) -> None:
-        self.context.tell("tool", " ".join(filter(None, (f"{use.role}: {use.tool}", use.summary, use.problem))))
+    def _report_tool(self, use: ToolUse) -> None:
+        self.context.notify("tool", " ".join(filter(None, (f"{use.role}: {use.tool}", use.summary, use.problem))))

@@ -1,4 +1,4 @@
-"""The public facade: everything that `swarm` can do, for programs.
+"""The public facade `Swarm`: every command of `swarm`, for programs.
 
 from swarmgate.engine import Swarm
 
@@ -95,7 +95,7 @@ class Swarm:
             flags or {},
         )
         self._interrupt: Callable[[], None] | None = None
-        self._tell: Callable[[str, str], None] | None = None
+        self._notify: Callable[[str, str], None] | None = None
 
     @property
     def folder(self) -> SwarmFolder:
@@ -123,7 +123,7 @@ class Swarm:
     def automation(self) -> Automation:
         """Plan sync, preflight, hooks, the doctor's mending, evidence, drift, handoff."""
         from swarmgate.automation.facade import Automation
-        from swarmgate.engine.ports import EnginePorts
+        from swarmgate.engine.automation_ports import EnginePorts
 
         return Automation(self.project, EnginePorts())
 
@@ -174,7 +174,7 @@ class Swarm:
                 case Waiting.PLANNING_FAILED if state.plan is not None:
                     events, words = [PlanApproved()], ["the plan as it stands, without the revision"]
                 case Waiting.PHASE_APPROVAL:
-                    from swarmgate.engine.history import standing
+                    from swarmgate.engine.branch_history import standing
 
                     events = [*standing(state, self.folder.root), PhaseApproved(phase=state.current_phase)]
                     words = [f"phase {state.current_phase}"]
@@ -208,8 +208,8 @@ class Swarm:
 
     def notice(self, text: str) -> None:
         """Tells the listener something that the user should know, with clock and usage of the run that is on."""
-        if self._tell is not None:
-            self._tell("notice", text)
+        if self._notify is not None:
+            self._notify("notice", text)
         else:
             self.project.notice(text)
 
@@ -256,7 +256,7 @@ class Swarm:
     # --- looking ---
 
     def status(self) -> StatusReport:
-        """Where the work stands, and what can be done next."""
+        """Reports the state of the work, and the possible next actions."""
         owner = at_work(self.folder.lock)
         turn = live_breakers.read(self.folder.breakers, owner)
         models, problem = self._role_models()
@@ -301,7 +301,7 @@ class Swarm:
         return f".swarm/prompts/{role}.md (a copy of {built_in}.md, to be changed)"
 
     def history(self, *, task: str = "") -> tuple[HistoryLine, ...]:
-        """What happened, in words, in order."""
+        """Describes the recorded events, in order."""
         return history_lines((entry for entry, _ in Ledger.read(self.folder).entries()), task=task)
 
     def verify(self) -> tuple[Check, ...]:
@@ -319,7 +319,7 @@ class Swarm:
             LedgerLocked: another process is writing.
             LedgerError: nothing is known of what was there, or not all of it.
         """
-        from swarmgate.ledger.recovery.restoring import restore
+        from swarmgate.ledger.recovery.restore import restore
 
         event = restore(self._folder_of_old())
         if event is not None:
@@ -334,7 +334,7 @@ class Swarm:
             LedgerLocked: another process is writing.
             LedgerError: the ledger does not hold, or git's folder cannot be written.
         """
-        from swarmgate.ledger.recovery.restoring import adopt
+        from swarmgate.ledger.recovery.restore import adopt
 
         event = adopt(self.folder)
         if event is not None:
@@ -344,7 +344,7 @@ class Swarm:
 
     def _folder_of_old(self) -> SwarmFolder:
         """The project's folder, made anew where it is gone and git's folder knows of it."""
-        from swarmgate.ledger.files.high_water import HighWater
+        from swarmgate.ledger.files.high_water_mark import HighWater
         from swarmgate.ledger.witness.anchors import known
         from swarmgate.workspace.git.repository import Repository
 
@@ -390,7 +390,7 @@ class Swarm:
         """Records that the user vouches for a completed task whose commit is gone; False: there is nothing of that."""
         if self.state.task(task).status is not TaskStatus.COMPLETE:
             return False
-        from swarmgate.engine.history import vouched
+        from swarmgate.engine.branch_history import vouched
 
         with self.project.writing() as ledger:
             state = ledger.state
@@ -402,7 +402,7 @@ class Swarm:
         """What opens a completed task again whose commit is gone; nothing for any other."""
         if state.task(task).status is not TaskStatus.COMPLETE:
             return []
-        from swarmgate.engine.history import is_lost
+        from swarmgate.engine.branch_history import is_lost
 
         commit = state.task(task).commit
         return [TaskReopened(task=task, commit=commit)] if is_lost(state, self.folder.root, task) else []
@@ -434,7 +434,7 @@ class Swarm:
             repository.locks.notify = self.notice
             repository.locks.recover()
             removed = repository.locks.drain()
-            self._told(ledger, [LocksRemoved(locks=each.locks, command=each.command) for each in removed])
+            self._record(ledger, [LocksRemoved(locks=each.locks, command=each.command) for each in removed])
             if not first and next_step(ledger.state) is None:
                 return outcome_of(ledger.state)
             context = build(self.project, repository=repository, ledger=ledger, stash=stash, waits=waits)
@@ -444,21 +444,21 @@ class Swarm:
             if needs_tree or ledger.state.open:
                 require_branch(context)
             ledger.append(first, expect=ledger.state.seq, actor="user")
-            self._told(ledger, head_moved(ledger.state, self.folder, repository))
-            self._interrupt, self._tell = lambda: setattr(context.stop, "asked", True), context.tell
+            self._record(ledger, head_moved(ledger.state, self.folder, repository))
+            self._interrupt, self._notify = lambda: setattr(context.stop, "asked", True), context.notify
             try:
-                with self.automation.beside_run(context.tell) as watcher, keys_withheld(config):
+                with self.automation.beside_run(context.notify) as watcher, keys_withheld(config):
                     with context.worked.running():
                         state = await run_loop(context)
                     hook_s, stop = config.automation.hook_s, context.stop
-                    await let_hooks_end(watcher, hook_s, tell=context.tell, asked=lambda: stop.requested)
+                    await let_hooks_end(watcher, hook_s, tell=context.notify, asked=lambda: stop.requested)
             finally:
-                self._interrupt = self._tell = None
+                self._interrupt = self._notify = None
                 for meter in context.meters.values():
                     await meter.aclose()
         return outcome_of(state)
 
-    def _told(self, ledger: Ledger, events: Sequence[Event]) -> None:
+    def _record(self, ledger: Ledger, events: Sequence[Event]) -> None:
         """Records what was found before the work begins, and says so."""
         from swarmgate.ledger.describe import describe
 

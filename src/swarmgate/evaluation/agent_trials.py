@@ -12,12 +12,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from swarmgate.agents.agent_programs import AgentProgram
 from swarmgate.agents.briefs.brief import Brief, Section
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.guards.permissions import permit
-from swarmgate.agents.programs import AgentProgram
 from swarmgate.agents.prompts import Prompts
-from swarmgate.agents.tools.table import offered
+from swarmgate.agents.tools.tool_table import offered
 from swarmgate.config import Commands, Config, Role, command_of, is_program, load, program_of
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.guard import Effect, GuardNote

@@ -1,1 +1,1 @@
-"""The only reader and writer of `.swarm/`: the ledger, its chain and lock, projections, evidence, traces."""
+"""The only reader and writer of `.swarm/`: ledger, hash chain, lock, projections, evidence, traces."""

@@ -1,4 +1,4 @@
-"""Events in words: one line each, for progress and for `swarm history`."""
+"""Describes each event in one line of text, for progress messages and for `swarm history`."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def _plan_saved(event: Any) -> str:
 
 
 def _tree_restored(event: Any) -> str:
-    kept = f"; what differed is kept in {event.kept}" if event.kept else ""
-    return f"{counted(len(event.paths), 'file')} brought back{kept}" if event.paths else ""
+    stored = f"; what differed is kept in {event.kept}" if event.kept else ""
+    return f"{counted(len(event.paths), 'file')} brought back{stored}" if event.paths else ""
 
 
 def _tests_run(event: Any) -> str:

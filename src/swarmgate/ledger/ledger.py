@@ -1,4 +1,4 @@
-"""The ledger: append-only, hash-chained, one writer, fsynced. The state is its fold and nothing else.
+"""The ledger: an append-only, hash-chained file of events with one writer. The state is its fold.
 
 with Ledger.write(folder) as ledger:
     state = ledger.append([event], expect=ledger.state.seq, actor="user")
@@ -73,16 +73,16 @@ class Ledger:
 
     @classmethod
     def read(cls, folder: SwarmFolder) -> Ledger:
-        """The ledger as it is now, for looking only; a torn last line is left alone.
+        """Opens the ledger read-only; a torn last line is left alone.
 
         Raises:
-            LedgerCorrupt: a line does not fit the chain, or holds what the laws forbid.
+            LedgerCorrupt: a line does not fit the chain, or holds an illegal event.
         """
         return cls(folder)
 
     @classmethod
     def write(cls, folder: SwarmFolder, *, clock: Callable[[], datetime] = utc_now) -> Ledger:
-        """The ledger under the writer's lock. A torn last line is cut off into the quarantine and that is recorded.
+        """Opens the ledger under the writer's lock. A torn last line goes to the quarantine, which is recorded.
 
         Raises:
             LedgerLocked: another process is writing.
@@ -102,7 +102,7 @@ class Ledger:
         return ledger
 
     def refresh(self) -> tuple[Entry, ...]:
-        """Reads on: the entries that were recorded since, by whoever. An unfinished last line waits for the next time.
+        """Reads the entries recorded since by any writer. An unfinished last line waits for the next call.
 
         The chain is checked from the head on; of what was read before, that it still ends in the head (the whole of it
         where another file stands in its place). `swarm verify` walks all of it.
@@ -160,18 +160,18 @@ class Ledger:
 
     @property
     def lost(self) -> str:
-        """What it has lost of what was recorded, in a sentence; empty: nothing. Nobody may write it then."""
+        """Describes lost lines of the ledger; empty: none. A ledger with lost lines cannot be written."""
         return self._witness.lost(self.state.seq, self.head)
 
     @property
     def taken_over(self) -> str:
-        """The dead owner whose lock this writer found, in words; empty if there was none."""
+        """Describes the dead owner whose lock this writer took over; empty if there was none."""
         return self._lock.taken_over if self._lock else ""
 
     def append(self, events: Sequence[Event], *, expect: int, actor: str = "swarmgate") -> State:
         """Records events, brings the projections up to date and returns the new state.
 
-        The laws judge first, so an illegal event leaves no trace; then one write, one fsync.
+        The events are folded first, so an illegal one leaves no trace; then one write, one fsync.
 
         Args:
             events: what happened, in order; they are recorded together.
@@ -180,7 +180,7 @@ class Ledger:
 
         Raises:
             StaleWriter: the ledger is not at `expect`, or the file grew behind this writer's back.
-            IllegalMove: the laws forbid an event.
+            IllegalMove: an event does not fit the state.
             LedgerWriteFailed: the disk refused; the file is as before.
             LedgerError: the events are recorded, and what is derived from them could not be written.
         """
@@ -196,7 +196,7 @@ class Ledger:
             return self.state
 
     def require(self) -> None:
-        """Insists that the file is where it was.
+        """Raises if the ledger's file is gone.
 
         Raises:
             LedgerError: it was taken away, or all of `.swarm/` was.
@@ -223,7 +223,7 @@ class Ledger:
         return tuple(self._journal.newest)[-count:]  # type: ignore[return-value]  # of the ledger: events of its union
 
     def project(self) -> None:
-        """Writes plan.md, plan.json and what else is derived, as of now.
+        """Writes all views of the current state: plan.md, plan.json, history, context.
 
         Raises:
             LedgerError: the disk refused.
@@ -254,7 +254,7 @@ class Ledger:
         self.close()
 
     def _require_work(self) -> None:
-        """Insists that a ledger without lines is new.
+        """Raises if a ledger without lines is not new.
 
         Raises:
             LedgerCorrupt: work was recorded, so lines were lost.
@@ -267,9 +267,9 @@ class Ledger:
             )
 
     def _keep_foreign(self) -> None:
-        """Before the first plan is written: what lies there that is not of swarmgate goes to the quarantine."""
-        from swarmgate.ledger.hand_edits.edits import foreign  # noqa: PLC0415 - as above
-        from swarmgate.ledger.hand_edits.quarantine import keep  # noqa: PLC0415 - as above
+        """Moves foreign plan files into the quarantine before the first plan is written."""
+        from swarmgate.ledger.hand_edits.edits import foreign  # noqa: PLC0415 - for start-up: a reader needs none
+        from swarmgate.ledger.hand_edits.quarantine import keep  # noqa: PLC0415 - for start-up: a reader needs none
 
         if refused := keep(self.folder, self.projector, foreign(self)):
             self._record(refused, self.state.seq, "swarmgate")
@@ -278,8 +278,8 @@ class Ledger:
         if not self.torn:
             return
         torn = self.torn
-        kept = self.folder.keep("ledger-torn-line", torn)
+        stored = self.folder.keep("ledger-torn-line", torn)
         self._file.cut()
-        event = LedgerRepaired(kept=self.folder.relative(kept), size=len(torn))
+        event = LedgerRepaired(kept=self.folder.relative(stored), size=len(torn))
         self.repaired = event.kept
         self._record([event], self.state.seq, "swarmgate")  # not projected: hand edits have to be reconciled first

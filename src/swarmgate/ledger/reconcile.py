@@ -1,4 +1,4 @@
-"""One reconcile pass between plan.md, plan.json and the fold: what did the user edit, and may it stand?
+"""Reconciles plan.md and plan.json with the state: accepts allowed hand edits, quarantines the others.
 
 Structure may be edited; state comes from the ledger alone. What is taken becomes one `plan_amended`; what is not is put
 into the quarantine first, once for each content, and then both files are made what the ledger says.
@@ -14,14 +14,14 @@ from swarmgate.domain.plan.merge import changed, merge
 from swarmgate.domain.plan.plan import Plan
 from swarmgate.domain.state.state import State
 from swarmgate.errors import LedgerCorrupt
-from swarmgate.ledger.hand_edits.edits import Edit, edits, may_stand
+from swarmgate.ledger.hand_edits.edits import Edit, edits, refusals
 from swarmgate.ledger.hand_edits.quarantine import keep
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.views.places import about, in_json, in_markdown
+from swarmgate.ledger.views.edit_positions import about, in_json, in_markdown
 
 __all__ = ["Edit", "Interrupt", "Reconciliation", "edits", "reconcile"]
 
-_TOLD = 20
+_LISTED = 20
 """As many conflicts are told."""
 
 _CHOOSE = (
@@ -90,7 +90,7 @@ def reconcile(ledger: Ledger, *, author: str, interrupt: Interrupt | None = None
         for edit in decided.taken:
             if edit.own is not None:
                 ledger.projector.saves.remember(edit.source, edit.data, edit.seq, edit.own)
-    if refused and not _told_last(ledger, refused):
+    if refused and not _reported_last(ledger, refused):
         ledger.append(refused, expect=ledger.state.seq)
     elif refused or (missing and decided.plan is None):
         ledger.project()
@@ -119,24 +119,26 @@ def _decide(state: State, found: tuple[Edit, ...], *, interruptible: bool) -> _D
         raise ValueError("a legal edit has a plan")
     merged = merge(state.plan, first.plan, second.plan)
     if merged.plan is None:
-        told = [
+        messages = [
             f"{clash.place}, {clash.field}: {first.source} wants {clash.ours}, {second.source} wants {clash.theirs}."
             for clash in merged.conflicts
         ]
-        return _Decided(None, (), tuple(_clashing(edit, told) for edit in legal), apart=True)
-    if together := may_stand(state, merged.plan, interruptible=interruptible):
-        return _Decided(None, (), tuple(_clashing(edit, list(together)) for edit in legal), apart=True)
+        return _Decided(None, (), tuple(_clashing(edit, messages) for edit in legal), apart=True)
+    if combined := refusals(state, merged.plan, interruptible=interruptible):
+        return _Decided(None, (), tuple(_clashing(edit, list(combined)) for edit in legal), apart=True)
     return _Decided(merged.plan, legal, left)
 
 
-def _clashing(edit: Edit, told: list[str]) -> Edit:
+def _clashing(edit: Edit, messages: list[str]) -> Edit:
     text = edit.data.decode("utf-8")
     look = in_markdown if edit.source.endswith(".md") else in_json
-    placed = [f"{edit.source}{f' line {n}' if (n := look(text, about(each))) else ''}: {each}" for each in told[:_TOLD]]
+    placed = [
+        f"{edit.source}{f' line {n}' if (n := look(text, about(each))) else ''}: {each}" for each in messages[:_LISTED]
+    ]
     return Edit(edit.source, edit.data, None, (*placed, _CHOOSE), changed=edit.changed)
 
 
-def _told_last(ledger: Ledger, refused: tuple[EditRefused, ...]) -> bool:
+def _reported_last(ledger: Ledger, refused: tuple[EditRefused, ...]) -> bool:
     """Whether the ledger ends in these very refusals: then they are no news."""
     last = [(event.source, event.kept) for event in ledger.last(len(refused)) if isinstance(event, EditRefused)]
     return last == [(event.source, event.kept) for event in refused]

@@ -1,4 +1,4 @@
-"""Reads on in the ledger and in automation's events, and folds the ledger on the way.
+"""Follows the ledger and automation's events as they grow, and updates the folded state.
 
     tail = Tail(folder)
     for sight in tail.poll().seen: ...
@@ -20,12 +20,12 @@ from swarmgate.errors import LedgerError, SwarmError
 from swarmgate.journal.chain import GENESIS
 from swarmgate.ledger.files.automation_log import AutomationLog, happening_of
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.ledger.files.rotating_lines import Look, ReadOn, looked
+from swarmgate.ledger.files.rotating_lines import FileStamp, ReadOn, stamp_of
 from swarmgate.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class FoldedEvent:
     """An event, and the fold of the ledger on both sides of it; one of automation moves nothing."""
 
     happening: Happening
@@ -35,7 +35,7 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """What one poll found.
+    """The result of one poll.
 
     Attributes:
         seen: new events: those of the ledger, then those of automation, each in the order of its file.
@@ -44,7 +44,7 @@ class Polled:
         mended: whether the ledger is readable again.
     """
 
-    seen: tuple[Sight, ...] = ()
+    seen: tuple[FoldedEvent, ...] = ()
     trouble: str = ""
     mended: bool = False
 
@@ -71,9 +71,9 @@ class Tail:
         self._ledger: Ledger | None = None
         self._head = GENESIS
         self._begun = from_start
-        self._look: Look = None
+        self._stamp: FileStamp = None
         self._troubles: dict[str, str] = {}
-        self._untold: list[str] = []
+        self._unreported: list[str] = []
         if not from_start:
             self._read()
 
@@ -83,13 +83,13 @@ class Tail:
         return "; ".join(self._troubles.values())
 
     def poll(self) -> Polled:
-        """What was added since the last poll. Raises nothing for what is wrong with the files."""
+        """Returns the events since the last poll. Problems of the files are reported, not raised."""
         before = bool(self._troubles)
         seen = self._read()
-        told, self._untold = "; ".join(self._untold), []
-        return Polled(seen, told, mended=before and not self._troubles)
+        message, self._unreported = "; ".join(self._unreported), []
+        return Polled(seen, message, mended=before and not self._troubles)
 
-    def _read(self) -> tuple[Sight, ...]:
+    def _read(self) -> tuple[FoldedEvent, ...]:
         """Reads automation's events first, and shows them last: what they follow from is in the ledger by then."""
         lines: list[bytes] = []
         try:
@@ -98,7 +98,7 @@ class Tail:
             self._in_trouble("journal", f"{self._lines.path} cannot be read: {error.strerror or error}")
         else:
             self._troubles.pop("journal", None)
-        seen: list[Sight] = []
+        seen: list[FoldedEvent] = []
         try:
             seen += self._entries()
         except (SwarmError, OSError) as error:
@@ -107,14 +107,14 @@ class Tail:
             self._troubles.pop("ledger", None)
         for line in lines:
             if (happening := happening_of(line)) is not None:
-                seen.append(Sight(happening, self.state, self.state))
+                seen.append(FoldedEvent(happening, self.state, self.state))
             else:
                 self.unreadable += 1
         return tuple(seen)
 
     def _in_trouble(self, file: str, why: str) -> None:
         if file not in self._troubles:
-            self._untold.append(why)
+            self._unreported.append(why)
         self._troubles[file] = why
 
     def _added(self) -> list[bytes]:
@@ -124,20 +124,20 @@ class Tail:
 
     # --- the ledger ---
 
-    def _entries(self) -> list[Sight]:
+    def _entries(self) -> list[FoldedEvent]:
         """The new entries.
 
         Raises:
             LedgerError: the ledger is gone, or cannot be read.
-            OSError: as above.
+            OSError: its state on the disk cannot be read.
         """
-        look = looked(self._folder.ledger)
-        if look == self._look and "ledger" in self._troubles:
+        stamp = stamp_of(self._folder.ledger)
+        if stamp == self._stamp and "ledger" in self._troubles:
             raise LedgerError(self._troubles["ledger"])
-        if look == self._look and self._begun:
+        if stamp == self._stamp and self._begun:
             return []
-        self._look = look  # before it is read: what is added meanwhile makes it look different again
-        if look is None:
+        self._stamp = stamp  # before it is read: what is added meanwhile makes it look different again
+        if stamp is None:
             self._begun, self._ledger = True, None
             if self.state.seq:
                 raise LedgerError(f"{self._folder.ledger} is gone.")
@@ -152,7 +152,7 @@ class Tail:
         self._begun = True
         return self._folded(ledger, (), ledger.state)
 
-    def _taken_up(self, ledger: Ledger) -> list[Sight]:
+    def _taken_up(self, ledger: Ledger) -> list[FoldedEvent]:
         """Goes on where the last entry stood, in a ledger that was read from its beginning."""
         if not self.state.seq:
             known, rest = True, [entry for entry, _ in ledger.entries()]
@@ -163,18 +163,18 @@ class Tail:
         rest = [entry for entry in rest if entry.seq <= ledger.state.seq]
         if known:
             return self._folded(ledger, rest)
-        self._untold.append(
+        self._unreported.append(
             f"{self._folder.ledger} was replaced by another, or by an older one; what it holds is not told."
         )
         return self._folded(ledger, (), ledger.state)
 
-    def _folded(self, ledger: Ledger, entries: Iterable[Entry], state: State | None = None) -> list[Sight]:
+    def _folded(self, ledger: Ledger, entries: Iterable[Entry], state: State | None = None) -> list[FoldedEvent]:
         """Shows entries, each with the states around it; `state`: goes to that one instead."""
         sights = []
         here = self.state if state is None else state
         for entry in entries:
             before, here = here, fold(here, [entry])
-            sights.append(Sight(happening(entry), before, here))
+            sights.append(FoldedEvent(happening(entry), before, here))
         self._ledger, self._head, self.state = ledger, ledger.head, here
         return sights
 

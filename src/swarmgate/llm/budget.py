@@ -138,7 +138,7 @@ class Budget:
                     raise BudgetExhausted(
                         f"{account.name} is used up: {measure.text} {done}",
                         account=ExhaustedAccount(account.owner, measure.key),
-                        hint=f"the work is paused, nothing is lost: {account.way_on.format(key=measure.key)}",
+                        hint=f"the work is paused, nothing is lost: {account.next_action.format(key=measure.key)}",
                     )
 
     @asynccontextmanager
@@ -342,7 +342,7 @@ def require_room(accounts: Iterable[Account], tokens: int, what: str) -> None:
                 raise BudgetExhausted(
                     f"{account.name} is too small: {what} takes about {tokens:,} tokens, and {measure.text} are used",
                     account=ExhaustedAccount(account.owner, measure.key),
-                    hint=f"nobody was asked: {account.way_on.format(key=measure.key)}",
+                    hint=f"nobody was asked: {account.next_action.format(key=measure.key)}",
                 )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from swarmgate.agents.authority.authority import EVERYTHING, Authority, Right, right_of
-from swarmgate.agents.tools.table import OFFERED
+from swarmgate.agents.tools.tool_table import OFFERED
 
 
 def is_test(path: str) -> bool:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swarmgate.agents.briefs.brief import Brief, Section, fenced, harmless, plan_window, task_text
 from swarmgate.agents.briefs.house_rules import HouseRules, sections
-from swarmgate.agents.briefs.markers import HEADERS
+from swarmgate.agents.briefs.role_markers import HEADERS
 from swarmgate.domain.plan.plan import Phase, Plan, Task
 
 HEADER = re.compile(rf"({'|'.join(HEADERS)})[ \t]*:")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarmgate.agents.conversation.conversation import Talk, fitted, shortened, size
-from swarmgate.agents.tools.table import offered
+from swarmgate.agents.tools.tool_table import offered
 from swarmgate.llm.model import Message, ToolCall
 
 

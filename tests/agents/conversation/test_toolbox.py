@@ -14,7 +14,7 @@ from swarmgate.agents.roles.architect import implement
 from swarmgate.agents.roles.coder import code
 from swarmgate.agents.roles.reviewer import Submission, review
 from swarmgate.agents.roles.test_engineer import test as write_tests
-from swarmgate.agents.tools.table import OFFERED, TOOLS
+from swarmgate.agents.tools.tool_table import OFFERED, TOOLS
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.plan.plan import Task
 from swarmgate.llm.model import ToolCall

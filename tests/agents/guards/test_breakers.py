@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from swarmgate.agents.guards.breakers import Watch
-from swarmgate.agents.guards.likeness import Seen
+from swarmgate.agents.guards.call_similarity import RepeatCounter
 from swarmgate.config.guards import Bounds
 from swarmgate.errors import BreakerTripped
 from swarmgate.llm.model import ToolCall
@@ -427,7 +427,7 @@ def test_one_success_in_three_is_work() -> None:
 
 
 def test_what_is_remembered_of_calls_does_not_grow_without_end() -> None:
-    seen = Seen()
+    seen = RepeatCounter()
     for number in range(9_000):
         assert seen.again(f"{number}", 0) == 1
     assert seen.again("8999", 0) == 2

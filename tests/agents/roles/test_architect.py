@@ -10,9 +10,8 @@ import pytest
 
 from swarmgate.agents.briefs.house_rules import HouseRules, everywhere
 from swarmgate.agents.context import AgentContext
-from swarmgate.agents.roles.architect import Closing, Questions, close_phase, delegate, revise
+from swarmgate.agents.roles.architect import Closing, Delegation, Questions, close_phase, delegate, revise
 from swarmgate.agents.roles.architect import plan as make_plan
-from swarmgate.agents.roles.delegation import Delegation
 from swarmgate.domain.plan.plan import Plan, Task
 from swarmgate.domain.review.evidence import Remark, Review, Verdict
 from swarmgate.domain.review.finding import Severity

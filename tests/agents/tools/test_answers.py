@@ -13,7 +13,7 @@ from swarmgate.agents.briefs.brief import Brief, Section
 from swarmgate.agents.roles.participant import speak, submit
 from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.agents.tools.answers import Answer, Form, called
-from swarmgate.agents.tools.table import schema
+from swarmgate.agents.tools.tool_table import schema
 from swarmgate.council.critique.answers import evaluation_of
 from swarmgate.council.critique.model import Criterion
 from swarmgate.council.debate.answers import voted

@@ -16,7 +16,7 @@ from tests.misbehaviour.case import case
 from swarmgate.agents.context import AgentContext, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.agents.roles.coder import code
-from swarmgate.agents.tools.table import BadCall, offered, read_call
+from swarmgate.agents.tools.tool_table import BadCall, offered, read_call
 from swarmgate.config import Config, Provider, Role
 from swarmgate.domain.plan.plan import Task
 from swarmgate.errors import SwarmError

@@ -10,7 +10,7 @@ import pytest
 from swarmgate import assets
 from swarmgate.agents.prompts import SHORT, Prompts
 from swarmgate.agents.tools.arguments import Arguments
-from swarmgate.agents.tools.table import IN_TEXT, OFFERED, TOOLS, offered
+from swarmgate.agents.tools.tool_table import IN_TEXT, OFFERED, TOOLS, offered
 from swarmgate.errors import ConfigError
 
 GOOD = "---\nrole: coder\ninputs: [step]\nreply: {code: [finish]}\n---\nYou code at {{ step }}.\n"

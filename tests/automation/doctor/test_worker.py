@@ -12,7 +12,7 @@ from swarmgate.config import Config
 from swarmgate.domain.events.automation import DoctorRan, Happening
 from swarmgate.domain.state.state import State
 from swarmgate.engine import Swarm
-from swarmgate.engine.ports import EnginePorts
+from swarmgate.engine.automation_ports import EnginePorts
 from swarmgate.engine.requirements import keys_withheld
 
 ON = {"config_doctor_on_startup": True}

@@ -16,7 +16,7 @@ from swarmgate.domain.evidence.report import Kind, Standing
 from swarmgate.domain.state.state import Guidance, State
 from swarmgate.domain.transitions.fold import fold
 from swarmgate.engine import Swarm
-from swarmgate.engine.ports import EnginePorts
+from swarmgate.engine.automation_ports import EnginePorts
 from swarmgate.errors import LedgerError, UsageError
 from swarmgate.ledger.context import context_file, guidance
 from swarmgate.ledger.ledger import Ledger

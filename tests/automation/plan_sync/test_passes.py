@@ -14,7 +14,7 @@ from swarmgate.domain.events.event import RunStarted
 from swarmgate.engine.swarm import Swarm
 from swarmgate.journal.lock import WriterLock
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.ledger.files.high_water import HighWater
+from swarmgate.ledger.files.high_water_mark import HighWater
 from swarmgate.ledger.ledger import Ledger
 
 

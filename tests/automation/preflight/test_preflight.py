@@ -21,7 +21,7 @@ from swarmgate.domain.preflight import PreflightReport, PreflightStatus
 from swarmgate.domain.state.state import replace
 from swarmgate.domain.usage import Usage
 from swarmgate.engine import Swarm
-from swarmgate.engine.ports import EnginePorts
+from swarmgate.engine.automation_ports import EnginePorts
 from swarmgate.errors import UsageError
 from swarmgate.ledger.councils.sessions import Session
 from swarmgate.ledger.files import preflights

@@ -18,10 +18,10 @@ from swarmgate.domain.events.automation import (
     PreflightRan,
 )
 from swarmgate.domain.progress import Progress
-from swarmgate.engine.ports import EnginePorts
+from swarmgate.engine.automation_ports import EnginePorts
 from swarmgate.engine.swarm import Swarm
 from swarmgate.journal.lock import WriterLock
-from swarmgate.ledger import newest
+from swarmgate.ledger import raw_entries
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.tail import happening
 
@@ -51,7 +51,7 @@ def test_every_problem_of_a_refused_edit_is_told_once(folder: SwarmFolder) -> No
         assert isinstance(done, PlanSynced)
         assert (done.refused, len(told)) == (("plan.md",), times - 1)
         assert "- [x]" not in folder.plan_md.read_text()
-    (entry,) = [each for each in newest.entries(folder) if each.event.type == "edit_refused"]
+    (entry,) = [each for each in raw_entries.entries(folder) if each.event.type == "edit_refused"]
     heard: list[Progress] = []
     in_words = _alone(heard.append)
     in_words(happening(entry), "not in full")

@@ -8,7 +8,7 @@ from tests.project import Project, plain
 from swarmgate.automation.workers import workers_of
 from swarmgate.domain.events.automation import HookRan
 from swarmgate.domain.progress import Progress
-from swarmgate.engine.ports import EnginePorts
+from swarmgate.engine.automation_ports import EnginePorts
 from swarmgate.engine.swarm import Swarm
 from swarmgate.ledger.files.automation_log import AutomationLog
 

@@ -118,7 +118,7 @@ def test_a_file_that_somebody_is_writing_is_waited_for_and_then_told(
     with planned.folder.plan_md.open("w") as file:
         file.write(text[:60])
         file.flush()
-        monkeypatch.setattr("swarmgate.ledger.recovery.opening.PATIENCE_S", 0.1)
+        monkeypatch.setattr("swarmgate.ledger.recovery.open_for_writing.PATIENCE_S", 0.1)
         told = planned.swarm("sync").stdout
         assert told == "somebody is writing plan.md: save and close it, then run: swarm sync\n"
         assert "somebody is writing plan.md" in planned.swarm("sync", "--check", exits=1).stdout

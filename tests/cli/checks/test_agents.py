@@ -12,7 +12,7 @@ import pytest
 from tests.confined import SANDBOX
 from typer.testing import CliRunner
 
-from swarmgate.agents.programs import AgentProgram
+from swarmgate.agents.agent_programs import AgentProgram
 from swarmgate.cli.app import app
 from swarmgate.config import Role
 from swarmgate.gates import confinement

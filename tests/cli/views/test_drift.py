@@ -13,7 +13,7 @@ from swarmgate.automation.drift.worker import _context, _task_lines, worker
 from swarmgate.cli.views.drift import _lines
 from swarmgate.domain.events.automation import DriftFound, Happening
 from swarmgate.engine import Swarm
-from swarmgate.engine.ports import EnginePorts
+from swarmgate.engine.automation_ports import EnginePorts
 
 HASHING = task("1.1", title="Hash passwords with bcrypt", acceptance=["a hash is no password"])
 CONTEXT = "# Context\n\n## Decisions\n- D1 [open]: Use argon2 for password hashes\n"

@@ -174,7 +174,7 @@ def test_other_numbers_disturb_nobody_who_is_about_something_else() -> None:
     assert (merged.tasks["1.3"].title, merged.tasks["3.1"].title) == ("A", "Part 2.1")
 
 
-# --- laws ---
+# --- rules ---
 
 _WORDS = st.sampled_from(["A", "B", "C"])
 _IDS = st.sampled_from([f"1.{n}" for n in range(1, 7)])

@@ -24,7 +24,7 @@ def run(**more: object) -> ev.Event:
 
 
 def spent(state: State, task: str = "", pending: Usage | None = None) -> dict[str, int]:
-    return {each.whose or "project": each.spent.tokens for each in accounts(state, task, pending)}
+    return {each.owner_text or "project": each.spent.tokens for each in accounts(state, task, pending)}
 
 
 def test_every_level_counts_its_own_and_what_is_not_on_record_yet() -> None:
@@ -89,6 +89,6 @@ def test_known_costs_are_summed_whatever_is_unknown(costs: list[float | None]) -
 
 def test_ways_on_name_the_key_the_file_and_what_else_there_is() -> None:
     (task,) = accounts(play(State(), *started(), run(budget_tokens=None, budgets={"task": ONE})), "1.1")
-    assert "raise `tokens` in [budget.task]" in task.way_on.format(key="tokens")
-    assert "swarm retry 1.1" in task.way_on
-    assert "swarm skip 1.1" in task.way_on
+    assert "raise `tokens` in [budget.task]" in task.next_action.format(key="tokens")
+    assert "swarm retry 1.1" in task.next_action
+    assert "swarm skip 1.1" in task.next_action

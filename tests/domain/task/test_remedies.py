@@ -11,7 +11,7 @@ from swarmgate.domain.review.evidence import Remark
 from swarmgate.domain.review.finding import Severity
 from swarmgate.domain.review.stage import Stage
 from swarmgate.domain.state.state import Block, State
-from swarmgate.domain.task.remedies import attack_files, no_override, of_model, override_line, taken_out
+from swarmgate.domain.task.remedies import attack_files, no_override, of_model, override_line, removed_files
 from swarmgate.engine.reports.outcome import actions
 from swarmgate.errors import IllegalMove
 
@@ -138,8 +138,8 @@ def test_an_override_of_an_attack_names_the_files_that_leave_the_tree() -> None:
     assert "it commits tests/test_a.py::test_b as failing" in mixed
     alone = play(state, *after[:-1], failing("tests/test_attack.py::test_x"), rejection("1.1", 2, "tests"))
     assert "as failing" not in override_line("1.1", alone.task("1.1"))
-    assert taken_out(alone.task("1.1"), {Stage("tests")}) == ("tests/test_attack.py",)
-    assert taken_out(alone.task("1.1"), {Stage("reviewer")}) == ()
+    assert removed_files(alone.task("1.1"), {Stage("tests")}) == ("tests/test_attack.py",)
+    assert removed_files(alone.task("1.1"), {Stage("reviewer")}) == ()
     retried = play(state, ev.TaskRetried(task="1.1"))
     assert attack_files(retried.task("1.1")) == ()
 

@@ -10,7 +10,7 @@ from tests.domain.story import walk as project
 
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.state.state import Planning, State
-from swarmgate.domain.transitions.fold import LAWS, fold
+from swarmgate.domain.transitions.fold import TRANSITIONS, fold
 from swarmgate.errors import IllegalMove, PlanError
 from swarmgate.journal.chain import GENESIS, encode
 from swarmgate.journal.journal import entries_in
@@ -18,7 +18,7 @@ from swarmgate.journal.journal import entries_in
 
 def test_the_laws_cover_the_event_union_exactly() -> None:
     union = get_args(get_args(ev.Event)[0])
-    assert list(LAWS) == [kind.model_fields["type"].default for kind in union]
+    assert list(TRANSITIONS) == [kind.model_fields["type"].default for kind in union]
 
 
 def test_the_state_stands_at_the_last_entry() -> None:

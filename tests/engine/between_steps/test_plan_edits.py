@@ -24,7 +24,7 @@ class Surroundings(SimpleNamespace):
     told: list[str]
     folder: SwarmFolder
 
-    def tell(self, kind: str, text: str) -> None:
+    def notify(self, kind: str, text: str) -> None:
         assert kind == "notice"
         self.told.append(text)
 

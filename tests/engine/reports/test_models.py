@@ -8,7 +8,7 @@ import pytest
 from tests.project import Project, code, part, plain, rule
 
 from swarmgate.engine.swarm import Swarm
-from swarmgate.ledger.files import probes
+from swarmgate.ledger.files import model_probes
 from swarmgate.testing import ScriptedServer
 
 pytestmark = pytest.mark.suite("unittest")
@@ -70,7 +70,7 @@ def test_an_endpoint_that_is_down_is_exit_5_and_the_others_are_asked(project: Pr
     assert by_name["local/senior"]["tools"] is True
     assert found["usage"]["calls"] == 6
     assert found["usage"]["usd"] > 0
-    assert sorted(probes.load(project.folder)) == ["local/junior", "local/senior"]
+    assert sorted(model_probes.load(project.folder)) == ["local/junior", "local/senior"]
 
 
 def test_where_no_model_can_be_asked_nothing_is_said_to_be_kept(project: Project) -> None:
@@ -115,7 +115,7 @@ def test_what_a_run_finds_out_is_shown_once_and_known_to_the_next(project: Proje
         told = plain(project.swarm("plan", "goal", exits=3).stderr)
         assert told.count("local/senior: it does not call tools: they are described in text from here on") == 1
         assert told.count("local/senior: it takes no system message") == 1
-        found = probes.load(project.folder)
+        found = model_probes.load(project.folder)
         assert (found["local/senior"].tools, found["local/senior"].asked) == (False, "")
         project.swarm("approve")
         told = plain(project.swarm("run", exits=3).stderr)
@@ -125,7 +125,7 @@ def test_what_a_run_finds_out_is_shown_once_and_known_to_the_next(project: Proje
 
 def test_a_file_of_findings_that_is_broken_counts_for_nothing(project: Project) -> None:
     project.folder.models.write_text('{"local/senior": {"tools": 3}}')
-    assert probes.load(project.folder) == {}
+    assert model_probes.load(project.folder) == {}
 
 
 def test_status_says_why_the_settings_cannot_be_read(project: Project) -> None:

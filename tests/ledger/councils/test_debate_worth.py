@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from swarmgate.domain.task.contest import DebateWorth
+from swarmgate.domain.task.debate_rules import DebateWorth
 from swarmgate.errors import ConfigError, LedgerWriteFailed
 from swarmgate.ledger.councils import debate_worth
 from swarmgate.ledger.files.folder import SwarmFolder
@@ -31,9 +31,9 @@ def test_what_was_kept_is_read_again(tmp_path: Path) -> None:
     found = debate_worth.read(folder)
     assert found is not None
     assert found.decision == "use"
-    assert "-1.5 points (-6.0 to +3.0)" in WORTH.told(["local/a", "local/b"])
-    assert "measured with" not in WORTH.told(["local/b"])
-    assert "measured with local/a, local/b, and not with local/c" in WORTH.told(["local/a", "local/c"])
+    assert "-1.5 points (-6.0 to +3.0)" in WORTH.description(["local/a", "local/b"])
+    assert "measured with" not in WORTH.description(["local/b"])
+    assert "measured with local/a, local/b, and not with local/c" in WORTH.description(["local/a", "local/c"])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import GoalSet, UsageRecorded
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilRefused
-from swarmgate.ledger.councils.sessions import Beside, Session, by_record, settle, unsettled
+from swarmgate.ledger.councils.sessions import Session, UnsettledUsage, by_record, settle, unsettled
 from swarmgate.ledger.councils.sessions import used as used_by
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
@@ -136,7 +136,7 @@ def test_it_hides_nothing_that_a_run_has_to_record(folder: SwarmFolder) -> None:
 
 def test_what_others_use_meanwhile_is_seen(folder: SwarmFolder) -> None:
     one, other = Session(folder, NAME), Session(folder, "debate-b")
-    beside, of_one = Beside(folder), Beside(folder, own=NAME)
+    beside, of_one = UnsettledUsage(folder), UnsettledUsage(folder, own=NAME)
     assert beside.due == of_one.whole == Usage()
     with one.held():
         one.record(exchange(100))

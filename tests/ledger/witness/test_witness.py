@@ -16,7 +16,7 @@ from swarmgate.errors import LedgerRolledBack
 from swarmgate.ledger.audit.anchors import anchors
 from swarmgate.ledger.audit.audit import audit
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.ledger.files.high_water import HighWater
+from swarmgate.ledger.files.high_water_mark import HighWater
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.witness.anchors import Anchors, positions
 from swarmgate.workspace.git.folder import git_folder, place

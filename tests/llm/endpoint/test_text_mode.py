@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.llm.endpoint.test_model_memory import Kept, speaking
 
-from swarmgate.agents.tools.table import offered
+from swarmgate.agents.tools.tool_table import offered
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.events import ModelEvent

@@ -10,7 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tests.llm.parsing.spellings import SPELLINGS, THOUGHTS, Call
 
-from swarmgate.agents.tools.table import BadCall, offered, read_call
+from swarmgate.agents.tools.tool_table import BadCall, offered, read_call
 from swarmgate.domain.text.json_text import loaded
 from swarmgate.llm.model import Message, ToolCall
 from swarmgate.llm.parsing.json_tools import as_text

@@ -1,1 +1,1 @@
-"""What a role may write: by its name and step, by globs, by the scope declared for the task."""
+"""Write authority of roles: which files each role may change, by step, by globs and by declared scope."""

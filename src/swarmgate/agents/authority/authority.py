@@ -1,4 +1,4 @@
-"""What a role may write: by its name and step, and by the globs of `[authority.ROLE]`. Pure.
+"""Decides which files a role may write, by its name, its step and the globs of `[authority.ROLE]`. Pure.
 
 | role, step | built-in right |
 |---|---|
@@ -26,7 +26,7 @@ RULE = "authority"
 
 
 class Right(StrEnum):
-    """What a role may write without any setting."""
+    """The default write authority of a role."""
 
     ALL = "all"
     TESTS = "tests"
@@ -53,7 +53,7 @@ def no_test(_path: str) -> bool:
 
 @dataclass(frozen=True)
 class Authority:
-    """What one role may write. `is_test` says which repository-relative paths are tests."""
+    """The write authority of one role. `is_test` says which repository-relative paths are tests."""
 
     role: str = ""
     right: Right = Right.ALL

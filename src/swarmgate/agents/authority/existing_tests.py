@@ -1,4 +1,4 @@
-"""Whether a change of a test file that was there before the task adds to it only, or takes something of it away.
+"""Decides whether a change to an existing test file only adds tests, or removes or alters some of them.
 
 In every language: each line that stood there stays (imports may be rewritten), and no added line switches tests off. In
 Python also: each function and class that stood there means the same as before, so that nothing is put into a test.

@@ -1,4 +1,4 @@
-"""Which changed files lie outside of the scope that was declared for a task. Pure.
+"""Finds the changed files that lie outside the scope declared for a task. Pure.
 
 Inside are: the declared files; what `[authority.coder] allow` and `[scope] artefacts` name; and what goes with declared
 files by itself, up to `MOST_IMPLIED` files: tests by the name of one, new `__init__.py` on the way to one, a lock file

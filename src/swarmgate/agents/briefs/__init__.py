@@ -1,1 +1,1 @@
-"""What a role is told: header lines, titled sections, feedback of earlier attempts, the project's own rules."""
+"""Briefs: the first message of a role, made of headers, sections, feedback on earlier attempts and project rules."""

@@ -1,4 +1,4 @@
-"""The first user message of a turn: header lines, a blank line, then titled sections.
+"""Builds a brief, the first user message of a turn: header lines, a blank line, then titled sections.
 
     ROLE: coder
     STEP: code
@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from swarmgate.agents.briefs.markers import HEADERS, defused
+from swarmgate.agents.briefs.role_markers import HEADERS, defused
 from swarmgate.domain.plan.plan import Kind, Phase, Plan, Task
 
 _LOOKS_LIKE_HEADER = re.compile(rf"^(?=(?:{'|'.join(HEADERS)})[ \t]*:)", re.MULTILINE)
@@ -61,7 +61,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Brief:
-    """What a role is told at the start of a turn. Empty values make no header, empty sections are left out."""
+    """The brief of a turn. Empty values make no header, empty sections are left out."""
 
     role: str
     step: str
@@ -156,8 +156,8 @@ def fenced(text: str, size: int = SECTION_SIZE, *, ready: bool = False) -> str:
     """
     whole = (text if ready else _lines(text)).strip("\n")
     left_out = len(whole) - size
-    shown = cut(whole, size, f"\n[... {left_out} characters left out; read the files themselves ...]")
-    quoted = shown if ready else _unmarked(shown)
+    rendered = cut(whole, size, f"\n[... {left_out} characters left out; read the files themselves ...]")
+    quoted = rendered if ready else _unmarked(rendered)
     runs = re.findall("`{3,}", quoted) if "```" in quoted else ()
     fence = "`" * max(3, 1 + max(map(len, runs), default=0))
     return f"{fence}text\n{quoted}\n{fence}"

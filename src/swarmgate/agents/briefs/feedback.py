@@ -1,4 +1,4 @@
-"""What earlier attempts were rejected for, as text for the architect's and the coder's next brief."""
+"""Renders why earlier attempts were rejected, for the next brief of the architect and of the coder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from swarmgate.agents.briefs.brief import Section, bullets, cut, one_line
 from swarmgate.domain.review.evidence import Remark, Review
 from swarmgate.domain.state.state import Attempt, Outcome
-from swarmgate.domain.task.trajectory import Level, Observation
+from swarmgate.domain.task.failure_patterns import Level, Observation
 
 _EARLIER, _LINE = 4, 240
 """Attempts before the newest that have a line, and its characters."""
@@ -20,7 +20,7 @@ _NOTES = 5
 
 
 def feedback_text(attempts: Iterable[Attempt], notes: Sequence[str] = ()) -> str:
-    """What came of the attempts so far, the newest last, then the user's notes; empty for none.
+    """The outcomes of the attempts so far, the newest last, then the user's notes; empty for none.
 
     The newest rejection is told in full. Of the others the last `_EARLIER` have a line each and the rest is counted:
     the brief of a tenth attempt is no longer than that of a sixth.
@@ -41,7 +41,7 @@ def feedback_text(attempts: Iterable[Attempt], notes: Sequence[str] = ()) -> str
 
 
 def patterns_section(observed: Iterable[Observation]) -> Section:
-    """What the attempts so far show, for whoever works next; without text where they show nothing."""
+    """The section on failure patterns of the attempts so far; without text where there are none."""
     return Section(
         "What the attempts so far show",
         bullets(each.advice for each in observed),

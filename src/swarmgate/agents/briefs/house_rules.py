@@ -1,4 +1,4 @@
-"""What a project itself tells coding agents, as it stands in briefs: data, no rule of ours.
+"""Reads a project's own instructions for coding agents (such as AGENTS.md), and quotes them in briefs as data.
 
 It is AGENTS.md, or CLAUDE.md where there is none at that place. As agents.md has it, the file nearest to an edited file
 holds; that of the top comes along, for most have only that one. The loop reads what is committed, at the commit that an
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from swarmgate.agents.briefs.brief import Section, one_line
-from swarmgate.agents.briefs.markers import defused
+from swarmgate.agents.briefs.role_markers import defused
 from swarmgate.workspace.files import regular
 from swarmgate.workspace.git.repository import Repository
 
@@ -111,8 +111,8 @@ class CommittedRules:
             self._known[commit, folder] = HouseRules(path, text, blobs[path]) if path else None
 
 
-def lying(root: Path) -> tuple[HouseRules, ...]:
-    """That of the top as it lies in the work tree, for councils, which the user holds on what is there."""
+def uncommitted(root: Path) -> tuple[HouseRules, ...]:
+    """The top instructions file as it is in the work tree, for councils, which work on uncommitted files."""
     for name in NAMES:
         place = root / name
         if place.is_file() and not place.is_symlink():
@@ -120,8 +120,8 @@ def lying(root: Path) -> tuple[HouseRules, ...]:
     return ()
 
 
-def told(rules: Sequence[HouseRules]) -> str:
-    """What was read, in one line."""
+def summary(rules: Sequence[HouseRules]) -> str:
+    """The files that were read, in one line."""
     return ", ".join(f"{one_line(each.path)} ({len(each.text):,} characters)" for each in rules)
 
 

@@ -1,1 +1,1 @@
-"""One turn of a role: the model is asked, its calls are carried out, until one of them ends it."""
+"""One turn of a role: a conversation with its model, with tool calls, until one call ends the turn."""

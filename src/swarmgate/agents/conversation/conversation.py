@@ -1,4 +1,4 @@
-"""A conversation that stays within the model's window: old results and long texts make room, the brief never does.
+"""Keeps a conversation within the model's context window by shortening old results; the brief is never shortened.
 
 What goes, goes oldest first and in big steps, so that between two steps the beginning of the conversation is the same
 for many calls and a provider's cache serves it: first results and what the model itself wrote at length, then whole
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass, field
 from typing import Any
 
-from swarmgate.agents.tools.table import Tool
+from swarmgate.agents.tools.tool_table import Tool
 from swarmgate.domain.text.json_text import loaded
 from swarmgate.llm.endpoint.wire import estimated_tokens
 from swarmgate.llm.model import Message, ToolCall, ToolSpec
@@ -23,7 +23,7 @@ _HIGH, _LOW = 0.8, 0.5
 _FULL = 0.9
 """Share of the window that the newest exchange may fill before its messages are cut."""
 
-_KEPT = (4, 1)
+_PROTECTED = (4, 1)
 """Newest exchanges that stay whole; the second number where the first leaves too much."""
 
 _SMALL = 200
@@ -45,7 +45,7 @@ _LONG_CALL = 4 * _LONG_ARGUMENT
 """Characters of all the arguments of a call that was shortened; where more are left, none is kept."""
 
 _STUB = "[The result of"
-_GONE = "[Earlier calls and their results were dropped to make room.]"
+_DROPPED = "[Earlier calls and their results were dropped to make room.]"
 
 _HEAD_SHARE = 2 / 3
 
@@ -112,8 +112,8 @@ def fitted(messages: Sequence[Message], window: int, *, overhead: int = 0) -> tu
     if size(found) <= high:
         return found, 0
     dropped = 0
-    for kept in _KEPT:
-        dropped += _drop(found, _protected_from(found, kept), int(room * _LOW))
+    for protected in _PROTECTED:
+        dropped += _drop(found, _protected_from(found, protected), int(room * _LOW))
         if size(found) <= high:
             return found, dropped
     newest = _protected_from(found, 1)
@@ -124,10 +124,10 @@ def fitted(messages: Sequence[Message], window: int, *, overhead: int = 0) -> tu
     return found, dropped
 
 
-def _protected_from(messages: Sequence[Message], kept: int) -> int:
-    """The place at which the newest `kept` exchanges begin."""
+def _protected_from(messages: Sequence[Message], exchanges: int) -> int:
+    """The place at which the newest `exchanges` exchanges begin."""
     starts = [at for at, message in enumerate(messages) if message.role == "assistant"]
-    return starts[-kept] if len(starts) >= kept else 2
+    return starts[-exchanges] if len(starts) >= exchanges else 2
 
 
 def _drop(messages: list[Message], stop: int, goal: int) -> int:
@@ -160,7 +160,7 @@ def _stub(message: Message, calls: dict[str, ToolCall]) -> Message:
 def _remove(messages: list[Message], room: int) -> int:
     """Takes out whole exchanges, oldest first and never the newest, where stubs are too many; how many results."""
     fixed = size([*messages[:2], *messages[_protected_from(messages, 1) :]])
-    goal = max(int(room * _LOW), (fixed + int(room * _HIGH)) // 2) - estimated_tokens(len(_GONE))
+    goal = max(int(room * _LOW), (fixed + int(room * _HIGH)) // 2) - estimated_tokens(len(_DROPPED))
     starts = [at for at, message in enumerate(messages) if message.role == "assistant"]
     left, end = size(messages), 2
     for after in starts[1:]:
@@ -171,8 +171,8 @@ def _remove(messages: list[Message], room: int) -> int:
     gone = messages[2:end]
     del messages[2:end]
     first = next((at for at, message in enumerate(messages) if message.role == "tool"), None)
-    if gone and first is not None and not messages[first].content.startswith(_GONE):
-        messages[first] = messages[first].model_copy(update={"content": f"{_GONE}\n{messages[first].content}"})
+    if gone and first is not None and not messages[first].content.startswith(_DROPPED):
+        messages[first] = messages[first].model_copy(update={"content": f"{_DROPPED}\n{messages[first].content}"})
     return sum(message.role == "tool" and not message.content.startswith(_STUB) for message in gone)
 
 

@@ -1,14 +1,14 @@
-"""What a reply of a model is worth: whether its calls can be looked at, and how it is answered in the conversation."""
+"""Checks a model's reply for usable tool calls, and writes the answer that the conversation gives to bad ones."""
 
 from __future__ import annotations
 
-from swarmgate.agents.briefs import markers
+from swarmgate.agents.briefs import role_markers
 from swarmgate.agents.briefs.brief import cut, legible, one_line
 from swarmgate.agents.tools.arguments import SubmitVerdict
-from swarmgate.agents.tools.table import Tool
+from swarmgate.agents.tools.tool_table import Tool
 from swarmgate.llm.model import REPEATS, TOO_LONG, Message, ModelReply, ToolCall
 
-_KEPT = 2_000
+_STORED = 2_000
 """Characters that stay in the conversation of a text that was no use."""
 
 _QUOTED = 120
@@ -55,7 +55,7 @@ def problem_of(reply: ModelReply, tools: tuple[Tool, ...]) -> str:
     return f"{_without_call(reply)}; only tool calls count here. {how}"
 
 
-def taken_back(reply: ModelReply, tools: tuple[Tool, ...], given: set[str]) -> str:
+def retraction(reply: ModelReply, tools: tuple[Tool, ...], given: set[str]) -> str:
     """Why words behind the call that ends the turn may take it back; empty when they do not.
 
     Calls that stand in text alone: behind a native one nothing can be said. A verdict is the last word. Any other end
@@ -92,10 +92,10 @@ def _without_call(reply: ModelReply) -> str:
 def answers(reply: ModelReply, results: list[str], problem: str = "") -> tuple[Message, ...]:
     """The reply and its results as messages; without a call the problem is told as the user's."""
     if not reply.tool_calls:
-        said = cut(reply.text.strip(), _KEPT, " ...") or "(empty reply)"
-        back = Message(role="assistant", content=said, opaque=reply.opaque, by=reply.model)
-        return back, Message(role="user", content=markers.shown(legible(problem)))
-    answered = zip(reply.tool_calls, map(markers.shown, map(legible, results)), strict=True)
+        text = cut(reply.text.strip(), _STORED, " ...") or "(empty reply)"
+        back = Message(role="assistant", content=text, opaque=reply.opaque, by=reply.model)
+        return back, Message(role="user", content=role_markers.defused_result(legible(problem)))
+    answered = zip(reply.tool_calls, map(role_markers.defused_result, map(legible, results)), strict=True)
     return (
         Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls, opaque=reply.opaque, by=reply.model),
         *(Message(role="tool", tool_call_id=call.id, content=result) for call, result in answered),

@@ -1,4 +1,4 @@
-"""What the working tools do, and the guards before them: rules stand here, in code, not in a prompt."""
+"""Executes the working tools (read, write, search, run) and the guards that are checked before each of them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
+from swarmgate.agents.ask_expert import Consultation
 from swarmgate.agents.authority.authority import RULE, Right
 from swarmgate.agents.authority.scope import ScopeRules, belongs
 from swarmgate.agents.context import AgentContext
-from swarmgate.agents.expert import Consultation
 from swarmgate.agents.guards import commands as command_guard
 from swarmgate.agents.tools import arguments as args
 from swarmgate.domain.guard import Effect, GuardNote
@@ -57,7 +57,7 @@ class Toolbox:
 
     @property
     def handlers(self) -> Mapping[str, Handler]:
-        """What each tool does, by name."""
+        """The handler of each tool, by name."""
         return {
             "read_file": self._read_file,
             "list_files": self._list_files,
@@ -113,8 +113,8 @@ class Toolbox:
         else:
             head = f"Exit code {done.exit_code} after {done.seconds:.1f} s."
         streams = (("stdout", done.stdout), ("stderr", done.stderr))
-        told = [f"Taken away, since only files that can be read belong here: {', '.join(swept)}"] if swept else []
-        return "\n".join([head, *(f"--- {name}\n{text.rstrip()}" for name, text in streams if text.strip()), *told])
+        notice = [f"Taken away, since only files that can be read belong here: {', '.join(swept)}"] if swept else []
+        return "\n".join([head, *(f"--- {name}\n{text.rstrip()}" for name, text in streams if text.strip()), *notice])
 
     async def _gates(self, _call: args.RunGates) -> str:
         if self._run_gates is None:

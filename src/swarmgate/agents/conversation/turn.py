@@ -1,4 +1,4 @@
-"""One turn of one role: ask the model, carry out the tools that it calls, until one of them ends the turn."""
+"""Runs one turn of one role: asks the model, executes its tool calls, and repeats until a call ends the turn."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from swarmgate.agents.briefs.brief import Brief, cut, one_line
 from swarmgate.agents.briefs.house_rules import sections
 from swarmgate.agents.context import AgentContext, ToolUse
 from swarmgate.agents.conversation.conversation import Talk, shortened
-from swarmgate.agents.conversation.replies import answers, cut_off, is_text, problem_of, taken_back, with_own_ids
+from swarmgate.agents.conversation.replies import answers, cut_off, is_text, problem_of, retraction, with_own_ids
 from swarmgate.agents.conversation.toolbox import Handler
 from swarmgate.agents.guards.breakers import Watch
-from swarmgate.agents.guards.trespass import Trespasses
+from swarmgate.agents.guards.unoffered_tools import UnofferedCalls
 from swarmgate.agents.tools.arguments import Arguments
-from swarmgate.agents.tools.table import BadCall, Tool, offered, read_call
+from swarmgate.agents.tools.tool_table import BadCall, Tool, offered, read_call
 from swarmgate.domain.guard import Effect, GuardNote, LiveTurn, Turn
 from swarmgate.errors import BreakerTripped, CommandRefused, UsageError
 from swarmgate.llm.endpoint.wire import estimated_tokens
@@ -28,7 +28,7 @@ T = TypeVar("T")
 _OUTSIDE = ("delegate", "consult", "debate", "first_look", "synthesize")
 """Steps that name an attempt and do not end it: before it begins, and beside it."""
 
-_TOLD = 500
+_LENGTH = 500
 """Characters of a note about repeated calls."""
 
 _READ_ON = {
@@ -42,12 +42,12 @@ _ASK_LESS = "ask for less at a time"
 
 
 class Refused(Exception):
-    """What a tool was asked for breaks a rule; the message names every broken one. `Limits.replies` bounds these."""
+    """A tool call breaks a rule; the message names every broken one. `Limits.replies` bounds these."""
 
 
 @dataclass(frozen=True)
 class Ending(Generic[T]):
-    """How a turn ended: what its last tool call comes to, and the `provider/model` that made it."""
+    """The end of a turn: the value of its last tool call, and the `provider/model` that made it."""
 
     value: T
     model: str
@@ -83,12 +83,12 @@ async def take_turn(
     tools = offered(brief.role, brief.step, form)
     system = "\n\n".join(filter(None, (agent.prompts.render(brief.role, brief.step), agent.persona)))
     inside = "\n\n".join(filter(None, (agent.prompts.render(brief.role, brief.step, program=True), agent.persona)))
-    told = brief.text(sections(agent.house_rules(brief.files)), section=agent.limits.section_chars)
-    talk = Talk(system, told, tools, agent.limits.context_tokens)
+    text = brief.text(sections(agent.house_rules(brief.files)), section=agent.limits.section_chars)
+    talk = Talk(system, text, tools, agent.limits.context_tokens)
     worked = WorkTime()
     watch = _watch(agent, brief, worked)
-    trespasses = Trespasses(brief, on_guard=agent.on_guard, self_coding=agent.self_coding())
-    hands = _Hands(agent, brief, tools, work, endings, answer, watch, trespasses, worked)
+    unoffered = UnofferedCalls(brief, on_guard=agent.on_guard, self_coding=agent.self_coding())
+    hands = _Hands(agent, brief, tools, work, endings, answer, watch, unoffered, worked)
     tripped = ""
     try:
         return await _in_time(agent, brief, hands, talk, worked, inside)
@@ -106,7 +106,7 @@ async def take_turn(
 
 
 def _over(agent: AgentContext, brief: Brief, watch: Watch, talk: Talk, tripped: str) -> None:
-    """Tells what the turn took, and what was noticed in it."""
+    """Reports the measurements of the turn, and what was noticed in it."""
     agent.on_count(None)
     if not tripped:
         _warned(agent, brief, watch)
@@ -137,12 +137,12 @@ def _watch(agent: AgentContext, brief: Brief, worked: WorkTime) -> Watch:
 
 
 async def _in_time(
-    agent: AgentContext, brief: Brief, hands: _Hands[T], talk: Talk, worked: WorkTime, told: str
+    agent: AgentContext, brief: Brief, hands: _Hands[T], talk: Talk, worked: WorkTime, message: str
 ) -> Ending[T]:
-    """The turn under its wall time, which also ends a model call or a tool that hangs; no wait for a limit counts."""
+    """Runs the turn under its wall time, which also ends hanging calls; waits for limits do not count."""
     try:
-        async with worked.limited(agent.limits.bounds.wall_time_s, on_change=hands.tell_counts):
-            return await _until_its_end(agent, brief, hands, hands.watch, talk, told)
+        async with worked.limited(agent.limits.bounds.wall_time_s, on_change=hands.report_counts):
+            return await _until_its_end(agent, brief, hands, hands.watch, talk, message)
     except TimeoutError:
         if worked.expired:
             hands.watch.out_of_time()
@@ -150,15 +150,15 @@ async def _in_time(
 
 
 async def _until_its_end(
-    agent: AgentContext, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk, told: str
+    agent: AgentContext, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk, message: str
 ) -> Ending[T]:
     purpose = {**brief.purpose, "brief_tokens": str(talk.brief_tokens)}
     while True:
         messages = talk.fitted()
         watch.before_reply(dropped=talk.dropped)
-        hands.tell_counts()
+        hands.report_counts()
         request = ModelRequest(
-            messages=messages, tools=talk.specs, purpose=purpose, call_due=hands.answer is None, instructions=told
+            messages=messages, tools=talk.specs, purpose=purpose, call_due=hands.answer is None, instructions=message
         )
         reply = with_own_ids(await agent.model.complete(request), talk.messages)
         watch.replied(
@@ -177,18 +177,18 @@ async def _until_its_end(
 
 
 def _noticed(agent: AgentContext, brief: Brief, reply: ModelReply, model: str) -> None:
-    """Puts on record what of a reply was not as it should be and was put right."""
+    """Records the repairs that were made to a malformed reply."""
     about: dict[str, Any] = {"effect": Effect.NOTED, "role": brief.role, "step": brief.step}
     if reply.halves:
-        told = f"{reply.halves} halves of characters in an answer of {model}: U+FFFD stands for each"
-        agent.on_guard(GuardNote(rule="unicode", detail=told, **about))
+        message = f"{reply.halves} halves of characters in an answer of {model}: U+FFFD stands for each"
+        agent.on_guard(GuardNote(rule="unicode", detail=message, **about))
     for each in reply.repaired:
-        agent.on_guard(GuardNote(rule="repaired", detail=cut(one_line(each), _TOLD, "..."), **about))
+        agent.on_guard(GuardNote(rule="repaired", detail=cut(one_line(each), _LENGTH, "..."), **about))
 
 
 @dataclass(frozen=True)
 class _Done(Generic[T]):
-    """What became of a reply: the messages that answer it, whether any tool ran, what was wrong, the turn's end."""
+    """The outcome of a reply: the messages that answer it, whether a tool ran, the problem, the turn's end."""
 
     messages: tuple[Message, ...] = ()
     worked: bool = False
@@ -199,7 +199,7 @@ class _Done(Generic[T]):
 
 @dataclass(frozen=True)
 class _Hands(Generic[T]):
-    """Carries out what replies ask for."""
+    """Executes the tool calls of replies."""
 
     agent: AgentContext
     brief: Brief
@@ -208,7 +208,7 @@ class _Hands(Generic[T]):
     endings: Mapping[str, Callable[[Any], T]]
     answer: Callable[[str], T] | None
     watch: Watch
-    trespasses: Trespasses
+    unoffered: UnofferedCalls
     worked: WorkTime
     given: set[str] = field(default_factory=set)
 
@@ -219,7 +219,7 @@ class _Hands(Generic[T]):
                 return _Done(ending=(self.answer(reply.text.strip()),))
             except Refused as error:
                 return _Done(answers(reply, [], str(error)), refused=True, problem=str(error))
-        if problem := problem_of(reply, self.tools) or taken_back(reply, self.tools, self.given):
+        if problem := problem_of(reply, self.tools) or retraction(reply, self.tools, self.given):
             return _Done(answers(reply, [problem] * len(reply.tool_calls), problem), problem=problem)
         done, results = _Done[T](), list[str]()
         for call in reply.tool_calls:
@@ -227,31 +227,31 @@ class _Hands(Generic[T]):
                 tool, arguments = read_call(call, self.tools)
                 if tool.ends:
                     ending = self.endings[tool.name](arguments)
-                    self._tell(call, _summary(arguments))
+                    self._report(call, _summary(arguments))
                     return replace(done, ending=(ending,))
                 result, failed = await self._use(call, tool.name, arguments)
                 results.append(result)
-                self._tell(call, _summary(arguments), result if failed else "")
+                self._report(call, _summary(arguments), result if failed else "")
                 done = replace(done, worked=True)
             except BadCall as error:
-                problem = self.trespasses.told(call, str(error))
+                problem = self.unoffered.refusal(call, str(error))
                 self.watch.bad_call(call, problem)
                 done = replace(done, problem=problem)
                 results.append(f"Error: {problem}")
-                self._tell(call, "", results[-1])
+                self._report(call, "", results[-1])
             except Refused as error:
                 self.watch.refused_call(call, str(error))
                 done = replace(done, refused=True, problem=str(error))
                 results.append(f"Refused: {error}")
-                self._tell(call, "", results[-1])
+                self._report(call, "", results[-1])
         return replace(done, messages=answers(reply, results))
 
-    def _tell(self, call: ToolCall, summary: str, problem: str = "") -> None:
+    def _report(self, call: ToolCall, summary: str, problem: str = "") -> None:
         name = cut(one_line(call.name), 80, "...")  # a model may call anything a tool
         self.agent.on_tool(ToolUse(self.brief.role, name, summary, cut(one_line(problem), 200, "...")))
 
-    def tell_counts(self) -> None:
-        """Shows how far the breakers have come, for `swarm status` in another process."""
+    def report_counts(self) -> None:
+        """Publishes the breaker counts, for `swarm status` in another process."""
         brief, watch = self.brief, self.watch
         self.agent.on_count(
             LiveTurn(
@@ -268,7 +268,7 @@ class _Hands(Generic[T]):
     async def _use(self, call: ToolCall, name: str, arguments: Arguments) -> tuple[str, bool]:
         """Run a working tool; its result, and whether it failed: what a model can mend is a result too."""
         warning = self.watch.before_call(call)
-        self.tell_counts()
+        self.report_counts()
         failed, refused_by = True, ""
         try:
             result = await self.work[name](arguments)
@@ -280,8 +280,8 @@ class _Hands(Generic[T]):
         except (OSError, ValueError) as error:
             result = f"Error: {name} failed: {error}"
         again = self.watch.after_call(call, result, failed=failed, refused_by=refused_by)
-        shown = shortened(result, self.agent.limits.result_chars, _READ_ON.get(name, _ASK_LESS))
-        return "\n".join(filter(None, (shown, warning or again))), failed
+        rendered = shortened(result, self.agent.limits.result_chars, _READ_ON.get(name, _ASK_LESS))
+        return "\n".join(filter(None, (rendered, warning or again))), failed
 
 
 def _summary(arguments: Arguments) -> str:
@@ -306,14 +306,18 @@ def _note(agent: AgentContext, brief: Brief, effect: Effect, detail: str, count:
 
 def _warned(agent: AgentContext, brief: Brief, watch: Watch) -> None:
     if watch.warned:
-        told = "; ".join(f"{times} times {call}" for call, times in watch.warned.items())
-        _note(agent, brief, Effect.WARNED, f"repeats: {cut(told, _TOLD, '...')}", len(watch.warned))
+        message = "; ".join(f"{times} times {call}" for call, times in watch.warned.items())
+        _note(agent, brief, Effect.WARNED, f"repeats: {cut(message, _LENGTH, '...')}", len(watch.warned))
 
 
 def _replayed(agent: AgentContext, brief: Brief, watch: Watch) -> None:
     if watch.replayed:
-        told = f"{watch.replayed} finished calls of the turn that was cut short came from the record, and cost nothing"
-        agent.on_guard(GuardNote(rule="replayed", effect=Effect.NOTED, detail=told, role=brief.role, step=brief.step))
+        message = (
+            f"{watch.replayed} finished calls of the turn that was cut short came from the record, and cost nothing"
+        )
+        agent.on_guard(
+            GuardNote(rule="replayed", effect=Effect.NOTED, detail=message, role=brief.role, step=brief.step)
+        )
 
 
 def _turn(brief: Brief, watch: Watch, talk: Talk, tripped: str) -> Turn:

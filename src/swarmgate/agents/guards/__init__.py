@@ -1,1 +1,1 @@
-"""Guards at an agent's hand: commands, permissions, tools not offered, breakers."""
+"""Guards of a turn: command policy, permissions, tools that are not offered, circuit breakers."""

@@ -1,4 +1,4 @@
-"""Circuit breakers: what one turn of a role has used of its bounds, and when it is stopped.
+"""Circuit breakers of a turn: count calls, repeats, time and tokens, and stop the turn at its limits.
 
     tool_calls, wall_time, repeats, errors, idle, tokens   `[breakers]`
     replies                                                `[loop]`: unusable replies in a row, or refused ends
@@ -25,7 +25,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from swarmgate.agents.guards.likeness import Seen, canonical, outcome, place, shown_lines, telling, words
+from swarmgate.agents.guards.call_similarity import (
+    RepeatCounter,
+    canonical,
+    line_repeats,
+    outcome,
+    place,
+    telling,
+    words,
+)
 from swarmgate.config.guards import Bounds
 from swarmgate.domain.guard import BreakerCount
 from swarmgate.errors import BreakerTripped
@@ -46,13 +54,13 @@ _ERRORS_OF = 4
 _FILES = 100
 """Files whose shown lines are counted; the ones read longest ago are forgotten first."""
 
-_TOLD = 5
+_LISTED = 5
 """As many of the last calls are told when a breaker trips."""
 
 _PROBLEM = 1_000
 """Characters of what was wrong with a reply that are told when a breaker trips."""
 
-_SHOWN = 160
+_LENGTH = 160
 """Characters of a call, and of its result, that are shown."""
 
 
@@ -94,15 +102,15 @@ class Watch:
     _unusable: int = 0
     _refused: int = 0
     _changers: set[str] = field(default_factory=set)
-    _seen: Seen = field(default_factory=Seen)
-    _results: Seen = field(default_factory=Seen)
-    _came_to: dict[str, int] = field(default_factory=dict)
-    _said: set[str] = field(default_factory=set)
+    _seen: RepeatCounter = field(default_factory=RepeatCounter)
+    _results: RepeatCounter = field(default_factory=RepeatCounter)
+    _result_counts: dict[str, int] = field(default_factory=dict)
+    _commands_seen: set[str] = field(default_factory=set)
     _writes: int = 0
     _commands: int = 0
     _lines: dict[str, tuple[object, dict[int, int]]] = field(default_factory=dict)
     _read: set[tuple[str, object, object]] = field(default_factory=set)
-    _last: deque[str] = field(default_factory=lambda: deque(maxlen=_TOLD))
+    _last: deque[str] = field(default_factory=lambda: deque(maxlen=_LISTED))
 
     def __post_init__(self) -> None:
         self._began = self.clock()
@@ -115,7 +123,7 @@ class Watch:
 
     @property
     def counts(self) -> tuple[BreakerCount, ...]:
-        """How far every breaker of `[breakers]` has come."""
+        """The count of every breaker of `[breakers]`."""
         bounds = self.bounds
         far = {
             "tool_calls": (self.tool_calls, bounds.tool_calls),
@@ -189,9 +197,9 @@ class Watch:
         self._judge_errors(result)
         times = 0
         if call.name in _TREE and not failed:
-            times = self._times_came_to(call, result)
+            times = self._repeated_results(call, result)
         elif call.name == "read_file" and not failed:
-            times = self._times_shown(call, result)
+            times = self._repeated_reads(call, result)
         return self._judge_repeats(
             call, times, "saw the same result in other words", "you have seen this, asked for in other words,"
         )
@@ -205,21 +213,21 @@ class Watch:
         if call.name in _TREE:  # its own work is no reason to do it again
             self._seen.hold(key, self._identity(call)[1])
 
-    def _times_came_to(self, call: ToolCall, result: str) -> int:
+    def _repeated_results(self, call: ToolCall, result: str) -> int:
         """How often such a call came to this result, nothing having been written and no command having had another."""
         found, times = outcome(result), 0
         if call.name == "run_command":
-            said = words(call)
-            self._said.add(said)
+            text = words(call)
+            self._commands_seen.add(text)
             self._commands += 1
-            self._came_to[found] = self._came_to.get(found, 0) + 1
-            times = self._results.again(f"{said}\0{found}", (self._writes, len(self._said), self.dropped))
+            self._result_counts[found] = self._result_counts.get(found, 0) + 1
+            times = self._results.again(f"{text}\0{found}", (self._writes, len(self._commands_seen), self.dropped))
         if telling(result):
-            others = self._commands - self._came_to.get(found, 0)
+            others = self._commands - self._result_counts.get(found, 0)
             times = max(times, self._results.again(f"{call.name}\0{found}", (self._writes, others, self.dropped)))
         return times
 
-    def _times_shown(self, call: ToolCall, result: str) -> int:
+    def _repeated_reads(self, call: ToolCall, result: str) -> int:
         """How often most lines of this result were shown, the file being the same."""
         path, start = place(call)
         version = self.version(path)
@@ -231,18 +239,18 @@ class Watch:
         self._lines[path] = state, counts
         if len(self._lines) > _FILES:
             del self._lines[next(iter(self._lines))]
-        return shown_lines(counts, start, result)
+        return line_repeats(counts, start, result)
 
-    def _judge_repeats(self, call: ToolCall, times: int, did: str, told: str) -> str:
+    def _judge_repeats(self, call: ToolCall, times: int, did: str, warning: str) -> str:
         self.repeats = max(self.repeats, times)
-        limit, shown = self.bounds.repeats, _shown(call)
+        limit, described = self.bounds.repeats, _described(call)
         if times >= limit:
-            self._trip("repeats", times, limit, f"{did} {times} times, and nothing had changed in between: {shown}")
+            self._trip("repeats", times, limit, f"{did} {times} times, and nothing had changed in between: {described}")
         if times < max(2, limit - WARNED_BEFORE):
             return ""
-        self.warned[shown] = times
+        self.warned[described] = times
         return (
-            f"[Breaker: {told} for the {_nth(times)} time, and nothing has changed in between. At the "
+            f"[Breaker: {warning} for the {_nth(times)} time, and nothing has changed in between. At the "
             f"{_nth(limit)} time your turn is stopped and the work rejected. Do something else.]"
         )
 
@@ -254,7 +262,7 @@ class Watch:
 
     def refused_call(self, call: ToolCall, problem: str) -> None:
         """A call that a rule of the step refused; `replies` bounds these."""
-        self._last.append(f"{_shown(call)} -> {_first_line(problem)}")
+        self._last.append(f"{_described(call)} -> {_first_line(problem)}")
         self.errors += 1
 
     def _one_more(self) -> None:
@@ -265,7 +273,7 @@ class Watch:
         self.tool_calls += 1
 
     def _note(self, call: ToolCall, result: str, *, failed: bool, row_of: str = "") -> None:
-        self._last.append(f"{_shown(call)} -> {_first_line(result)}")
+        self._last.append(f"{_described(call)} -> {_first_line(result)}")
         self._failed_in_row = (self._failed_in_row if row_of == self._row_of else 0) + 1 if failed else 0
         self._row_of = row_of
         self._failures.append(failed and not row_of)
@@ -309,7 +317,7 @@ class Watch:
         )
 
 
-def _shown(call: ToolCall) -> str:
+def _described(call: ToolCall) -> str:
     return _cut(" ".join(f"{call.name} {call.arguments}".split()))
 
 
@@ -318,7 +326,7 @@ def _first_line(text: str) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+    return text if len(text) <= _LENGTH else text[:_LENGTH] + "..."
 
 
 def _nth(number: int) -> str:

@@ -1,4 +1,4 @@
-"""The policy for commands, at an agent's hand: a refusal goes on record, and the model hears what to do instead."""
+"""Applies the command policy to an agent's commands: records a refusal and suggests an alternative to the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent program is told that asks whether it may: the rules of our own tools, and each answer on record.
+"""Answers permission requests of external agent programs by the rules for our own tools, and records each answer.
 
 The sandbox holds whatever the answer is. A refusal tells the program before it tries, and the user what it wanted.
 """
@@ -30,8 +30,8 @@ def permit(agent: AgentContext, asked: Asked, *, folder: str, writes: bool, netw
     refused = _why_not(agent, asked, folder, writes=writes, network=network)
     what = asked.command or ", ".join(filter(None, asked.writes)) or asked.title or "something that it does not name"
     effect = Effect.REFUSED if refused else Effect.NOTED
-    told = f"{asked.kind}: {' '.join(what.split())[:300]}: {refused or 'allowed once'}"
-    agent.on_guard(GuardNote(rule=RULE, effect=effect, detail=told, role=agent.authority.role))
+    message = f"{asked.kind}: {' '.join(what.split())[:300]}: {refused or 'allowed once'}"
+    agent.on_guard(GuardNote(rule=RULE, effect=effect, detail=message, role=agent.authority.role))
     return refused
 
 

@@ -1,1 +1,1 @@
-"""One role a file: brief -> tool loop -> typed reply; and what its verdicts are held against."""
+"""The roles, one file each (brief, tool loop, typed reply), and the checks on their verdicts."""

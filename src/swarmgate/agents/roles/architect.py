@@ -1,23 +1,25 @@
-"""The architect: plans, revises, delegates task by task, implements what was rejected too often, closes phases."""
+"""The architect role: plans, revises, delegates tasks, implements after too many rejections, closes phases."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from swarmgate.agents.briefs.background import NOTHING, Background
 from swarmgate.agents.briefs.brief import Brief, Section, answers_text, bullets, plan_json, plan_window, task_text
 from swarmgate.agents.briefs.feedback import patterns_section, review_text, warning_section
-from swarmgate.agents.briefs.scope import SHOWN, scope_text
+from swarmgate.agents.briefs.prior_knowledge import NOTHING, Background
+from swarmgate.agents.briefs.scope_files import SCOPE_NOTE, scope_text
 from swarmgate.agents.context import AgentContext
-from swarmgate.agents.conversation.toolbox import Toolbox
+from swarmgate.agents.conversation.toolbox import Toolbox, plain
 from swarmgate.agents.conversation.turn import Refused, take_turn
-from swarmgate.agents.roles.delegation import Delegation, instruction_problems, scope_problems, shortest
 from swarmgate.agents.tools import arguments as args
-from swarmgate.domain.plan.plan import Plan, Task, problems
+from swarmgate.domain.plan.plan import Plan, Task, path_problem, problems
 from swarmgate.domain.review.evidence import Review
-from swarmgate.domain.task.trajectory import Observation
+from swarmgate.domain.task.failure_patterns import Observation
+from swarmgate.errors import UnsafePath
+from swarmgate.workspace.file_tools.files import FileTree
 
 ROLE = "architect"
 _ORIENTATION = "For orientation: every other task is somebody else's delegation."
@@ -25,7 +27,7 @@ _ORIENTATION = "For orientation: every other task is somebody else's delegation.
 
 @dataclass(frozen=True)
 class Questions:
-    """What the user has to answer before a plan can be made."""
+    """The questions that the user has to answer before a plan can be made."""
 
     texts: tuple[str, ...]
 
@@ -134,7 +136,7 @@ async def delegate(
         warning_section(observed),
         Section("The task to delegate", task_text(task)),
         *known.sections,
-        Section("Its files", scope_text(agent.files, task.files, known.remarks), SHOWN),
+        Section("Its files", scope_text(agent.files, task.files, known.remarks), SCOPE_NOTE),
         Section("Earlier attempts", feedback),
         patterns_section(observed),
         Section("Where it stands in the plan", plan_window(plan, task), _ORIENTATION),
@@ -176,7 +178,7 @@ async def implement(
         patterns_section(observed),
         Section("Instructions", instructions),
         *known.sections,
-        Section("Declared scope", scope_text(agent.files, scope, known.remarks), SHOWN),
+        Section("Declared scope", scope_text(agent.files, scope, known.remarks), SCOPE_NOTE),
     )
     brief = Brief(
         ROLE,
@@ -260,3 +262,80 @@ def _closing(call: args.ClosePhase) -> Closing:
     if not call.summary.strip():
         raise Refused("close_phase needs a summary: the user approves the phase by it.")
     return Closing(call.summary, call.decisions, call.lessons)
+
+
+@dataclass(frozen=True)
+class Delegation:
+    """The delegation of one task to the coder: the files that it may touch, and the instructions."""
+
+    scope: tuple[str, ...]
+    instructions: str
+
+
+def shortest(files: Sequence[str]) -> tuple[str, ...]:
+    """The paths in their shortest spelling, each once."""
+    return tuple(dict.fromkeys(plain(path) if path.strip() else "" for path in files))
+
+
+def scope_problems(task: Task, scope: Sequence[str], others: Mapping[str, Task], tree: FileTree) -> tuple[str, ...]:
+    """Every reason to refuse the scope.
+
+    Args:
+        task: the task that is delegated.
+        scope: the declared files, in their shortest spelling.
+        others: the other open tasks by id.
+        tree: tells where a path really leads.
+    """
+    if not scope:
+        return (f"The scope is empty: declare the files of task {task.id}: {', '.join(task.files)}.",)
+    owners = _owners(task, others)
+    return tuple(problem for path in scope for problem in _path_problems(path, task, owners, tree))
+
+
+def instruction_problems(task: Task, instructions: str, others: Mapping[str, Task]) -> tuple[str, ...]:
+    """Every reason to refuse the instructions: empty, or naming another open task, or a file that only one has."""
+    if not instructions.strip():
+        return ("The instructions are empty: say what the coder has to do.",)
+    one = f"One delegation is one task: speak of task {task.id} only."
+    ids = (
+        f"The instructions name {other}, the id of another open task. {one} (Is it a version number? Write v{other}.)"
+        for other in others
+        if other != task.id and _occurs_in(other, instructions)
+    )
+    files = (
+        f"The instructions name {path}, which is a file of task {other} and not of task {task.id}. {one}"
+        for path, other in _owners(task, others).items()
+        if _occurs_in(path, instructions)
+    )
+    return (*ids, *files)
+
+
+def _owners(task: Task, others: Mapping[str, Task]) -> dict[str, str]:
+    """The files that only other open tasks list, each with the first such task."""
+    own = set(shortest(task.files))
+    owners: dict[str, str] = {}
+    for other in others.values():
+        for path in shortest(other.files):
+            if path not in own and other.id != task.id:
+                owners.setdefault(path, other.id)
+    return owners
+
+
+def _path_problems(path: str, task: Task, owners: Mapping[str, str], tree: FileTree) -> Iterator[str]:
+    if problem := path_problem(path):
+        yield f"The scope file {path!r} {problem}."
+        return
+    try:
+        tree.resolve(path)
+    except UnsafePath as error:
+        yield f"The scope: {error.message}."
+    if path in owners:
+        yield (
+            f"The scope file {path} belongs to task {owners[path]}, which is open, and not to task {task.id}. "
+            "One delegation is one task: leave it out."
+        )
+
+
+def _occurs_in(name: str, text: str) -> bool:
+    """Whether an id or a path stands in the text as a word of its own: `1.3` not in `1.3.2`, `v1.3` or `11.3`."""
+    return re.search(rf"(?<![\w./-])(?:\./)?{re.escape(name)}(?![\w/]|[.-]\w)", text) is not None

@@ -1,4 +1,4 @@
-"""Whether a finding quotes something that stands in the change or in the file; what cites nothing counts for nothing.
+"""Checks that a finding quotes text that stands in the change or in the file; other findings do not count.
 
 A quote is compared by its tokens: white space, the Unicode form and curly quotation marks do not count. It may carry
 what models and tools put around a line: fences, a number, the `+` or `-` of a diff, quotation marks, a comment, an
@@ -172,7 +172,7 @@ def problem(remark: Remark, material: Material) -> str:
     texts = [text for path in ("", *paths) for text in material.texts(path)]
 
     def stands(line: str) -> bool:
-        return material.header(line) or any(_stands(line, text) for text in texts)
+        return material.header(line) or any(_occurs(line, text) for text in texts)
 
     missing = _missing(remark.quote, stands, remark.file)
     if missing and _ESCAPED.search(remark.quote):
@@ -190,9 +190,9 @@ def problem(remark: Remark, material: Material) -> str:
 def checked(review: Review, material: Material) -> tuple[Review, tuple[str, ...]]:
     """The review without the findings that cite nothing, which are kept in `dropped`; and why each of them does not."""
     found = [(finding, problem(finding, material)) for finding in review.findings]
-    kept = tuple(finding for finding, why in found if not why)
+    quoted = tuple(finding for finding, why in found if not why)
     dropped = tuple(finding for finding, why in found if why)
-    return review.model_copy(update={"findings": kept, "dropped": dropped}), tuple(why for _, why in found if why)
+    return review.model_copy(update={"findings": quoted, "dropped": dropped}), tuple(why for _, why in found if why)
 
 
 def _missing(quote: str, stands: Callable[[str], bool], file: str) -> str:
@@ -222,7 +222,7 @@ def _is_place(line: str, file: str) -> bool:
     return bool(meant) and (f"/{plain}".endswith(f"/{meant}") or f"/{meant}".endswith(f"/{plain}"))
 
 
-def _stands(line: str, text: _Text) -> bool:
+def _occurs(line: str, text: _Text) -> bool:
     return any(_found(each, text) for each in _spellings(line)) or _prose(line, text)
 
 

@@ -1,19 +1,19 @@
-"""The coder: does one task with tools, in the scope that was declared for it."""
+"""The coder role: implements one task with tools, within the scope declared for it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swarmgate.agents.briefs.background import NOTHING, Background
 from swarmgate.agents.briefs.brief import Brief, Section, task_text
 from swarmgate.agents.briefs.feedback import patterns_section
-from swarmgate.agents.briefs.scope import SHOWN, scope_text
+from swarmgate.agents.briefs.prior_knowledge import NOTHING, Background
+from swarmgate.agents.briefs.scope_files import SCOPE_NOTE, scope_text
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import RunGates, Toolbox
 from swarmgate.agents.conversation.turn import take_turn
 from swarmgate.agents.tools import arguments as args
 from swarmgate.domain.plan.plan import Task
-from swarmgate.domain.task.trajectory import Observation
+from swarmgate.domain.task.failure_patterns import Observation
 
 _TESTED = "Swarmgate itself runs it over the files that you leave; a change is accepted when all tests pass."
 
@@ -55,7 +55,7 @@ async def code(
         Section("Earlier attempts", feedback, "Their files are still there. Mend what they were rejected for."),
         patterns_section(observed),
         *known.sections,
-        Section("Declared scope", scope_text(agent.files, scope, known.remarks), SHOWN),
+        Section("Declared scope", scope_text(agent.files, scope, known.remarks), SCOPE_NOTE),
     )
     brief = Brief(
         "coder",

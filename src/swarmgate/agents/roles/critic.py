@@ -1,4 +1,4 @@
-"""The critic: looks for what is wrong with a plan before the user is asked to approve it. Reads only."""
+"""The critic role: reviews a plan before the user is asked to approve it. Read-only."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def sections_of(
     goal: str,
     spec: str,
     plan: Plan,
-    round: int,  # noqa: A002 - as above
+    round: int,  # noqa: A002 - the word for it
     earlier: Sequence[Review],
 ) -> tuple[Section, ...]:
     """The plan and what belongs to it, as it stands in the brief of whoever judges it; as `review_plan` takes it."""

@@ -1,4 +1,4 @@
-"""A voice of the council: is told one brief, looks at the files, answers in a form or in prose, and writes no file."""
+"""The participant role of councils: gets one brief, may read files, answers in a form or in prose, writes nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from swarmgate.agents.conversation.toolbox import Handler, Toolbox
 from swarmgate.agents.conversation.turn import Ending, Refused, take_turn
 from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.agents.tools.answers import A, Form
-from swarmgate.agents.tools.table import SUBMIT
+from swarmgate.agents.tools.tool_table import SUBMIT
 from swarmgate.errors import NoUsableReply
 
 ROLE = "participant"
@@ -25,7 +25,7 @@ _READING = ("read_file", "list_files", "search")
 
 
 async def speak(agent: AgentContext, brief: Brief, *, answer: Callable[[str], T]) -> Ending[T]:
-    """What the prose of a voice comes to.
+    """Asks a participant for prose, and converts it.
 
     Args:
         agent: the voice's context.
@@ -84,7 +84,7 @@ class AskedOnceMore(Generic[T]):
         """What an answer of any kind comes to by `take`, under the same bound.
 
         Raises:
-            Refused, NoUsableReply: as above.
+            Refused, NoUsableReply: no usable answer within the bound.
         """
         try:
             return take(given)

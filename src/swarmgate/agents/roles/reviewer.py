@@ -1,4 +1,4 @@
-"""The reviewer: judges a change by the diff and the gates' results, never by what its author says. Reads only.
+"""The reviewer role: judges a change by its diff and the gate results, not by its author's claims. Read-only.
 
 It is asked up to four times: for the change as a whole, for its security alone, whether the expectation of an
 adversarial test that fails is right, and for the tests that were written after its review.
@@ -15,7 +15,7 @@ from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Handler, Toolbox, plain
 from swarmgate.agents.conversation.turn import Refused, take_turn
 from swarmgate.agents.roles.citations import Material
-from swarmgate.agents.roles.shown import ShownChange, ShownFile
+from swarmgate.agents.roles.review_coverage import ShownChange, ShownFile
 from swarmgate.agents.roles.verdict import cited, meant, review_of, signed
 from swarmgate.agents.tools import arguments as args
 from swarmgate.agents.tools.arguments import SubmitVerdict
@@ -46,7 +46,7 @@ _WRITTEN = (
 
 @dataclass(frozen=True)
 class Submission:
-    """What is handed in for review: measured facts alone, nothing that the change's author says.
+    """The input of a review: measured facts alone, without the author's claims.
 
     `task` and `attempt` say what it is for, `scope` are the declared files and `outside` the changed ones beyond it,
     `weakened` the tests that were there before and lose something, a line each,
@@ -94,7 +94,7 @@ async def security_review(agent: AgentContext, work: Submission, *, reasons: Seq
 
 
 async def review_tests(agent: AgentContext, work: Submission, *, written: Sequence[str]) -> Review:
-    """Judge the change once more, with the tests that another hand wrote since the review.
+    """Judge the change again, with the tests that the test engineer wrote since the review.
 
     Args:
         agent: the reviewer's context.
@@ -134,7 +134,7 @@ async def confirm(agent: AgentContext, work: Submission, *, tests: str, output: 
 
 
 def sections_of(work: Submission) -> tuple[Section, ...]:
-    """What is handed in, as it stands in the brief of whoever judges it."""
+    """The sections of a submission for the brief of its judge."""
     return (*_facts(work), Section("The change", work.patch))
 
 
@@ -160,37 +160,37 @@ async def _judged(
 ) -> Review:
     """The verdict; `wholly`: an approval speaks for the whole change, and is asked again until that was shown."""
     limits = agent.limits
-    shown = ShownChange([ShownFile(*each) for each in work.files], part=limits.result_chars - _AROUND)
-    patch = shown.brief(limits.section_chars) if work.files else work.patch
+    change = ShownChange([ShownFile(*each) for each in work.files], part=limits.result_chars - _AROUND)
+    patch = change.brief(limits.section_chars) if work.files else work.patch
     sections = (*_facts(work), Section("The change", patch, whole=bool(work.files)), *last)
 
     def judge(call: SubmitVerdict) -> Review:
-        if wholly and call.verdict is Verdict.APPROVED and (problem := shown.objection()):
+        if wholly and call.verdict is Verdict.APPROVED and (problem := change.objection()):
             raise Refused(problem)
         return ending(call)
 
     files = tuple(work.scope)
     brief = Brief("reviewer", step, task=work.task.id, attempt=work.attempt, files=files, sections=sections)
-    return signed(await take_turn(agent, brief, work=_looks(agent, shown), endings={"submit_verdict": judge}))
+    return signed(await take_turn(agent, brief, work=_looks(agent, change), endings={"submit_verdict": judge}))
 
 
-def _looks(agent: AgentContext, shown: ShownChange) -> Mapping[str, Handler]:
-    """The reading tools, each of which says what it showed of the change."""
+def _looks(agent: AgentContext, change: ShownChange) -> Mapping[str, Handler]:
+    """The reading tools, each of which records which parts of the change were seen."""
     tools = Toolbox(agent).handlers
 
     async def read_file(call: args.ReadFile) -> str:
         result = await tools["read_file"](call)
-        shown.was_read(plain(call.path), call.start_line, result)
+        change.was_read(plain(call.path), call.start_line, result)
         return result
 
     async def search(call: args.Search) -> str:
         result = await tools["search"](call)
         if len(result) <= agent.limits.result_chars:  # of a longer one the middle is cut out
-            shown.was_found(result)
+            change.was_found(result)
         return result
 
     async def read_change(call: args.ReadChange) -> str:
-        return shown.read(plain(call.path), call.part)
+        return change.read(plain(call.path), call.part)
 
     return {**tools, "read_file": read_file, "search": search, "read_change": read_change}
 

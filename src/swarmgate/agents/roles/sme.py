@@ -1,12 +1,12 @@
-"""The subject matter expert: answers one question of another role, in text, with a look at the files if need be."""
+"""The subject matter expert role: answers one question of another role in text, and may read files for it."""
 
 from __future__ import annotations
 
+from swarmgate.agents.ask_expert import ExpertAnswer
 from swarmgate.agents.briefs.brief import Brief, Section, cut
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Toolbox
 from swarmgate.agents.conversation.turn import take_turn
-from swarmgate.agents.expert import Said
 
 ROLE, STEP = "sme", "consult"
 
@@ -14,7 +14,7 @@ _ANSWER = 6_000
 """Characters of an answer that are kept: it stands in the briefs of other roles from then on."""
 
 
-async def consult(agent: AgentContext, *, domain: str, question: str, task: str = "", phase: int = 0) -> Said:
+async def consult(agent: AgentContext, *, domain: str, question: str, task: str = "", phase: int = 0) -> ExpertAnswer:
     """The expert's answer to a question.
 
     Args:
@@ -36,4 +36,4 @@ async def consult(agent: AgentContext, *, domain: str, question: str, task: str 
         sections=(Section("The question", question, "Asked by another role of the team. Answer it and nothing else."),),
     )
     ending = await take_turn(agent, brief, work=Toolbox(agent).handlers, endings={}, answer=lambda text: text)
-    return Said(cut(ending.value, _ANSWER, "\n[... cut off ...]"), ending.model)
+    return ExpertAnswer(cut(ending.value, _ANSWER, "\n[... cut off ...]"), ending.model)

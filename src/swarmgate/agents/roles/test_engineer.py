@@ -1,4 +1,4 @@
-"""The test engineer: turns acceptance criteria into tests and says whether the change meets them. Writes tests only."""
+"""The test engineer role: writes tests for the acceptance criteria and judges whether the change meets them."""
 
 from __future__ import annotations
 

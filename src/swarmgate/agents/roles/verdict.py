@@ -1,4 +1,4 @@
-"""What the three judging roles share: from a `submit_verdict` call to a `Review`, and when a verdict is refused."""
+"""Turns a `submit_verdict` call of a judging role into a `Review`, and decides when a verdict is refused."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from swarmgate.domain.review.finding import Severity
 _GRAVE = frozenset({Severity.CRITICAL, Severity.HIGH})
 """Who finds one of these does not approve."""
 
-_TOLD = 80
+_LENGTH = 80
 """Characters of a finding's message by which it is meant."""
 
 
 def review_of(call: SubmitVerdict, criteria: Sequence[Criterion] = ()) -> Review:
-    """The verdict that a call states.
+    """Converts a `submit_verdict` call into a review.
 
     Raises:
         Refused: approved in spite of a critical or high finding, or rejected without a reason.
@@ -47,7 +47,7 @@ def cited(
     on_dropped: Callable[[Review, str], None],
     objection: Callable[[Remark], str] = lambda _finding: "",
 ) -> Callable[[SubmitVerdict], Review]:
-    """The end of a reviewing turn: findings that cite nothing are sent back once, and after that dropped.
+    """Ends a reviewing turn: findings without a quote are returned once, and then dropped.
 
     An APPROVED with a critical or high finding is refused whether that cites something or not: it contradicts itself.
     A REJECTED of which no finding is left stays a rejection, for the reason that its summary gives.
@@ -83,7 +83,7 @@ def cited(
 
 def meant(finding: Remark) -> str:
     """The finding by the beginning of its message."""
-    return f'"{cut(one_line(finding.message), _TOLD, "...")}"'
+    return f'"{cut(one_line(finding.message), _LENGTH, "...")}"'
 
 
 def signed(ending: Ending[Review]) -> Review:

@@ -1,1 +1,1 @@
-"""The tools of roles: what each takes, who is offered which, and answers in a fixed form."""
+"""Tool definitions: the arguments of each tool, which role is offered which, and answers in a fixed form."""

@@ -1,4 +1,4 @@
-"""The JSON objects of an answer: what a voice was asked for as typed fields. Keys compare without case and `_-`.
+"""Finds and reads JSON objects in the text of an answer. Keys compare without case and without `_` or `-`.
 
 Only these objects are read: no number and no word is ever taken out of prose. Quotations (lines that begin with `>`,
 fences of a language other than JSON or plain text) and thoughts are not looked at. Two objects that say different
@@ -134,10 +134,10 @@ def plain_keys(value: Any, depth: int = 0, *, strict: bool = False) -> Any:
         return value
     found: dict[str, Any] = {}
     for name, each in value.items():
-        key, kept = squeezed(str(name)), plain_keys(each, depth + 1, strict=strict)
-        if strict and key in found and found[key] != kept:
+        key, plain = squeezed(str(name)), plain_keys(each, depth + 1, strict=strict)
+        if strict and key in found and found[key] != plain:
             raise Unread(f"A JSON object of your answer says two different things under `{str(name)[:60]}`.")
-        found[key] = kept
+        found[key] = plain
     return found
 
 

@@ -1,4 +1,4 @@
-"""What a participant says in a fixed form: the arguments of `submit_answer`, or the same as a JSON object in text.
+"""Reads a participant's answer in a fixed form: the arguments of `submit_answer`, or the same as JSON in text.
 
 A step has one `Form`: its schema, and what an answer by that schema comes to. Models that call the tool and models that
 answer in text are held to the same schema.
@@ -18,14 +18,14 @@ from pydantic.json_schema import SkipJsonSchema
 
 from swarmgate.agents.tools.answer_text import Unread, fields_of, objects_of, plain_keys, squeezed, unwrapped
 from swarmgate.agents.tools.arguments import Arguments
-from swarmgate.agents.tools.table import schema, sentences
+from swarmgate.agents.tools.tool_table import schema, sentences
 
 TEXT = "text"
 """The field that prose beside the JSON object stands in, where a schema has it."""
 
 
 class Answer(Arguments):
-    """What a step asks for, in typed fields.
+    """The form of a step's answer, in typed fields.
 
     Keys compare without case and `_-`; each field may have further names (`called`). What is asked for nowhere is not
     looked at. `wrapped` says whether all of it may stand under one key of any name.
@@ -107,7 +107,7 @@ U = TypeVar("U")
 
 @dataclass(frozen=True)
 class Form(Generic[A, T]):
-    """How a step is answered.
+    """The way in which a step is answered.
 
     Args:
         schema: the fields.
@@ -140,8 +140,8 @@ class Form(Generic[A, T]):
             return self.in_text(text) if self.in_text else self.take(self._answer(text))
         except Unread as unread:
             asked = self.asked or f"Call submit_answer, or answer with one JSON object: {_sketch(schema(self.schema))}."
-            told = "\n".join(dict.fromkeys(filter(None, (unread.form, asked))))
-            raise Unread(unread.problem, told, otherwise=unread.otherwise) from None
+            message = "\n".join(dict.fromkeys(filter(None, (unread.form, asked))))
+            raise Unread(unread.problem, message, otherwise=unread.otherwise) from None
 
     def then(self, after: Callable[[T], U]) -> Form[A, U]:
         """The same form, of which an answer comes to what `after` makes of it."""
@@ -213,8 +213,8 @@ def _sketch(node: Mapping[str, Any]) -> str:
 def _own(error: ValidationError) -> Unread | None:
     """What a validator of ours said, if nothing else is wrong: its problem is one thing, the form another."""
     (first, *others) = error.errors(include_url=False, include_input=False)
-    said = first.get("ctx", {}).get("error")
-    return said if isinstance(said, Unread) and not others else None
+    text = first.get("ctx", {}).get("error")
+    return text if isinstance(text, Unread) and not others else None
 
 
 def _first(found: Mapping[str, Any], keys: Collection[str]) -> Any:

@@ -1,4 +1,4 @@
-"""The arguments of every tool: closed about unknown keys, lenient about what is clear all the same.
+"""Validates the arguments of every tool: rejects unknown keys, and tolerates harmless variations of values.
 
 Lenient means: a number as a string, one string where a list is due, null for what may be left out, another case of an
 enumeration's word. Every tuple is a JSON array.

@@ -153,7 +153,7 @@ def _guidance(folder: SwarmFolder) -> Check:
         found = f"{len(guidance.read(folder.context))} answers in {shown}"
     except SwarmError as error:
         return Check.failed("guidance", error)
-    return Check("guidance", found, warnings=guidance.told(folder.context, shown))
+    return Check("guidance", found, warnings=guidance.mistake_notices(folder.context, shown))
 
 
 def _place(path: str) -> Path:

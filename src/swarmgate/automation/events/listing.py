@@ -14,7 +14,7 @@ from swarmgate.domain.events.automation import AUTOMATION_EVENTS, Happening
 from swarmgate.domain.events.event import EVENTS, Entry
 from swarmgate.domain.progress import Progress
 from swarmgate.errors import UsageError
-from swarmgate.ledger import newest
+from swarmgate.ledger import raw_entries
 from swarmgate.ledger.describe import counted, describe
 from swarmgate.ledger.files.automation_log import AutomationLog
 from swarmgate.ledger.tail import Tail, happening
@@ -31,7 +31,7 @@ def events(
     for each in types:
         _check(each)
     tail = Tail(project.folder) if follow else None  # first: what is added from now on is not missed
-    entries = newest.entries(project.folder, None if types else last)
+    entries = raw_entries.entries(project.folder, None if types else last)
     journal = AutomationLog(project.folder)
     told = journal.read()
     if journal.unreadable:

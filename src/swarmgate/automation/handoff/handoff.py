@@ -201,7 +201,7 @@ def _budgets(state: State) -> Iterator[str]:
     for account in accounts(state, worked_on(state)):
         for measure in account.measures():
             left = "nothing left" if measure.used_up else f"{1 - measure.spent / measure.limit:.0%} left"
-            yield f"{account.whose or 'project'}: {measure.text}, {left}"
+            yield f"{account.owner_text or 'project'}: {measure.text}, {left}"
 
 
 def _setup(state: State) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from swarmgate.domain.progress import Progress
 from swarmgate.errors import LedgerCorrupt, LedgerLocked
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.reconcile import edits
-from swarmgate.ledger.recovery.opening import sync_pass
+from swarmgate.ledger.recovery.open_for_writing import sync_pass
 from swarmgate.project import Project
 
 

@@ -9,7 +9,7 @@ from swarmgate.errors import LedgerLocked
 from swarmgate.journal.lock import at_work, describe
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.reconcile import edits
-from swarmgate.ledger.recovery import opening
+from swarmgate.ledger.recovery import open_for_writing
 from swarmgate.project import Project
 
 
@@ -63,7 +63,7 @@ def sync(project: Project, *, check: bool = False) -> SyncReport:
 
 def _passed(project: Project) -> SyncReport:
     with Ledger.write(project.folder) as ledger:
-        outcome = opening.sync_pass(ledger, patience_s=opening.PATIENCE_S)
+        outcome = open_for_writing.sync_pass(ledger, patience_s=open_for_writing.PATIENCE_S)
     refused = (RefusedEdit(source=each.source, problems=each.problems, kept=each.kept) for each in outcome.refused)
     report = _report(outcome.amended, refused, outcome.restored, outcome.busy)
     return report.model_copy(update={"interrupted": outcome.interrupted})

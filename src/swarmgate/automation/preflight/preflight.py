@@ -19,7 +19,7 @@ from swarmgate.domain.preflight import PreflightReport, Reach
 from swarmgate.domain.spending.budget import PROJECT, Account, accounts
 from swarmgate.domain.state.state import State, replace
 from swarmgate.errors import LedgerError, PreflightFailed, UsageError
-from swarmgate.ledger.councils.sessions import Beside
+from swarmgate.ledger.councils.sessions import UnsettledUsage
 from swarmgate.ledger.files import preflights
 from swarmgate.ledger.files.automation_log import AutomationLog
 from swarmgate.ledger.files.folder import SwarmFolder
@@ -139,7 +139,7 @@ def _with_limits(state: State, config: Config, ports: Ports) -> State:
 
 def _budgets(state: State, folder: SwarmFolder) -> tuple[Account, ...]:
     """Those that hold for the next run: its own is new, and councils have used of the project's."""
-    due = Beside(folder).due
+    due = UnsettledUsage(folder).due
     found = (each for each in accounts(state, "") if each.owner.kind != "run")
     return tuple(with_changes(each, spent=each.spent + due) if each.owner == PROJECT else each for each in found)
 

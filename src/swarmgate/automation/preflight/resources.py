@@ -89,7 +89,7 @@ def look_at_budget(context: PreflightContext) -> Mapping[str, Found]:
     if used_up:
         account, measure = used_up[0]
         problem = f"{account.name} is used up ({measure.text})"
-        return {"budget": Found(told, problem, account.way_on.format(key=measure.key))}
+        return {"budget": Found(told, problem, account.next_action.format(key=measure.key))}
     expected = _expected(state, context.phase)
     lasting = tuple(account for account in budgets if account.owner.kind != "run")  # the next run has a new one
     if short := _shortfalls(state, expected, lasting):

@@ -34,7 +34,7 @@ def command(
     Example: swarm demo --yes
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.demo.stage import GOAL, stage
+        from swarmgate.engine.demo.setup import GOAL, stage
 
         place = (folder or temporary.persistent("swarm-demo")).resolve()
         terminal.note(f"The demo's project: {place}")
@@ -52,7 +52,7 @@ def _debate(terminal: Terminal, place: Path, *, live: bool) -> None:
     """Holds the demo's debate, and tells how it ended and how to read it again."""
     from swarmgate.cli.council.holding import held
     from swarmgate.engine.demo import debate
-    from swarmgate.engine.demo.stage import stage
+    from swarmgate.engine.demo.setup import stage
     from swarmgate.engine.swarm import Swarm
 
     with stage(place, live=live, script=debate.SCRIPT):

@@ -230,7 +230,7 @@ class Critiques:
         Raises:
             ConfigError: one has none.
         """
-        from swarmgate.agents.contexts import PARTICIPANT, seat_config
+        from swarmgate.agents.context_factory import PARTICIPANT, seat_config
         from swarmgate.domain.review.votes import Seat
 
         own = {"author": critique.model, "evaluator": critique.evaluator_model or critique.model}

@@ -203,7 +203,7 @@ class Decisions:
         Raises:
             ConfigError: one has none.
         """
-        from swarmgate.agents.contexts import PARTICIPANT, seat_config
+        from swarmgate.agents.context_factory import PARTICIPANT, seat_config
         from swarmgate.council.decision.brief import voices_of
 
         found: dict[str, str] = {}

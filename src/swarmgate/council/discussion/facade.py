@@ -218,7 +218,7 @@ class Discussions:
         Raises:
             ConfigError: it has none, or none that can be; names the participant.
         """
-        from swarmgate.agents.contexts import PARTICIPANT, seat_config
+        from swarmgate.agents.context_factory import PARTICIPANT, seat_config
         from swarmgate.domain.review.votes import Seat
 
         try:

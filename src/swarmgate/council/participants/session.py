@@ -8,8 +8,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 
-from swarmgate.agents.briefs.house_rules import everywhere, lying
-from swarmgate.agents.contexts import AgentContexts, memory_of
+from swarmgate.agents.briefs.house_rules import everywhere, uncommitted
+from swarmgate.agents.context_factory import AgentContexts, memory_of
 from swarmgate.config import Config
 from swarmgate.domain.progress import Listener, Progress
 from swarmgate.domain.spending.budget import PROJECT, Account
@@ -85,7 +85,7 @@ async def open_session(
     try:
         with session.held():
             locked = True
-            beside, before = project.beside(own=name), session.used()
+            beside, before = project.unsettled_usage(own=name), session.used()
             due = session.due(project.ledger())
             uncounted = due.usage if due else Usage()
             budget = Budget(
@@ -108,7 +108,7 @@ async def open_session(
                 budget=budget,
                 recorder=session,
                 memory=memory_of(project),
-                house_rules=everywhere(*lying(project.folder.root)),
+                house_rules=everywhere(*uncommitted(project.folder.root)),
                 limits=AccountLimits(longest_s=config.loop.wait_limit, on_event=tell),
                 on_event=tell,
             )

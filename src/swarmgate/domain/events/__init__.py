@@ -1,1 +1,1 @@
-"""The event union of the ledger, by what its events tell of: planning, runs, tasks, debates."""
+"""The event union of the ledger, by subject: planning, runs, tasks, debates; and automation's own events."""

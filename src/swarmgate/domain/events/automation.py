@@ -1,4 +1,4 @@
-"""What automation does in the background, as one frozen, tagged union: `.swarm/events.jsonl`.
+"""The event union of background automation, as recorded in `.swarm/events.jsonl`: frozen and tagged.
 
 It decides nothing: the state of the work is the fold over the ledger alone. It is there so that a user can see what was
 done beside the loop, and so that subscribers of the bus hear of it.

@@ -1,4 +1,4 @@
-"""The events of a debate in the loop: what was kept of it, whether it was held, and what it took or spared."""
+"""Ledger events of debates in the loop: the record, whether a debate took place, and what it cost or saved."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What can be written in the ledger: one frozen, tagged union. The state is a fold over it (`fold.fold`)."""
+"""The event union of the ledger: frozen and tagged. The state is a fold over it (`fold.fold`)."""
 
 from typing import Annotated, TypeAlias, get_args
 

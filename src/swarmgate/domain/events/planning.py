@@ -1,4 +1,4 @@
-"""Events of planning and of the checkpoints: the goal, the plan, what the user says of it, the phases' ends."""
+"""Ledger events of planning and checkpoints: goal, plan, the user's approval or feedback, end of phases."""
 
 from typing import Literal
 

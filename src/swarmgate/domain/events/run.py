@@ -1,4 +1,4 @@
-"""Events of a run: its start and its pauses, the tree, what models used, what guards did and what a turn took."""
+"""Ledger events of a run: start, pauses, the tree, model usage, guard reports and turn measurements."""
 
 from enum import StrEnum
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Events of one task's life: from its delegation to its commit, or to what stopped it."""
+"""Ledger events of a task: from its delegation to its commit, or to what blocked it."""
 
 from enum import StrEnum
 from typing import Annotated, Literal

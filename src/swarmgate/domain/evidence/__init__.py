@@ -1,1 +1,1 @@
-"""How complete the evidence of attempts is, and the story that it tells of one task."""
+"""Reports on evidence: how complete it is for each attempt, and the summary of one task."""

@@ -1,4 +1,4 @@
-"""How complete the evidence is: what the ledger says has to be there of each attempt, and what was found of it.
+"""Compares the evidence that the ledger requires of each attempt with what exists, and reports what is missing.
 
 What is due is decided from the events alone: a step that was recorded left its evidence behind, and a step that the
 attempt never reached left none. So of an attempt that the gates rejected no review is due.
@@ -81,7 +81,7 @@ RECORDED = 2
 
 
 class Standing(StrEnum):
-    """What was found of a piece."""
+    """The result of looking for one piece of evidence."""
 
     PRESENT = "present"
     MISSING = "missing"
@@ -195,7 +195,7 @@ class Claim:
 
 @dataclass(slots=True)
 class Recorded:
-    """What the ledger says of the evidence of one goal.
+    """The evidence claims of the ledger for one goal.
 
     Attributes:
         goal: its number, from 1.
@@ -238,7 +238,7 @@ class Recorded:
 
 
 def recorded(entries: Iterable[Entry]) -> Recorded:
-    """What the ledger says of the evidence of the newest goal."""
+    """The evidence claims of the ledger for the newest goal."""
     return recorded_by_goal(entries)[-1]
 
 
@@ -258,7 +258,7 @@ Written = Mapping[tuple[str, int, str], str]
 """SHA-256 of files of evidence by task, attempt and name."""
 
 
-def kept(written: Written, events: Iterable[Event]) -> list[EvidenceKept]:
+def unnamed_evidence(written: Written, events: Iterable[Event]) -> list[EvidenceKept]:
     """Puts on record what a step wrote and its own events do not name."""
     claims = (Claim(*claim, seq=0) for event in events for claim in _claims(event))
     named = {(claim.task, claim.attempt, claim.file): claim.sha256 for claim in claims}

@@ -1,4 +1,4 @@
-"""The story of one task as a page of markdown: what was asked, what each attempt came to, what proves it, what it cost.
+"""Renders the summary of one task as markdown: request, attempts and their outcomes, evidence, cost.
 
 All of it is what swarmgate measured or put on record; words of models stay words.
 """
@@ -84,8 +84,8 @@ def _verdict(name: str, review: Review) -> str:
 def tests_in_words(run: TestRun) -> str:
     """`3 passed, 1 failed, 2 skipped (1.2 s)`, and why it is not green."""
     counts = ((run.passed, "passed"), (run.failed, "failed"), (run.skipped, "skipped"))
-    told = ", ".join(f"{count} {what}" for count, what in counts if count) or "no counts"
-    return f"{told} ({run.seconds:.1f} s){'' if run.green else f': {inline(run.reason, 160)}'}"
+    message = ", ".join(f"{count} {what}" for count, what in counts if count) or "no counts"
+    return f"{message} ({run.seconds:.1f} s){'' if run.green else f': {inline(run.reason, 160)}'}"
 
 
 def _guards(notes: list[GuardNote]) -> Iterator[str]:
@@ -104,8 +104,8 @@ def _links(found: AttemptEvidence) -> Iterator[str]:
             place = piece.path if piece.standing is Standing.ARCHIVED else piece.path.rpartition("/")[0] + "/"
             groups.setdefault((piece.standing.value, place), []).append(piece.path.rpartition("/")[2])
     for (standing, place), names in groups.items():
-        shown = "" if standing == Standing.ARCHIVED else f": {', '.join(names)}"
-        yield f"  - evidence, {standing}: {code(place)}{shown}"
+        rendered = "" if standing == Standing.ARCHIVED else f": {', '.join(names)}"
+        yield f"  - evidence, {standing}: {code(place)}{rendered}"
 
 
 def in_words(used: Usage) -> str:

@@ -1,4 +1,4 @@
-"""The three-way merge of plans: what two people made of the same plan, field by field.
+"""The three-way merge of plans: combines two edited versions of one plan, field by field.
 
 Phases go by their number and tasks by their id, as in every legal plan; a task is merged field by field, the order of a
 phase as one thing. What only one side changed is taken, what both changed differently is a conflict (Khanna, Kunal and
@@ -17,7 +17,7 @@ from swarmgate.domain.plan.plan import Phase, Plan, Task, id_key
 
 _Value = TypeVar("_Value")
 
-_SHOWN = 120
+_LENGTH = 120
 """As many characters of what a side wants are shown."""
 
 
@@ -40,7 +40,7 @@ class Merged:
 
 
 def merge(base: Plan, ours: Plan, theirs: Plan) -> Merged:
-    """What comes of `base` when both `ours` and `theirs` were made of it.
+    """Merges `ours` and `theirs`, both edited from `base`.
 
     Args:
         base: the plan that both began with.
@@ -96,7 +96,7 @@ class _Merge:
             return ours
         if ours == base:
             return theirs
-        self.conflicts.append(Conflict(place, name, _shown(ours), _shown(theirs)))
+        self.conflicts.append(Conflict(place, name, _described(ours), _described(theirs)))
         return ours
 
     def _removal(self, place: str, keep: str, remove: str, *, ours: bool) -> None:
@@ -169,7 +169,7 @@ class _Merge:
         our_runs, their_runs = _runs(ours, both), _runs(theirs, both)
         put = [{task_id: anchor for anchor, run in runs.items() for task_id in run} for runs in (our_runs, their_runs)]
         if any(put[1].get(task_id, anchor) != anchor for task_id, anchor in put[0].items()):
-            self.conflicts.append(Conflict(place, "order", _shown(ours), _shown(theirs)))
+            self.conflicts.append(Conflict(place, "order", _described(ours), _described(theirs)))
         order: list[str] = []
         for anchor in ("", *spine):
             runs = sorted((our_runs.get(anchor, []), their_runs.get(anchor, [])), key=lambda r: [id_key(i) for i in r])
@@ -225,11 +225,11 @@ def _name(plan: Plan, number: int) -> str | None:
     return plan.phases[number - 1].name if number <= len(plan.phases) else None
 
 
-def _ids(plan: Plan, number: int, kept: dict[str, Task]) -> list[str]:
+def _ids(plan: Plan, number: int, tasks: dict[str, Task]) -> list[str]:
     """The tasks of a phase that the merged plan keeps, in this plan's order."""
     if number > len(plan.phases):
         return []
-    return [task.id for task in plan.phase(number).tasks if task.id in kept]
+    return [task.id for task in plan.phase(number).tasks if task.id in tasks]
 
 
 def _runs(ids: list[str], known: set[str]) -> dict[str, list[str]]:
@@ -244,9 +244,9 @@ def _runs(ids: list[str], known: set[str]) -> dict[str, list[str]]:
     return found
 
 
-def _shown(value: object) -> str:
+def _described(value: object) -> str:
     """What a side wants, in words of a readable length."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         value = list(value)
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return text if len(text) <= _LENGTH else f"{text[:_LENGTH]}..."

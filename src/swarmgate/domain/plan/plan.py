@@ -1,4 +1,4 @@
-"""The plan: phases of small tasks, and the rules that make a plan legal (DESIGN.md, "Plan")."""
+"""The plan: phases and tasks, and the rules that make a plan legal (DESIGN.md, "Plan")."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ TASK_ID = re.compile(r"([1-9][0-9]{0,5})\.([1-9][0-9]{0,5})")
 _PLAIN_PATH = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*/)*[A-Za-z0-9_][A-Za-z0-9_.-]*")
 """What nearly every path looks like: nothing can be wrong with it, and ten thousand are judged at each change."""
 
-_SHOWN_CYCLE = 20
+_LISTED_CYCLE = 20
 """As many tasks of a cycle are named."""
 
-_SHOWN_TEXT = 200
+_VISIBLE_TEXT = 200
 """As many characters of a field are shown."""
 
 
@@ -148,7 +148,7 @@ def _differences(before: Task, after: Task) -> str:
     """What has to stand in the fields that were changed, cut to a readable length."""
     old, new = before.model_dump(mode="json"), after.model_dump(mode="json")
     wanted = {name: json.dumps(value, ensure_ascii=False) for name, value in old.items() if value != new[name]}
-    return "; ".join(f"{name} must be {value[:_SHOWN_TEXT]}" for name, value in wanted.items())
+    return "; ".join(f"{name} must be {value[:_VISIBLE_TEXT]}" for name, value in wanted.items())
 
 
 def id_key(task_id: str) -> tuple[int, ...]:
@@ -229,8 +229,8 @@ def _dependency_problems(plan: Plan) -> Iterator[str]:
             elif numbers[other] > numbers[task.id]:
                 yield f"Task {task.id} depends on {other} of a later phase."
     if cycle := _cycle(plan):
-        shown = cycle if len(cycle) <= _SHOWN_CYCLE else (*cycle[: _SHOWN_CYCLE - 2], "...", cycle[-1])
-        yield f"Task {cycle[0]}: the dependencies form a cycle: {' -> '.join(shown)}."
+        printed = cycle if len(cycle) <= _LISTED_CYCLE else (*cycle[: _LISTED_CYCLE - 2], "...", cycle[-1])
+        yield f"Task {cycle[0]}: the dependencies form a cycle: {' -> '.join(printed)}."
 
 
 def _in_order(plan: Plan) -> bool:

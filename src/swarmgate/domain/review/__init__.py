@@ -1,1 +1,1 @@
-"""What judges say of an attempt: findings, verdicts, votes, the change itself, and the stage that rejected it."""
+"""Records of judging an attempt: change set, findings, verdicts, votes, and the stage that rejected it."""

@@ -1,4 +1,4 @@
-"""The change set: what git says is different between two trees. It is evidence; a coder's claims are not."""
+"""The change set: the difference that git reports between two trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts of the reviewing roles, and test runs that swarmgate measured itself."""
+"""Records of review verdicts, and of test runs that swarmgate measured itself."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""What gates say: findings and typed results. A failed gate is a value, a broken tool is another value."""
+"""Gate findings and gate results: a failed gate and a broken tool are two different values."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -136,7 +136,7 @@ class GateResult(Frozen):
         return tuple(each for each in self.findings if self.standing(each) is Standing.BLOCKS)
 
     def standing(self, finding: Finding) -> Standing:
-        """What one of the findings means for the change."""
+        """The standing of one of the findings."""
         if finding.accepted:
             return Standing.ACCEPTED
         if not finding.new:
@@ -173,15 +173,15 @@ class GateReport(Frozen):
 
         A gate that blocks for just that says so itself.
         """
-        told = [
+        messages = [
             each
             for result in self.results
             for each in result.unchecked
             if each.asked and not (result.status is GateStatus.ERROR and each.why in result.reason)
         ]
         broken = [each for each in self.results if each.status is GateStatus.ERROR and not each.blocks]
-        told += [Unchecked(what=each.gate, why=each.reason) for each in broken]
-        return tuple(dict.fromkeys(told))
+        messages += [Unchecked(what=each.gate, why=each.reason) for each in broken]
+        return tuple(dict.fromkeys(messages))
 
     @property
     def counts(self) -> Mapping[Standing, int]:

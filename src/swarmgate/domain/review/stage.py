@@ -1,4 +1,4 @@
-"""Who rejected an attempt, or stopped a task: one word of the ledger and of plan.md, read once when it is taken in."""
+"""The stage that rejected an attempt or stopped a task, as parsed from the ledger and from plan.md."""
 
 from __future__ import annotations
 

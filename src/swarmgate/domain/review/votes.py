@@ -1,4 +1,4 @@
-"""The words of a vote: voices with their seats, ballots with their reasons, the count and the rule that decides.
+"""Records of a vote: voters and seats, ballots with reasons, the count and the deciding rule.
 
 What a debate itself is made of stands in the council's room (`council.debate.model`).
 """

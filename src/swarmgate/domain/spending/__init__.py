@@ -1,1 +1,1 @@
-"""What may still be used up, and what a phase is expected to use."""
+"""Budgets that limit usage, and the estimate of what a phase will use."""

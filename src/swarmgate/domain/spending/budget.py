@@ -1,4 +1,4 @@
-"""What may still be used up: the budgets of project, run, phase and task, each with what was spent of it."""
+"""Budgets of project, run, phase and task: limits, what was spent of each, and what remains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Measure:
 
     @property
     def left(self) -> float:
-        """What is left, 0 at least."""
+        """The remaining amount, 0 at least."""
         return max(0.0, self.limit - self.spent)
 
     @property
@@ -49,8 +49,8 @@ class Account:
     spent: Usage
 
     @property
-    def whose(self) -> str:
-        """Whose it is, in words: `this run`, `phase 2`, `task 2.1`; empty: the project's."""
+    def owner_text(self) -> str:
+        """The owner in words: `this run`, `phase 2`, `task 2.1`; empty: the project."""
         match self.owner.kind:
             case "project":
                 return ""
@@ -65,8 +65,8 @@ class Account:
 
     @property
     def name(self) -> str:
-        """What it is called: `the budget of task 2.1`."""
-        return f"the budget of {self.whose}" if self.whose else "the budget"
+        """The name of the budget: `the budget of task 2.1`."""
+        return f"the budget of {self.owner_text}" if self.owner_text else "the budget"
 
     @property
     def section(self) -> str:
@@ -90,8 +90,8 @@ class Account:
             yield Measure("seconds", spent.seconds, limits.seconds)
 
     @property
-    def way_on(self) -> str:
-        """What the user can do when it is used up, `{key}` being the measure."""
+    def next_action(self) -> str:
+        """The user's next action when the budget is used up, `{key}` being the measure."""
         raised = f"raise `{{key}}` in [{self.section}] of .swarm/config.toml, then `swarm run`"
         if self.owner.kind == "run":
             return f"`swarm run` goes on with a new budget of a run; or {raised}"

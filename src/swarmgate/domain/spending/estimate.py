@@ -1,4 +1,4 @@
-"""What a phase is expected to use: for each of its open tasks the median of the completed tasks of the same size."""
+"""Estimates the usage of a phase from the median of completed tasks of the same size."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The state of a project, and what is read off it: the life cycle of a task, the plan as it is shown."""
+"""The state of a project and its projections: task life cycle, plan view, completed commits."""

@@ -1,4 +1,4 @@
-"""How often reviews were debated in a project, and what that took and spared: a count over `debate_weighed`."""
+"""Counts the debates over reviews in a project and what they cost or saved, from `debate_weighed` events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The life cycle of a task: a forward-only state machine, written down as one small table.
+"""The life cycle of a task: a forward-only state machine, written as one table.
 
     idle -> coder_delegated -> pre_check_passed -> reviewer_run -> tests_run -> complete
 
@@ -49,7 +49,7 @@ MOVES: dict[tuple[TaskState, Move], TaskState] = {
         for move in (Move.REJECT, Move.INTERRUPT)
     },
 }
-"""The whole law: a pair that is not in this table is illegal. IDLE after a move means idle in the next attempt."""
+"""All legal moves: a pair that is not in this table is illegal. IDLE after a move means idle in the next attempt."""
 
 
 def advance(task_id: str, state: TaskState, move: Move) -> TaskState:

@@ -1,4 +1,4 @@
-"""The plan as it is shown: what plan.md and plan.json hold. A projection of the state; it decides nothing."""
+"""The plan view that plan.md and plan.json contain: a read-only projection of the state."""
 
 from enum import StrEnum
 from typing import Annotated

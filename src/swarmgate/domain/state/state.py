@@ -1,4 +1,4 @@
-"""The state of a project as one immutable record. It is made by `fold.fold` alone, from the events of the ledger."""
+"""The state of a project: one immutable record, made only by `fold.fold` from the events of the ledger."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Block:
 
 @dataclass(frozen=True)
 class TaskRecord:
-    """What has happened to a task.
+    """The record of a task: its attempts and its status.
 
     `rejections` counts since the user last asked for a retry. `renewed` is the number of attempts when the user last
     decided that it goes on, by a retry or by a change of the task; `spent` is what was used since then.
@@ -191,7 +191,7 @@ class Planning(StrEnum):
 
 
 class Recovery(StrEnum):
-    """What a new run finds of the run before it."""
+    """The recovery that a new run needs after the run before it."""
 
     NONE = "none"
     RESTORE = "restore"

@@ -1,1 +1,1 @@
-"""Rules over the attempts at a task: ways out of a block, patterns of failure, contested reviews."""
+"""Rules over the attempts at a task: remedies of a block, patterns of failure, debated reviews."""

@@ -1,4 +1,4 @@
-"""The ways out of a blocked task, by the stage that stopped it: what the user may change, and what an override does."""
+"""Lists the remedies of a blocked task by the stage that blocked it: user actions, and the effect of an override."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def firm_gates(stage: Stage) -> frozenset[str]:
 
 
 def of_model(reason: str, role: str) -> str:
-    """What helps where it was the model that gave nothing to go by; empty where that does not show.
+    """The remedy where the model gave no usable reply; empty where that is not the cause.
 
     Args:
         reason: why its turn ended, with the last problem of its replies.
@@ -99,9 +99,9 @@ def settings_for(task_id: str, stage: Stage, reason: str) -> tuple[str, ...]:
         breaker, role = "".join(stage.names), stopped_role(reason)
         table = "loop" if breaker in _IN_LOOP else f"breakers.roles.{role}" if role in _ROLES else "breakers"
         model = f"another model in [roles.{role}]" if role in _ROLES else "another model"
-        told = f"{model}, or a higher `{_KEYS.get(breaker, breaker)}` in [{table}], then: {retry}"
+        message = f"{model}, or a higher `{_KEYS.get(breaker, breaker)}` in [{table}], then: {retry}"
         helps = of_model(reason, role)
-        return (f"{helps}, then: {retry}", told) if helps else (told,)
+        return (f"{helps}, then: {retry}", message) if helps else (message,)
     if stage.judge is Judge.GATES and stage != _DIFF:
         return tuple(f"swarm gates explain {gate}: what it wants, and how it is set" for gate in sorted(stage.names))
     known = _SETTINGS.get(stage.judge, ())
@@ -128,7 +128,7 @@ def attack_files(record: TaskRecord) -> tuple[str, ...]:
     return tuple(dict.fromkeys(r.file for r in attacked.feedback if r.file)) if attacked else ()
 
 
-def taken_out(record: TaskRecord, stages: Iterable[Stage]) -> tuple[str, ...]:
+def removed_files(record: TaskRecord, stages: Iterable[Stage]) -> tuple[str, ...]:
     """The test files of an attack that leave the tree where these stages are overruled.
 
     All of them with the attack itself; with a run of the tests those that it failed by: the tests of an attack stay in
@@ -148,13 +148,13 @@ def override_means(record: TaskRecord) -> str:
     last = record.last
     if last is None:
         return ""
-    files = taken_out(record, {last.stage})
+    files = removed_files(record, {last.stage})
     verb = "is" if len(files) == 1 else "are"
-    said = f"; {_listed(files)} {verb} taken out again, into the quarantine" if files else ""
+    text = f"; {_listed(files)} {verb} taken out again, into the quarantine" if files else ""
     if last.stage.judge is not Judge.TESTS:
-        return said or _MEANT.get(last.stage.judge, "")
+        return text or _MEANT.get(last.stage.judge, "")
     left = tuple(name for name in last.failures if not name.startswith(tuple(f"{file}::" for file in files)))
-    return said if files and not left else said + _red_tests(left)
+    return text if files and not left else text + _red_tests(left)
 
 
 def _red_tests(failures: tuple[str, ...]) -> str:

@@ -1,1 +1,1 @@
-"""Words that anybody may have written, made safe for pages, terminals, JSON and records."""
+"""Makes untrusted text safe for pages, terminals, JSON and records."""

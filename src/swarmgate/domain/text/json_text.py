@@ -1,4 +1,4 @@
-"""JSON that anybody may have written, read so that what comes of it can be compared, kept and sent on."""
+"""Parses untrusted JSON into values that can be compared, stored and sent on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of people and models inside of our own markdown pages: they stay words, and make no heading, link or mark.
+"""Escapes untrusted text for markdown pages, so that it makes no heading, link or markup.
 
 An address of the web stays text too, where a viewer would make a link of it by itself.
 """
@@ -32,21 +32,21 @@ def line(text: str) -> str:
 
 def inline(text: str, most: int = 300) -> str:
     """The text on one line, cut to `most` characters of its own; harmless anywhere in a page."""
-    shown = " ".join(printable(text).split())
-    shown = shown if len(shown) <= most else f"{shown[: most - 3]}..."
-    return _OPENS.sub(r"\1\\\2", inert(shown))
+    rendered = " ".join(printable(text).split())
+    rendered = rendered if len(rendered) <= most else f"{rendered[: most - 3]}..."
+    return _OPENS.sub(r"\1\\\2", inert(rendered))
 
 
 def prose(text: str, most: int = 40) -> list[str]:
     """The text as quoted lines, at most so many, each made harmless."""
     lines = [line for line in text.splitlines() if line.strip()]
-    shown = [f"> {inline(line, 1_000)}" for line in lines[:most]]
-    return [*shown, f"> ... ({len(lines) - most} more lines)"] if len(lines) > most else shown
+    visible = [f"> {inline(line, 1_000)}" for line in lines[:most]]
+    return [*visible, f"> ... ({len(lines) - most} more lines)"] if len(lines) > most else visible
 
 
 def code(text: str) -> str:
     """A path or command between as many backticks as it takes for its own to stay what they are."""
-    shown = " ".join(printable(text).split())
-    longest = max((len(run) for run in re.findall(r"`+", shown)), default=0)
+    rendered = " ".join(printable(text).split())
+    longest = max((len(run) for run in re.findall(r"`+", rendered)), default=0)
     pad = " " if longest else ""
-    return f"{'`' * (longest + 1)}{pad}{shown}{pad}{'`' * (longest + 1)}"
+    return f"{'`' * (longest + 1)}{pad}{rendered}{pad}{'`' * (longest + 1)}"

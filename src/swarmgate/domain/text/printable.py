@@ -1,4 +1,4 @@
-"""Text that anybody may have written, made safe for a terminal and a page: nothing in it steers or reorders."""
+"""Replaces control and bidirectional characters in untrusted text for terminals and pages."""
 
 from __future__ import annotations
 

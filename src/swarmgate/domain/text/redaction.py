@@ -1,4 +1,4 @@
-"""Secrets out of text before it leaves this room: configured keys, well-known shapes of keys, assignments."""
+"""Redacts secrets in text: configured keys, well-known shapes of keys, assignments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where text for people is shown: how wide it may be, and how its pieces get their colours."""
+"""The width and the colours available to text that is printed for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that UTF-8 can hold: JSON, Python and file names spell halves of characters, no file and no wire takes them."""
+"""Joins or replaces lone surrogates in text, which UTF-8 cannot encode."""
 
 from __future__ import annotations
 

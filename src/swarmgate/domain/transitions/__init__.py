@@ -1,1 +1,1 @@
-"""How each event changes the state, and when it is illegal; `fold` applies them all."""
+"""Transitions: how each event changes the state, and when it is illegal; `fold` applies them all."""

@@ -1,4 +1,4 @@
-"""The laws of debates in the loop: who was heard counts, and no verdict passes that its debate does not bear."""
+"""Transitions of debate events: participants are counted, and a verdict has to follow from its debate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from swarmgate.domain.events import event as ev
 from swarmgate.domain.review.evidence import Review, Verdict
 from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.state import Planning, State, replace
-from swarmgate.domain.task.contest import settled
+from swarmgate.domain.task.debate_rules import settled
 from swarmgate.domain.transitions.task import out_of_turn, running, updated
 from swarmgate.errors import IllegalMove
 

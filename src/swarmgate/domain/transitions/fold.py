@@ -1,8 +1,8 @@
-"""The fold: the state of a project is what its events made of it, and nothing else.
+"""The fold: applies events to the state one by one, through the table of transitions.
 
     state = fold(State(), entries)
 
-An event that the laws forbid raises here, so the ledger can never hold one: `ledger.append` folds before it writes.
+An illegal event raises here, so the ledger can never hold one: `ledger.append` folds before it writes.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import Any
 
 from swarmgate.domain.events.event import Entry, PauseReason
 from swarmgate.domain.state.state import State, replace
-from swarmgate.domain.transitions import debate, guard, planning, task
-from swarmgate.domain.transitions import review as judging
+from swarmgate.domain.transitions import debate, guard, planning, review, task
 
 
 def fold(state: State, entries: Iterable[Entry]) -> State:
@@ -27,8 +26,8 @@ def fold(state: State, entries: Iterable[Entry]) -> State:
     for entry in entries:
         if entry.event.type == "run_started" and state.running:
             deaths = (*deaths, entry.seq)
-        state = LAWS[entry.event.type](state, entry.event, entry)
-        if not _is_beside(entry.event):
+        state = TRANSITIONS[entry.event.type](state, entry.event, entry)
+        if not _is_bookkeeping(entry.event):
             began, deaths = (entry.seq, entry.time), ()
     if entry is None:
         return state
@@ -36,17 +35,17 @@ def fold(state: State, entries: Iterable[Entry]) -> State:
     return replace(state, seq=entry.seq, time=entry.time, step_seq=seq, step_time=time, step_deaths=deaths)
 
 
-def _is_beside(event: Any) -> bool:
+def _is_bookkeeping(event: Any) -> bool:
     """Whether an event leaves the running step what it was, also for a run that takes it up again.
 
     A step that ended in an error of its own (a breaker that tripped) is over: the same answers would end it again.
     """
     if event.type == "run_paused":
         return event.reason is not PauseReason.ERROR
-    return event.type in _BESIDE
+    return event.type in _BOOKKEEPING
 
 
-_BESIDE = frozenset(
+_BOOKKEEPING = frozenset(
     {"debate_kept", "edit_refused", "guard_acted", "guidance_given", "ledger_repaired", "run_started", "tree_restored"}
     | {"record_sealed", "turn_ended", "usage_recorded"}
 )
@@ -54,11 +53,11 @@ _BESIDE = frozenset(
 
 
 def _unchanged(state: State, _event: Any, _: Entry) -> State:
-    """For events that only stand on record."""
+    """The transition of events that do not change the state."""
     return state
 
 
-LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
+TRANSITIONS: dict[str, Callable[[State, Any, Entry], State]] = {
     "project_initialised": planning.initialised,
     "goal_set": planning.goal_set,
     "questions_asked": planning.questions_asked,
@@ -76,13 +75,13 @@ LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
     "tree_restored": planning.tree_restored,
     "task_delegated": task.task_delegated,
     "change_captured": task.change_captured,
-    "gates_run": judging.gates_run,
-    "review_given": judging.review_given,
-    "security_review_given": judging.security_review_given,
-    "tests_written": judging.tests_written,
-    "adversarial_tests_written": judging.adversarial_tests_written,
-    "tests_reviewed": judging.tests_reviewed,
-    "tests_run": judging.tests_run,
+    "gates_run": review.gates_run,
+    "review_given": review.review_given,
+    "security_review_given": review.security_review_given,
+    "tests_written": review.tests_written,
+    "adversarial_tests_written": review.adversarial_tests_written,
+    "tests_reviewed": review.tests_reviewed,
+    "tests_run": review.tests_run,
     "attempt_rejected": task.attempt_rejected,
     "attempt_interrupted": task.attempt_interrupted,
     "task_completed": task.task_completed,
@@ -109,4 +108,4 @@ LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
     "ledger_adopted": _unchanged,
     "locks_removed": _unchanged,
 }
-"""One law an event. A test asserts that this dict and the union name the same types."""
+"""One transition an event. A test asserts that this dict and the union name the same types."""

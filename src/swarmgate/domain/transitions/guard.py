@@ -1,4 +1,4 @@
-"""The laws of what guards and turns report: it stands on record beside the work, and moves no task."""
+"""Transitions of guard and turn reports: they are added to the record and move no task."""
 
 from __future__ import annotations
 

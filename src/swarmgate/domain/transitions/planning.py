@@ -1,6 +1,6 @@
-"""The laws of planning, runs and checkpoints: how their events change the state, and when they are illegal.
+"""Transitions of planning, run and checkpoint events: state changes and legality.
 
-Each law is a function `(state, event, entry) -> state`; `fold` looks it up by the event's type.
+Each transition is a function `(state, event, entry) -> state`; `fold` looks it up by the event's type.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The laws of judgement: what gates, reviewers and tests say of an attempt, and what lets it pass.
+"""Transitions of gate, review and test results: which of them let an attempt pass.
 
-Nothing passes that a judge rejected, unless the user overruled that judge for this attempt (`laws_task.overruled`).
+Nothing passes that a judge rejected, unless the user overruled that judge for this attempt (`task.overruled`).
 """
 
 from __future__ import annotations
@@ -151,6 +151,6 @@ def only_known_red(state: State, run: TestRun) -> bool:
 
 
 def _require_pass(state: State, task_id: str, attempt: Attempt, stage: str, *, passed: bool) -> None:
-    """What did not pass only goes on when the user overruled it: an event that says otherwise is not evidence."""
+    """Raises unless the result passed or the user overruled it."""
     if not passed and not overruled(state.task(task_id), attempt, stage):
         raise IllegalMove(f"Attempt {attempt.number} at task {task_id} was rejected by {stage}: it cannot pass.")

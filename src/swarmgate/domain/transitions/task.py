@@ -1,6 +1,6 @@
-"""The laws of a task's life: how each event of an attempt changes the state, and when it is illegal.
+"""Transitions of task events: how each changes an attempt, and when it is illegal.
 
-Each law is a function `(state, event, entry) -> state`; `fold` looks it up by the event's type. The moves
+Each transition is a function `(state, event, entry) -> state`; `fold` looks it up by the event's type. The moves
 themselves are the table in `lifecycle`; what stands here is who may make them when.
 """
 
@@ -63,7 +63,7 @@ def task_delegated(state: State, event: ev.TaskDelegated, entry: ev.Entry) -> St
 
 
 def delegation_problem(state: State, event: ev.TaskDelegated) -> str:
-    """Why this delegation is against the rules; empty when it is legal."""
+    """Why this delegation is illegal; empty when it is legal."""
     record = state.task(event.task)
     if state.plan is None or state.planning is not Planning.APPROVED:
         return "the user has not approved the plan"

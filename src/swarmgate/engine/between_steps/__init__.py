@@ -1,1 +1,1 @@
-"""What the loop does between two steps: hand edits, the branch, ignored files, and preflight before a phase."""
+"""Checks of the loop between two steps: hand edits, branch, git-ignored files, preflight of a phase."""

@@ -1,13 +1,13 @@
-"""Before each step: the work still stands on its branch, on the commit of its attempt, and on all that is completed."""
+"""Checks before each step that the branch, the attempt's base commit and all completed commits are in place."""
 
 from __future__ import annotations
 
 from swarmgate.domain.events.event import Event
 from swarmgate.domain.next_step import Step
-from swarmgate.domain.state import ancestry
+from swarmgate.domain.state import completed_commits
 from swarmgate.domain.state.state import State
+from swarmgate.engine.branch_history import require_on_branch, standing_at
 from swarmgate.engine.context import Context
-from swarmgate.engine.history import require_on_branch, standing_at
 from swarmgate.errors import HeadMoved
 from swarmgate.ledger.recovery.interruption import head_moved, own_commit
 from swarmgate.workspace.git import history
@@ -17,18 +17,18 @@ _ELSEWHERE = frozenset({Step.PLAN, Step.REVISE, Step.REVIEW_PLAN, Step.START_WOR
 
 
 class History:
-    """What one run knows of the history that it builds on.
+    """The git history that a run builds on, checked before each step.
 
     Args:
-        ctx: the surroundings.
+        ctx: the context of the run.
     """
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self._held: tuple[str, ...] = ()
 
-    def look(self, state: State, step: Step) -> list[Event]:
-        """What has to go on record before a step: an attempt that ends, commits that moved; usually nothing.
+    def check(self, state: State, step: Step) -> list[Event]:
+        """Returns the events due before a step: an attempt that ends, commits that moved; usually none.
 
         Raises:
             CommitLost: the work of a completed task is gone.
@@ -46,7 +46,7 @@ class History:
             except HeadMoved:
                 return head_moved(state, self._ctx.folder, repository)
             here = history.position(repository)
-        known = (here.commit, *(each.commit for each in ancestry.landed(state)))
+        known = (here.commit, *(each.commit for each in completed_commits.landed(state)))
         moved = [] if known == self._held else list(standing_at(state, repository, here.commit))
         self._held = () if moved else known
         return [*moved]

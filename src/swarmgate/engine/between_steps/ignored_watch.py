@@ -1,4 +1,4 @@
-"""Around each step: what it did to files that git ignores, which no snapshot of the tree shows."""
+"""Detects what a step did to files that git ignores, which tree snapshots leave out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROLES = {
     Step.RUN_TESTS: "tests",
     Step.GATES: "gates",
 }
-_TOLD = 5
+_LISTED = 5
 
 
 @contextmanager
@@ -47,28 +47,28 @@ def keep_watch(ctx: Context, role: str, step: str) -> None:
     name = role.replace("_", "-")
     folder = ctx.folder.quarantine_folder(f"hidden-by-{name}")
     if found := ctx.ignored.put_away(_rules(ctx), folder):
-        kept = ctx.folder.relative(folder)
-        _tell(ctx, HIDDEN, role, step, f"code that new rules in a .gitignore hid was put into {kept}", found)
+        stored = ctx.folder.relative(folder)
+        _report(ctx, HIDDEN, role, step, f"code that new rules in a .gitignore hid was put into {stored}", found)
     _hand_over(ctx, role, step)
 
 
 def _begin(ctx: Context) -> None:
     folder = ctx.folder.quarantine_folder("ignored-before")
     if lost := ctx.ignored.left_by_the_dead(folder):
-        kept = ctx.folder.relative(folder)
-        _tell(ctx, KEPT, "", "", f"ignored files changed in a run that died; what they were lies in {kept}", lost)
+        stored = ctx.folder.relative(folder)
+        _report(ctx, KEPT, "", "", f"ignored files changed in a run that died; what they were lies in {stored}", lost)
     left = ctx.ignored.begin(lambda: _rules(ctx))
     if left is not None and left.files:
         size = f"{left.size / 1_000_000:,.0f} MB"
-        ctx.tell("notice", f"{left.files:,} ignored files ({size}) are not copied before the work: they are too much")
+        ctx.notify("notice", f"{left.files:,} ignored files ({size}) are not copied before the work: they are too much")
 
 
 def _hand_over(ctx: Context, role: str, step: str) -> None:
     folder = ctx.folder.quarantine_folder(f"ignored-before-{role.replace('_', '-')}")
     if lost := ctx.ignored.taken_out(folder):
-        kept = ctx.folder.relative(folder)
-        what = f"ignored files were changed or deleted by the {role.replace('_', ' ')}; what they were lies in {kept}"
-        _tell(ctx, KEPT, role, step, what, lost)
+        stored = ctx.folder.relative(folder)
+        what = f"ignored files were changed or deleted by the {role.replace('_', ' ')}; what they were lies in {stored}"
+        _report(ctx, KEPT, role, step, what, lost)
 
 
 def _rules(ctx: Context) -> str:
@@ -78,9 +78,9 @@ def _rules(ctx: Context) -> str:
     return ctx.repository.tree_of(attempt.base if attempt and attempt.base else "HEAD")
 
 
-def _tell(ctx: Context, rule: str, role: str, step: str, what: str, found: Sequence[str]) -> None:
-    more = f" and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
-    text = f"{what}: {', '.join(found[:_TOLD])}{more}"
-    ctx.tell("notice", text)
+def _report(ctx: Context, rule: str, role: str, step: str, what: str, found: Sequence[str]) -> None:
+    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    text = f"{what}: {', '.join(found[:_LISTED])}{more}"
+    ctx.notify("notice", text)
     effect = Effect.REFUSED if rule == HIDDEN else Effect.WARNED
     ctx.reports.append(GuardNote(rule=rule, effect=effect, detail=text, role=role, step=step, count=len(found)))

@@ -1,4 +1,4 @@
-"""Preflight in a run: before the first task of a phase, where it is switched on.
+"""Runs the preflight before the first task of a phase, where it is enabled.
 
 Where nobody said anything, the test command is looked at before the first phase: without one nothing can be proven.
 """
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.next_step import begins_phase
 from swarmgate.domain.state.state import State
+from swarmgate.engine.automation_ports import EnginePorts
 from swarmgate.engine.context import Context
-from swarmgate.engine.ports import EnginePorts
 from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class PhasePreflight:
     """The phases that one run begins; each passes preflight once.
 
     Args:
-        ctx: the surroundings.
+        ctx: the context of the run.
     """
 
     def __init__(self, ctx: Context) -> None:
@@ -40,12 +40,12 @@ class PhasePreflight:
             return False
         from swarmgate.automation.preflight.preflight import require  # noqa: PLC0415 - late: few steps need it
 
-        told = f"preflight of phase {phase}" if whole else "looking at the test command"
-        self._ctx.tell("step", told, step="preflight")
+        message = f"preflight of phase {phase}" if whole else "looking at the test command"
+        self._ctx.notify("step", message, step="preflight")
         report = await require(self._context(phase), whole=whole)
         for check in report.checks:
             if check.problem:
-                self._ctx.tell("notice", f"preflight: {check.name}: {check.problem}")
+                self._ctx.notify("notice", f"preflight: {check.name}: {check.problem}")
         self._passed.add(phase)
         return True
 
@@ -54,8 +54,8 @@ class PhasePreflight:
 
         With `--stash`, uncommitted changes are stashed here as before any first attempt.
         """
-        from swarmgate.automation.preflight.context import PreflightContext  # noqa: PLC0415 - late: as above
-        from swarmgate.automation.preflight.preflight import reach  # noqa: PLC0415 - late: as above
+        from swarmgate.automation.preflight.context import PreflightContext  # noqa: PLC0415 - late: few steps need it
+        from swarmgate.automation.preflight.preflight import reach  # noqa: PLC0415 - late: few steps need it
 
         ctx, ports = self._ctx, EnginePorts()
         state = ctx.ledger.state

@@ -1,4 +1,4 @@
-"""Hand edits of plan.md and plan.json while a run is at work: taken in between two steps, and one may end a step early.
+"""Takes in hand edits of plan.md and plan.json between steps, and ends a step early where an edit requires it.
 
 A step in which somebody works at the running task is cut short where an edit changes that very task: what would come of
 the rest of it is for a definition that is gone. Every other edit waits for the end of the step and disturbs nobody.
@@ -44,7 +44,7 @@ class PlanEdits:
     """The hand edits that are made while one run is at work.
 
     Args:
-        ctx: the surroundings. Where plan sync is off, edits are taken in when a command begins, and nothing here.
+        ctx: the context of the run. Where plan sync is off, edits are taken in when a command begins, and nothing here.
     """
 
     def __init__(self, ctx: Context) -> None:
@@ -67,9 +67,9 @@ class PlanEdits:
         working = asyncio.ensure_future(work)
         try:
             while not (await asyncio.wait({working}, timeout=self._quiet_s))[0]:
-                if self._rests() and (told := await asyncio.to_thread(self._redefinition)):
+                if self._rests() and (message := await asyncio.to_thread(self._redefinition)):
                     self._cut = working.cancel()
-                    self._ctx.tell("notice", told)
+                    self._ctx.notify("notice", message)
         except BaseException:
             working.cancel()
             await asyncio.wait({working})
@@ -129,8 +129,8 @@ class PlanEdits:
         """Tells once that an edit has to wait for the user."""
         if not self._put_off and self._edited():
             self._put_off = True
-            told = "an edit of the plan files waits for your next command: no sandbox keeps agents from making it"
-            self._ctx.tell("notice", told)
+            message = "an edit of the plan files waits for your next command: no sandbox keeps agents from making it"
+            self._ctx.notify("notice", message)
 
     def _reconcile(self) -> None:
         ctx = self._ctx
@@ -140,14 +140,14 @@ class PlanEdits:
 
         outcome = reconcile(ctx.ledger, author="user", interrupt=interrupt)
         if outcome.interrupted:
-            kept = ctx.ledger.state.task(outcome.interrupted).attempts[-1].kept
+            stored = ctx.ledger.state.task(outcome.interrupted).attempts[-1].kept
             ended = f"the attempt at task {outcome.interrupted} ends: the definition of its task was changed by hand"
-            ctx.tell("notice", f"{ended}; its unfinished work is kept in {kept}" if kept else ended)
-        for line in _told(outcome):
-            ctx.tell("notice", line)
+            ctx.notify("notice", f"{ended}; its unfinished work is kept in {stored}" if stored else ended)
+        for line in _notices(outcome):
+            ctx.notify("notice", line)
 
 
-def _told(outcome: Reconciliation) -> Iterator[str]:
+def _notices(outcome: Reconciliation) -> Iterator[str]:
     """What became of edits, in words."""
     for name in outcome.amended:
         yield f"your edit of {name} was taken into the plan"

@@ -1,1 +1,1 @@
-"""What `swarm demo` shows: the loop, and a debate, with a scripted model."""
+"""The demonstrations of `swarm demo`: the loop, and a debate, with a scripted model."""

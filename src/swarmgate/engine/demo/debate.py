@@ -1,4 +1,4 @@
-"""What is debated in `swarm demo --debate`: a small design, three voices, two rounds, and the architect's synthesis."""
+"""The debate of `swarm demo --debate`: a design question, three participants, two rounds, scripted replies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 SCRIPT = "debate-script.yaml"
 QUESTION = "May the service hand out its codes by counting, as this design says?"
-_VOICES = {
+_PARTICIPANTS = {
     "advocate": ("demo/senior", ""),
     "challenger": ("demo/junior", ""),
     "operator": ("demo/senior", "You will run it and be on call: judge by what happens under load, and at night."),
@@ -33,7 +33,8 @@ async def debate(council: Council, *, live: bool) -> Outcome:
     return await council.debate(
         QUESTION,
         participants=[
-            {"id": name, "model": "" if live else model, "brief": brief} for name, (model, brief) in _VOICES.items()
+            {"id": name, "model": "" if live else model, "brief": brief}
+            for name, (model, brief) in _PARTICIPANTS.items()
         ],
         rounds=2,
         material=(assets.demo() / "design.md").read_text(encoding="utf-8"),

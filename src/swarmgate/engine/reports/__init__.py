@@ -1,1 +1,1 @@
-"""What users read of a project: status, outcome, failures and models."""
+"""Reports for users: status, outcome, failures and models."""

@@ -1,4 +1,4 @@
-"""`swarm failures`: what keeps being rejected, over all goals, runs and tasks, and what that points at.
+"""The report of `swarm failures`: recurring rejections over all goals, runs and tasks, and their likely causes.
 
 The ledger's entries are read, not the state: it forgets the tasks of earlier goals. The same failure in three tasks is
 seldom the fault of three tasks; who rejected, and what became of the tasks, says where its cause may lie.
@@ -16,8 +16,8 @@ from swarmgate.domain.events import event as ev
 from swarmgate.domain.plan.plan import Plan, Task
 from swarmgate.domain.review.evidence import telling
 from swarmgate.domain.review.stage import Judge, Stage, stopped_role
-from swarmgate.domain.task.trajectory import TESTS
-from swarmgate.domain.text.likeness import masked, normalised, steady
+from swarmgate.domain.task.failure_patterns import TESTS
+from swarmgate.domain.text.same_message import masked, normalised, steady
 
 COMMON = 3
 """As many tasks with the same failure point at a cause outside of them (issue 4, item 7)."""
@@ -68,11 +68,11 @@ class Failure:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What it has in common with others."""
+        """The key that equal failures share."""
         if self.rule:
             return "gates", self.rule, masked(_RULE.sub("", self.text))
-        told = steady(_COUNTS.sub("", self.text)) if self.stage.judge in TESTS else normalised(self.text)
-        return self.stage, "", told
+        message = steady(_COUNTS.sub("", self.text)) if self.stage.judge in TESTS else normalised(self.text)
+        return self.stage, "", message
 
 
 @dataclass
@@ -87,7 +87,7 @@ class _Story:
     mended: set[tuple[int, str]] = field(default_factory=set)
     overruled: set[tuple[int, str, Stage]] = field(default_factory=set)
 
-    def hear(self, event: ev.Event) -> None:
+    def add(self, event: ev.Event) -> None:
         match event:
             case ev.GoalSet():
                 self.goal, self.plan, self.last = self.goal + 1, None, {}
@@ -137,8 +137,8 @@ def _texts(event: ev.AttemptRejected) -> list[tuple[str, str]]:
 
 def _error(output: str) -> str:
     """The first error that a run of tests names, without source text; empty for plain assertions."""
-    if told := [match[1] or match[2] or "" for match in _PYTEST.finditer(output)]:
-        return next((match[0] for line in told if (match := _RAISED.match(line.strip()))), "")
+    if messages := [match[1] or match[2] or "" for match in _PYTEST.finditer(output)]:
+        return next((match[0] for line in messages if (match := _RAISED.match(line.strip()))), "")
     match = _ERROR.search(output)
     return (match["named"] or match[0]) if match else ""
 
@@ -152,7 +152,7 @@ def failure_groups(entries: Iterable[ev.Entry], *, prompt: Callable[[str], str])
     """
     story = _Story()
     for entry in entries:
-        story.hear(entry.event)
+        story.add(entry.event)
     groups: dict[tuple[str, str, str], list[Failure]] = defaultdict(list)
     for failure in story.found:
         groups[failure.key].append(failure)

@@ -1,4 +1,4 @@
-"""The models behind the roles: who speaks with which, what each one can, and what compact prompts would spare."""
+"""The report on models: which role uses which, what each can do, and what compact prompts would save."""
 
 # ruff: noqa: PLC0415 - late, for start-up time: `swarm status` needs no models, and works without settings
 
@@ -79,8 +79,8 @@ class ModelsReport(Frozen):
         ]
         cost = "cost unknown" if self.usage.usd is None else f"${self.usage.usd:.4f}"
         asked = any(not each.error for each in self.models)
-        kept = f"Kept in {self.kept}" if asked else "Nothing was learnt: no model could be asked."
-        text += ["", f"Asking took {self.usage.calls} calls, {self.usage.tokens:,} tokens, {cost}. {kept}"]
+        stored = f"Kept in {self.kept}" if asked else "Nothing was learnt: no model could be asked."
+        text += ["", f"Asking took {self.usage.calls} calls, {self.usage.tokens:,} tokens, {cost}. {stored}"]
         return text
 
 
@@ -148,7 +148,7 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
     """
     import asyncio
 
-    from swarmgate.ledger.files import probes
+    from swarmgate.ledger.files import model_probes
     from swarmgate.llm.capabilities.settings import current, steered
 
     by_provider: dict[str, list[str]] = {}
@@ -167,8 +167,8 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
     answers = await asyncio.gather(*(in_turn(models) for models in by_provider.values()))
     found = tuple(each for several in answers for each in several)
     silent = {each.model for each in found if each.error}
-    probes.save(folder, found)
-    known = current(config, probes.load(folder))
+    model_probes.save(folder, found)
+    known = current(config, model_probes.load(folder))
     return ModelsReport(
         models=found,
         programs=tuple(model for model in models if is_program(model)),
@@ -219,7 +219,7 @@ async def _probed(model: str, config: Config, environ: Mapping[str, str], now: d
 
 def _tiers(config: Config, folder: SwarmFolder, known: Mapping[str, Capabilities]) -> dict[str, PromptTier]:
     from swarmgate.agents.prompts import Prompts
-    from swarmgate.agents.tools.table import OFFERED
+    from swarmgate.agents.tools.tool_table import OFFERED
     from swarmgate.llm.capabilities.settings import compact_roles
 
     prompts = Prompts(folder.prompts)

@@ -1,4 +1,4 @@
-"""Whose turn it is and what can be done about it, in words a user can type. Every waiting state has a way out here."""
+"""Explains who has to act next, and which command to type: every waiting state has a remedy here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ANOTHER = "another model in [roles.architect]; `swarm doctor --models` says wha
 
 
 class RunOutcome(Frozen):
-    """Where a run ended: what the user is waited for, at ledger position `seq`, and what may be done now.
+    """The outcome of a run: what it waits for the user for, at ledger position `seq`, and the possible commands.
 
     `task` is the blocked task; `questions` are the open ones with their numbers; `reason` says why in one line.
     """

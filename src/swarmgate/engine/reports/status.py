@@ -1,4 +1,4 @@
-"""What `status`, `show` and `history` tell: typed views over the state, for printing and for `--json`."""
+"""The reports of `status`, `show` and `history`: typed views over the state, for printing and for `--json`."""
 
 # ruff: noqa: PLC0415 - late, for start-up time: `swarm status` reads no evidence, and seldom warns of the sandbox
 
@@ -234,7 +234,7 @@ def _sandbox_warning(name: str) -> str:
 def _budgets(state: State) -> tuple[BudgetReport, ...]:
     return tuple(
         BudgetReport(
-            owner=account.whose,
+            owner=account.owner_text,
             section=account.section,
             key=measure.key,
             spent=measure.spent,

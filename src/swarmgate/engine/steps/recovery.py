@@ -1,4 +1,4 @@
-"""Going on after a run that died or was stopped at once: the files go back to what the last recorded step left."""
+"""The recover step: restores the files to the tree of the last recorded step after a crash or an abort."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ async def recover(state: State, ctx: Context) -> list[Event]:
     return [restored(state, ctx.folder, ctx.repository)]
 
 
-def leftovers_put_away(state: State, ctx: Context) -> list[Event]:
+def quarantine_leftovers(state: State, ctx: Context) -> list[Event]:
     """The change of a task that was given up goes to the quarantine. What else differs is the user's and stays."""
     if not state.tree:
         return []

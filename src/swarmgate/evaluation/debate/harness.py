@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.config import load as load_config
-from swarmgate.domain.task.contest import DebateWorth
+from swarmgate.domain.task.debate_rules import DebateWorth
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import MissingRequirement, NotAProject, UsageError
 from swarmgate.evaluation.debate import fixtures as labelled
@@ -25,7 +25,7 @@ from swarmgate.evaluation.debate.report import DebateReport, report_of
 from swarmgate.evaluation.debate.runs import Run, run
 from swarmgate.journal.disk_errors import writing
 from swarmgate.ledger.councils import debate_worth
-from swarmgate.ledger.files import probes
+from swarmgate.ledger.files import model_probes
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.workspace.files.atomic import replace
 
@@ -188,7 +188,7 @@ async def _measured(
         allowance=allowance,
         answers=Answers(home.data_folder / "eval-cache"),
         prompts=home.folder.prompts if home.folder else None,
-        probed=probes.load(home.folder) if home.folder else None,
+        probed=model_probes.load(home.folder) if home.folder else None,
         on_event=on_model_event,
     )
     for warning in (*known.warnings, *setup.warnings):

@@ -1,1 +1,1 @@
-"""`swarm verify`: the chain, the laws, the projections, the evidence, the commits, the anchors."""
+"""The checks of `swarm verify`: chain, transitions, projections, evidence, commits, anchors."""

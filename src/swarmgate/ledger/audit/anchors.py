@@ -1,4 +1,4 @@
-"""The audit of what git's folder knows of the ledger: its anchors, and the tail behind the newest of them."""
+"""Checks the ledger against its anchors in git's folder, and the lines after the newest anchor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from swarmgate.errors import SwarmError
 from swarmgate.journal.chain import line_of
 from swarmgate.journal.lock import read_owner
 from swarmgate.ledger.check import Check
-from swarmgate.ledger.files.high_water import HighWater, Mark
+from swarmgate.ledger.files.high_water_mark import HighWater, Mark
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.witness.anchors import Anchors, Chain, positions, subject
 from swarmgate.workspace.git.folder import git_folder, place
@@ -40,8 +40,8 @@ def anchors(ledger: Ledger, entries: Sequence[tuple[Entry, str]]) -> Check:
     audit = _Audit(ledger, entries, mark)
     missing = tuple(audit.missing(chain)) if audit.due else ()
     problems = (*audit.lost(), *audit.mismatches(chain), *(missing if audit.at_home else ()))
-    told = f"{len(chain.anchors)} anchors{f', the newest at line {audit.newest(chain)}' if chain.anchors else ''}"
-    return Check("anchors", told, problems, () if audit.at_home else missing)
+    summary = f"{len(chain.anchors)} anchors{f', the newest at line {audit.newest(chain)}' if chain.anchors else ''}"
+    return Check("anchors", summary, problems, () if audit.at_home else missing)
 
 
 @dataclass
@@ -81,8 +81,8 @@ class _Audit:
 
     def lost(self) -> Iterator[str]:
         """What the tail says that the ledger does not."""
-        if told := self.ledger.lost:
-            yield told
+        if message := self.ledger.lost:
+            yield message
             return
         if self.mark is None:
             if self.tail is not None and os.path.lexists(self.tail):
@@ -97,16 +97,16 @@ class _Audit:
         before, ends = "", dict[str, str]()
         offset = 0
         for anchor, (seq, head) in zip(chain.anchors, positions(chain.anchors), strict=True):
-            told = f"anchor {anchor.commit[:12]}"
+            name = f"anchor {anchor.commit[:12]}"
             lines = anchor.data.splitlines(keepends=True) if anchor.data else []
             if anchor.parents != ((before,) if before else ()):
-                yield f"{told} does not follow the anchor before it"
+                yield f"{name} does not follow the anchor before it"
                 return
             if not lines or lines != self.lines[offset : offset + len(lines)]:
-                yield f"{told} holds other lines than the ledger behind line {offset}: one of them was changed"
+                yield f"{name} holds other lines than the ledger behind line {offset}: one of them was changed"
                 return
             if anchor.message.partition("\n")[0] != subject(seq, head):
-                yield f"{told} says {anchor.message.partition(chr(10))[0]!r:.120}, and ends in line {seq} {head[:12]}"
+                yield f"{name} says {anchor.message.partition(chr(10))[0]!r:.120}, and ends in line {seq} {head[:12]}"
             before, offset = anchor.commit, seq
             ends[str(self._goal_at(seq))] = anchor.commit
         if dict(chain.ends) != ends:
@@ -118,7 +118,7 @@ class _Audit:
             yield f"{gone} is gone: its ref was moved or deleted"
 
     def missing(self, chain: Chain) -> Iterator[str]:
-        """What has no anchor and should have one."""
+        """The lines that have no anchor and should have one."""
         newest, head = self.newest(chain), len(self.entries)
         owner = read_owner(self.ledger.folder.lock)
         if not chain.anchors:

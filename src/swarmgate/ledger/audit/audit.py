@@ -1,4 +1,4 @@
-"""`swarm verify`: does everything fit? The chain, the laws, the projections, the evidence, the commits, the anchors.
+"""Runs all checks of `swarm verify`: chain, transitions, projections, evidence, commits, anchors.
 
 Nothing is changed. Each check says what it looked at; the first line that does not fit is named.
 """

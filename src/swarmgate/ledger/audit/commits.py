@@ -1,4 +1,4 @@
-"""The audit of commits: each commit of a task is on record as that task's, and each record has its commit."""
+"""Checks that each commit of a task is recorded in the ledger, and each recorded commit exists."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from swarmgate.ledger.check import Check
 from swarmgate.workspace.git.commits import TaskCommit
 from swarmgate.workspace.git.repository import Repository
 
-_SHOWN = 5
+_LISTED = 5
 
 
 def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry, str]]) -> Check:
@@ -43,9 +43,9 @@ def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry,
         return Check("commits", "git", (error.message,))
     audit = _Audit(state, entries, found, frozenset(others))
     problems = (*audit.missing(), *(problem for commit in found for problem in audit.problems(commit)))
-    named = ", ".join(each[:12] for each in others[:_SHOWN])
-    told = f"{len(others)} without a Swarm-Task trailer, your own: {named}{' ...' if len(others) > _SHOWN else ''}"
-    warnings = (*((told,) if others else ()), *audit.waiting())
+    named = ", ".join(each[:12] for each in others[:_LISTED])
+    message = f"{len(others)} without a Swarm-Task trailer, your own: {named}{' ...' if len(others) > _LISTED else ''}"
+    warnings = (*((message,) if others else ()), *audit.waiting())
     return Check("commits", f"{len(found)} commits", tuple(dict.fromkeys(problems)), warnings)
 
 
@@ -91,7 +91,7 @@ class _Audit:
                 yield f"line {seq}: commit {now[:12]} of task {event.task} is not on this branch."
 
     def problems(self, commit: TaskCommit) -> Iterator[str]:
-        """What is wrong with a commit that has the trailers of a task."""
+        """The problems of a commit that has the trailers of a task."""
         short, pointer = commit.id[:12], commit.trailers.get("Swarm-Ledger", "")
         place = self._lines.get(pointer, 0)
         if not place:

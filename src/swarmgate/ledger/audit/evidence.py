@@ -1,4 +1,4 @@
-"""The audit of evidence: every file has the SHA-256 that is on record, and every file is on record."""
+"""Checks that every evidence file has its recorded SHA-256, and that every file is recorded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from swarmgate.ledger.evidence.evidence import EvidenceStore
 from swarmgate.ledger.evidence.index import goal_number
 from swarmgate.ledger.files.folder import SwarmFolder
 
-_SHOWN = 5
+_LISTED = 5
 _OF_FILE_MANAGERS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 """What macOS and Windows leave in every folder that somebody looks into."""
 
@@ -44,8 +44,8 @@ def evidence(folder: SwarmFolder, state: State, entries: Sequence[Entry]) -> Che
     for home in _folders(folder):
         known = [goal for goal in goals if homes[goal.goal] == home]
         _unknown(folder, state, home, known, found)
-    told = f"{found.looked_at} files{f', {found.archived} of them archived' if found.archived else ''}"
-    return Check("evidence", told, tuple(found.problems), tuple(_warnings(found)))
+    message = f"{found.looked_at} files{f', {found.archived} of them archived' if found.archived else ''}"
+    return Check("evidence", message, tuple(found.problems), tuple(_warnings(found)))
 
 
 def _homes(folder: SwarmFolder, goals: Sequence[Recorded]) -> dict[int, Path]:
@@ -74,7 +74,7 @@ def _compare(folder: SwarmFolder, home: Path, goal: Recorded, found: _Findings, 
     for claim in goal.claims.values():
         if not claim.sha256:
             continue
-        piece = store.look(claim.task, claim.attempt, claim.file, claim.sha256)
+        piece = store.inspect(claim.task, claim.attempt, claim.file, claim.sha256)
         gone = piece.standing is Standing.MISSING and not present and (claim.task, claim.attempt) in goal.bare
         found.looked_at += 1
         found.archived += piece.standing is Standing.ARCHIVED
@@ -94,15 +94,15 @@ def _unknown(folder: SwarmFolder, state: State, home: Path, goals: Sequence[Reco
     attempt = state.task(state.open).running if state.running and home == folder.evidence else None
     running = home / state.open / f"attempt-{attempt.number}" if attempt else None
     for path in _files(home):
-        shown = folder.relative(path)
+        location = folder.relative(path)
         if path in hashed or path.name in _OF_FILE_MANAGERS:
             continue
         if path in bare:
-            found.bare.append(shown)
+            found.bare.append(location)
         elif running is not None and running in path.parents:
-            found.open.append(shown)
+            found.open.append(location)
         else:
-            found.problems.append(f"{shown} is on record in no line of the ledger")
+            found.problems.append(f"{location} is on record in no line of the ledger")
 
 
 def _place(home: Path, claim: Claim) -> Path:
@@ -127,5 +127,5 @@ def _warnings(found: _Findings) -> Iterator[str]:
 
 
 def _some(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-    return f"{', '.join(paths[:_SHOWN])}{more}"
+    more = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
+    return f"{', '.join(paths[:_LISTED])}{more}"

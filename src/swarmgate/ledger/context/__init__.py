@@ -1,1 +1,1 @@
-"""The one place where context.md is read and written: decisions, and the guidance of experts."""
+"""Reads and writes context.md: decisions, and the guidance of experts."""

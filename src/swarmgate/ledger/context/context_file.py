@@ -1,4 +1,4 @@
-"""The one place where context.md is read, changed and written: a run and a watcher never lose each other's update.
+"""Reads, changes and writes context.md under a lock, so that concurrent writers lose no update.
 
 A change happens under a lock of its own (`runtime/context.lock`), for an instant. Two blocks of the file are
 swarmgate's: what is derived from the ledger, and the summaries of evidence. All outside of them is the user's, and
@@ -282,8 +282,8 @@ def keep_summary(path: Path, *, goal: int, task: str, lines: list[str]) -> bool:
     own = "\n".join((f"### Task {task}, goal {goal}: {title}", "", *body))
 
     def change(old: bytes) -> bytes:
-        kept = {key: text for key, text in _summaries(old).items() if key != (goal, task)}
-        newest = [*kept.values(), own][-TASKS:]
+        stored = {key: text for key, text in _summaries(old).items() if key != (goal, task)}
+        newest = [*stored.values(), own][-TASKS:]
         return with_block(old, EVIDENCE_BEGIN, EVIDENCE_END, f"{EVIDENCE_HEADING}\n\n" + "\n\n".join(newest) + "\n")
 
     return update(path, change)

@@ -1,4 +1,4 @@
-r"""What experts have answered, in context.md, where the user may edit it: the cache that `ask_sme` looks in first.
+r"""The guidance section of context.md: cached expert answers, which users may edit and `ask_sme` reads first.
 
     ## SME Guidance Cache
 
@@ -156,10 +156,10 @@ def _meant(label: str) -> str:
     return next(iter(get_close_matches(label.lower(), _LABELS, cutoff=_NEAR)), "")
 
 
-def told(path: Path, shown: str) -> tuple[str, ...]:
+def mistake_notices(path: Path, location: str) -> tuple[str, ...]:
     """The mistakes in a context.md, for people: `.swarm/context.md line 12: ...`; none where it cannot be read."""
     try:
-        return tuple(f"{shown} line {number}: {why}" for number, why in mistakes(_text(path)))
+        return tuple(f"{location} line {number}: {why}" for number, why in mistakes(_text(path)))
     except UsageError:
         return ()
 

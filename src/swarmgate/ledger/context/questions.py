@@ -1,4 +1,4 @@
-"""When two questions ask the same thing: the same words in the same order, but for small ones, plurals and slips.
+"""Decides when two questions ask the same: same words in the same order, but for small words and typos.
 
 A question that is taken for another gets a wrong answer, and nobody notices; one that is not recognised costs a call.
 So every word counts that may change the answer: "may" and "must", "how" and "need", "in", "failed", "not".

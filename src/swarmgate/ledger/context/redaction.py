@@ -1,4 +1,4 @@
-"""Keys out of the pages that the ledger's room writes: a decision or a reason may quote one, a page must not."""
+"""Redacts keys in the pages that the ledger writes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What councils leave with the ledger: their sessions, and the heads of their records."""
+"""What the ledger stores about councils: their sessions, and the heads of their records."""

@@ -1,10 +1,10 @@
-"""`.swarm/debate-worth.json`: what `swarm eval debate` found, for `[review] mode = "auto"` to go by."""
+"""Reads and writes `.swarm/debate-worth.json`, the result of `swarm eval debate`, used by `[review] mode = "auto"`."""
 
 from __future__ import annotations
 
 from pydantic import ValidationError
 
-from swarmgate.domain.task.contest import DebateWorth
+from swarmgate.domain.task.debate_rules import DebateWorth
 from swarmgate.errors import ConfigError
 from swarmgate.journal.disk_errors import writing
 from swarmgate.ledger.files.folder import SwarmFolder

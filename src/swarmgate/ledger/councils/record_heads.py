@@ -1,4 +1,4 @@
-"""What the ledger holds of the records of councils: the last line of each that is over; and whether it is so still."""
+"""Finds the last line of each finished council record for the ledger, and checks that it is unchanged."""
 
 from __future__ import annotations
 

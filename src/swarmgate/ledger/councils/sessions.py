@@ -1,4 +1,4 @@
-"""What a council outside of a run did: the model exchanges of one debate, dispatch or chat, and what is on record.
+"""Sessions of councils outside a run: their model exchanges, usage and ledger events.
 
     .swarm/traces/council/debate-20261121-224500-3f2a/000001-participant-debate.json     its first call
     .swarm/traces/council/debate-20261121-224500-3f2a/open      there may be calls that the ledger does not count yet
@@ -84,7 +84,7 @@ class Session:
             lock.release()
 
     def record(self, exchange: BaseModel) -> None:
-        """Keeps one exchange; it was redacted before."""
+        """Stores one exchange, which is already redacted."""
         data = exchange.model_dump(mode="json", exclude_defaults=True)
         purpose = data.get("purpose", {})
         self._last += 1
@@ -94,7 +94,7 @@ class Session:
             replace(self.place / name, text.encode("utf-8", "replace"), durable=False)
 
     def used(self, *, after: int = 0) -> Usage:
-        """What the calls with numbers above `after` used."""
+        """The usage of the calls with numbers above `after`."""
         total = Usage()
         for number, path in sorted(self._numbers().items()):
             if number > after:
@@ -145,12 +145,12 @@ def by_record(folder: SwarmFolder) -> dict[str, list[Session]]:
 
 
 def used(sessions: Iterable[Session]) -> Usage:
-    """What all of them used, in calls too that were killed later."""
+    """The usage of all sessions, including calls that were killed later."""
     return sum((each.used() for each in sessions), Usage())
 
 
-class Beside:
-    """What sessions used that the ledger does not count yet, seen anew as soon as one of them makes a call.
+class UnsettledUsage:
+    """The usage of sessions that the ledger does not count yet, refreshed when one of them makes a call.
 
     Args:
         folder: the project's folder.
@@ -165,17 +165,17 @@ class Beside:
 
     @property
     def due(self) -> Usage:
-        """What other sessions used."""
-        self._look()
+        """The usage of other sessions."""
+        self._refresh()
         return self._due
 
     @property
     def whole(self) -> Usage:
-        """That, and all that the ledger counts."""
-        self._look()
+        """The usage of other sessions, and all that the ledger counts."""
+        self._refresh()
         return self._ledger + self._due
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         """Reads ledger and sessions where one of them has grown.
 
         Raises:

@@ -1,1 +1,1 @@
-"""Evidence of attempts: files with their SHA-256 on record, their index, retention and archives."""
+"""Evidence of attempts: files with recorded SHA-256, their index, retention and archives."""

@@ -1,4 +1,4 @@
-"""Archives of pruned evidence: `.swarm/history/evidence-archive/<stamp>.tar.gz`, each with its index `<stamp>.json`.
+"""Archives of pruned evidence: `.swarm/history/evidence-archive/<stamp>.tar.gz`, each with an index.
 
 An archive is whole before it has its name: written aside, synced, read back and compared, then renamed. Its index says
 what it holds; where that is lost, the archive itself is read. Members are named from the root of the repository, so
@@ -52,7 +52,7 @@ class ArchiveIndex(Frozen):
     files: tuple[ArchivedFile, ...]
 
 
-class Kept(NamedTuple):
+class ArchivedPiece(NamedTuple):
     """Where an archived file is: the archive's path from the repository, and why it proves nothing; empty: it does."""
 
     archive: str
@@ -67,7 +67,7 @@ class Archives:
         self.place = folder.history / "evidence-archive"
         self._held: dict[str, Mapping[str, str]] = {}
 
-    def find(self, path: str, *, digest: str = "", goal: int = 0) -> Kept | None:
+    def find(self, path: str, *, digest: str = "", goal: int = 0) -> ArchivedPiece | None:
         """Looks a pruned file up; None: no archive has it.
 
         Args:
@@ -83,13 +83,13 @@ class Archives:
         ]
         problem = ""
         for archive, file in reversed(entries):
-            shown = self._folder.relative(self.place / archive)
+            location = self._folder.relative(self.place / archive)
             held = self._content(archive).get(path)
             if held is not None and held == (digest or file.sha256):
-                return Kept(shown, "")
+                return ArchivedPiece(location, "")
             what = f"holds another {path} than was recorded" if held else f"does not hold {path} any more"
-            problem = problem or f"{shown} {what}"
-        return Kept(self._folder.relative(self.place / entries[-1][0]), problem) if entries else None
+            problem = problem or f"{location} {what}"
+        return ArchivedPiece(self._folder.relative(self.place / entries[-1][0]), problem) if entries else None
 
     @cached_property
     def _indexes(self) -> tuple[ArchiveIndex, ...]:
@@ -147,11 +147,11 @@ class Archives:
         with tarfile.open(fileobj=file, mode="w:gz") as archive:
             for goal, path in files:
                 data = read_plain(path)
-                shown = self._folder.relative(path)
-                member = tarfile.TarInfo(shown)
+                location = self._folder.relative(path)
+                member = tarfile.TarInfo(location)
                 member.size, member.mtime, member.mode = len(data), int(path.lstat().st_mtime), 0o644
                 archive.addfile(member, io.BytesIO(data))
-                yield ArchivedFile(goal=goal, path=shown, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
+                yield ArchivedFile(goal=goal, path=location, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
 
     def _check(self, archive: Path, entries: Sequence[ArchivedFile]) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Evidence: files under `evidence/<task>/attempt-<n>/` that prove what an event claims; the event has their SHA-256."""
+"""Stores evidence under `evidence/<task>/attempt-<n>/`; the events record each file's SHA-256."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.domain.events.event import Event, EvidenceKept, EvidenceSetAside
-from swarmgate.domain.evidence.report import FILES, Kind, Standing, kept
+from swarmgate.domain.evidence.report import FILES, Kind, Standing, unnamed_evidence
 from swarmgate.journal.disk_errors import writing
-from swarmgate.ledger.evidence.archive import Archives, Kept, read_plain
+from swarmgate.ledger.evidence.archive import ArchivedPiece, Archives, read_plain
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.files.folders import make
@@ -44,7 +44,7 @@ SBOM = FILES[Kind.SBOM]
 
 
 class Found(NamedTuple):
-    """What was found of a piece: how it stands, where it lies from the repository, and what is wrong with it."""
+    """The result of inspecting a piece: its standing, its path from the repository, and its problem."""
 
     standing: Standing
     path: str
@@ -81,8 +81,8 @@ class EvidenceStore:
         self._written[task, attempt, name] = digest
         return digest
 
-    def taken(self, events: Sequence[Event]) -> list[EvidenceKept] | list[EvidenceSetAside]:
-        """What goes on record of the pieces that were written since `recorded` was called.
+    def unrecorded(self, events: Sequence[Event]) -> list[EvidenceKept] | list[EvidenceSetAside]:
+        """Returns the events for the pieces that were written since `recorded` was called.
 
         Args:
             events: those of the step that wrote them, which name some of them. None: the step was cut short and is
@@ -92,7 +92,7 @@ class EvidenceStore:
             LedgerWriteFailed: the disk refused to move it.
         """
         if events:
-            return kept(self._written, events)
+            return unnamed_evidence(self._written, events)
         attempts: dict[tuple[str, int], list[str]] = {}
         for task, attempt, name in self._written:
             attempts.setdefault((task, attempt), []).append(name)
@@ -100,7 +100,7 @@ class EvidenceStore:
         return [each for each in found if each is not None]
 
     def recorded(self) -> None:
-        """What `taken` gave is on record: it is not given again."""
+        """Marks the pieces that `unrecorded` returned as recorded."""
         self._written.clear()
 
     def left(self, task: str, attempt: int, known: Collection[str]) -> EvidenceSetAside | None:
@@ -129,15 +129,15 @@ class EvidenceStore:
                 except OSError:  # no regular file
                     moved[name] = ""
                 path.rename(target / name)
-        shown = self._folder.relative(target)
-        return EvidenceSetAside(task=task, attempt=attempt, files=moved, kept=shown) if moved else None
+        location = self._folder.relative(target)
+        return EvidenceSetAside(task=task, attempt=attempt, files=moved, kept=location) if moved else None
 
     def problem(self, task: str, attempt: int, name: str, digest: str) -> str:
         """Why the piece does not prove what was recorded; empty when it does, archived or not."""
-        return self.look(task, attempt, name, digest).problem
+        return self.inspect(task, attempt, name, digest).problem
 
-    def look(self, task: str, attempt: int, name: str, digest: str, *, goal: int = 0) -> Found:
-        """How a piece stands.
+    def inspect(self, task: str, attempt: int, name: str, digest: str, *, goal: int = 0) -> Found:
+        """Inspects a piece of evidence and returns its standing.
 
         Args:
             task: the id of its task.
@@ -147,29 +147,29 @@ class EvidenceStore:
             goal: the goal that an archived piece must be of; 0: any.
         """
         path = self.place(task, attempt, name)
-        shown = self._folder.relative(path)
+        location = self._folder.relative(path)
         if self._leads_away(path):
-            return Found(Standing.CHANGED, shown, f"{shown} is a link, or lies behind one")
+            return Found(Standing.CHANGED, location, f"{location} is a link, or lies behind one")
         try:
             data = read_plain(path)
         except OSError as error:
             if error.errno in (errno.EINVAL, errno.EFBIG):
-                return Found(Standing.CHANGED, shown, f"{shown} is {error.strerror}")
+                return Found(Standing.CHANGED, location, f"{location} is {error.strerror}")
             pruned = self._pruned(path, digest, goal)
             if pruned is None:
-                return Found(Standing.MISSING, shown, f"{shown} cannot be read: {error.strerror}")
+                return Found(Standing.MISSING, location, f"{location} cannot be read: {error.strerror}")
             standing = Standing.CHANGED if pruned.problem else Standing.ARCHIVED
             return Found(standing, pruned.archive, pruned.problem)
         if digest and hashlib.sha256(data).hexdigest() != digest:
-            return Found(Standing.CHANGED, shown, f"{shown} was changed after it was recorded")
-        return Found(Standing.PRESENT, shown)
+            return Found(Standing.CHANGED, location, f"{location} was changed after it was recorded")
+        return Found(Standing.PRESENT, location)
 
-    def _pruned(self, path: Path, digest: str, goal: int) -> Kept | None:
+    def _pruned(self, path: Path, digest: str, goal: int) -> ArchivedPiece | None:
         """Where the archive has a piece; one of an earlier goal may have been pruned while that was the present one."""
         earlier = self._folder.evidence / path.relative_to(self._home)
         places = dict.fromkeys(self._folder.relative(each) for each in ((path, earlier) if digest else (path,)))
-        found = [kept for each in places if (kept := self._archives.find(each, digest=digest, goal=goal))]
-        return next((kept for kept in found if not kept.problem), found[0] if found else None)
+        found = [stored for each in places if (stored := self._archives.find(each, digest=digest, goal=goal))]
+        return next((stored for stored in found if not stored.problem), found[0] if found else None)
 
     def _leads_away(self, path: Path) -> bool:
         """Whether a link stands on the way from `.swarm/` to the file."""

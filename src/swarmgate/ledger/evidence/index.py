@@ -1,4 +1,4 @@
-"""What is there of the evidence that the ledger claims: of each attempt a piece of every kind, and where it lies."""
+"""Lists which evidence files of each attempt exist, and where they are."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class EvidenceIndex:
         claim = self._recorded.claims.get((task, attempt, kind))
         digest = claim.sha256 if claim else ""
         goal = 0 if digest else self._state.goals  # without a hash, the task of another goal is another task
-        found = self._store.look(task, attempt, FILES[kind], digest, goal=goal)
+        found = self._store.inspect(task, attempt, FILES[kind], digest, goal=goal)
         if claim is None and found.standing is Standing.MISSING:
             return Piece(kind=kind, standing=Standing.NOT_DUE)
         return Piece(kind=kind, standing=found.standing, path=found.path, recorded=bool(digest), problem=found.problem)

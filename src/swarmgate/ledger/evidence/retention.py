@@ -1,4 +1,4 @@
-"""Retention of evidence: what is too old or too much goes into an archive, and only then from its place.
+"""Retention of evidence: moves what is too old or too large into an archive.
 
 Only evidence of tasks in approved phases and of earlier goals goes, oldest first, until both bounds of `[evidence]`
 hold. Whoever dies on the way loses nothing: a file is deleted after the archive that holds it is proven and indexed.
@@ -70,10 +70,10 @@ def prune(folder: SwarmFolder, *, days: int, mb: int, check: bool = False, now: 
         index = Archives(folder).keep(files, moment) if files and not check else None
         if index is not None:
             _delete(folder, index, chosen)
-        return _told(folder, survey, chosen, check=check, bound=mb * MB, index=index)
+        return _report(folder, survey, chosen, check=check, bound=mb * MB, index=index)
 
 
-def _told(
+def _report(
     folder: SwarmFolder, survey: _Survey, chosen: list[_Unit], *, check: bool, bound: int, index: ArchiveIndex | None
 ) -> Pruned:
     size = sum(unit.size for unit in chosen)

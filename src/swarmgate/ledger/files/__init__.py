@@ -1,1 +1,1 @@
-"""The files of `.swarm/` that are no page: where they lie, and how each is read and replaced."""
+"""Machine-readable files of `.swarm/`: their paths, and how each is read and replaced."""

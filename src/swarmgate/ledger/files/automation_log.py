@@ -1,4 +1,4 @@
-"""What automation did (`.swarm/events.jsonl`), and what subscribers could not take (`runtime/dead-letters.jsonl`).
+"""The event log of automation (`.swarm/events.jsonl`), and its dead letters (`runtime/dead-letters.jsonl`).
 
 Neither is a record that anything is decided by, so neither ever fails its caller: what cannot be written is told on
 stderr, once, and the work goes on. Texts are cut to `TEXT`; whoever hands in a text leaves secrets out of it.
@@ -56,7 +56,7 @@ class AutomationLog:
         self.unreadable = 0
         """Lines that the last `read` had to skip."""
         self._clock = clock
-        self._told = False
+        self._reported = False
 
     def append(self, event: AutomationEvent, *, actor: str) -> Happening:
         """Tells an event; returns it with its place, whose `seq` is 0 where it could not be written."""
@@ -77,9 +77,9 @@ class AutomationLog:
             self.lines.append(made)
         except OSError as error:
             at = at.model_copy(update={"seq": 0})
-            if not self._told:
-                self._told = True
-                _tell(self.lines, error)
+            if not self._reported:
+                self._reported = True
+                _report(self.lines, error)
         return at
 
     def read(self, last: int | None = None) -> tuple[Happening, ...]:
@@ -107,7 +107,7 @@ class DeadLetters:
         self._journal = AutomationLog(folder, clock=clock)
         self._folder = folder
         self._clock = clock
-        self._told = False
+        self._reported = False
 
     def keep(self, subscriber: str, events: Sequence[Happening], error: str, *, tell: bool = True) -> None:
         """Keeps events whole, in one write.
@@ -134,9 +134,9 @@ class DeadLetters:
                 self._folder.runtime.mkdir(exist_ok=True)
             self.lines.append(made)
         except OSError as failed:
-            if not self._told:
-                self._told = True
-                _tell(self.lines, failed)
+            if not self._reported:
+                self._reported = True
+                _report(self.lines, failed)
         worth = [each for each in events if each.type != "dead_letter"]
         if tell and worth:
             self.tell(subscriber, worth[0], why if len(events) == 1 else f"{why} ({len(events):,} events)")
@@ -144,8 +144,8 @@ class DeadLetters:
     def tell(self, subscriber: str, event: Happening | None, error: str) -> None:
         """Tells the journal alone; None: it is about several events."""
         about = {"event": event.type, "seq": event.seq} if event else {"event": ""}
-        told = DeadLetter(subscriber=subscriber, error=error, **about)
-        self._journal.append(told, actor=subscriber)
+        letter = DeadLetter(subscriber=subscriber, error=error, **about)
+        self._journal.append(letter, actor=subscriber)
 
     def read(self, last: int | None = None) -> tuple[Letter, ...]:
         """The letters that are kept, oldest first; `last`: only so many of the newest. Unreadable lines are counted.
@@ -202,6 +202,6 @@ def _stamp(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _tell(lines: RotatingLines, error: OSError) -> None:
+def _report(lines: RotatingLines, error: OSError) -> None:
     why = error.strerror or error
     sys.stderr.write(f"swarm: {lines.path} cannot be written: {why}. Automation goes on without telling there.\n")

@@ -1,4 +1,4 @@
-"""Where things lie in `.swarm/`, how it is made, and how bytes are kept that would otherwise be lost."""
+"""The paths inside `.swarm/`, its creation, and the quarantine of bytes that would otherwise be lost."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class SwarmFolder:
 
     def known(self) -> str:
         """What git's folder knows of the ledger, as the end of a sentence that says that it is gone; empty: nothing."""
-        from swarmgate.ledger.files.high_water import HighWater  # noqa: PLC0415 - for start-up: pydantic
+        from swarmgate.ledger.files.high_water_mark import HighWater  # noqa: PLC0415 - for start-up: pydantic
 
         mark = HighWater(self.root).read()
         return f", and its ledger had {mark.seq} lines at {mark.time}" if mark else ""

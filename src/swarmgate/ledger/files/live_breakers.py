@@ -1,4 +1,4 @@
-"""How far the breakers of the running turn have come: `.swarm/runtime/breakers.json`, for `swarm status` elsewhere.
+"""Writes the breaker counts of the running turn to `.swarm/runtime/breakers.json`, for `swarm status`.
 
 No record: it may be lost at any time, is written without fsync and not at every call, and is gone with its turn. It
 counts for nothing unless the process that wrote it still holds the lock.
@@ -95,7 +95,7 @@ def read(path: Path, owner: dict[str, object]) -> LiveTurn | None:
     if turn.stands:
         return turn
     seconds = max(0, int(time.time() - turn.began))
-    shown = (
+    visible = (
         each.model_copy(update={"count": seconds}) if each.breaker == "wall_time" else each for each in turn.breakers
     )
-    return turn.model_copy(update={"breakers": tuple(shown)})
+    return turn.model_copy(update={"breakers": tuple(visible)})

@@ -1,4 +1,4 @@
-"""Reports of preflight, `.swarm/runtime/preflight/phase-N.json`: the newest of each phase.
+"""Stores preflight reports as `.swarm/runtime/preflight/phase-N.json`: the newest of each phase.
 
 Beside them lies what the last look at the test command said, `tests.json`, so that it is not made twice.
 """
@@ -46,18 +46,18 @@ def read(folder: SwarmFolder, phase: int) -> PreflightReport | None:
         return None
 
 
-def remember(folder: SwarmFolder, key: str, told: str) -> None:
+def remember(folder: SwarmFolder, key: str, message: str) -> None:
     """Keeps what a look at the test command said, and what that hangs on; a disk that refuses costs another look."""
     target = folder.preflight / "tests.json"
     with contextlib.suppress(LedgerError), writing(target):
         make(target.parent)
-        replace(target, json.dumps({"key": key, "told": told}), durable=False)
+        replace(target, json.dumps({"key": key, "told": message}), durable=False)
 
 
 def remembered(folder: SwarmFolder, key: str) -> str:
     """What the last look said, if it hangs on the same; else empty."""
     try:
-        kept = json.loads(regular.read(folder.preflight / "tests.json"))
+        stored = json.loads(regular.read(folder.preflight / "tests.json"))
     except (OSError, ValueError, RecursionError):
         return ""
-    return str(kept.get("told", "")) if isinstance(kept, dict) and kept.get("key") == key else ""
+    return str(stored.get("told", "")) if isinstance(stored, dict) and stored.get("key") == key else ""

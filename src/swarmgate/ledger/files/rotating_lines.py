@@ -1,4 +1,4 @@
-r"""A file of numbered JSON lines that threads and processes append to, which starts anew when it has grown long.
+r"""A file of numbered JSON lines with concurrent appends, which is rotated when it has grown long.
 
     name.jsonl  <- name.jsonl.1  <- name.jsonl.2  <- name.jsonl.3
 
@@ -28,7 +28,7 @@ _PATIENCE_S, _PAUSE_S = 2.0, 0.001
 _FIRST_SPAN = 8192
 """Bytes from the end that are searched first for the newest number."""
 
-Look = tuple[int, int, int] | None
+FileStamp = tuple[int, int, int] | None
 """What tells that a file changed: inode, size, and when it or its rights changed (ctime, ns). None: there is none."""
 
 
@@ -148,7 +148,7 @@ class ReadOn:
         self._offset = 0
         self._last = b""
         self._number = 0
-        self._look: Look = None
+        self._stamp: FileStamp = None
         for place in lines.places if not from_start else ():
             with contextlib.suppress(FileNotFoundError):
                 self._move(place.read_bytes(), 0)
@@ -161,15 +161,15 @@ class ReadOn:
         Raises:
             OSError: a file is there and cannot be read.
         """
-        look = looked(self._lines.path)
-        if look == self._look:
+        stamp = stamp_of(self._lines.path)
+        if stamp == self._stamp:
             return []
         parts, found = self._added()  # files only move to later places, so none is missed while they rotate
         lines = [whole(data) for data, _ in parts]
         if not found:  # it was replaced, or rotated away: of the old files only what is new
             lines[1:] = [[line for line in part if number_of(line) > self._number] for part in lines[1:]]
         any(self._move(data, start) for data, start in parts)  # to the newest line
-        self._look = look  # of before that: what was added meanwhile makes it look different
+        self._stamp = stamp  # of before that: what was added meanwhile makes it look different
         return [line for part in reversed(lines) for line in part]
 
     def _added(self) -> tuple[list[tuple[bytes, int]], bool]:
@@ -201,8 +201,8 @@ class ReadOn:
         return end > 0
 
 
-def looked(path: Path) -> Look:
-    """How a file looks now.
+def stamp_of(path: Path) -> FileStamp:
+    """The stamp of a file: inode, size and change time.
 
     Raises:
         OSError: that cannot be found out.

@@ -1,4 +1,4 @@
-"""`.swarm/runtime/status.json`: replaced in one step, never waited for, worth nothing once its process is gone."""
+"""Reads and replaces `.swarm/runtime/status.json`, which is ignored once its process has ended."""
 
 # ruff: noqa: PLC0415 - late, for start-up time: `swarm status` imports who writes this file, and does not read it
 
@@ -28,7 +28,7 @@ def write(folder: SwarmFolder, status: StatusFile) -> str:
 
 
 def read(folder: SwarmFolder) -> StatusFile | None:
-    """What stands there; None where there is none, or none that this version understands."""
+    """The stored status; None where there is none, or none that this version understands."""
     from swarmgate.domain.status import StatusFile
 
     try:

@@ -1,4 +1,4 @@
-"""Model exchanges under `.swarm/traces/`, one JSON file a call, named by the ledger position that it was made at.
+"""Stores model exchanges under `.swarm/traces/`, one JSON file a call, named by ledger position.
 
     000042-003-reviewer-review.json     the third call after ledger line 42
 
@@ -36,7 +36,7 @@ class TraceStore:
         self._last = position()
 
     def record(self, exchange: BaseModel) -> None:
-        """Keeps one exchange."""
+        """Stores one exchange."""
         seq = self._position()
         self._counter = self._counter + 1 if seq == self._last else 1
         self._last = seq

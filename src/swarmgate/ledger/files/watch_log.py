@@ -1,4 +1,4 @@
-"""`.swarm/runtime/watch.log`: what the daemon tells, a line each; at 1 MB it begins anew and one old file is kept."""
+"""The log of the daemon, `.swarm/runtime/watch.log`: one line a message, rotated at 1 MB."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the user wrote into plan.md and plan.json: read against the ledger, or put into the quarantine."""
+"""Hand edits of plan.md and plan.json: compared with the ledger, accepted or quarantined."""

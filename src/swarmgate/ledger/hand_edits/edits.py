@@ -1,4 +1,4 @@
-"""What the user's plan.md and plan.json say differently from the ledger, and whether each may stand. Changes nothing.
+"""Finds differences of plan.md and plan.json from the ledger, and decides which are allowed. Changes nothing.
 
 A file shows the ledger position that it was rendered at, so that position is rendered again and compared: what is
 different is the user's edit, however old the file is. Where an earlier save that showed the same position was taken in,
@@ -18,11 +18,11 @@ from swarmgate.domain.state.state import State, replace
 from swarmgate.domain.transitions.planning import plan_change_problems
 from swarmgate.errors import PlanSyntaxError
 from swarmgate.ledger.views import plan_json, plan_md
-from swarmgate.ledger.views.places import Place, about, in_json, in_markdown, line_and_column
+from swarmgate.ledger.views.edit_positions import Place, about, in_json, in_markdown, line_and_column
 from swarmgate.ledger.views.plan_file import LARGEST, PlanFile
 from swarmgate.ledger.views.projections import Projector
 
-_TOLD = 20
+_LISTED = 20
 """As many problems of one edit are told; ten thousand ticked boxes are one mistake."""
 MOST_TASKS = 20_000
 """Tasks and phases that a file may show, unless the plan has as many: reading more takes minutes."""
@@ -45,7 +45,7 @@ class Rendered(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What one file says differently from the ledger.
+    """The difference of one plan file from the ledger.
 
     Attributes:
         source: the name of the file.
@@ -71,7 +71,7 @@ class Edit:
 
 
 class Edits(NamedTuple):
-    """What stands in the two files.
+    """The edits in the two plan files.
 
     Attributes:
         found: edits.
@@ -100,8 +100,8 @@ def edits(ledger: Rendered, *, interruptible: bool = False) -> Edits:
         known = expected.encode()
         seen = file.read(known=known, most=max(LARGEST, 2 * len(known)))
         if seen.problem:
-            told = f"{file.path.name} {seen.problem}; it was moved away as it is."
-            found.append(Edit(file.path.name, b"", None, (told,), unreadable=True))
+            message = f"{file.path.name} {seen.problem}; it was moved away as it is."
+            found.append(Edit(file.path.name, b"", None, (message,), unreadable=True))
         elif seen.busy:
             busy.append(file.path.name)
         elif seen.data is None:
@@ -122,15 +122,15 @@ def foreign(ledger: Rendered) -> tuple[Edit, ...]:
         seen = file.read()
         name = file.path.name
         if seen.problem:
-            told = f"{name} {seen.problem}; it was moved away as it is."
-            found.append(Edit(name, b"", None, (told,), unreadable=True))
+            message = f"{name} {seen.problem}; it was moved away as it is."
+            found.append(Edit(name, b"", None, (message,), unreadable=True))
         elif seen.data is not None and not _Reader(ledger, file, seen.data, interruptible=False).is_rendering():
-            told = f"{name} was there before the plan was made, and is not of swarmgate. Edit the plan as it is now."
-            found.append(Edit(name, seen.data, None, (told,)))
+            message = f"{name} was there before the plan was made, and is not of swarmgate. Edit the plan as it is now."
+            found.append(Edit(name, seen.data, None, (message,)))
     return tuple(found)
 
 
-def may_stand(state: State, plan: Plan, *, interruptible: bool) -> tuple[str, ...]:
+def refusals(state: State, plan: Plan, *, interruptible: bool) -> tuple[str, ...]:
     """Why a hand edit may not put a plan in the place of the present one; empty when it may."""
     judged = replace(state, open="") if interruptible else state
     found = list(plan_change_problems(judged, plan))
@@ -163,8 +163,8 @@ class _Reader:
             return False
         if not 0 <= view.seq <= self._ledger.state.seq:
             return False
-        shown = self._ledger.state_at(view.seq)
-        return shown.plan is not None and view == self._ledger.projector.view(shown)
+        basis = self._ledger.state_at(view.seq)
+        return basis.plan is not None and view == self._ledger.projector.view(basis)
 
     def edit(self) -> Edit | None:
         """The user's edit; None when the file is merely an older rendering, or the plan has what it says already."""
@@ -181,30 +181,30 @@ class _Reader:
         if view.seq > state.seq:
             claim = self._at(("seq",), f"claims ledger position {view.seq}; the ledger is at {state.seq}.")
             return Edit(self._name, self._data, None, (claim,), ahead=view.seq)
-        shown = self._ledger.state_at(max(view.seq, 0))
-        if shown.plan is None or state.plan is None:
+        basis = self._ledger.state_at(max(view.seq, 0))
+        if basis.plan is None or state.plan is None:
             claim = f"claims ledger position {view.seq}, where there was no plan."
             return self._refused((), self._at(("seq",), claim))
-        if shown.goals != state.goals:
+        if basis.goals != state.goals:
             claim = f"shows position {view.seq}: the plan of a goal that is over."
             return self._refused((), self._at(("seq",), claim))
-        base, before = projector.view(shown), projector.saves.plan(self._name, view.seq, self._read)
+        base, before = projector.view(basis), projector.saves.plan(self._name, view.seq, self._read)
         if view == base and before is None:
             return None
         edited = projector.plan_of(view)
         if found := [self._at(place, text) for place, text in state_edits(base, view)]:
-            if edited != shown.plan:
+            if edited != basis.plan:
                 found.append("What else the edit changes was not taken in either: it is in the same save.")
-            return self._refused(changed(shown.plan, edited), *found)
-        return self._structure(view.seq, before or shown.plan, edited, state.plan)
+            return self._refused(changed(basis.plan, edited), *found)
+        return self._structure(view.seq, before or basis.plan, edited, state.plan)
 
-    def _structure(self, seq: int, shown: Plan, edited: Plan, current: Plan) -> Edit | None:
-        touched = changed(shown, edited)
+    def _structure(self, seq: int, basis: Plan, edited: Plan, current: Plan) -> Edit | None:
+        touched = changed(basis, edited)
         plan = edited
-        if shown != current:
+        if basis != current:
             if found := problems(edited):  # the merge goes by ids, so they have to be right
                 return self._refused(touched, *self._placed(found))
-            merged = merge(shown, current, edited)
+            merged = merge(basis, current, edited)
             if merged.plan is None:
                 clashes = (
                     f"{clash.place}, {clash.field}: the edit was made at ledger position {seq} and wants "
@@ -215,12 +215,12 @@ class _Reader:
             plan = merged.plan
         if plan == current:
             return None
-        if found := may_stand(self._ledger.state, plan, interruptible=self._interruptible):
+        if found := refusals(self._ledger.state, plan, interruptible=self._interruptible):
             return self._refused(touched, *self._placed(found))
         return Edit(self._name, self._data, plan, (), seq=seq, own=edited, changed=changed(current, plan))
 
-    def _refused(self, touched: frozenset[str] | tuple[()], *told: str) -> Edit:
-        return Edit(self._name, self._data, None, _bounded(told), changed=frozenset(touched))
+    def _refused(self, touched: frozenset[str] | tuple[()], *message: str) -> Edit:
+        return Edit(self._name, self._data, None, _bounded(message), changed=frozenset(touched))
 
     def _placed(self, found: tuple[str, ...] | Iterator[str]) -> Iterator[str]:
         return (self._at(about(text), text) for text in found)
@@ -255,8 +255,8 @@ def state_edits(base: PlanView, edited: PlanView) -> Iterator[tuple[Place, str]]
     for phase in edited.phases:
         was = base.phases[phase.number - 1].status if phase.number <= len(base.phases) else "PENDING"
         if phase.status != was:
-            told = f"phase {phase.number} is {was}, and the edit says {phase.status}. Status comes from the ledger"
-            yield ("phase", phase.number, "status"), f"{told} alone."
+            message = f"phase {phase.number} is {was}, and the edit says {phase.status}. Status comes from the ledger"
+            yield ("phase", phase.number, "status"), f"{message} alone."
         for task in phase.tasks:
             if (old := before.get(task.id)) is not task:
                 yield from _task_state_edits(old, task)
@@ -265,20 +265,22 @@ def state_edits(base: PlanView, edited: PlanView) -> Iterator[tuple[Place, str]]
 def _task_state_edits(before: TaskView | None, task: TaskView) -> Iterator[tuple[Place, str]]:
     old = before or TaskView.model_construct(id=task.id, title=task.title)
     if task.status is not old.status:
-        told = f"task {task.id} is {old.status}, and the edit says {task.status}. Status comes from the ledger alone; "
-        yield (task.id, "status"), f"{told}to give a task up use: swarm skip {task.id} --reason ..."
+        message = (
+            f"task {task.id} is {old.status}, and the edit says {task.status}. Status comes from the ledger alone; "
+        )
+        yield (task.id, "status"), f"{message}to give a task up use: swarm skip {task.id} --reason ..."
     if task.attempts != old.attempts:
         pairs = zip(task.attempts, old.attempts, strict=False)
         index = next((n for n, (new, was) in enumerate(pairs) if new != was), len(old.attempts))
-        told = f"the attempts of task {task.id} were edited. They are a record and stay as they were."
-        yield (task.id, "attempts", index), told
+        message = f"the attempts of task {task.id} were edited. They are a record and stay as they were."
+        yield (task.id, "attempts", index), message
     if task.note != old.note:
         yield (task.id, "note"), f"the note of task {task.id} was edited. It is a record and stays as it was."
 
 
-def _bounded(told: tuple[str, ...]) -> tuple[str, ...]:
-    left = len(told) - _TOLD
-    return told if left <= 0 else (*told[:_TOLD], f"There are {left} more of that kind.")
+def _bounded(messages: tuple[str, ...]) -> tuple[str, ...]:
+    left = len(messages) - _LISTED
+    return messages if left <= 0 else (*messages[:_LISTED], f"There are {left} more of that kind.")
 
 
 def _not_utf8(name: str, data: bytes, at: int) -> str:

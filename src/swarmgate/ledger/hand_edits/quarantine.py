@@ -1,4 +1,4 @@
-"""Puts what the plan files say, and may not stand, into the quarantine: nothing of the user's is lost."""
+"""Moves refused hand edits of the plan into the quarantine, so that nothing of the user's is lost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def keep(
     place: Path | None = None
     if apart:
         place = _place(folder, "conflict", {edit.source: edit.data for edit in refused})
-    told = []
+    messages = []
     for edit in refused:
         target = place / edit.source if place else _place(folder, edit.source, {"": edit.data})
         if edit.unreadable:
@@ -42,8 +42,8 @@ def keep(
             with writing(target):
                 make(target.parent)
                 replace(target, edit.data)
-        told.append(EditRefused(source=edit.source, problems=edit.problems, kept=folder.relative(target)))
-    return tuple(told)
+        messages.append(EditRefused(source=edit.source, problems=edit.problems, kept=folder.relative(target)))
+    return tuple(messages)
 
 
 def _place(folder: SwarmFolder, name: str, files: dict[str, bytes]) -> Path:

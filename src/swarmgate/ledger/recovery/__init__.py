@@ -1,1 +1,1 @@
-"""Opens a ledger that somebody died over: what is unfinished is cleared up, what is lost is brought back."""
+"""Recovers a ledger whose writer died: clears unfinished work, restores lost lines."""

@@ -1,4 +1,4 @@
-"""The end of an attempt that nobody rejected: its files go back to what its last step left, or stay as they are."""
+"""Ends an interrupted attempt: restores its files to the last recorded tree, or leaves them as they are."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def head_moved(state: State, folder: SwarmFolder, repository: Repository, *, lef
     if attempt is None or attempt.base in ("", head := repository.head()) or own_commit(state, attempt, repository):
         return []
     own = {*attempt.files, *attempt.scope}
-    told = history.meanwhile(repository, attempt.base, head, own=own)
-    interrupted = interruption(state, f"{told}; {left}" if left else told)
+    message = history.meanwhile(repository, attempt.base, head, own=own)
+    interrupted = interruption(state, f"{message}; {left}" if left else message)
     behind = _left_behind(repository, attempt.base, head)
     if not behind:
         return [interrupted]

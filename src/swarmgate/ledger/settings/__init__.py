@@ -1,1 +1,1 @@
-"""The only writer of `.swarm/config.toml`: comments and order stay as the user left them."""
+"""Writes `.swarm/config.toml`, preserving the user's comments and order."""

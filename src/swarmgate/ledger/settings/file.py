@@ -1,4 +1,4 @@
-"""The only writer of `.swarm/config.toml` and `.swarm/.gitignore`: what a user wrote there is never lost.
+"""Writes `.swarm/config.toml` and `.swarm/.gitignore` without losing what a user wrote there.
 
 A change is decided purely (`ledger.settings_text`), and then saved: under a lock, against the bytes that it was decided
 on, with the old ones kept in `.swarm/quarantine/`.
@@ -62,7 +62,7 @@ def read(path: Path) -> tuple[bytes | None, str]:
 
 
 def edited(path: Path, edits: Sequence[Edit]) -> Draft:
-    """What edits make of a settings file; nothing is written.
+    """The new text of a settings file after edits; nothing is written.
 
     Raises:
         ConfigError: the file cannot be read, is not valid TOML, or cannot hold them.
@@ -91,17 +91,17 @@ def save(folder: SwarmFolder, drafts: Sequence[Draft]) -> tuple[Path, ...]:
     with _locked(folder):
         for draft in drafts:
             _require_unchanged(draft)
-        return tuple(kept for draft in drafts if (kept := _replace(folder, draft)) is not None)
+        return tuple(stored for draft in drafts if (stored := _replace(folder, draft)) is not None)
 
 
 def _replace(folder: SwarmFolder, draft: Draft) -> Path | None:
     target = _target(folder, draft.path)
-    kept = None if draft.before is None else _keep(folder, target, draft.before)
+    stored = None if draft.before is None else _keep(folder, target, draft.before)
     with writing(target):
         make(target.parent)
         _require_unchanged(draft)
         replace(target, draft.after)
-    return kept
+    return stored
 
 
 def _require_unchanged(draft: Draft) -> None:
@@ -129,10 +129,10 @@ def _keep(folder: SwarmFolder, target: Path, data: bytes) -> Path:
     """The old bytes in the quarantine, to be read by nobody who could not read them before."""
     with writing(folder.quarantine):
         make(folder.quarantine)
-        kept = folder.quarantine_folder(target.name.removeprefix("."))
-        os.close(os.open(kept, os.O_CREAT | os.O_EXCL | os.O_WRONLY, target.stat().st_mode & 0o777))
-        replace(kept, data)
-    return kept
+        stored = folder.quarantine_folder(target.name.removeprefix("."))
+        os.close(os.open(stored, os.O_CREAT | os.O_EXCL | os.O_WRONLY, target.stat().st_mode & 0o777))
+        replace(stored, data)
+    return stored
 
 
 @contextlib.contextmanager

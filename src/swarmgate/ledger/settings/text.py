@@ -1,4 +1,4 @@
-"""Changes of a TOML text that a user wrote: pure, text in and text out. Comments, order and spacing stay.
+"""Edits the text of a TOML file, preserving comments, order and spacing. Pure.
 
 Several ways can make an edit. None is trusted: what one made counts where it parses to exactly what was meant.
 """
@@ -178,7 +178,7 @@ def _inserted(text: str, edit: Put) -> str:
 
     A key that stands already makes this no TOML, and `_rewritten` is asked.
     """
-    import tomlkit  # noqa: PLC0415 - as above
+    import tomlkit  # noqa: PLC0415 - late: only who writes needs it
 
     end = "\r\n" if "\r\n" in text else "\n"
     if text and not text.endswith("\n"):
@@ -252,9 +252,9 @@ def _removed(text: str, edit: Remove) -> str:
     start = _line(text, edit.path)
     stops = (at for at in range(start + 1, len(lines) + 1) if _parses("".join(lines[start:at])))
     stop = next(stops)
-    said = "".join(lines[start:stop])
-    marks = (match.start() for match in re.finditer("#", said))
-    comment = next((said[at:] for at in marks if _parses(said[:at])), "")
+    removed = "".join(lines[start:stop])
+    marks = (match.start() for match in re.finditer("#", removed))
+    comment = next((removed[at:] for at in marks if _parses(removed[:at])), "")
     return "".join([*lines[:start], comment, *lines[stop:]])
 
 
@@ -288,7 +288,7 @@ def _parts(key: str) -> tuple[str, ...]:
 
 
 def _dotted(tables: Sequence[str]) -> str:
-    import tomlkit  # noqa: PLC0415 - as above
+    import tomlkit  # noqa: PLC0415 - late: only who writes needs it
 
     return ".".join(tomlkit.key(name).as_string() for name in tables)
 

@@ -1,1 +1,1 @@
-"""What is derived from the state and lies in `.swarm/` for people and programs: plan.md, plan.json, history."""
+"""Views of the state stored in `.swarm/`: plan.md, plan.json, history."""

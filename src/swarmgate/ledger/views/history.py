@@ -1,4 +1,4 @@
-"""history/phase-N.md: what a phase built, what was rejected on the way, what it cost, what was decided and learnt.
+"""Renders history/phase-N.md: what a phase built, its rejections, cost, decisions and lessons.
 
 It is rendered from the state alone, so it comes back when it is deleted. What people and models wrote stays words, and
 what looks like a key in it is masked.
@@ -24,7 +24,7 @@ class History:
     """Renders the pages of closed phases, each again only when something that it shows is another."""
 
     def __init__(self) -> None:
-        self._shown: dict[int, tuple[object, ...]] = {}
+        self._rendered: dict[int, tuple[object, ...]] = {}
         self._pages: dict[int, str] = {}
 
     def pages(self, state: State) -> Iterator[tuple[str, str]]:
@@ -34,10 +34,10 @@ class History:
                 continue
             records = tuple(state.task(task.id) for task in phase.tasks)
             used, debate = state.usage_by_phase.get(number), state.plan_debate
-            shown = (state.goals, phase, state.phase(number), records, used, debate)
-            if self._shown.get(number) != shown:
+            inputs = (state.goals, phase, state.phase(number), records, used, debate)
+            if self._rendered.get(number) != inputs:
                 self._pages[number] = render_history(state, number, phase.name, tuple(phase.tasks))
-                self._shown[number] = shown
+                self._rendered[number] = inputs
             yield f"phase-{number}.md", self._pages[number]
 
 
@@ -88,8 +88,8 @@ def _rejections(done: Iterable[tuple[Task, TaskRecord]]) -> Iterator[str]:
     for task, record in done:
         for each in record.attempts:
             if each.stage:
-                told = f"  - Task {task.id}, attempt {each.number}: {inline(each.reason)}"
-                groups.setdefault(each.stage, []).append(told)
+                message = f"  - Task {task.id}, attempt {each.number}: {inline(each.reason)}"
+                groups.setdefault(each.stage, []).append(message)
     for stage, lines in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
         yield f"- {inline(stage)}: {len(lines)}"
         yield from lines
@@ -127,8 +127,8 @@ def _councils(state: State, number: int, done: Iterable[tuple[Task, TaskRecord]]
     for task, record in done:
         for each in record.attempts:
             if each.debate is not None and each.debate.debate:
-                told = f"debate {code(each.debate.debate)}, {_ended(each.debate.verdict)}"
-                yield f"- Task {task.id}, attempt {each.number}: {told}"
+                message = f"debate {code(each.debate.debate)}, {_ended(each.debate.verdict)}"
+                yield f"- Task {task.id}, attempt {each.number}: {message}"
 
 
 def _ended(verdict: str | None) -> str:

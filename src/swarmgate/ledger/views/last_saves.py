@@ -1,4 +1,4 @@
-"""The last save of each plan file that was taken in: what an editor that holds its buffer goes on from.
+"""Stores the last accepted save of each plan file, the base for editors that hold an older buffer.
 
 Such an editor never sees what we made of the file, so all its saves show one ledger position. The second is then no
 edit of what stood there at that position but of the first save. The copies lie in `.swarm/runtime/`, byte for byte;
@@ -45,7 +45,7 @@ class LastSaves:
             replace(self._path(name), data, durable=False)
 
     def plan(self, name: str, seq: int, read: Read) -> Plan | None:
-        """What the last save said; None where there was none, or it showed another position.
+        """The plan of the last save; None where there was none, or it showed another position.
 
         Args:
             name: the plan file.

@@ -1,4 +1,4 @@
-"""plan.md or plan.json on the disk: read while editors may be writing it, and replaced only as it was read.
+"""Reads plan.md or plan.json while editors may write it, and replaces it only if it is unchanged.
 
 A file that somebody has open for writing is not finished, however long it rests: where the kernel tells so (leases of
 Linux), it is left alone until it is closed.
@@ -28,12 +28,12 @@ _SETTLED_S, _EMPTY_S, _TRIES = 0.02, 0.25, 12
 truncates before it writes leaves an empty one, which is given the second."""
 
 
-_LOOK = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What stands on the disk. `data` is None where there is nothing to read: no file, or an empty one.
+    """The file's content on the disk. `data` is None where there is nothing to read: no file, or an empty one.
 
     `problem` says why it cannot be read: then it has to be moved away. `busy`: somebody is writing it.
     """
@@ -52,7 +52,7 @@ class PlanFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.left: tuple[int, ...] | None = None
-        self._looked = False
+        self._was_read = False
         self._seen: bytes | None = None
         self._theirs = False  # what stands there was not read, so it is not ours to replace
 
@@ -66,7 +66,7 @@ class PlanFile:
     def being_written(self) -> bool:
         """Whether somebody has it open for writing now, as far as the system tells."""
         try:
-            descriptor = os.open(self.path, _LOOK)
+            descriptor = os.open(self.path, _READ_FLAGS)
         except OSError:
             return False
         try:
@@ -87,7 +87,7 @@ class PlanFile:
             time.sleep(_SETTLED_S)
             waited, left = waited + _SETTLED_S, self.stamp()
             found = self._settled(known, most)
-        self._looked, self._seen = True, found.data
+        self._was_read, self._seen = True, found.data
         self.left = self.left if found.busy else left
         self._theirs = bool(found.problem) or found.busy
         return Found() if found.data == b"" else found
@@ -98,20 +98,22 @@ class PlanFile:
         Raises:
             OSError: the disk refused.
         """
-        if self._looked and (self._theirs or not self._stands(self._seen)):
+        if self._was_read and (self._theirs or not self._is_unchanged(self._seen)):
             return False
-        if not self._looked or data != self._seen or not self.path.exists():
+        if not self._was_read or data != self._seen or not self.path.exists():
             new = self.path.with_name(f".swarmgate-{self.path.name}.tmp")
             replace(new, data, durable=False)
             try:
                 with contextlib.suppress(FileNotFoundError):
                     new.chmod(stat.S_IMODE(self.path.stat().st_mode))
-                if not self._stands(self._seen) if self._looked else self.being_written():  # writing took its time
+                if (
+                    not self._is_unchanged(self._seen) if self._was_read else self.being_written()
+                ):  # writing took its time
                     return False
                 new.replace(self.path)
             finally:
                 new.unlink(missing_ok=True)
-        self._looked, self._seen, self.left = True, data, self.stamp()
+        self._was_read, self._seen, self.left = True, data, self.stamp()
         return True
 
     def move(self, target: Path) -> None:
@@ -122,7 +124,7 @@ class PlanFile:
         """
         with contextlib.suppress(FileNotFoundError):
             self.path.rename(target)
-        self._looked, self._seen, self._theirs, self.left = True, None, False, None
+        self._was_read, self._seen, self._theirs, self.left = True, None, False, None
 
     def _settled(self, known: bytes, most: int) -> Found:
         """The content once it stands still."""
@@ -139,7 +141,7 @@ class PlanFile:
 
     def _once(self, most: int, known: bytes = b"") -> tuple[Found, tuple[int, ...]]:
         try:
-            descriptor = os.open(self.path, _LOOK)
+            descriptor = os.open(self.path, _READ_FLAGS)
         except FileNotFoundError:
             return Found(), ()
         except OSError as error:
@@ -166,7 +168,7 @@ class PlanFile:
         except OSError:
             return ""
 
-    def _stands(self, data: bytes | None) -> bool:
+    def _is_unchanged(self, data: bytes | None) -> bool:
         """Whether the file is gone, or is what was seen and nobody is writing it.
 
         By its content: times are too coarse to tell saves of one instant apart.

@@ -1,4 +1,4 @@
-"""plan.json: the plan as programs read and edit it: `PlanView` as JSON."""
+"""Renders and parses plan.json: the plan view as JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from swarmgate.domain.state.plan_view import PlanView
 from swarmgate.errors import PlanSyntaxError
-from swarmgate.ledger.views.places import position, second_key
+from swarmgate.ledger.views.edit_positions import position, second_key
 
 _MOST_KEYS = 100
 """Keys of one object; a task has ten."""

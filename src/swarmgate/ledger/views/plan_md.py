@@ -1,4 +1,4 @@
-"""plan.md: the plan as people read and edit it. `parse(render(view)) == view` for every legal view.
+"""Renders and parses plan.md. `parse(render(view)) == view` for every legal view.
 
 Every line of the file is one of the few forms below; a line that is none of them is an error with its number, so
 nothing that a user wrote is ever dropped. Who writes a task or a phase by hand may leave out what goes without saying:

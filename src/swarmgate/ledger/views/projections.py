@@ -1,4 +1,4 @@
-"""What is derived from the state and lies in `.swarm/` for people and programs: plan.md, plan.json, history, context.
+"""Writes all views of the state into `.swarm/`: plan.md, plan.json, history, context.md.
 
 Only the fold decides what stands in these files; they can be deleted at any time and come back. A task that did not
 change is not rendered again, so one status change costs the same in a plan of 5,000 tasks as the file's own size.

@@ -1,1 +1,1 @@
-"""Git's folder as the witness of the ledger: anchors that later lines cannot change."""
+"""Anchors of the ledger in git's folder, and the checks against them before each write."""

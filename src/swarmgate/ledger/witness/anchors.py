@@ -1,4 +1,4 @@
-"""Anchors: the ledger as it was whenever a writer ended, in git, where later lines cannot change it.
+"""Anchors: commits in git with the ledger's lines up to the end of each writer, which later lines cannot change.
 
     refs/swarm/ledger/<first 16 hex digits of the first line's hash>/<goal>
 

@@ -1,4 +1,4 @@
-"""Git's folder as the witness of a ledger: what it saw of it is there still, or nobody writes.
+"""Refuses to write where the ledger lost lines that git's folder has a record of.
 
 A stash, checkout, reset or clean takes a ledger away, or back to what it was before, where `.swarm/` is tracked. Then
 it is shorter than the high-water mark, or another one, and to go on with it would lose what happened.
@@ -13,7 +13,7 @@ from swarmgate.errors import LedgerRolledBack, SwarmError
 from swarmgate.journal.chain import hash_of, line_of
 from swarmgate.journal.lines import LinesFile
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.ledger.files.high_water import Header, HighWater, Mark
+from swarmgate.ledger.files.high_water_mark import Header, HighWater, Mark
 
 RESTORE = (
     "Bring it back with: swarm verify --restore (what is there goes to the quarantine), or from a backup. "
@@ -22,7 +22,7 @@ RESTORE = (
 
 
 class Witness:
-    """What git's folder knows of one ledger. Where there is no git folder, it knows nothing and hinders nobody.
+    """The record of one ledger in git's folder. Without a git folder there is none, and writing is allowed.
 
     Args:
         folder: the project's.
@@ -95,7 +95,7 @@ class Witness:
             WorkspaceError: git cannot read them.
             LedgerRolledBack: they are not of this ledger as it is.
         """
-        from swarmgate.ledger.witness.anchors import Anchors, positions  # noqa: PLC0415 - late, as above
+        from swarmgate.ledger.witness.anchors import Anchors, positions  # noqa: PLC0415 - late: git
 
         chain = Anchors(self._folder, ledger).chain()
         if not self._file.behind(0).startswith(chain.lines):
@@ -106,13 +106,13 @@ class Witness:
     def _missing(self, mark: Mark | None, seq: int, head: str) -> str:
         if mark is None:
             return ""
-        stood = f"line {mark.seq} was recorded at {mark.time}"
+        noted = f"line {mark.seq} was recorded at {mark.time}"
         if seq and hash_of(self._file.line(1)) != mark.header.ledger:
-            return f"ledger.jsonl is not the ledger of this project any more: of that, {stood}."
+            return f"ledger.jsonl is not the ledger of this project any more: of that, {noted}."
         if seq < mark.seq and hash_of(self._file.line(mark.seq)) != mark.head:  # else a writer was at work meanwhile
             ends = f"ends at line {seq}" if seq else "is missing or empty"
             return (
-                f"ledger.jsonl {ends}, and {stood}: lines were lost (by a git stash, checkout or reset, or a backup)."
+                f"ledger.jsonl {ends}, and {noted}: lines were lost (by a git stash, checkout or reset, or a backup)."
             )
         if (head if seq == mark.seq else hash_of(self._file.line(mark.seq))) != mark.head:
             return f"ledger.jsonl holds another line {mark.seq} than the one that was recorded at {mark.time}."
@@ -120,7 +120,7 @@ class Witness:
 
     def _found_again(self) -> Mark | None:
         """The mark by the anchors, where it is gone itself: a clone that fetched them, or somebody deleted it."""
-        from swarmgate.ledger.witness.anchors import Anchors, positions  # noqa: PLC0415 - late, as above
+        from swarmgate.ledger.witness.anchors import Anchors, positions  # noqa: PLC0415 - late: git
 
         ledger = hash_of(self._file.line(1))
         try:

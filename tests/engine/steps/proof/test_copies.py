@@ -16,7 +16,7 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.initialise import initialise
 from swarmgate.engine.steps.proof.change_proof import prove
 from swarmgate.engine.steps.proof.objections import Answer
-from swarmgate.engine.steps.proof.runs import Runs
+from swarmgate.engine.steps.proof.proof_runs import Runs
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project

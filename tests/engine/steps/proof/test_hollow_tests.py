@@ -17,7 +17,7 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.initialise import initialise
 from swarmgate.engine.steps.proof.change_proof import prove
 from swarmgate.engine.steps.proof.objections import Answer
-from swarmgate.engine.steps.proof.runs import Runs
+from swarmgate.engine.steps.proof.proof_runs import Runs
 
 NOTHING, UNPROVEN = "tests prove nothing", "unproven"
 OLD = "def half(n):\n    return n / 2\n"

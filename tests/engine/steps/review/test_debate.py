@@ -22,7 +22,7 @@ from swarmgate.domain.events import event as ev
 from swarmgate.domain.review.evidence import Verdict
 from swarmgate.domain.review.votes import Ballot, Vote
 from swarmgate.domain.state.state import Planning, TaskStatus
-from swarmgate.domain.task.contest import DebateWorth
+from swarmgate.domain.task.debate_rules import DebateWorth
 from swarmgate.engine import Swarm
 from swarmgate.journal.chain import GENESIS, encode
 from swarmgate.ledger.councils import debate_worth

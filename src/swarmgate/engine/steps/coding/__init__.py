@@ -1,1 +1,1 @@
-"""Coding: the turn of the coder, and what its change may reach and take away."""
+"""Coding: the coder's turn, and the checks of its change against scope and existing tests."""

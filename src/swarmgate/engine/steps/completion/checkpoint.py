@@ -1,4 +1,4 @@
-"""The end of a phase: the architect sums up, and the user is waited for."""
+"""The close_phase step: the architect summarises the phase, and the loop waits for the user."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from swarmgate.agents.roles import architect
 from swarmgate.domain.events.event import Event, PhaseClosed
 from swarmgate.domain.state.state import State
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.recovery import leftovers_put_away
+from swarmgate.engine.steps.recovery import quarantine_leftovers
 
 
 async def close_phase(state: State, ctx: Context) -> list[Event]:
@@ -20,14 +20,14 @@ async def close_phase(state: State, ctx: Context) -> list[Event]:
     number = state.current_phase
     phase = state.plan.phase(number)
     report = phase_report(state, number)
-    put_away = leftovers_put_away(state, ctx)
+    put_away = quarantine_leftovers(state, ctx)
     closing = await architect.close_phase(ctx.agent("architect"), phase=number, name=phase.name, report=report)
     closed = PhaseClosed(phase=number, summary=closing.summary, decisions=closing.decisions, lessons=closing.lessons)
     return [*put_away, closed]
 
 
 def phase_report(state: State, number: int) -> str:
-    """What the ledger knows of a phase: each task, its attempts and why they were rejected."""
+    """The report on a phase from the ledger: each task, its attempts and why they were rejected."""
     if state.plan is None:
         return ""
     lines = []

@@ -1,4 +1,4 @@
-"""The commit of a task: exactly the tree that passed, with trailers that point back at the ledger."""
+"""The commit step: commits exactly the tree that passed, with trailers that point to the ledger."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HOOKS = (
 
 
 async def commit(state: State, ctx: Context) -> list[Event]:
-    """One commit for the task. A commit that a crash left without its event is found by its trailers and taken up."""
+    """Commits the task. A commit that a crash left without its event is found by its trailers and recorded."""
     task, record, attempt = current(state)
     made = own_commit(state, attempt, ctx.repository)
     if made is not None:
@@ -48,12 +48,12 @@ async def commit(state: State, ctx: Context) -> list[Event]:
             return [_refused(task, attempt, error.message)]
     if made.tree != attempt.tree and (problem := await _problem_of_hooked_tree(ctx, made, attempt)):
         return [_refused(task, attempt, f"a commit hook changed the files, and {problem}; {_set_aside(ctx, made)}")]
-    _tell_what_stands_on(ctx, made, attempt)
+    _report_later_commits(ctx, made, attempt)
     return [TaskCompleted(task=task.id, attempt=attempt.number, commit=made.id, tree=made.tree)]
 
 
 def _set_aside(ctx: Context, made: Commit) -> str:
-    """Takes a commit off the branch that holds what was not proven; says where it is kept, or why it stays."""
+    """Removes an unproven commit from the branch; returns the ref that keeps it, or why it stays."""
     try:
         return f"that commit is kept as {ctx.repository.set_aside(made, made.parent)}"
     except HeadMoved:
@@ -61,18 +61,18 @@ def _set_aside(ctx: Context, made: Commit) -> str:
         return f"commit {made.id[:12]} stays, since others stand on it: {way} takes it out"
 
 
-def _tell_what_stands_on(ctx: Context, made: Commit, attempt: Attempt) -> None:
-    """Names what was committed right after the task's commit, and what of the task that took back."""
+def _report_later_commits(ctx: Context, made: Commit, attempt: Attempt) -> None:
+    """Reports commits made right after the task's commit, and which of its files they change."""
     head = ctx.repository.head()
     if head == made.id:
         return
     undone = {*ctx.repository.changes(made.tree, ctx.repository.head_tree()).paths} & {*ctx.change(attempt).paths}
-    told = meanwhile(ctx.repository, made.id, head)
-    ctx.tell("notice", f"{told}; it changes files of the task: {', '.join(sorted(undone))}" if undone else told)
+    message = meanwhile(ctx.repository, made.id, head)
+    ctx.notify("notice", f"{message}; it changes files of the task: {', '.join(sorted(undone))}" if undone else message)
 
 
 async def _problem_of_hooked_tree(ctx: Context, made: Commit, attempt: Attempt) -> str:
-    """Why the tree that the user's hooks made of the one that passed does not pass as well; empty when it does."""
+    """Why the tree changed by the user's commit hooks does not pass gates and tests; empty when it passes."""
     if ctx.repository.snapshot() != made.tree:
         return "the files on disk are not what was committed"
     changed = ctx.repository.changes(attempt.tree, made.tree).paths
@@ -83,7 +83,7 @@ async def _problem_of_hooked_tree(ctx: Context, made: Commit, attempt: Attempt) 
     as_before = ran.failures and set(ran.failures) <= set(attempt.failures)  # red by the user's own order
     if not ran.green and not as_before:
         return f"the result does not pass the tests: {ran.reason}"
-    ctx.tell("notice", f"a commit hook changed {', '.join(changed[:3])}; the result passed gates and tests again")
+    ctx.notify("notice", f"a commit hook changed {', '.join(changed[:3])}; the result passed gates and tests again")
     return ""
 
 

@@ -1,1 +1,1 @@
-"""Delegation: the branch of the work, the next attempt at a task, and the end of the attempts."""
+"""Delegation: the work branch, the next attempt at a task, and the block after the last one."""

@@ -1,4 +1,4 @@
-"""Opening work: the branch, the next attempt at a task, and the end of the attempts."""
+"""The start_work, delegate, open_override and block steps: open the branch and attempts, or stop a task."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from swarmgate.domain.next_step import next_task
 from swarmgate.domain.plan.plan import Plan, Task
 from swarmgate.domain.review.stage import Judge, Stage
 from swarmgate.domain.state.state import State, TaskRecord
-from swarmgate.domain.task.remedies import taken_out
-from swarmgate.domain.task.trajectory import EFFECTS, RULE, Observation, is_news, observe, stopping
+from swarmgate.domain.task.failure_patterns import EFFECTS, RULE, Observation, is_news, observe, stopping
+from swarmgate.domain.task.remedies import removed_files
 from swarmgate.domain.transitions.task import attempt_kind
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree
-from swarmgate.engine.steps.recovery import leftovers_put_away
+from swarmgate.engine.steps.recovery import quarantine_leftovers
 from swarmgate.engine.steps.testing.adversarial import RULE as ATTACK_RULE
-from swarmgate.engine.steps.turn.authority import after_turn
 from swarmgate.errors import BreakerTripped, SelfCodingBlocked
 
 
 async def start_work(state: State, ctx: Context) -> list[Event]:
-    """The branch of the work, from the current HEAD, with a clean tree."""
+    """Creates the work branch from the current HEAD; the tree has to be clean."""
     ctx.repository.require_quiet()
     refuse_dirty_tree(ctx)
     title = state.plan.title if state.plan else state.goal
@@ -38,12 +38,12 @@ async def start_work(state: State, ctx: Context) -> list[Event]:
 
 
 async def delegate(state: State, ctx: Context) -> list[Event]:
-    """The next attempt at the next task: by the coder, or by the architect when too many were rejected."""
+    """Opens the next attempt at the next task: for the coder, or for the architect after too many rejections."""
     plan, task = _next(state)
     record = state.task(task.id)
     events: list[Event] = []
     if not record.unfinished:
-        events = leftovers_put_away(state, ctx)
+        events = quarantine_leftovers(state, ctx)
         refuse_dirty_tree(ctx)
     observed = observe(record)
     events += [_noted(task.id, each) for each in observed if is_news(record, each)]
@@ -86,7 +86,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
 
 
 async def open_override(state: State, ctx: Context) -> list[Event]:
-    """An attempt on the tree as it stands: the user overruled a rejection."""
+    """Opens an attempt on the current tree after the user overruled a rejection."""
     _, task = _next(state)
     record = state.task(task.id)
     put_away = _attacks_put_away(ctx, task.id, record)
@@ -116,7 +116,7 @@ def _house_rules(ctx: Context, scope: Sequence[str]) -> dict[str, str]:
 
 def _attacks_put_away(ctx: Context, task_id: str, record: TaskRecord) -> list[GuardActed]:
     """Where the user overruled an attack: its test files leave the tree, or they would fail in every task to come."""
-    overruled = taken_out(record, record.overrides)
+    overruled = removed_files(record, record.overrides)
     if not overruled or record.last is None:
         return []
     base = ctx.repository.head_tree()
@@ -126,28 +126,28 @@ def _attacks_put_away(ctx: Context, task_id: str, record: TaskRecord) -> list[Gu
     paths = ctx.repository.restore(base, quarantine=quarantine, only=files) if files else ()
     if not paths:
         return []
-    told = f"the user overruled {', '.join(paths)}: taken out, kept in {ctx.folder.relative(quarantine)}"
-    note = GuardNote(rule=ATTACK_RULE, effect=Effect.NOTED, detail=told, attempt=len(record.attempts) + 1)
+    message = f"the user overruled {', '.join(paths)}: taken out, kept in {ctx.folder.relative(quarantine)}"
+    note = GuardNote(rule=ATTACK_RULE, effect=Effect.NOTED, detail=message, attempt=len(record.attempts) + 1)
     return [GuardActed(task=task_id, note=note)]
 
 
 async def block(state: State, ctx: Context) -> list[Event]:
-    """Only the user can say what now: a pattern stops the task, or the last attempt that was left is rejected."""
+    """Blocks the task: a failure pattern stops it, or the last allowed attempt was rejected."""
     del ctx
     _, task = _next(state)
     record = state.task(task.id)
     if pattern := stopping(record):
         stage = Stage.of(Judge.TRAJECTORY, pattern.pattern)
         last = record.last
-        told = f"{pattern.text}. The last rejection was by {last.stage}: {last.reason}" if last else pattern.text
-        return [_noted(task.id, pattern), TaskBlocked(task=task.id, stage=stage, reason=told)]
+        message = f"{pattern.text}. The last rejection was by {last.stage}: {last.reason}" if last else pattern.text
+        return [_noted(task.id, pattern), TaskBlocked(task=task.id, stage=stage, reason=message)]
     if record.last is None:
         raise ValueError(f"task {task.id} has no attempt that could have been rejected")
     return [TaskBlocked(task=task.id, stage=record.last.stage, reason=record.last.reason)]
 
 
 def _noted(task_id: str, observed: Observation) -> GuardActed:
-    """What the attempts at a task show, for the record."""
+    """The guard event for a failure pattern in the attempts at a task."""
     effect = EFFECTS[observed.level]
     return GuardActed(
         task=task_id, note=GuardNote(rule=RULE, effect=effect, detail=observed.text, attempt=observed.attempt)

@@ -1,4 +1,4 @@
-"""Uncommitted changes before work begins: refused, or stashed where that is allowed, but for what tests run with."""
+"""Refuses uncommitted changes before work begins, or stashes them where allowed, except files that tests need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from swarmgate.workspace.git.driver import Driver
 
 _LISTED = 20
 """As many uncommitted files are listed; the rest is counted."""
-_SHOWN = 3
+_NAMED = 3
 
 
 def refuse_dirty_tree(ctx: Context) -> None:
@@ -30,7 +30,7 @@ def refuse_dirty_tree(ctx: Context) -> None:
     if ctx.stash:
         _refuse_loss(ctx, paths)
         ctx.repository.stash("swarm: changes that were uncommitted before the run")
-        ctx.tell("notice", f"{len(paths)} uncommitted files were stashed; get them back with: git stash pop")
+        ctx.notify("notice", f"{len(paths)} uncommitted files were stashed; get them back with: git stash pop")
         return
     listed = "".join(f"\n  {path}" for path in paths[:_LISTED])
     if len(paths) > _LISTED:
@@ -47,7 +47,7 @@ def _refuse_packages(ctx: Context, paths: tuple[str, ...]) -> None:
     installed = ignored_files.installed_in(_untracked(ctx, paths))
     if not installed:
         return
-    names = ", ".join(f"{each}/" for each in installed[:_SHOWN])
+    names = ", ".join(f"{each}/" for each in installed[:_NAMED])
     lines = " ".join(shlex.quote(f"/{each}/") for each in installed)
     raise DirtyTree(
         f"{names}: installed packages that git does not ignore. Stashed, the test command would not find them"

@@ -1,1 +1,1 @@
-"""Planning: the plan, its review by the critic, and what a phase is expected to use."""
+"""Planning: the plan, its review by the critic, and the estimate of a phase."""

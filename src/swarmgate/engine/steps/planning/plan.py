@@ -1,4 +1,4 @@
-"""Planning: the architect plans or revises, the critic reviews; and what a phase is expected to use.
+"""The plan, revise, review_plan and estimate steps: the architect plans, the critic reviews.
 
 The user approves elsewhere.
 """
@@ -17,7 +17,7 @@ from swarmgate.domain.plan.plan import Plan
 from swarmgate.domain.review.evidence import Review, Verdict
 from swarmgate.domain.spending.estimate import phase_estimate, shortfalls
 from swarmgate.domain.state.state import Planning, State
-from swarmgate.domain.task.contest import plan_triggers
+from swarmgate.domain.task.debate_rules import plan_triggers
 from swarmgate.domain.transitions.planning import plan_change_problems
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.review import debate
@@ -109,14 +109,14 @@ def _objection(summary: str) -> Review:
 
 
 def overview(ctx: Context) -> str:
-    """What the architect is told of the repository before it looks for itself."""
+    """The overview of the repository in the architect's brief."""
     files = ctx.repository.list_tree(ctx.repository.snapshot())
-    shown = [path for path in files if not path.startswith(".swarm/")]
-    more = f"\n... and {len(shown) - _LISTED_FILES} more" if len(shown) > _LISTED_FILES else ""
+    visible = [path for path in files if not path.startswith(".swarm/")]
+    more = f"\n... and {len(visible) - _LISTED_FILES} more" if len(visible) > _LISTED_FILES else ""
     languages = ", ".join(ctx.config.project.languages or ctx.detection.languages) or "none detected"
     return (
         f"Languages: {languages}\nTest command: {ctx.test_command() or 'none detected'}\n"
-        f"Files ({len(shown)}):\n" + "\n".join(shown[:_LISTED_FILES]) + more
+        f"Files ({len(visible)}):\n" + "\n".join(visible[:_LISTED_FILES]) + more
     )
 
 
@@ -139,5 +139,5 @@ async def estimate(state: State, ctx: Context) -> list[Event]:
     """The estimate goes on record; too small a budget stops nothing yet, the user may raise it at any time."""
     expected = phase_estimate(state)
     for text in shortfalls(state, expected, ctx.budgets()):
-        ctx.tell("notice", text)
+        ctx.notify("notice", text)
     return [expected]

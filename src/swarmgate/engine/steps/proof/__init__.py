@@ -1,1 +1,1 @@
-"""Proof: whether tests that passed would have noticed what they are there to notice."""
+"""Proof: checks whether passing tests would detect a missing or faulty change."""

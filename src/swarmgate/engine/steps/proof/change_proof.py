@@ -1,6 +1,6 @@
-"""Proving: what shows that a change does what is new in it, and that it breaks nothing that was there.
+"""Measures whether new tests cover what a change adds and old tests still pass over it.
 
-The law is one page in docs/architecture.md, "What proves a task". Each question is asked by runs that swarmgate starts
+The rules are in docs/architecture.md, "What proves a task". Each question is asked by runs that swarmgate starts
 itself; they go at once, and their answers are read in a fixed order.
 """
 
@@ -16,11 +16,11 @@ from swarmgate.domain.review.evidence import Proof, TestRun
 from swarmgate.domain.review.stage import Judge
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof import line_coverage
+from swarmgate.engine.steps.proof.concurrent_runs import run_group
 from swarmgate.engine.steps.proof.new_tests import DOES, TEST_THE_RESULT, UNKNOWN, NewTests, new_cases, new_tests
 from swarmgate.engine.steps.proof.objections import Answer, listed, objected
-from swarmgate.engine.steps.proof.parallel import together
-from swarmgate.engine.steps.proof.runs import Ran, Runs, differs, is_product_code
-from swarmgate.engine.steps.proof.uncollected import ADVICE, told, uncollected_tests
+from swarmgate.engine.steps.proof.proof_runs import Ran, Runs, differs, is_product_code
+from swarmgate.engine.steps.proof.uncollected_tests import ADVICE, uncollected_tests, uncollected_text
 from swarmgate.gates.project.files import language_of
 from swarmgate.workspace.test_runs.runner_files import may_steer
 
@@ -44,10 +44,10 @@ async def prove(
     old: Ran | None = None,
     measured: bool = True,
 ) -> Answer:
-    """What shows that the change does what is new in it.
+    """Runs the checks that the new tests cover what the change adds.
 
     Args:
-        ctx: the surroundings of the step.
+        ctx: the context of the step.
         change: the whole change of the attempt, tests included.
         runs: makes the runs.
         ran: the run over the final tree, which was green.
@@ -69,15 +69,15 @@ async def prove(
     if kind is Kind.REFACTORING:
         return _refactoring(runs, old)
     lost = {each.path: each for each in uncollected_tests(ctx, change, ran)}
-    beside = {*attacks, *lost}
-    tests = tuple(path for path in new_tests(ctx, change, ran, alone=runs.alone) if path not in beside)
+    others = {*attacks, *lost}
+    tests = tuple(path for path in new_tests(ctx, change, ran, alone=runs.alone) if path not in others)
     tests = tests or new_cases(ctx, change)
     if tests:
         answer = await NewTests(ctx, change, runs, tests, measured=measured).answer()
-        notes = [(Effect.NOTED, told([*lost.values()], runs.kind))] if lost else []
+        notes = [(Effect.NOTED, uncollected_text([*lost.values()], runs.kind))] if lost else []
         return answer.model_copy(update={"notes": (*answer.notes, *notes)})
     if lost:
-        return objected(Judge.UNPROVEN, told([*lost.values()], runs.kind), ADVICE)
+        return objected(Judge.UNPROVEN, uncollected_text([*lost.values()], runs.kind), ADVICE)
     return await _untested(ctx, change, runs, ran, attacks)
 
 
@@ -112,7 +112,7 @@ async def _tested_inside(runs: Runs, inside: tuple[str, ...]) -> Answer:
     if not any(each.path in inside and each.functions for each in runs.code.python):
         text = f"{UNKNOWN}they stand inside of the changed source, and cannot be run without it"
         return Answer(notes=((Effect.NOTED, text), *notes))
-    async with together() as all_of_them:
+    async with run_group() as all_of_them:
         others = {mode: all_of_them.start(runs.rewritten(mode, ())) for mode in runs.code.modes}
         replaced = {mode: await run for mode, run in others.items()}
     missed = [mode for mode, ran in replaced.items() if not _fails_inside(ran.run, inside)]

@@ -1,4 +1,4 @@
-"""Criteria: each acceptance criterion is mapped to tests, and the tests that are named are there and ran."""
+"""Checks that every acceptance criterion is mapped to tests that exist and ran."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.review.evidence import Review, TestRun
 from swarmgate.workspace.test_runs.named_tests import Fate, fate, has_run, names_a_file_only
 
-_SHOWN = 100
+_LENGTH = 100
 
 
 class Mapped(Frozen):
-    """What came of the test engineer's map from criteria to tests, as lines for people.
+    """Renders the map from criteria to tests as lines for people.
 
     `false` are named tests that are not there or did not run, `unmapped` criteria without a test, `unseen` named tests
     that are defined, and of which the runner does not say whether they ran. `vague` says who names a whole file.
@@ -36,10 +36,10 @@ def mapped(review: Review, ran: TestRun, files: Callable[[], Mapping[str, str]])
     false, unseen, unmapped, vague = [], [], [], []
     for number, criterion in enumerate(review.criteria, 1):
         if not criterion.tests:
-            unmapped.append(f"criterion {number} has no test: {criterion.criterion[:_SHOWN]}")
+            unmapped.append(f"criterion {number} has no test: {criterion.criterion[:_LENGTH]}")
         for name in criterion.tests:
             if names_a_file_only(name):
-                vague.append(f"criterion {number} names {name[:_SHOWN]}: any test there would do, so it shows little")
+                vague.append(f"criterion {number} names {name[:_LENGTH]}: any test there would do, so it shows little")
             if has_run(name, ran.names):
                 continue
             texts = files() if texts is None else texts
@@ -47,5 +47,5 @@ def mapped(review: Review, ran: TestRun, files: Callable[[], Mapping[str, str]])
             if found is Fate.EXISTS:
                 unseen.append(name)
             elif found is not Fate.RAN:
-                false.append(f"criterion {number} names {name[:_SHOWN]}, which {found}")
+                false.append(f"criterion {number} names {name[:_LENGTH]}, which {found}")
     return Mapped(false=tuple(false), unmapped=tuple(unmapped), unseen=tuple(dict.fromkeys(unseen)), vague=tuple(vague))

@@ -1,4 +1,4 @@
-"""Which changed parts no passing test runs, as far as it is measured."""
+"""Finds changed lines that no passing test runs, as far as coverage is measured."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from swarmgate.domain.review.evidence import Remark
 from swarmgate.domain.review.finding import Severity
 from swarmgate.domain.review.stage import Judge
 from swarmgate.engine.steps.proof.objections import Objection, listed
-from swarmgate.engine.steps.proof.runs import Ran, Runs
+from swarmgate.engine.steps.proof.proof_runs import Ran, Runs
 from swarmgate.workspace.code.instrumentation import Mode, Unit
 
 Notes = tuple[tuple[Effect, str], ...]
@@ -41,14 +41,14 @@ def unrun_by(runs: Runs, ran: Ran, *, also: Collection[str] = ()) -> tuple[tuple
 
 
 def not_measured(runs: Runs) -> Notes:
-    """What is said of changed code in which it is not measured."""
+    """The note on changed code whose coverage is not measured."""
     if not runs.code.unread:
         return ()
     return ((Effect.NOTED, f"which changed lines the tests run is not measured in {listed(runs.code.unread)}"),)
 
 
-def objection(said: str, left: tuple[Unit, ...]) -> Objection:
-    """What speaks against the change: `said`, and the parts by name and place."""
+def objection(text: str, left: tuple[Unit, ...]) -> Objection:
+    """The objection to a change: `text`, and the untested parts by name and place."""
     remarks = tuple(
         Remark(
             severity=Severity.HIGH,
@@ -59,7 +59,7 @@ def objection(said: str, left: tuple[Unit, ...]) -> Objection:
         )
         for unit in left[:_REMARKS]
     )
-    return Objection(stage=Judge.UNPROVEN, reason=f"{said} {listed(tuple(map(str, left)))}", remarks=remarks)
+    return Objection(stage=Judge.UNPROVEN, reason=f"{text} {listed(tuple(map(str, left)))}", remarks=remarks)
 
 
 def _left(runs: Runs, hits: Collection[str]) -> tuple[Unit, ...]:

@@ -1,4 +1,4 @@
-"""Mutation: small faults are put into the changed lines, one at a time, and the tests have to notice them.
+"""Mutation testing of the changed lines: inserts one small fault at a time and expects a test to fail.
 
 Everything happens in a copy of the project. Bounded in time: past the bound a sample is tested, and said to be one.
 """
@@ -13,7 +13,7 @@ from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.evidence import Remark, TestRun
 from swarmgate.domain.review.finding import Severity
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.proof.runs import is_product_code
+from swarmgate.engine.steps.proof.proof_runs import is_product_code
 from swarmgate.errors import MissingRequirement
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.source.behaviour import is_code
@@ -27,11 +27,11 @@ _BOUND_S = 900.0
 """Seconds for all of them; the one under test is finished."""
 _LEAST_S, _PATIENCE = 10.0, 5.0
 """A mutant that runs for ever is one that was noticed: seconds, and times the suite's own time, until it is that."""
-_SHOWN = 10
+_LISTED = 10
 
 
 class Mutation(Frozen):
-    """What came of it. `tested` mutants of `total`; `survived` are diffs of those that no test noticed.
+    """The result: `tested` mutants of `total`; `survived` are diffs of those that no test noticed.
 
     `notes` say what was not done, and why.
     """
@@ -69,7 +69,7 @@ async def mutate(ctx: Context, change: ChangeSet, command: str, ran: TestRun, te
     """Tests the mutants of the lines that the change added to Python code.
 
     Args:
-        ctx: the surroundings of the step.
+        ctx: the context of the step.
         change: the whole change of the attempt, which the tests passed.
         command: the project's test command.
         ran: the run of the whole suite over it.
@@ -169,4 +169,4 @@ def _remark(mutant: Mutant) -> Remark:
 
 def feedback(mutation: Mutation) -> tuple[Remark, ...]:
     """The survivors that go back with a rejection, spread over the files."""
-    return tuple(evenly(mutation.survived, _SHOWN))
+    return tuple(evenly(mutation.survived, _LISTED))

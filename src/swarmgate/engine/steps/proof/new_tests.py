@@ -1,4 +1,4 @@
-"""New tests against the code without the change, and with the bodies of its functions replaced."""
+"""Runs new tests without the change, and with function bodies replaced: they have to fail there."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from swarmgate.domain.review.finding import Severity
 from swarmgate.domain.review.stage import Judge
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof import line_coverage
+from swarmgate.engine.steps.proof.concurrent_runs import run_group
 from swarmgate.engine.steps.proof.objections import Answer, Objection, listed, objected
-from swarmgate.engine.steps.proof.parallel import together
-from swarmgate.engine.steps.proof.runs import TEST_FILE, Ran, Runs, differs, unchanged_tests
+from swarmgate.engine.steps.proof.proof_runs import TEST_FILE, Ran, Runs, differs, unchanged_tests
 from swarmgate.gates.source.behaviour import is_code
 from swarmgate.workspace.code.instrumentation import Mode, Unit
 from swarmgate.workspace.test_runs.runner_files import steers
@@ -19,7 +19,7 @@ from swarmgate.workspace.test_runs.runner_files import steers
 UNKNOWN = "whether the new tests can fail is not known: "
 _NO_TESTS = 5
 """Pytest's exit code where it collected none (`pytest.ExitCode.NO_TESTS_COLLECTED`): that is no failure."""
-_SHOWN = 5
+_LISTED = 5
 _TAIL = 2_000
 DOES = {Mode.RAISE: "raises an error at once", Mode.CONSTANT: "returns a wrong constant at once"}
 _TEST_THE_DIFFERENCE = "Test what the change makes different: at least one test has to fail on the code before it."
@@ -36,12 +36,12 @@ class NewTests:
         self._ctx, self._change, self._runs, self._tests, self._measured = ctx, change, runs, tests, measured
         self._alone = runs.alone and all(map(is_code, tests))
         self._modes = runs.code.modes
-        self._stood = unchanged_tests(ctx, change, tests, runs.kind)
+        self._existed = unchanged_tests(ctx, change, tests, runs.kind)
         self._notes: list[tuple[Effect, str]] = []
         self._others: dict[str, TestRun] = {}
 
     async def answer(self) -> Answer:
-        """What the runs say."""
+        """The objections and notes of the runs."""
         before, passing, replaced = await self._asked()
         if not passing.run.green:
             if (fit := await self._fit()) is not None:
@@ -72,7 +72,7 @@ class NewTests:
     async def _asked(self) -> tuple[Ran, Ran, dict[Mode, Ran]]:
         """The tests over the old code, over the new, and over replaced bodies, at once."""
         runs, paths = self._runs, self._paths
-        async with together() as all_of_them:
+        async with run_group() as all_of_them:
             before = all_of_them.start(runs.before(paths))
             passing = all_of_them.start(runs.rewritten(Mode.PASS, paths))
             others = {mode: all_of_them.start(runs.rewritten(mode, paths)) for mode in self._modes}
@@ -84,24 +84,26 @@ class NewTests:
     async def _fit(self) -> Answer | None:
         """Goes on with the tests that pass over the rewritten code; the answer where none does."""
         groups: list[tuple[str, ...]] = [(path,) for path in self._paths] or [()]
-        async with together() as all_of_them:
+        async with run_group() as all_of_them:
             others = [all_of_them.start(self._runs.rewritten(Mode.PASS, group)) for group in groups]
             each = [await run for run in others]
-        kept = tuple(path for group, ran in zip(groups, each, strict=True) if ran.run.green for path in group)
+        passing = tuple(path for group, ran in zip(groups, each, strict=True) if ran.run.green for path in group)
         why = next((ran.run.reason for ran in each if not ran.run.green), "")
-        if kept or not why:
-            left_out = tuple(path for path in self._paths if path not in kept)
+        if passing or not why:
+            left_out = tuple(path for path in self._paths if path not in passing)
             if left_out:
-                told = f"not asked of {listed(left_out)}: where the code is written in other words it fails: {why}"
-                self._notes.append((Effect.NOTED, told))
-                self._tests = kept
+                message = f"not asked of {listed(left_out)}: where the code is written in other words it fails: {why}"
+                self._notes.append((Effect.NOTED, message))
+                self._tests = passing
             return None
         if self._runs.code.python:
             reason = f"the new tests fail where the code is only written in other words, so they prove nothing: {why}"
             return objected(Judge.PROVES_NOTHING, reason, TEST_THE_RESULT)
         self._modes = ()
-        told = f"whether the new tests notice replaced bodies is not known: what is put there for it fails them: {why}"
-        self._notes.append((Effect.NOTED, told))
+        message = (
+            f"whether the new tests notice replaced bodies is not known: what is put there for it fails them: {why}"
+        )
+        self._notes.append((Effect.NOTED, message))
         return None
 
     async def _unnoticed(self, passing: Ran, replaced: dict[Mode, Ran]) -> tuple[str, ...]:
@@ -111,7 +113,7 @@ class NewTests:
             return ()  # what is new is defined on another system
         python = {probe for each in code.python for probe in each.functions}
         if python & passing.hits and not passing.called and not code.other:
-            async with together() as all_of_them:
+            async with run_group() as all_of_them:
                 others = {
                     mode: all_of_them.start(self._runs.rewritten(mode, self._paths, everywhere=True))
                     for mode in replaced
@@ -126,11 +128,11 @@ class NewTests:
 
     def _notices(self, run: TestRun) -> bool:
         """Whether a test fails that is new or changed: one that stood in its file before says nothing of the others."""
-        named = [name for name in run.failures if not self._stood(name)]
+        named = [name for name in run.failures if not self._existed(name)]
         return fails(run, self._runs.kind) and bool(named or not run.failures)
 
     def _objections(self, proof: Proof, left: tuple[Unit, ...]) -> list[Objection]:
-        files = ", ".join(proof.tests[:_SHOWN])
+        files = ", ".join(proof.tests[:_LISTED])
         found = []
         if not proof.able:
             reason = f"the new tests pass without the change as well, so they prove nothing: {files}"
@@ -140,9 +142,9 @@ class NewTests:
         elif proof.unnoticed:
             functions = listed(self._runs.code.functions)
             reason = f"the new tests pass where each new or changed function {' and '.join(proof.unnoticed)}"
-            told = f"{reason}, so they prove nothing of {functions}: {files}"
-            remark = Remark(severity=Severity.HIGH, message=told, suggestion=TEST_THE_RESULT)
-            found.append(Objection(stage=Judge.PROVES_NOTHING, reason=told, remarks=(remark,)))
+            message = f"{reason}, so they prove nothing of {functions}: {files}"
+            remark = Remark(severity=Severity.HIGH, message=message, suggestion=TEST_THE_RESULT)
+            found.append(Objection(stage=Judge.PROVES_NOTHING, reason=message, remarks=(remark,)))
         if left:
             found.append(line_coverage.objection("no passing test runs", left))
         return found

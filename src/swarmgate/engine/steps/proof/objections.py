@@ -1,4 +1,4 @@
-"""What speaks against a change, as the answers to what is asked of its proof say it."""
+"""Records of objections against a change, as found by the checks of its proof."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from swarmgate.domain.review.evidence import Proof, Remark
 from swarmgate.domain.review.finding import Severity
 from swarmgate.domain.review.stage import Judge
 
-_SHOWN = 5
+_LISTED = 5
 
 
 class Objection(Frozen):
@@ -37,5 +37,5 @@ def objected(stage: Judge, reason: str, advice: str = "") -> Answer:
 
 def listed(names: Sequence[str]) -> str:
     """The first of some names, and how many more there are."""
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + more

@@ -1,4 +1,4 @@
-"""The tests of before, in their old form, over the new code: what was altered in them does not hide what broke.
+"""Runs the tests from before the task, in their old form, over the new code to find hidden regressions.
 
 A change may have to alter what a test expects. The plan says so (`Kind: breaking`, with the test among the task's
 files), or the user does by an override; nobody else.
@@ -16,10 +16,10 @@ from swarmgate.domain.review.evidence import Remark, TestRun
 from swarmgate.domain.review.finding import Severity
 from swarmgate.domain.review.stage import Judge
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps.proof.concurrent_runs import run_group
 from swarmgate.engine.steps.proof.new_tests import fails
 from swarmgate.engine.steps.proof.objections import Objection, listed
-from swarmgate.engine.steps.proof.parallel import together
-from swarmgate.engine.steps.proof.runs import TEST_FILE, Ran, Runs, differs, is_of_tests
+from swarmgate.engine.steps.proof.proof_runs import TEST_FILE, Ran, Runs, differs, is_of_tests
 from swarmgate.gates.source import behaviour
 from swarmgate.workspace.test_runs.runner_files import steers
 
@@ -56,7 +56,7 @@ def wanted(ctx: Context, change: ChangeSet, runs: Runs, ran: TestRun, *, all_of_
     """Which tests of before are to be run in their old form; None where the change leaves nothing to ask.
 
     Args:
-        ctx: the surroundings of the step.
+        ctx: the context of the step.
         change: the whole change of the attempt.
         runs: makes the runs.
         ran: the run of the whole suite over the final tree.
@@ -78,14 +78,16 @@ def wanted(ctx: Context, change: ChangeSet, runs: Runs, ran: TestRun, *, all_of_
         return Wanted()
     if altered:
         return Wanted(paths=paths)
-    told = f"the suite takes {ran.seconds:.0f} s: the tests of before were not run by themselves, without the new ones"
-    return Wanted(skipped=told) if fresh else None
+    message = (
+        f"the suite takes {ran.seconds:.0f} s: the tests of before were not run by themselves, without the new ones"
+    )
+    return Wanted(skipped=message) if fresh else None
 
 
 async def judged(
     runs: Runs, task: Task | None, old: Ran, paths: tuple[str, ...], *, there: TestRun, tolerates: bool
 ) -> Old:
-    """What it means that tests of before fail in their old form; those that failed before the change do not count.
+    """Judges old tests that fail in their old form; those that failed before the change do not count.
 
     Args:
         runs: makes the runs.
@@ -97,15 +99,15 @@ async def judged(
     """
     if not fails(old.run, runs.kind):
         return Old()
-    async with together() as both:
+    async with run_group() as both:
         again_run, base_run = both.start(runs.old(paths)), both.start(runs.base(paths))
         again, base = await again_run, await base_run
     if again.run.green:
         return Old()
     found = _newly_failing(again.run, base.run)
     if not found:
-        told = f"in a copy of the project the tests of before fail before the change, too: {base.run.reason}"
-        return Old() if base.run.failed else Old(notes=((Effect.NOTED, told),))
+        message = f"in a copy of the project the tests of before fail before the change, too: {base.run.reason}"
+        return Old() if base.run.failed else Old(notes=((Effect.NOTED, message),))
     if tolerates:
         present = set(map(_function, (*there.names, *there.skips)))
         found = tuple(name for name in found if "::" not in name or _function(name) in present)

@@ -1,4 +1,4 @@
-"""Green is not enough: whether the tests that passed are those that were named, can fail, and notice faults."""
+"""Decides whether passing tests prove the change: named tests ran, can fail, and detect faults."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from swarmgate.domain.state.state import Attempt, TaskRecord
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof import change_proof, mutation, old_tests
+from swarmgate.engine.steps.proof.concurrent_runs import run_group
 from swarmgate.engine.steps.proof.criteria import mapped
 from swarmgate.engine.steps.proof.new_tests import new_tests
 from swarmgate.engine.steps.proof.objections import Answer
 from swarmgate.engine.steps.proof.old_tests import Old
-from swarmgate.engine.steps.proof.parallel import together
-from swarmgate.engine.steps.proof.runs import Ran, Runs
-from swarmgate.engine.steps.proof.uncollected import remarks as remarks_on
-from swarmgate.engine.steps.proof.uncollected import told, uncollected_tests
+from swarmgate.engine.steps.proof.proof_runs import Ran, Runs
+from swarmgate.engine.steps.proof.uncollected_tests import remarks as remarks_on
+from swarmgate.engine.steps.proof.uncollected_tests import uncollected_tests, uncollected_text
 from swarmgate.gates.source import behaviour
 from swarmgate.ledger.evidence.evidence import BEFORE, MUTATION
 from swarmgate.workspace.test_runs.suite import runner_of, takes_paths
 
 _STEP = "run_tests"
-_SHOWN = 5
+_LISTED = 5
 _PROOF = "tests-can-fail"
 _OLD = "old-tests"
 
 
 class Trial(Frozen):
-    """What came of it; `proof` is None where there was nothing to prove, or where it does not bind."""
+    """The outcome of a proof; `proof` is None where there was nothing to prove, or where it does not bind."""
 
     proof: Proof | None = None
     rejection: AttemptRejected | None = None
 
 
 async def try_tests(ctx: Context, task_id: str, record: TaskRecord, attempt: Attempt, tree: str, ran: TestRun) -> Trial:
-    """The trial of green tests; the first objection speaks. What does not reject stands on record as notes.
+    """Checks whether green tests prove the change; the first objection rejects, other results are recorded as notes.
 
     Args:
-        ctx: the surroundings of the step.
+        ctx: the context of the step.
         task_id: the task.
         record: its record.
         attempt: its running attempt.
@@ -78,7 +78,7 @@ class _Trying:
         self._planned = plan.tasks.get(task_id) if plan else None
 
     def criteria(self) -> AttemptRejected | None:
-        """The tests that the test engineer named are there and ran."""
+        """Checks that the tests named by the test engineer exist and ran."""
         review = self._attempt.tests_review
         if review is None:
             return None
@@ -87,22 +87,24 @@ class _Trying:
             lost = uncollected_tests(self._ctx, self._change, self._ran)
             kind = runner_of(self._command, self._ctx.repository.root)
             remarks = [Remark(severity=Severity.HIGH, message=text, suggestion=_NAME_TESTS) for text in found.false]
-            why = f": {told(lost, kind)}" if lost else ""
-            return self._rejected(Judge.TEST_ENGINEER, found.false[0] + why, *remarks_on(lost, kind), *remarks[:_SHOWN])
+            why = f": {uncollected_text(lost, kind)}" if lost else ""
+            return self._rejected(
+                Judge.TEST_ENGINEER, found.false[0] + why, *remarks_on(lost, kind), *remarks[:_LISTED]
+            )
         if found.unmapped and self._settings.unmapped == "block":
             remarks = [Remark(severity=Severity.HIGH, message=text) for text in found.unmapped]
-            return self._rejected(Judge.TEST_ENGINEER, found.unmapped[0], *remarks[:_SHOWN])
+            return self._rejected(Judge.TEST_ENGINEER, found.unmapped[0], *remarks[:_LISTED])
         for text in found.unmapped:
             self._note("criteria", Effect.NOTED, text)
         for text in found.vague:
             self._note("criteria", Effect.WARNED, text)
         if found.unseen:
             text = "the runner names no tests: these are defined, and whether they ran is not known: "
-            self._note("criteria", Effect.NOTED, text + ", ".join(found.unseen[:_SHOWN]))
+            self._note("criteria", Effect.NOTED, text + ", ".join(found.unseen[:_LISTED]))
         return None
 
     async def proof(self) -> tuple[Proof | None, AttemptRejected | None]:
-        """New tests show what is new, and those of before that nothing broke; the first objection that binds speaks."""
+        """Checks that new tests show what is new and old ones that nothing broke; gives the first binding objection."""
         binding = self._binding()
         if not any(binding.values()):
             return None, None
@@ -167,7 +169,7 @@ class _Trying:
         if refactoring:
             ran, old = await of_before()
             return await of_new(ran), old
-        async with together() as both:
+        async with run_group() as both:
             new, before = both.start(of_new(None)), both.start(of_before())
             return await new, (await before)[1]
 
@@ -181,7 +183,7 @@ class _Trying:
         return whole
 
     async def mutation(self) -> AttemptRejected | None:
-        """Tests notice faults in the changed lines."""
+        """Checks that tests detect faults in the changed lines."""
         alone = takes_paths(self._command, runner_of(self._command, self._ctx.repository.root))
         tests = new_tests(self._ctx, self._change, self._ran, alone=True) if alone else ()
         found = await mutation.mutate(self._ctx, self._change, self._command, self._ran, tests)

@@ -1,1 +1,1 @@
-"""Review: gates and reviewers judge the change, alone or in a debate."""
+"""Review: gates and reviewers judge the change, with a debate where it is enabled."""

@@ -1,4 +1,4 @@
-"""Judging by debate: whether a review is debated, the debate itself, and what it means. `[review] mode` decides.
+"""Debates over a review: whether one is held, the debate itself, and its effect on the verdict (`[review] mode`).
 
 `single`: the ordinary judge alone. `debate`: advocate against challenger. `auto`: the judge, then a cheap first look by
 the challenger's model; where both speak of the same verdict and are sure, or nothing speaks for it, there is no debate.
@@ -27,7 +27,7 @@ from swarmgate.domain.events.event import DebateWeighed
 from swarmgate.domain.review.evidence import Review
 from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.spending.budget import Account
-from swarmgate.domain.task.contest import Weighed, expected_tokens, weigh
+from swarmgate.domain.task.debate_rules import Weighed, expected_tokens, weigh
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import advocate, are_two, challenger
@@ -47,7 +47,7 @@ _CHARS = 4
 
 @dataclass(frozen=True)
 class Case:
-    """What is judged: the change of an attempt, or the plan (`task` empty, `attempt` 0).
+    """The case under review: the change of an attempt, or the plan (`task` empty, `attempt` 0).
 
     `judge` is the role whose verdict it is, `mode` that of `[review]`. `sections` are what the judge gets, `triggers`
     what speaks for a debate before anybody has looked. `names` are the ids that its debate may have, the newest first;
@@ -69,7 +69,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of a case. `review` is None where a debate decided nothing, and `problem` says then why not."""
+    """The outcome of a case. `review` is None where a debate decided nothing, and `problem` says why."""
 
     review: Review | None
     events: tuple[DebateWeighed, ...] = ()
@@ -87,9 +87,9 @@ async def judged(ctx: Context, case: Case, ordinary: Callable[[], Awaitable[Revi
     if case.mode == "single" or (case.mode == "auto" and not are_two(ctx.config)):
         return Judged(await ordinary())
     if case.mode == "auto" and ctx.worth is not None and ctx.worth.decision == "defer":
-        told = ctx.worth.told((advocate(ctx.config).model, challenger(ctx.config).model))
-        noted = DebateWeighed(task=case.task, attempt=case.attempt, mode="auto", held=False, why=told, deferred=True)
-        return Judged(await ordinary(), () if ctx.ledger.state.debates.deferral == told else (noted,))
+        message = ctx.worth.description((advocate(ctx.config).model, challenger(ctx.config).model))
+        noted = DebateWeighed(task=case.task, attempt=case.attempt, mode="auto", held=False, why=message, deferred=True)
+        return Judged(await ordinary(), () if ctx.ledger.state.debates.deferral == message else (noted,))
     return await _Contest(ctx, case).judged(ordinary)
 
 
@@ -113,7 +113,7 @@ class _Contest:
             review = await ordinary()
             return await self._debated(why, first=review) if review.approved else Judged(review)
         review = await ordinary()
-        self.ctx.tell("step", f"a first look by {challenger(self.ctx.config).model}: is a debate worth it?")
+        self.ctx.notify("step", f"a first look by {challenger(self.ctx.config).model}: is a debate worth it?")
         look = await first_look(
             self._voices.agent(challenger(self.ctx.config)),
             question=self.case.question,
@@ -131,8 +131,8 @@ class _Contest:
         )
         if weighed.held:
             return await self._debated(weighed, first=review, look=look)
-        looked = look.usage.tokens
-        saved = max(0, self._expected(looked) - looked) if weighed.triggers else 0
+        tokens = look.usage.tokens
+        saved = max(0, self._expected(tokens) - tokens) if weighed.triggers else 0
         event = self._weighed(weighed, first=review, look=look).model_copy(update={"saved": saved})
         return Judged(review, (event,))
 
@@ -148,10 +148,10 @@ class _Contest:
         if begun:
             self._spent.append(begun.standing.usage)
         problem = "" if begun and begun.standing.over else await self._held(debate, begun)
-        kept = self._store.load(debate.id).standing if debate.id in self._store.ids() else None
-        record = RULES.record(kept) if kept else DebateRecord(debate=debate, failed=problem)
+        stored = self._store.load(debate.id).standing if debate.id in self._store.ids() else None
+        record = RULES.record(stored) if stored else DebateRecord(debate=debate, failed=problem)
         review = None if problem else review_of(record)
-        used = kept.usage.tokens if kept else 0
+        used = stored.usage.tokens if stored else 0
         event = self._weighed(weighed, first=first, look=look, record=record, debated=used)
         undecided = problem or "a voice failed, and no other speaks against it: its side was not heard"
         return Judged(review, (event,), "" if review else undecided)
@@ -162,7 +162,7 @@ class _Contest:
         Raises:
             EndpointFailed, BudgetExhausted, Stopped: as `judged`; the debate goes on with the next run.
         """
-        context = CouncilContext(self._voices, self.ctx.records, self._tell, own={})
+        context = CouncilContext(self._voices, self.ctx.records, self._report, own={})
         try:
             DEBATING.check(debate, context, lambda _: "")
             if record is None:
@@ -256,7 +256,7 @@ class _Contest:
                 try:
                     record = self._store.load(debate_id)
                 except (LedgerError, CouncilRefused) as error:
-                    self.ctx.tell("notice", f"{error.message}; that debate counts for nothing")
+                    self.ctx.notify("notice", f"{error.message}; that debate counts for nothing")
                     continue
                 state, failed = record.standing.own, record.standing.status == "failed"
                 if state.debate.about == self._about and not (failed and not state.unreached):
@@ -281,7 +281,7 @@ class _Contest:
     @cached_property
     def _cut(self) -> tuple[str, int]:
         """The material, and how many characters of one section it holds at most."""
-        voices = self.ctx.voices(self.ctx.config.council.tokens, self._accounts)
+        voices = self.ctx.debate_contexts(self.ctx.config.council.tokens, self._accounts)
         agents = [*(voices.agent(seat) for seat in self._seats), voices.parent()]
         smallest = min((agent.limits for agent in agents if agent), key=lambda limits: limits.context_tokens)
         size, room = smallest.section_chars, smallest.context_tokens * _CHARS // 2
@@ -294,15 +294,15 @@ class _Contest:
         """What one voice may use in one round: a large change must not use up what is meant for thinking."""
         return self.ctx.config.council.tokens + _READINGS * (len(self._material) // _CHARS)
 
-    def _expected(self, looked: int) -> int:
-        """What a debate would use; a first look over the same material took `looked` tokens."""
-        once = max(looked, len(self._material) // _CHARS)
+    def _expected(self, tokens: int) -> int:
+        """What a debate would use; a first look over the same material took `tokens` tokens."""
+        once = max(tokens, len(self._material) // _CHARS)
         rounds, counts = self.ctx.config.council.rounds, self.ctx.ledger.state.debates
         return expected_tokens(counts, once=once, seats=len(self._seats), rounds=rounds)
 
     @cached_property
     def _voices(self) -> ContextFactory:
-        return self.ctx.voices(self._tokens, self._accounts)
+        return self.ctx.debate_contexts(self._tokens, self._accounts)
 
     def _accounts(self) -> Iterator[Account]:
         """What `[council]` allows this debate, with what it used in earlier runs and uses now."""
@@ -312,9 +312,9 @@ class _Contest:
         if limits.limited:
             yield Account(Owner("debate"), limits, sum((*self._spent, *now), Usage()))
 
-    def _tell(self, event: CouncilEvent) -> None:
-        if told := progress_line(event):
-            self.ctx.tell(*told)
+    def _report(self, event: CouncilEvent) -> None:
+        if progress := progress_line(event):
+            self.ctx.notify(*progress)
         if isinstance(event, RoundStarted) and event.number > 1 and self.ctx.stop.requested:
             raise Stopped("Stopped between two rounds of a debate, as asked.", hint="Go on with: swarm run")
 

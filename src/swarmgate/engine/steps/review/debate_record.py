@@ -1,4 +1,4 @@
-"""A debate of the loop on record: in its journal, and in the ledger the head of that, so that none can be put there."""
+"""Stores the record of a debate in its journal, and the head of that journal in the ledger."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ class OnRecord:
 
     def _keep(self, record: LoopRecord, newest: Frozen) -> None:
         ledger = self.ctx.ledger
-        kept = DebateKept(
+        event = DebateKept(
             task=self.task, attempt=self.attempt, debate=record.id, part=_part(newest), sha256=record.head
         )
-        ledger.append([kept], expect=ledger.state.seq)
+        ledger.append([event], expect=ledger.state.seq)
 
 
 def _part(newest: Frozen) -> str:

@@ -1,4 +1,4 @@
-"""What a debate says as a review: one verdict, its reasons with what they cite, and what the losing side holds."""
+"""Converts the outcome of a debate into a review: verdict, cited reasons, and the losing side's position."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from swarmgate.council.debate.model import DebateRecord, Outcome, Speech
 from swarmgate.domain.review.evidence import Remark, Review, Verdict
 from swarmgate.domain.review.finding import Severity
 from swarmgate.domain.review.votes import Reason, Vote, in_words
-from swarmgate.domain.task.contest import settled
+from swarmgate.domain.task.debate_rules import settled
 
 
 def review_of(record: DebateRecord) -> Review | None:

@@ -1,4 +1,4 @@
-"""Judging a change: first the gates, which cost nothing, then the reviewer, for sensitive code a second time."""
+"""The gates, review, security_review and review_tests steps: gates first, then the reviewer's verdicts."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from swarmgate.domain.events.event import (
 )
 from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.change import ChangeSet
-from swarmgate.domain.review.evidence import Review, Verdict
-from swarmgate.domain.review.finding import GateReport
-from swarmgate.domain.review.stage import UNDECIDED, Judge
+from swarmgate.domain.review.evidence import Remark, Review, Verdict
+from swarmgate.domain.review.finding import GateReport, GateResult, Severity
+from swarmgate.domain.review.stage import UNDECIDED, Judge, Stage
 from swarmgate.domain.state.state import Attempt, Outcome, State, TaskRecord, current
-from swarmgate.domain.task.contest import change_triggers
+from swarmgate.domain.task.debate_rules import change_triggers
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.attempt import blocking, gates_rejection
-from swarmgate.engine.steps.coding.weakening import weakened_tests
+from swarmgate.engine.steps.coding.weakened_tests import weakened_tests
 from swarmgate.engine.steps.review import debate
+from swarmgate.engine.steps.review.change_for_review import in_order, listed
 from swarmgate.engine.steps.review.debate import Case
-from swarmgate.engine.steps.review.installed import changed_packages
-from swarmgate.engine.steps.review.shown_change import in_order, listed
+from swarmgate.engine.steps.review.installed_packages import changed_packages
+from swarmgate.errors import ToolKilled
 from swarmgate.gates.formats.text import lines
 from swarmgate.gates.sensitivity.reasons import sensitive
 from swarmgate.gates.source import loading
@@ -41,10 +41,12 @@ _QUESTION = (
     "Does this change do what its task asks for, and nothing that is wrong? APPROVE: it can be committed as it is. "
     "REJECT: a criterion is not met, or there is a bug, a security hole, or a test that proves nothing."
 )
+_FEEDBACK = 20
+"""As many findings go back to the coder; more would only fill its window."""
 
 
 async def gates(state: State, ctx: Context) -> list[Event]:
-    """The pipeline over the coder's tree; the tree after automatic fixes is the one that goes on."""
+    """Runs the gate pipeline over the coder's tree; the tree after automatic fixes goes on."""
     task, record, attempt = current(state)
     ctx.settle_tree(attempt)
     if against_judges := changed_packages(ctx, task.id, record, attempt):
@@ -67,7 +69,7 @@ async def gates(state: State, ctx: Context) -> list[Event]:
 
 
 async def review(state: State, ctx: Context) -> list[Event]:
-    """The reviewer sees the diff, the brief and the gate results, and never what the coder claims; so do debaters.
+    """Asks the reviewer, who sees the diff, the task and the gate results, never the coder's claims; so do debaters.
 
     A reviewer that a breaker stops, or a debate that decides nothing, ends the attempt, and the task waits for the
     user: that is the models' fault, and no further attempt of the coder's is spent on it.
@@ -112,14 +114,14 @@ def _case(ctx: Context, record: TaskRecord, attempt: Attempt, work: Submission) 
 
 
 def _undecided(task_id: str, number: int, problem: str) -> AttemptRejected:
-    """The end of an attempt whose debate decided nothing: no fault of the coder's, so the user is asked."""
+    """The rejection of an attempt whose debate was undecided; the user decides."""
     return AttemptRejected(
         task=task_id, attempt=number, stage=UNDECIDED, reason=f"the debate decided nothing: {problem}"
     )
 
 
 async def security_review(state: State, ctx: Context) -> list[Event]:
-    """The reviewer again, with a prompt of its own, for the security of a change that touches sensitive code."""
+    """Asks the reviewer, with a prompt of its own, about the security of a change to sensitive code."""
     task, record, attempt = current(state)
     if passed := overruled(record, attempt, Judge.SECURITY_REVIEWER):
         given = next((each.security_review for each in reversed(record.attempts) if each.security_review), None)
@@ -140,17 +142,17 @@ async def security_review(state: State, ctx: Context) -> list[Event]:
 
 
 async def review_tests(state: State, ctx: Context) -> list[Event]:
-    """The reviewer once more, for what the test engineer wrote since its review. Its rejection ends the attempt."""
+    """Asks the reviewer about files that the test engineer wrote since its review. A rejection ends the attempt."""
     task, _, attempt = current(state)
     work = submission(ctx, task, attempt)
     verdict = await reviewer.review_tests(ctx.agent("reviewer"), work, written=attempt.tests)
-    kept = verdict.model_dump_json(indent=1).encode()
+    content = verdict.model_dump_json(indent=1).encode()
     event = TestsReviewed(
         task=task.id,
         attempt=attempt.number,
         review=verdict,
         passed=verdict.approved,
-        evidence=ctx.evidence.write(task.id, attempt.number, TESTS_REVIEW, kept),
+        evidence=ctx.evidence.write(task.id, attempt.number, TESTS_REVIEW, content),
     )
     return [event] if verdict.approved else [event, rejection(task.id, attempt.number, Judge.REVIEWER, verdict)]
 
@@ -169,7 +171,7 @@ async def _sensitive(ctx: Context, change: ChangeSet) -> tuple[str, ...]:
 
 
 def submission(ctx: Context, task: Task, attempt: Attempt) -> Submission:
-    """What the reviewer is handed: measured facts. What the coder said of its work is not among them."""
+    """The reviewer's input: measured facts, without the coder's claims."""
     change = ctx.change(attempt)
     report = GateReport.model_validate_json(ctx.evidence.place(task.id, attempt.number, GATES).read_bytes())
     files = in_order(ctx, change)
@@ -205,7 +207,7 @@ def _given(ctx: Context, task_id: str, number: int, verdict: Review, *, passed: 
 
 
 def _overruled_verdict(record: TaskRecord) -> Review:
-    """The verdict that the user overruled; nobody is asked, and paid, for it again."""
+    """The verdict that the user overruled; no model is asked for it again."""
     given = next((attempt.review for attempt in reversed(record.attempts) if attempt.review), None)
     return given or Review(verdict=Verdict.REJECTED, summary="overruled by the user")
 
@@ -218,3 +220,50 @@ def rejection(task_id: str, number: int, judge: Judge, verdict: Review) -> Attem
     findings = verdict.findings or tuple(finding for finding in verdict.dropped if not finding.quote.strip())
     reason = verdict.summary or next((finding.message for finding in findings), "no finding of the verdict stands")
     return AttemptRejected(task=task_id, attempt=number, stage=judge, reason=reason, feedback=findings)
+
+
+def blocking(report: GateReport, record: TaskRecord, attempt: Attempt) -> tuple[GateResult, ...]:
+    """The results that reject the attempt: those that block and were not overruled.
+
+    Raises:
+        ToolKilled: somebody ended a gate's tool, twice, which is no fault of the change's: the step is done again.
+    """
+    against = tuple(result for result in report.blocking if not overruled(record, attempt, result.gate))
+    for result in against:
+        if result.killed:
+            raise ToolKilled(
+                f"Gate {result.gate}: {result.reason}",
+                hint="Is the machine short of memory? See what its log says, then: swarm run",
+            )
+    return against
+
+
+def gates_rejection(
+    report: GateReport, against: tuple[GateResult, ...], task: Task, attempt: Attempt
+) -> AttemptRejected:
+    """The rejection that a failed pipeline means, with its findings as feedback."""
+    names = tuple(result.gate for result in against) or ("pipeline",)
+    found = [
+        Remark(
+            severity=finding.severity,
+            message=f"[{finding.rule}] {finding.message}",
+            file=finding.path,
+            line=finding.line or None,
+            suggestion=finding.suggestion,
+        )
+        for result in against
+        for finding in result.new_findings
+    ]
+    remarks = [
+        Remark(severity=Severity.HIGH, message=f"[{result.gate}] {result.reason}")
+        for result in against
+        if result.reason
+    ]
+    return AttemptRejected(
+        task=task.id,
+        attempt=attempt.number,
+        stage=Stage.of(Judge.GATES, *names),
+        reason=report.model_copy(update={"results": against or report.results}).reason,
+        feedback=(*found[:_FEEDBACK], *remarks),
+        findings=len(found),
+    )

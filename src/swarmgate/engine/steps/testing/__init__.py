@@ -1,1 +1,1 @@
-"""Testing: the test engineer's tests and attacks, and the runs that count."""
+"""Testing: the test engineer's tests, adversarial tests, and the measured test runs."""

@@ -1,4 +1,4 @@
-"""Adversarial tests: the test engineer attacks the change, and what the runs show is what counts.
+"""The adversarial_test step: the test engineer attacks the change; the runs of its attacks decide.
 
 A test that passes is kept. One that fails rejects the attempt, after the reviewer confirmed what it expects; else it is
 taken out, and so is one whose run cannot be counted.
@@ -20,11 +20,11 @@ from swarmgate.domain.review.finding import Severity
 from swarmgate.domain.review.stage import Judge
 from swarmgate.domain.state.state import Attempt, State, current
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.proof.runs import TEST_FILE
+from swarmgate.engine.steps.agent_turn import after_turn
+from swarmgate.engine.steps.proof.proof_runs import TEST_FILE
+from swarmgate.engine.steps.review.change_for_review import listed_patch
 from swarmgate.engine.steps.review.review import submission
-from swarmgate.engine.steps.review.shown_change import listed_patch
 from swarmgate.engine.steps.testing.suite import run_suite
-from swarmgate.engine.steps.turn.authority import after_turn
 from swarmgate.gates.source.behaviour import is_code
 from swarmgate.ledger.evidence.evidence import ADVERSARIAL
 from swarmgate.workspace.test_runs.runner_files import steers
@@ -40,7 +40,7 @@ _OUTPUT_TAIL = 2_000
 
 
 class Outcome(StrEnum):
-    """What became of an adversarial test."""
+    """The outcome of an adversarial test."""
 
     HELD = "held"
     """It passes: it is kept."""
@@ -143,23 +143,23 @@ async def _attacked(ctx: Context, task: Task, attempt: Attempt, tree: str, files
     failing = [each for each in attacks if each.outcome is Outcome.BROKE]
     if not failing:
         return Record(attacks=attacks)
-    said = await reviewer.confirm(
+    review = await reviewer.confirm(
         ctx.agent("reviewer"),
         submission(ctx, task, attempt),
         tests="\n\n".join(_text(ctx, tree, path) for each in failing for path in each.files),
         output="\n\n".join(f"$ {each.run.command}\n{_tail(each.run)}" for each in failing),
     )
     after_turn(ctx, "reviewer", "review", before=tree, base=attempt.base)
-    return Record(attacks=judged(attacks, said), confirmation=said)
+    return Record(attacks=judged(attacks, review), confirmation=review)
 
 
-def judged(attacks: Sequence[Attack], said: Review) -> tuple[Attack, ...]:
+def judged(attacks: Sequence[Attack], review: Review) -> tuple[Attack, ...]:
     """The attacks after the reviewer's word: a REJECTED takes out the tests that it names, or all that failed."""
-    if said.approved:
+    if review.approved:
         return tuple(attacks)
     failing = {path for each in attacks if each.outcome is Outcome.BROKE for path in each.files}
-    wrong = {finding.file.removeprefix("./") for finding in said.findings} & failing or failing
-    why = f"what it expects is not right: {said.summary or 'the reviewer gave no reason'}"
+    wrong = {finding.file.removeprefix("./") for finding in review.findings} & failing or failing
+    why = f"what it expects is not right: {review.summary or 'the reviewer gave no reason'}"
     return tuple(
         each.model_copy(update={"outcome": Outcome.UNCONFIRMED, "why": " ".join(why.split())})
         if each.outcome is Outcome.BROKE and wrong & set(each.files)
@@ -189,7 +189,7 @@ async def _run_each(ctx: Context, before: str, tree: str, files: Sequence[str]) 
 
 
 def outcome(run: TestRun, kind: str, timeout_s: float) -> Outcome:
-    """What a run of new tests shows, before anybody is asked. One that does not end shows that something hangs.
+    """Reads the outcome from a run of new tests. A run that does not end shows that something hangs.
 
     Args:
         run: the run.
@@ -242,7 +242,7 @@ def _note(ctx: Context, number: int, verdict: Review, record: Record, *, broke: 
 
 
 def _guard(detail: str, number: int, effect: Effect = Effect.NOTED) -> GuardNote:
-    said = " ".join(detail.split())
+    text = " ".join(detail.split())
     return GuardNote(
-        rule=RULE, effect=effect, detail=said, role="test_engineer", step="adversarial_test", attempt=number
+        rule=RULE, effect=effect, detail=text, role="test_engineer", step="adversarial_test", attempt=number
     )

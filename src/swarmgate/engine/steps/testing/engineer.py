@@ -1,4 +1,4 @@
-"""Tests: the test engineer writes them, and swarmgate runs them itself, over the tree that will be committed."""
+"""The test and run_tests steps: the test engineer writes tests, and swarmgate runs them over the final tree."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from swarmgate.domain.transitions.review import only_known_red
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
 from swarmgate.engine.ignored_files import matters
-from swarmgate.engine.steps.attempt import blocking, gates_rejection
-from swarmgate.engine.steps.proof.parallel import at_once, together
+from swarmgate.engine.steps.agent_turn import after_turn
+from swarmgate.engine.steps.proof.concurrent_runs import concurrency, run_group
 from swarmgate.engine.steps.proof.proof import Trial, try_tests
-from swarmgate.engine.steps.proof.runs import TEST_FILE
-from swarmgate.engine.steps.proof.uncollected import remarks, told, uncollected_tests
-from swarmgate.engine.steps.review.installed import changed_packages
-from swarmgate.engine.steps.review.review import rejection
-from swarmgate.engine.steps.review.shown_change import listed_patch
+from swarmgate.engine.steps.proof.proof_runs import TEST_FILE
+from swarmgate.engine.steps.proof.uncollected_tests import remarks, uncollected_tests, uncollected_text
+from swarmgate.engine.steps.review.change_for_review import listed_patch
+from swarmgate.engine.steps.review.installed_packages import changed_packages
+from swarmgate.engine.steps.review.review import blocking, gates_rejection, rejection
+from swarmgate.engine.steps.testing.disabled_tests import switched_off
 from swarmgate.engine.steps.testing.suite import run_suite
-from swarmgate.engine.steps.testing.switched_off import switched_off
-from swarmgate.engine.steps.turn.authority import after_turn
 from swarmgate.errors import ConfigError
 from swarmgate.gates import sbom
 from swarmgate.ledger.evidence.evidence import FINAL_GATES, SBOM, TESTS
@@ -37,7 +36,7 @@ _NAMED = 10
 
 
 async def test(state: State, ctx: Context) -> list[Event]:
-    """The test engineer's turn. What it changed outside the test paths, or deleted, is taken back."""
+    """Runs the test engineer's turn. What it changed outside the test paths, or deleted, is reverted."""
     task, record, attempt = current(state)
     if overruled(record, attempt, Judge.TEST_ENGINEER):
         given = next((old.tests_review for old in reversed(record.attempts) if old.tests_review), None)
@@ -71,7 +70,7 @@ async def test(state: State, ctx: Context) -> list[Event]:
 
 
 async def run_tests(state: State, ctx: Context) -> list[Event]:
-    """Gates and tests over the final tree: what passes here is what is committed, byte for byte."""
+    """Runs gates and tests over the final tree: what passes here is what is committed, byte for byte."""
     task, record, attempt = current(state)
     ctx.settle_tree(attempt)
     if against_judges := changed_packages(ctx, task.id, record, attempt):
@@ -120,13 +119,13 @@ def _touches_components(report: GateReport) -> bool:
 
 
 def _known_red(ran: TestRun, number: int) -> GuardNote:
-    told = f"they failed before the task as well, by an override of the user: {', '.join(ran.failures[:_NAMED])}"
-    return GuardNote(rule="known-red", effect=Effect.WARNED, detail=told, step="run_tests", attempt=number)
+    message = f"they failed before the task as well, by an override of the user: {', '.join(ran.failures[:_NAMED])}"
+    return GuardNote(rule="known-red", effect=Effect.WARNED, detail=message, step="run_tests", attempt=number)
 
 
 def _no_canary(why: str, number: int) -> GuardNote:
-    told = f"not possible here: {why}; nothing but its own word shows that the test runner tells the truth"
-    return GuardNote(rule="canary", effect=Effect.NOTED, detail=told, step="run_tests", attempt=number)
+    message = f"not possible here: {why}; nothing but its own word shows that the test runner tells the truth"
+    return GuardNote(rule="canary", effect=Effect.NOTED, detail=message, step="run_tests", attempt=number)
 
 
 def _stops(_run: TestRun) -> bool:
@@ -154,9 +153,9 @@ async def measure(
     selected = tuple(path for path in new_tests if TEST_FILE.search(path))
     if not selected:
         return await run_suite(ctx, command, tree)
-    async with together() as runs:
+    async with run_group() as runs:
         new = runs.start(run_suite(ctx, command, tree, selected))
-        whole = runs.start(run_suite(ctx, command, tree)) if at_once(ctx) > 1 else None
+        whole = runs.start(run_suite(ctx, command, tree)) if concurrency(ctx) > 1 else None
         ran = await new
         if not ran.green and not goes_on(ran):
             return ran
@@ -167,7 +166,7 @@ def _failed(ctx: Context, task_id: str, attempt: Attempt, tree: str, ran: TestRu
     output = Remark(severity=Severity.HIGH, message=ran.output[-_OUTPUT_TAIL:] or ran.reason)
     lost = uncollected_tests(ctx, ctx.change(attempt, tree), ran)
     kind = runner_of(ctx.test_command(), ctx.repository.root)
-    reason = f"{told(lost, kind)}; {ran.reason}" if lost and not ran.ran else ran.reason
+    reason = f"{uncollected_text(lost, kind)}; {ran.reason}" if lost and not ran.ran else ran.reason
     feedback = (*remarks(lost, kind), output, *_missing(ctx))
     return AttemptRejected(task=task_id, attempt=attempt.number, stage=Judge.TESTS, reason=reason, feedback=feedback)
 
@@ -177,6 +176,6 @@ def _missing(ctx: Context) -> tuple[Remark, ...]:
     made = tuple(path for path in ctx.ignored.touched().made if matters(path))
     if not made:
         return ()
-    told = f"git ignores {', '.join(made[:_NAMED])}: who clones the project does not have it, nor did the tests"
+    message = f"git ignores {', '.join(made[:_NAMED])}: who clones the project does not have it, nor did the tests"
     how = "Write what the tests need to a path that git does not ignore, or have the test command make it."
-    return (Remark(severity=Severity.HIGH, message=told, suggestion=how, file=made[0]),)
+    return (Remark(severity=Severity.HIGH, message=message, suggestion=how, file=made[0]),)

@@ -1,4 +1,4 @@
-"""Runs the project's tests over a tree, in a clean checkout of it: what decides is what everybody gets who clones."""
+"""Runs the project's test suite over a tree, in a clean checkout of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from swarmgate.engine.context import Context
 from swarmgate.errors import MissingRequirement
 from swarmgate.workspace.test_runs.suite import run_tests
 
-_SHOWN = 5
+_LISTED = 5
 _NOT_FOUND = 127
 """The shell's exit code for a program that is not there (POSIX, Shell Command Language 2.8.2)."""
 
@@ -40,6 +40,6 @@ async def run_suite(ctx: Context, command: str, tree: str, paths: Sequence[str] 
             hint="Install what it needs, or set [tests] command in .swarm/config.toml, then: swarm run",
         )
     if rewritten and not ran.problem and set(ran.failures) <= set(ctx.ledger.state.known_red):
-        problem = f"the tests rewrote files of the project: {', '.join(rewritten[:_SHOWN])}"
+        problem = f"the tests rewrote files of the project: {', '.join(rewritten[:_LISTED])}"
         return ran.model_copy(update={"problem": problem})
     return ran

@@ -1,1 +1,0 @@
-"""Around every turn of an agent: what it wrote beyond its right, what it left, and what ends it."""
