@@ -460,7 +460,7 @@ class Swarm:
 
     def _told(self, ledger: Ledger, events: Sequence[Event]) -> None:
         """Records what was found before the work begins, and says so."""
-        from swarmgate.ledger.describe import describe
+        from swarmgate.ledger.views.describe import describe
 
         ledger.append(events, expect=ledger.state.seq)
         for event in events:

@@ -15,9 +15,9 @@ from swarmgate.domain.events.event import EVENTS, Entry
 from swarmgate.domain.progress import Progress
 from swarmgate.errors import UsageError
 from swarmgate.ledger import newest
-from swarmgate.ledger.describe import counted, describe
 from swarmgate.ledger.files.automation_log import AutomationLog
 from swarmgate.ledger.tail import Tail, happening
+from swarmgate.ledger.views.describe import counted, describe
 from swarmgate.project import Project
 
 LOOK_S = 0.2

@@ -107,6 +107,6 @@ def _used(report: StatusReport) -> str:
 
 
 def _expected(estimate: PhaseEstimated) -> str:
-    from swarmgate.ledger.describe import describe
+    from swarmgate.ledger.views.describe import describe
 
     return describe(estimate)

@@ -15,7 +15,7 @@ from swarmgate.domain.state.state import State
 from swarmgate.engine.loop import describe_step
 from swarmgate.engine.reports.outcome import EXIT_CODES
 from swarmgate.engine.steps import STEPS
-from swarmgate.ledger.describe import _WORDS, describe, first_line
+from swarmgate.ledger.views.describe import _WORDS, describe, first_line
 
 pytestmark = pytest.mark.suite("unittest")
 
