@@ -24,7 +24,7 @@ from tests.automation.drift.labelled import Pair, alarmed, pairs, told
 from swarmgate.automation.drift.comparison import Later
 from swarmgate.automation.drift.detection import Material, detect
 from swarmgate.automation.drift.report import Decision, Place, TextKind
-from swarmgate.automation.drift.words import content, tokens
+from swarmgate.automation.drift.tokens import content, tokens
 from swarmgate.domain.state.state import State
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,4 +1,4 @@
-"""Pages as HTML that need nothing else: no script, nothing loaded, and whatever anybody said is text.
+"""Renders HTML pages from templates: self-contained, without scripts, with all text escaped.
 
 A page is a jinja2 template in the folder `templates/` beside the code that fills it, and extends `page.html` of the
 folder beside this file.

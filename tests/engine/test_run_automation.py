@@ -11,7 +11,7 @@ import pytest
 from tests.confined import SANDBOX
 from tests.project import Project, plain, plan, rule, until
 
-from swarmgate.automation.watch.beside_run import let_hooks_end
+from swarmgate.automation.watch.run_workers import let_hooks_end
 from swarmgate.automation.watch.watcher import Watcher
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.events.automation import PreflightRan

@@ -1,4 +1,4 @@
-"""What of automation is on, and who said so; switching it in `.swarm/config.toml`."""
+"""Reports which capabilities of automation are on and by which setting, and switches them in `.swarm/config.toml`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 from swarmgate.automation.hooks.report import problems
-from swarmgate.automation.setting_places import Places, written
+from swarmgate.automation.setting_locations import Places, written
 from swarmgate.config import CAPABILITIES, PROJECT_FILE, Config, load, nearest
 from swarmgate.config.automation import Mode
 from swarmgate.domain.base import Frozen

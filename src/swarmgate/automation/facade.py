@@ -1,4 +1,4 @@
-"""The facade of automation, reached as `Swarm(...).automation`: what happens beside the loop, and the same by hand.
+"""The facade `Automation`: runs every capability by hand, and starts the watcher; reached as `Swarm(...).automation`.
 
 from swarmgate.engine import Swarm
 
@@ -69,7 +69,7 @@ class Automation:
 
     def beside_run(self, tell: Callable[[str, str], None]) -> AbstractContextManager[Watcher | None]:
         """The workers that are on, beside a run, while the block lasts; they tell through `tell` (kind, text)."""
-        from swarmgate.automation.watch.beside_run import workers_beside
+        from swarmgate.automation.watch.run_workers import workers_beside
 
         return workers_beside(self._project, self._ports, tell)
 

@@ -1,4 +1,4 @@
-"""Whether the test command is there, and has tests to run: asked before tokens are spent, and by the doctor.
+"""Checks whether the test command exists and collects tests, before tokens are spent.
 
 Red tests keep nobody from work: mending them may be the task. A command that cannot be started does, and so does one
 that finds nothing where tests are: then no change can be proven, whatever is spent on it.

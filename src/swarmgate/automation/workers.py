@@ -1,4 +1,4 @@
-"""The workers that are on by the settings, each made by the capability that it belongs to."""
+"""Makes the workers that the settings switch on, each from its capability."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables `[automation]`, `[hooks]` and `[evidence]`: what happens beside the loop without anyone asking."""
+"""The settings tables `[automation]`, `[hooks]` and `[evidence]`."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""What the command line of an agent program says, split as a shell would. Pure: no file is looked at."""
+"""Splits the command line of an agent program as a shell would, and reads the program, its model and flags from it."""
 
 from __future__ import annotations
 

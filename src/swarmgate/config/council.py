@@ -1,4 +1,4 @@
-"""The table `[council]`: bounds of debates, dispatches, swarm chats, discussions, decisions and critiques."""
+"""The settings table `[council]`: limits of every council pattern."""
 
 from typing import Literal
 

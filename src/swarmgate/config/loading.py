@@ -1,4 +1,4 @@
-"""Where settings come from, and their merging into one `Config`."""
+"""Loads settings from files, environment and flags, and merges them into one `Config`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from swarmgate.config import toml_text
-from swarmgate.config.refusals import Source, check_providers, refusal, unknown
 from swarmgate.config.sections import PREFIX, RESERVED, Config
+from swarmgate.config.setting_errors import Source, check_providers, refusal, unknown
 from swarmgate.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""TOML that anybody may have written, parsed in bounded time and memory.
+"""Parses untrusted TOML in bounded time and memory.
 
 tomllib takes quadratic time, and a thousand bytes a byte, for the length of a dotted key: 1.5 GB for 40 KB of `a.a.a.`.
 A thread that parses cannot be stopped, so what no tool would read is refused before it begins.

@@ -417,7 +417,7 @@ class Swarm:
         self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False, waits: bool = False
     ) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
-        from swarmgate.automation.watch.beside_run import let_hooks_end
+        from swarmgate.automation.watch.run_workers import let_hooks_end
         from swarmgate.engine.build import build
         from swarmgate.engine.loop import run_loop
         from swarmgate.engine.requirements import (

@@ -17,9 +17,9 @@ from pydantic import BaseModel
 from swarmgate import assets
 from swarmgate.automation.doctor import contradictions, hook_commands, keys, redaction
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Places, Written
+from swarmgate.automation.setting_locations import Places, Written
 from swarmgate.config import Config, load
-from swarmgate.config.refusals import Source
+from swarmgate.config.setting_errors import Source
 from swarmgate.ledger.settings.file import changed
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from swarmgate.automation.doctor import contradictions, guardrails, shared_models
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Places, Written
+from swarmgate.automation.setting_locations import Places, Written
 from swarmgate.config import load
 from swarmgate.gates.definition import load as load_gates
 

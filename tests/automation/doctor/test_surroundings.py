@@ -13,7 +13,7 @@ from tests.project import Project
 
 from swarmgate import assets
 from swarmgate.automation.doctor import endpoints, gate_tools, hook_commands, records, swarm_folder
-from swarmgate.automation.setting_places import Places, Written
+from swarmgate.automation.setting_locations import Places, Written
 from swarmgate.config import Config, load
 from swarmgate.gates.definition import load as load_gates
 from swarmgate.ledger.files.folder import SwarmFolder

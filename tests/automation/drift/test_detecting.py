@@ -4,10 +4,10 @@ import time
 
 import pytest
 
+from swarmgate.automation.drift.compared_texts import follows
 from swarmgate.automation.drift.comparison import Later
 from swarmgate.automation.drift.detection import MOST, Material, detect
 from swarmgate.automation.drift.report import MOST_SIGNALS, Decision, Place, TextKind
-from swarmgate.automation.drift.texts import follows
 from swarmgate.domain.state.state import State
 
 

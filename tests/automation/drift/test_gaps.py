@@ -8,7 +8,7 @@ from swarmgate.automation.drift.comparison import Later
 from swarmgate.automation.drift.detection import Material, detect
 from swarmgate.automation.drift.gaps import requirements, uncovered
 from swarmgate.automation.drift.report import Decision, DriftReport, Place, SignalKind, TextKind
-from swarmgate.automation.drift.words import content, tokens
+from swarmgate.automation.drift.tokens import content, tokens
 from swarmgate.domain.events.event import AttemptKind
 from swarmgate.domain.plan.plan import Phase, Plan, Task
 from swarmgate.domain.state.state import Attempt, State, TaskRecord

@@ -16,7 +16,7 @@ import pytest
 from tests.confined import SANDBOX, runner
 from tests.domain.story import PLAN
 
-from swarmgate.automation.bus.guarded import Guarded
+from swarmgate.automation.bus.guarded_worker import Guarded
 from swarmgate.automation.bus.worker import Seen
 from swarmgate.automation.hooks.events import HOOKABLE, is_own, meant, sample, subject_of, variables_of
 from swarmgate.automation.hooks.worker import OUTPUT_CHARS, Hooks, unknown_hooks, why_not

@@ -1,4 +1,4 @@
-"""The event bus: carries what happens from the files of `.swarm/` to subscribers, none of which holds up another.
+"""The event bus: reads new events from the files of `.swarm/` and queues them for every subscriber.
 
 What a worker tells goes into the same files, and so comes to all others as well.
 """
@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from swarmgate.automation.bus.guarded import Guarded
+from swarmgate.automation.bus.guarded_worker import Guarded
 from swarmgate.automation.bus.subscription import Subscriber, Subscription, Wait
 from swarmgate.automation.bus.worker import Seen, Worker
 from swarmgate.domain.events.automation import WorkerFailed

@@ -1,4 +1,4 @@
-"""One subscriber of the bus with its queue and its thread.
+"""The queue and the thread of one subscriber of the bus, with retries and dead letters.
 
 A subscriber that raises gets the event again after 1, 2 and 4 seconds, in its order: later events wait. After that the
 event is a dead letter, and so is one that finds `QUEUE` others waiting.
@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from swarmgate.automation.bus.call import error_text
+from swarmgate.automation.bus.threaded_call import error_text
 from swarmgate.automation.bus.worker import Seen
 from swarmgate.errors import SwarmError
 from swarmgate.ledger.files.automation_log import STOPPED, DeadLetters

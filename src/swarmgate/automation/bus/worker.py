@@ -1,4 +1,4 @@
-"""What a worker is: one capability that is started by events, and works beside the loop.
+"""The `Worker` protocol: a capability that events start in the background.
 
 A worker decides purely whether an event concerns it (`subject`), and works in a thread of its own (`work`), where it
 may take its time and may fail: its circuit breaker, the loop protection and the bus stand between it and all else.

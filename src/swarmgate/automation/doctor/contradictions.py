@@ -1,11 +1,11 @@
-"""Settings that speak against each other: one of them cannot have been meant, or does nothing."""
+"""The doctor's check for settings that contradict each other or have no effect."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Places
+from swarmgate.automation.setting_locations import Places
 from swarmgate.config import Config, Provider, Role, is_program, nearest
 
 NAME = "contradictions"

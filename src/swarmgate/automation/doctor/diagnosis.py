@@ -1,4 +1,4 @@
-"""All checks together, what mending would change, and the mending itself: settings and `.gitignore`, nothing else."""
+"""Runs all checks of the doctor, previews the repairs of settings and `.gitignore`, and makes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import chain, islice
 
 from swarmgate import config as settings
 from swarmgate.automation.doctor import (
-    basics,
+    basic_checks,
     contradictions,
     endpoints,
     gate_tools,
@@ -23,7 +23,7 @@ from swarmgate.automation.doctor import (
     variables,
 )
 from swarmgate.automation.doctor.problem import Problem, check_of
-from swarmgate.automation.setting_places import Places, Written, written
+from swarmgate.automation.setting_locations import Places, Written, written
 from swarmgate.config import PROJECT_FILE, Config, toml_text
 from swarmgate.config.loading import read_sources
 from swarmgate.errors import ConfigError, SwarmError
@@ -111,8 +111,8 @@ Further = Callable[[Config], Iterable[Check]]
 """Checks that need what this room may not import."""
 
 _NEED_SETTINGS = (
-    *basics.NEED_SETTINGS, contradictions.NAME, guardrails.NAME, shared_models.NAME, variables.NAME, endpoints.NAME,
-    gate_tools.NAME, hook_commands.NAME,
+    *basic_checks.NEED_SETTINGS, contradictions.NAME, guardrails.NAME, shared_models.NAME, variables.NAME,
+    endpoints.NAME, gate_tools.NAME, hook_commands.NAME,
 )  # fmt: skip
 """Checks that are always made where the settings can be read, and never where they cannot."""
 
@@ -125,13 +125,13 @@ def diagnose(
     environ: Mapping[str, str],
     roles: tuple[str, ...],
     further: Further,
-    suite: basics.Suite | None = None,
+    suite: basic_checks.Suite | None = None,
 ) -> Diagnosis:
-    """Looks at everything; changes nothing. `suite` asks the test command what it would run (`basics.examine`)."""
+    """Runs every check; changes nothing. `suite` asks the test command what it would run (see `basic_checks`)."""
     places = written(folder, environ)
     in_files, drafts = _mended(folder, tuple(each for file in places.files for each in _in_file(file)))
     in_files = (*in_files, *_across(folder, places))
-    checks = [_settings(each, in_files) for each in basics.examine(folder, environ, roles, suite)]
+    checks = [_settings(each, in_files) for each in basic_checks.examine(folder, environ, roles, suite)]
     groups: list[_Group] = []
     skipped = {}
     try:

@@ -1,4 +1,4 @@
-"""Endpoints of models: does anything answer, and is what is sent there safe on its way? Connects, and sends nothing.
+"""The doctor's check of model endpoints: whether they accept connections, and whether the transport is safe.
 
 What they answer when they are asked for their lists of models is the engine's to ask: this room knows no models.
 """
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Places
+from swarmgate.automation.setting_locations import Places
 from swarmgate.config import Config
 
 NAME = "endpoints"

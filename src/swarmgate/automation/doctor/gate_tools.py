@@ -1,4 +1,4 @@
-"""The tools that the gates cannot do without: there, and new enough. Programs are asked for their version."""
+"""The doctor's check that the tools of required gates are installed and new enough."""
 
 from __future__ import annotations
 

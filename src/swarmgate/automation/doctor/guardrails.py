@@ -1,11 +1,11 @@
-"""Guardrails that are switched off: allowed, and told each time, with what it costs."""
+"""The doctor's check that lists guardrails which are switched off, with what each omission costs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Places
+from swarmgate.automation.setting_locations import Places
 from swarmgate.config import Bounds, Config
 from swarmgate.gates.definition import GateDefinition
 

@@ -1,4 +1,4 @@
-"""`[hooks]`: the events that they wait for exist, and the commands that they start."""
+"""The doctor's check of `[hooks]`: every event exists, and every command can be started."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from swarmgate.automation.doctor.problem import Problem
 from swarmgate.automation.hooks.worker import unknown_hooks, why_not
-from swarmgate.automation.setting_places import Places
+from swarmgate.automation.setting_locations import Places
 from swarmgate.config import Config
 from swarmgate.workspace.programs import trusted
 

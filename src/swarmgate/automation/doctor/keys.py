@@ -1,4 +1,4 @@
-"""Keys and values of a settings file: all that are unknown, deprecated or of the wrong type, and keys in the open."""
+"""The doctor's check of a settings file for unknown, deprecated and wrongly typed keys, and for plain-text secrets."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Written
+from swarmgate.automation.setting_locations import Written
 from swarmgate.config import Config
 from swarmgate.config.base import KEY_SHAPES
 from swarmgate.config.loading import merged
-from swarmgate.config.refusals import KEY_HINT, KEY_IN_FILE, Source, check_providers, known_keys, refusal
+from swarmgate.config.setting_errors import KEY_HINT, KEY_IN_FILE, Source, check_providers, known_keys, refusal
 from swarmgate.errors import ConfigError
 from swarmgate.ledger.settings.file import Edit, Put, Remove, Rename
 from swarmgate.ledger.settings.text import applied

@@ -1,4 +1,4 @@
-"""The ledger and its projections: what was edited by hand and waits, what is out of date, what was cut short."""
+"""The doctor's check of the ledger and its projections: pending hand edits, outdated files, truncated records."""
 
 from __future__ import annotations
 

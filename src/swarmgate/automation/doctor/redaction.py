@@ -1,4 +1,4 @@
-"""What the doctor shows of settings: nothing that could be a secret."""
+"""Redacts settings for the doctor's output, so that no secret is printed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from swarmgate.config import Config
 from swarmgate.config.base import KEY_SHAPES
-from swarmgate.config.refusals import SECRET_WORDS
+from swarmgate.config.setting_errors import SECRET_WORDS
 
 HIDDEN = "<hidden>"
 _SHAPE = re.compile(rf"(?<![A-Za-z0-9_])(?:{KEY_SHAPES.pattern})")

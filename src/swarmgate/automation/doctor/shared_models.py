@@ -1,9 +1,9 @@
-"""Roles that share a model: who wrote it does not see its own mistakes."""
+"""The doctor's check for roles that share a model, such as an author and its reviewer."""
 
 from __future__ import annotations
 
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Places
+from swarmgate.automation.setting_locations import Places
 from swarmgate.config import Config
 
 NAME = "shared models"

@@ -1,4 +1,4 @@
-"""`.swarm/` itself: what is committed and what is not, who may write, locks of dead processes, and the template."""
+"""The doctor's check of `.swarm/`: committed files, permissions, locks of dead processes, the template's version."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Variables that the settings name: is each of them set? No value is looked at beyond that, and none is shown."""
+"""The doctor's check that the environment variables which the settings name are set; no value is printed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Places
+from swarmgate.automation.setting_locations import Places
 from swarmgate.config import Config, is_program
 
 NAME = "variables"

@@ -1,12 +1,12 @@
-"""The config doctor composed: by hand (`swarm doctor`), and as the worker that looks when work begins."""
+"""The doctor run by hand (`swarm doctor`), and the worker that runs it when work begins."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from swarmgate.automation.bus.triggers import start_up
+from swarmgate.automation.bus.trigger_events import start_up
 from swarmgate.automation.bus.worker import Seen
-from swarmgate.automation.doctor import diagnosis, suite
+from swarmgate.automation.doctor import diagnosis, suite_check
 from swarmgate.automation.doctor.diagnosis import Diagnosis
 from swarmgate.automation.ports import Ports
 from swarmgate.config import ROLES, Config, load
@@ -52,7 +52,7 @@ def diagnose(
     def once(folder: SwarmFolder, config: Config) -> Check:
         key = config.tests.model_dump_json() + config.commands.model_dump_json()
         if key not in asked:
-            asked[key] = suite.look(folder, config)
+            asked[key] = suite_check.look(folder, config)
         return asked[key]
 
     lists: dict[str, Check] = {}  # nor does it change what an endpoint says

@@ -1,4 +1,4 @@
-"""Which choices a sentence names, for which job, and whether it takes them, refuses them, or only mentions them."""
+"""Finds which choices a sentence names, for which job, and whether it adopts, rejects or only mentions them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cache
 
 from swarmgate.automation.drift.alternatives import ALWAYS, JOBS, ORDINARY, Job
 from swarmgate.automation.drift.limits import NUMBERS
-from swarmgate.automation.drift.opposites import ASIDE, NEGATORS, REMOVERS, TESTING
-from swarmgate.automation.drift.words import word_set
+from swarmgate.automation.drift.opposite_words import ASIDE, NEGATORS, REMOVERS, TESTING
+from swarmgate.automation.drift.tokens import word_set
 
 _NAMING = word_set("use using uses used with via through adopt install import is are be on go than pick choose prefer")
 """Words after which an ordinary word is a name."""

@@ -1,4 +1,4 @@
-"""A text read into what it claims: choices, opposites, limits, versions, and what it denies; one record a sentence."""
+"""Parses a text into claims, one record a sentence: choices, opposites, limits, versions, negations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itertools import pairwise
 from swarmgate.automation.drift import choices
 from swarmgate.automation.drift.choices import Mention
 from swarmgate.automation.drift.limits import Limit, limits, versions
-from swarmgate.automation.drift.opposites import (
+from swarmgate.automation.drift.opposite_words import (
     APART,
     ASIDE,
     BEFORE,
@@ -25,7 +25,7 @@ from swarmgate.automation.drift.opposites import (
     REMOVERS,
     Opposites,
 )
-from swarmgate.automation.drift.words import GENERIC, clauses, content, stem, tokens, word_set
+from swarmgate.automation.drift.tokens import GENERIC, clauses, content, stem, tokens, word_set
 
 LONGEST = 4_000
 """As many characters of one text are read; decisions are sentences."""

@@ -1,4 +1,4 @@
-"""Many decisions against many texts: an index by claims, so that only sentences that share one are compared."""
+"""Compares many decisions with many texts through an index of claims."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from swarmgate.automation.drift.choices import JOB_OF, Stand, packages
 from swarmgate.automation.drift.claims import Sentence, sentences
 from swarmgate.automation.drift.conflicts import Conflict, conflicts
 from swarmgate.automation.drift.report import Decision, Place, TextKind
-from swarmgate.automation.drift.words import content, is_light, tokens
+from swarmgate.automation.drift.tokens import content, is_light, tokens
 
 _DEPENDENCY = 0.85
 """How much a package in a manifest says, against a sentence that says it."""

@@ -1,4 +1,4 @@
-"""Whether two sentences speak against each other: pure comparisons of their claims. In doubt they do not."""
+"""Decides whether the claims of two sentences contradict each other; in doubt they do not."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cache
 from swarmgate.automation.drift.choices import JOB_OF, Stand, cues
 from swarmgate.automation.drift.claims import Denial, Sentence
 from swarmgate.automation.drift.limits import clash, other_version
-from swarmgate.automation.drift.opposites import CONTRASTS, INTRODUCERS, OPPOSITES, STORING
-from swarmgate.automation.drift.words import content, is_light, stem, weight, word_set
+from swarmgate.automation.drift.opposite_words import CONTRASTS, INTRODUCERS, OPPOSITES, STORING
+from swarmgate.automation.drift.tokens import content, is_light, stem, weight, word_set
 
 _SHARED_POLES = 0.5
 """How much of the smaller subject two sentences with opposites share."""

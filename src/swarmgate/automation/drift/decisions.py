@@ -1,4 +1,4 @@
-r"""Where decisions come from: the checkpoints of phases, and the user's own lines in context.md.
+r"""Collects the decisions of a project from phase checkpoints and from the user's lines in context.md.
 
     ## Decisions
     - D1 [open] (phase 2): Use argon2 for password hashes
@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from swarmgate.automation.drift.comparison import Index, Later
-from swarmgate.automation.drift.opposites import CLOSING
+from swarmgate.automation.drift.opposite_words import CLOSING
 from swarmgate.automation.drift.report import Decision, DecisionStatus, Place, TextKind
-from swarmgate.automation.drift.words import rows
+from swarmgate.automation.drift.tokens import rows
 from swarmgate.domain.state.state import State
 from swarmgate.ledger.context.context_file import blocks
 

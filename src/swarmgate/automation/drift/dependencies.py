@@ -1,4 +1,4 @@
-"""The names in the manifests of a work tree, read by the SBOM's readers. What does not parse is told."""
+"""Lists the dependency names in the manifests of a work tree, with the SBOM's readers."""
 
 from __future__ import annotations
 

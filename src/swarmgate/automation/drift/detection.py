@@ -1,10 +1,11 @@
-"""All of it: decisions, what they are compared with, and the few signals worth a look, the best first."""
+"""Detects decision drift: compares all decisions with all texts and returns the strongest signals first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from swarmgate.automation.drift.compared_texts import decision_text, follows
 from swarmgate.automation.drift.comparison import Found, Index, Later
 from swarmgate.automation.drift.decisions import settled
 from swarmgate.automation.drift.gaps import requirements, stale, uncovered
@@ -19,8 +20,7 @@ from swarmgate.automation.drift.report import (
     SignalKind,
     TextKind,
 )
-from swarmgate.automation.drift.texts import decision_text, follows
-from swarmgate.automation.drift.words import content, tokens
+from swarmgate.automation.drift.tokens import content, tokens
 from swarmgate.domain.state.state import State
 
 _ORDER = {SignalKind.CONTRADICTION: 0, SignalKind.UNCOVERED: 1, SignalKind.STALE: 2}

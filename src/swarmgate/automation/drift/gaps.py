@@ -1,4 +1,4 @@
-"""What is missing: decisions that the newest phases do not touch, and requirements that no task covers."""
+"""Finds decisions that the newest phases do not mention, and requirements that no task covers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from swarmgate.automation.drift.choices import Stand
 from swarmgate.automation.drift.claims import sentences
 from swarmgate.automation.drift.comparison import Later
 from swarmgate.automation.drift.report import Decision, DecisionStatus, Place
-from swarmgate.automation.drift.words import content, is_light, rows, tokens
+from swarmgate.automation.drift.tokens import content, is_light, rows, tokens
 from swarmgate.domain.state.state import State
 
 UNTOUCHED_PHASES = 2

@@ -1,11 +1,11 @@
-"""Numeric limits and versions in a sentence, in units that can be compared."""
+"""Parses numeric limits and versions in a sentence into comparable units."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from swarmgate.automation.drift.words import content, is_light, stem, tokens, word_set
+from swarmgate.automation.drift.tokens import content, is_light, stem, tokens, word_set
 
 _UNITS = {
     0.001: "ms millisecond",

@@ -1,4 +1,4 @@
-"""Decision drift: what was decided, what speaks against it, and where both stand. Records only; nothing is judged here.
+"""The records of a drift report: the decision, the text that contradicts it, and where both stand.
 
 A decision is *superseded* once a later one says that it takes its place; only open ones are compared. How texts are
 compared: `automation.drift`.

@@ -1,4 +1,4 @@
-"""Compares the decisions on record with what came after them: by hand, and whenever the plan changes."""
+"""Compares recorded decisions with later texts: by hand (`swarm drift`), and as a worker on each change of the plan."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import errno
 import re
 from pathlib import Path
 
-from swarmgate.automation.bus.triggers import plan_change
+from swarmgate.automation.bus.trigger_events import plan_change
 from swarmgate.automation.bus.worker import Seen, Worker
-from swarmgate.automation.drift import dependencies, texts
+from swarmgate.automation.drift import compared_texts, dependencies
+from swarmgate.automation.drift.compared_texts import Record, record
 from swarmgate.automation.drift.comparison import Later
 from swarmgate.automation.drift.decisions import recorded, written
 from swarmgate.automation.drift.detection import Material, detect
 from swarmgate.automation.drift.report import Decision, DriftReport, Place
-from swarmgate.automation.drift.texts import Record, record
 from swarmgate.automation.ports import Ports
 from swarmgate.domain.events.automation import AutomationEvent, DriftFound
 from swarmgate.domain.state.state import State
@@ -56,9 +56,9 @@ def _laters(folder: SwarmFolder, state: State, found: Record, context: str) -> t
     answers = guidance.parse(context) if context else state.guidance
     packages, notes = dependencies.read(folder.root, dependencies.listed(folder.root, _tracked(folder.root)))
     laters = [
-        *texts.plan_texts(state, _task_lines(folder.plan_md)),
-        *texts.brief_texts(state, found),
-        *texts.answer_texts(answers, context, shown, found),
+        *compared_texts.plan_texts(state, _task_lines(folder.plan_md)),
+        *compared_texts.brief_texts(state, found),
+        *compared_texts.answer_texts(answers, context, shown, found),
         *packages,
     ]
     return laters, notes

@@ -1,4 +1,4 @@
-"""Events of ledger and automation, merged by time: `swarm events`."""
+"""Lists and follows the events of ledger and automation, merged by time: `swarm events`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from swarmgate.automation.events.wording import words_of
+from swarmgate.automation.events.describe import words_of
 from swarmgate.config import nearest
 from swarmgate.domain import base
 from swarmgate.domain.events.automation import AUTOMATION_EVENTS, Happening

@@ -1,10 +1,10 @@
-"""The worker that sums up the evidence of long tasks in context.md."""
+"""The worker that summarises the evidence of long tasks in context.md."""
 
 from __future__ import annotations
 
 from functools import cached_property
 
-from swarmgate.automation.bus.triggers import long_task, task_of, why_long
+from swarmgate.automation.bus.trigger_events import long_task, task_of, why_long
 from swarmgate.automation.bus.worker import Seen, Worker
 from swarmgate.automation.evidence.report import report
 from swarmgate.automation.ports import Ports

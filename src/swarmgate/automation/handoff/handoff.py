@@ -1,4 +1,4 @@
-"""The handoff put together from the ledger, context.md, the settings and the repository, and written."""
+"""Collects a handoff from the ledger, context.md, the settings and the repository, and writes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The handoff: one page that lets a person or another architect go on. Rendered purely; at most `LINES` lines.
+"""Renders the handoff page in at most `LINES` lines, purely.
 
 Words of people and models stay words: none of them can make a heading of the page.
 """

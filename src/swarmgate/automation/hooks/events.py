@@ -1,4 +1,4 @@
-"""The user's own commands on events: which events there are, and what a command is told of one."""
+"""The events that hooks can name, and the data that a hook command gets of one."""
 
 from __future__ import annotations
 

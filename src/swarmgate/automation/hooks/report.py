@@ -1,4 +1,4 @@
-"""`swarm hooks`: the user's commands on events as the settings have them, and what runs them."""
+"""Reports the configured hooks and their sandbox: `swarm hooks`."""
 
 # ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
 
@@ -76,7 +76,7 @@ def report(project: Project) -> HookReport:
 
 def problems(config: Config, folder: SwarmFolder, environ: Mapping[str, str]) -> tuple[str, ...]:
     """A line for each hook that never runs, since there is no such event, with the place in the settings."""
-    from swarmgate.automation.setting_places import written
+    from swarmgate.automation.setting_locations import written
 
     def told(event: str) -> str:
         where, line = written(folder, environ).of("hooks", event)

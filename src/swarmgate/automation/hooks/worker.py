@@ -1,4 +1,4 @@
-"""Runs the user's own commands on events: confined like any command, bounded in time, and in nobody's way.
+"""The worker that runs the user's hook commands, each in the sandbox and with a time limit.
 
 A command that fails is told and not tried again: what it did before it failed may not be done twice.
 """

@@ -1,4 +1,4 @@
-"""One pass of plan sync by hand: `swarm sync`, and what it would do."""
+"""Runs one pass of plan sync by hand, or previews it: `swarm sync`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker of plan sync: an edit of plan.md or plan.json starts a pass between the files and the ledger.
+"""The worker of plan sync: an edit of plan.md or plan.json starts a pass that reconciles the files with the ledger.
 
 It is started by files, not by events, and is held to the same rules as every other worker: a circuit breaker, a time
 limit a pass, and loop protection from a program that undoes each of our passes.
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from swarmgate.automation.bus.breaker import RESET_S, WITHIN_S, Breaker, Repeats
-from swarmgate.automation.bus.call import Call, error_text
+from swarmgate.automation.bus.threaded_call import Call, error_text
 from swarmgate.domain.events.automation import (
     AutomationEvent,
     BreakerChanged,

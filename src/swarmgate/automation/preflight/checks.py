@@ -1,4 +1,4 @@
-"""Runs the checks of preflight: those that only read at once, then the tests alone.
+"""Runs the checks of preflight: the read-only ones concurrently, then the tests alone.
 
 A check that crashes or does not end in its time has failed, with its reason: nothing passes that was not looked at.
 """
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from swarmgate.automation.preflight import dependencies, gates, records, resources, suite, work_tree
+from swarmgate.automation.preflight import dependencies, gates, records, resources, suite_check, work_tree_check
 from swarmgate.automation.preflight.context import Found, Look, PreflightContext, in_thread
 from swarmgate.domain.preflight import PreflightCheck, PreflightReport, PreflightStatus, report_of
 from swarmgate.errors import SwarmError
@@ -47,7 +47,7 @@ class Group:
 
 
 GROUPS = (
-    Group(("repository", "branch"), in_thread(work_tree.look)),
+    Group(("repository", "branch"), in_thread(work_tree_check.look)),
     Group(("dependencies",), in_thread(dependencies.look)),
     Group(("plan",), in_thread(records.look_at_plan)),
     Group(("evidence",), in_thread(records.look_at_evidence)),
@@ -56,11 +56,11 @@ GROUPS = (
     Group(("budget",), in_thread(resources.look_at_budget)),
     Group(("models",), resources.look_at_models),
     Group(("lint", "secrets"), gates.look, limit_s=JUDGING_S),
-    Group(("tests",), suite.look, limit_s=None, alone=True),
+    Group(("tests",), suite_check.look, limit_s=None, alone=True),
 )
 """All checks, in the order of the report: what costs least to mend comes first."""
 
-FIRST = (Group(("tests",), suite.look_before, limit_s=LIMIT_S + BEYOND_TESTS_S, alone=True),)
+FIRST = (Group(("tests",), suite_check.look_before, limit_s=LIMIT_S + BEYOND_TESTS_S, alone=True),)
 """What is looked at before a first phase where nothing else is asked for: whether anything could prove its tasks."""
 
 

@@ -1,4 +1,4 @@
-"""What the checks of preflight look at, and what each of them answers."""
+"""The context that preflight checks get, and the record of what a check found."""
 
 from __future__ import annotations
 

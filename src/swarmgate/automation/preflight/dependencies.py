@@ -1,4 +1,4 @@
-"""What the tasks of a phase depend on: complete, skipped, or in the same phase."""
+"""The preflight check that every dependency of a phase's tasks is complete, skipped, or in the same phase."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The project's gates before a phase: lint over what the work has changed, secrets over the whole tree.
+"""The preflight check that runs gates: lint over the files that the work changed, secrets over the whole tree.
 
 Old lint stops nobody: gates hold a change to account, never what was there before. Where no work has begun, the whole
 tree is looked at and told, and a finding stops nothing. A secret stops the phase wherever it stands, since agents read

@@ -1,4 +1,4 @@
-"""Preflight of one phase: by hand, and in a run before the phase spends anything."""
+"""Runs the preflight of one phase: by hand, or in a run before the phase spends anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is on record: the plan files agree with the ledger, its chain holds, and all evidence that it names is there."""
+"""The preflight check of records: plan files match the ledger, the hash chain is intact, named evidence exists."""
 
 from __future__ import annotations
 

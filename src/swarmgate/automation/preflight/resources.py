@@ -1,4 +1,4 @@
-"""What a phase needs at hand: tools with their versions, models that answer, budget, room on the disk."""
+"""The preflight check of resources: tool versions, reachable models, budget, free disk space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker of preflight: it looks at every phase boundary that is seen while no run is at work."""
+"""The worker of preflight: it checks each phase boundary that is reached while no run is active."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 
-from swarmgate.automation.bus.triggers import phase_boundary, phase_of, phase_to_begin
+from swarmgate.automation.bus.trigger_events import phase_boundary, phase_of, phase_to_begin
 from swarmgate.automation.bus.worker import Seen, Worker
 from swarmgate.automation.ports import Ports
 from swarmgate.automation.preflight.checks import longest, run_checks

@@ -1,4 +1,4 @@
-"""`swarm watch --daemon`, `stop` and `status`: the watching process as seen from others."""
+"""`swarm watch --daemon`, `stop` and `status`: starts, stops and inspects the daemon from other processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the process of `swarm watch --daemon` does.
+"""The main function of the daemon process that `swarm watch --daemon` starts.
 
 It reads `{"root": ..., "flags": ..., "apart": ...}` on stdin: the variables that were kept from it, for what it runs
 confined. It prints one line: `{"pid": ...}` when it watches, else why not.

@@ -1,4 +1,4 @@
-"""The system's file events (inotify, FSEvents, kqueue) of one folder, as `watchdog` has them."""
+"""File events of one folder (inotify, FSEvents, kqueue) through `watchdog`."""
 
 from __future__ import annotations
 

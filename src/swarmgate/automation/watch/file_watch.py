@@ -1,4 +1,4 @@
-"""Notices changes of a few files in one folder: by the system's file events, or by looking where none come.
+"""Watches a few files in one folder, by file events or by polling where there are none.
 
 Whether events come is detected: a probe file is written at the start, and while events are relied on a rare look at
 the files' stamps finds what no event told of (a network file system, an overflow, a remount).

@@ -1,4 +1,4 @@
-"""The right to watch a project: one process has it, and the kernel takes it back however that process ends."""
+"""The lock that lets one process at a time watch a project; the kernel releases it when that process ends."""
 
 from __future__ import annotations
 

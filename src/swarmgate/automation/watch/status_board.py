@@ -1,4 +1,4 @@
-"""Keeps `.swarm/runtime/status.json` up to date: half a second after something happened, and as a sign of life."""
+"""Writes `.swarm/runtime/status.json` half a second after each event, and regularly as a heartbeat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The watcher: everything that works beside the loop in one process, held together by the watcher's lock.
+"""The watcher: runs file watching, plan sync, the event bus and the status file in one process, under one lock.
 
 with Watcher(folder, workers, config=config.automation, place="watch", sync=sync) as watcher:
     watcher.wait()

@@ -1,4 +1,4 @@
-"""`swarm watch`: work in the background, in the foreground or as a daemon; `stop` and `status` of it."""
+"""`swarm watch`: runs the background workers in the foreground or as a daemon; `stop` and `status` of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`swarm agents`: agent programs as roles."""
+"""`swarm agents`: lists and tries agent programs that play roles."""
 
 from __future__ import annotations
 

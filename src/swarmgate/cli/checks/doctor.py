@@ -1,4 +1,4 @@
-"""`swarm doctor`: is everything there that the work needs, do the settings say what was meant, what can models do?"""
+"""`swarm doctor`: checks settings, models, tools and environment, and repairs settings."""
 
 from __future__ import annotations
 

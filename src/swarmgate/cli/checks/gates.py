@@ -1,4 +1,4 @@
-"""`swarm gates`: the quality gates by hand, in any git repository."""
+"""`swarm gates`: runs the quality gates by hand, in any git repository."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`swarm guard`: the guards by hand."""
+"""`swarm guard`: runs the guards by hand."""
 
 from __future__ import annotations
 

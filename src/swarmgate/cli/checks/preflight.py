@@ -1,4 +1,4 @@
-"""`swarm preflight`: can the phase begin?"""
+"""`swarm preflight`: checks whether the phase can begin."""
 
 from __future__ import annotations
 

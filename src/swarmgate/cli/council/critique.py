@@ -1,4 +1,4 @@
-"""`swarm critique`: a version that is judged and improved until it is good enough; and what was made in others."""
+"""`swarm critique`: judges and improves a version until it is good enough; shows earlier critiques."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.council.flags import in_flags
+from swarmgate.cli.council.flag_errors import in_flags
 from swarmgate.cli.council.verbs import add_list, add_show, described, group
 from swarmgate.cli.terminal.columns import at, gist
 from swarmgate.cli.terminal.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
@@ -134,7 +134,7 @@ def hold(
     Example: swarm critique "Write a slugify function" --target src/slug.py --command "pytest -q tests/test_slug.py"
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.council.holding import held
+        from swarmgate.cli.council.run_session import held
         from swarmgate.council.shared import new_id
 
         options: dict[str, Any] = {
@@ -190,7 +190,7 @@ def resume(
     """
     with boundary(json) as terminal:
         _check_out(out, None, repo, force=force)
-        from swarmgate.cli.council.holding import held
+        from swarmgate.cli.council.run_session import held
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, CritiqueOutcome]:
             return swarm.council.resume_critique(critique, tokens=tokens, usd=usd)
@@ -264,7 +264,7 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out
 
     `asked` is the id that it was to have. That another record answers is told in the progress: stdout is the version.
     """
-    from swarmgate.cli.council.answered import Answered
+    from swarmgate.cli.council.cached_answer import Answered
     from swarmgate.cli.council.result_file import save
     from swarmgate.council.critique.view import score_lines
     from swarmgate.engine.swarm import Swarm

@@ -1,4 +1,4 @@
-"""`swarm debate`: several voices on one question, with a verdict as the exit code; and what was said in others."""
+"""`swarm debate`: several participants debate one question, with the verdict as exit code; shows earlier debates."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ add_list(
 
 
 def _held(repo: Path | None, terminal: Terminal, debate: str, work: Callable[[Swarm], Coroutine[Any, Any, Any]]) -> str:
-    from swarmgate.cli.council.holding import held
+    from swarmgate.cli.council.run_session import held
 
     try:
         outcome = held(repo, terminal, work, goes_on=f"swarm debate resume {debate}")

@@ -1,4 +1,4 @@
-"""`swarm discuss`: experts with opposing interests on a question without a clear answer; and those that were held."""
+"""`swarm discuss`: experts with opposing interests discuss an open question; shows earlier discussions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.council.flags import in_flags
+from swarmgate.cli.council.flag_errors import in_flags
 from swarmgate.cli.council.verbs import add_list, council_of, group
 from swarmgate.cli.terminal.columns import at, gist
 from swarmgate.cli.terminal.options import Events, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here, no_path
@@ -115,7 +115,7 @@ def hold(
     """
     with boundary(json) as terminal:
         no_path(topic, "topic", 'To discuss a file: swarm discuss "TOPIC" --file {path}')
-        from swarmgate.cli.council.discuss_answers import Given, choices_of, people_for
+        from swarmgate.cli.council.discuss_answer_modes import Given, choices_of, people_for
         from swarmgate.cli.council.discuss_result import finish
         from swarmgate.council.shared import new_id
 
@@ -166,7 +166,7 @@ def resume(
     Example: swarm discuss resume 20261121-224500-3f2a --choose deep-dive="key rotation"
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.council.discuss_answers import Given, check, choices_of, people_for
+        from swarmgate.cli.council.discuss_answer_modes import Given, check, choices_of, people_for
         from swarmgate.cli.council.discuss_result import finish
         from swarmgate.council.discussion.request import mode_of
         from swarmgate.engine.swarm import Swarm
@@ -249,7 +249,7 @@ def _held(
     *,
     quiet: bool,
 ) -> DiscussionRecord:
-    from swarmgate.cli.council.holding import held
+    from swarmgate.cli.council.run_session import held
 
     try:
         return held(repo, terminal, work, goes_on=f"swarm discuss resume {discussion}", quiet=quiet)

@@ -1,4 +1,4 @@
-"""What `swarm discuss` prints of a discussion: how it ended, or what it waits for; its record as JSON, and as files."""
+"""Prints the result of `swarm discuss`, as text, as JSON or as files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from swarmgate.cli.council.answered import Answered
+from swarmgate.cli.council.cached_answer import Answered
 from swarmgate.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def finish(
     terminal: Terminal, council: Council, record: DiscussionRecord, *, asked: str, left: Sequence[Choice] = ()
 ) -> None:
     """Prints how it ended, or what it waits for, which is exit code 3; and the given choices that are `left`."""
-    from swarmgate.cli.council.discuss_answers import at_terminal, written
+    from swarmgate.cli.council.discuss_answer_modes import at_terminal, written
     from swarmgate.council.views.words import cost
 
     answered = Answered(asked, record.discussion.id)

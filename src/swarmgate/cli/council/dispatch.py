@@ -1,4 +1,4 @@
-"""`swarm dispatch`: tasks for voices of the council, and what came of them."""
+"""`swarm dispatch`: gives tasks to participants of the council, and shows their answers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def hold(
     with boundary(json) as terminal:
         if not tasks.strip():
             raise UsageError("no file of tasks is given", hint="swarm dispatch --mode parallel tasks.toml")
-        from swarmgate.cli.council.holding import held
+        from swarmgate.cli.council.run_session import held
 
         path = Path(tasks)
         result = held(

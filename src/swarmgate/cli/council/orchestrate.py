@@ -1,4 +1,4 @@
-"""`swarm orchestrate`: debates, decisions, critiques and tasks as the steps of a file, and what came of each."""
+"""`swarm orchestrate`: runs debates, decisions, critiques and tasks as the steps of a file."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def hold(
             terminal.result(asked.model_dump(mode="json", exclude_unset=True), _planned(asked))
             return
         name = asked.id or new_id()
-        from swarmgate.cli.council.holding import held
+        from swarmgate.cli.council.run_session import held
 
         goes_on = f"swarm orchestrate resume {name}"
         outcome = held(repo, terminal, lambda swarm: swarm.council.orchestrate(asked, id=name), goes_on=goes_on)

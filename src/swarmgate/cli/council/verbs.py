@@ -1,4 +1,4 @@
-"""The verbs of patterns, made from the table: resume, show and list; and all of them where a pattern has no file here.
+"""Makes the verbs `resume`, `show` and `list` of every council pattern from the table of patterns.
 
 A pattern with a file of its own there has its `hold`, and takes from here what it has no flags of its own for.
 """
@@ -72,7 +72,7 @@ def add_resume(
         json: Json = False,
     ) -> None:
         with boundary(json) as terminal:
-            from swarmgate.cli.council.holding import held
+            from swarmgate.cli.council.run_session import held
 
             def goes_on(swarm: Swarm) -> Coroutine[Any, Any, Any]:
                 return work(swarm.council)(record, tokens=tokens, usd=usd)
@@ -168,7 +168,7 @@ def app_of(verb: str) -> typer.Typer:
                 allowance = shared.allowance.but(tokens=tokens, usd=usd)
                 return shared.hold(patterns.pattern(name), request, allowance=allowance)
 
-            from swarmgate.cli.council.holding import held
+            from swarmgate.cli.council.run_session import held
 
             held(repo, terminal, work, goes_on=patterns.rules(name).goes_on(request.id))
             _finish(terminal, repo, name, request.id)

@@ -1,4 +1,4 @@
-"""Live progress on stderr: a line an event, with time, tokens and cost; or the same as JSON lines."""
+"""Prints live progress on stderr: one line an event with time, tokens and cost, or the same as JSON lines."""
 
 from __future__ import annotations
 

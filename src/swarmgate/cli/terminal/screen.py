@@ -1,4 +1,4 @@
-"""Stdout as reports are laid out for it."""
+"""Lays out reports for the width and the colours of stdout."""
 
 from __future__ import annotations
 

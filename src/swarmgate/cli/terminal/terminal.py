@@ -1,4 +1,4 @@
-"""The boundary to the terminal: results go to stdout, everything else to stderr, errors become exit codes."""
+"""The boundary to the terminal: prints results to stdout and all else to stderr, and maps errors to exit codes."""
 
 from __future__ import annotations
 

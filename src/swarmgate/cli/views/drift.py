@@ -1,4 +1,4 @@
-"""`swarm drift`: do later plans, briefs, answers and dependencies still fit what was decided?"""
+"""`swarm drift`: shows where plans, briefs, answers and dependencies contradict recorded decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`swarm evidence`: how complete the evidence of every attempt is; and its retention."""
+"""`swarm evidence`: shows how complete the evidence of every attempt is, and applies its retention."""
 
 from __future__ import annotations
 

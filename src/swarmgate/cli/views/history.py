@@ -1,4 +1,4 @@
-"""`swarm history`: what happened, in order."""
+"""`swarm history`: lists the events of the project in order."""
 
 from __future__ import annotations
 

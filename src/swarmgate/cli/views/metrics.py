@@ -1,4 +1,4 @@
-"""`swarm metrics`: how the patterns of the council have done in this project, from what is on record."""
+"""`swarm metrics`: shows measurements of the council's patterns in this project."""
 
 from __future__ import annotations
 

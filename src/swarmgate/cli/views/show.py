@@ -1,4 +1,4 @@
-"""`swarm show`: everything about one task."""
+"""`swarm show`: shows everything about one task."""
 
 from __future__ import annotations
 

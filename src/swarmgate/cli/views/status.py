@@ -1,4 +1,4 @@
-"""`swarm status`: where the work stands and what comes next."""
+"""`swarm status`: shows where the work stands and what comes next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`swarm verify`: does everything fit?"""
+"""`swarm verify`: checks that ledger, plan files, evidence and commits agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`swarm approve`: the user's yes to a plan or a phase."""
+"""`swarm approve`: records the user's approval of a plan or a phase."""
 
 from __future__ import annotations
 

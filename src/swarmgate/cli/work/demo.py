@@ -1,4 +1,4 @@
-"""`swarm demo`: the whole main job on a small real project, in half a minute; or a debate, in two seconds."""
+"""`swarm demo`: runs the whole loop on a small real project in half a minute, or a debate in two seconds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from swarmgate.cli.terminal.options import Json
 from swarmgate.cli.terminal.terminal import Terminal, boundary
-from swarmgate.cli.work.driving import drive
+from swarmgate.cli.work.run_loop import drive
 from swarmgate.workspace.process import temporary
 
 
@@ -50,7 +50,7 @@ def command(
 
 def _debate(terminal: Terminal, place: Path, *, live: bool) -> None:
     """Holds the demo's debate, and tells how it ended and how to read it again."""
-    from swarmgate.cli.council.holding import held
+    from swarmgate.cli.council.run_session import held
     from swarmgate.engine.demo import debate
     from swarmgate.engine.demo.stage import stage
     from swarmgate.engine.swarm import Swarm

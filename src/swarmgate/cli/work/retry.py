@@ -1,4 +1,4 @@
-"""`swarm retry`: try a task again."""
+"""`swarm retry`: tries a task again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`swarm stop`: end a run that goes on elsewhere."""
+"""`swarm stop`: stops a run in another process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first checks: git, settings, models, programs, tests, sandbox, gates, guidance, ledger."""
+"""The doctor's basic checks: git, settings, models, programs, tests, sandbox, gates, guidance, ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refusals of settings: where they stand (file and line, variable, flags), which key, and what is wrong with it."""
+"""Formats errors in settings: the place (file and line, variable or flag), the key, and what is wrong with it."""
 
 from __future__ import annotations
 

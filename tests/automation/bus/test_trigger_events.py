@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.domain.story import PLAN, blocked, make_plan, make_task, passing, planned, rejected, rejection, started
 
-from swarmgate.automation.bus.triggers import (
+from swarmgate.automation.bus.trigger_events import (
     START_UP,
     long_task,
     phase_boundary,

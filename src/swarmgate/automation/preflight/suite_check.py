@@ -1,4 +1,4 @@
-"""The project's tests before a phase, run by swarmgate itself as they will be: confined, alone, in a clean checkout."""
+"""The preflight check that runs the project's tests alone, in the sandbox, in a clean checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An answer that was on record already: the same words for `discuss`, `decide` and `critique`."""
+"""Prints an answer that came from the cache, for `discuss`, `decide` and `critique`."""
 
 from __future__ import annotations
 

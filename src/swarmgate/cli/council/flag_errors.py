@@ -1,4 +1,4 @@
-"""Refusals in the words of the command line: keys of a request as the flags that gave them, and what to do then."""
+"""Rewords errors about keys of a request in terms of the command-line flags that set them."""
 
 from __future__ import annotations
 

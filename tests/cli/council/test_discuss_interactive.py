@@ -8,7 +8,7 @@ from typing import Any
 from tests.council.discussion_script import PERSONAS, discussing
 from tests.project import Project
 
-from swarmgate.cli.council.discuss_people import AtTerminal
+from swarmgate.cli.council.discuss_interactive import AtTerminal
 from swarmgate.council.discussion.model import ChoiceKind
 from swarmgate.engine import Swarm
 

@@ -1,4 +1,4 @@
-"""The watcher of a project put together: its workers, plan sync, and how it tells what happens."""
+"""Makes the watcher of a project from its workers, plan sync and listeners."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from swarmgate.automation.bus.worker import Worker
 from swarmgate.automation.events.listing import words
-from swarmgate.automation.plan_sync.passes import Passes, refusal
+from swarmgate.automation.plan_sync.watcher_passes import Passes, refusal
 from swarmgate.automation.plan_sync.worker import Pass
 from swarmgate.automation.ports import Ports
 from swarmgate.automation.watch.status_board import Heard

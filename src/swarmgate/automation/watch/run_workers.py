@@ -1,4 +1,4 @@
-"""The workers beside a run: begun with it, ended with it, and never in its way."""
+"""Starts the background workers of a run, and stops them when it ends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def workers_beside(project: Project, ports: Ports, tell: Callable[[str, str], No
     own business (`engine.between_steps.plan_edits`). Whatever they fail at is told, and the run goes on. The
     environment is the one of now: a run takes the keys out of the process's own while it works.
     """
-    from swarmgate.automation.watch.build import watcher_of  # noqa: PLC0415 - late: brings the workers
+    from swarmgate.automation.watch.make_watcher import watcher_of  # noqa: PLC0415 - late: brings the workers
 
     watcher = None
 

@@ -1,4 +1,4 @@
-"""What starts automation: pure questions about one event, and the fold of the ledger on both sides of it.
+"""Decides whether an event triggers a worker: pure predicates over the event and the state before and after it.
 
 Nothing is polled and no clock is read: minutes are those that the ledger counted as work, measured with a clock that
 never goes back. So a long break between two runs makes no task long, nor does a wall clock that jumps.

@@ -1,4 +1,4 @@
-"""The test command: can it be started, and what would it run? Asked of it, confined as in the loop."""
+"""The doctor's check of the test command: it starts in the sandbox, and it collects tests."""
 
 from __future__ import annotations
 

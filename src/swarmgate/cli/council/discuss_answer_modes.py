@@ -1,4 +1,4 @@
-"""Who answers for the user in `swarm discuss`: nobody, the options given, or the person at the terminal."""
+"""The three sources of the user's answers in `swarm discuss`: none, the given options, or the terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.cli.council.discuss_people import AtTerminal, edited, typed
+from swarmgate.cli.council.discuss_interactive import AtTerminal, edited, typed
 from swarmgate.config import nearest
 from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, Discussion, DiscussionRecord, Mode, Step
 from swarmgate.council.discussion.people import FOLLOWING, Confirmed, People

@@ -1,4 +1,4 @@
-"""One call in a daemon thread of its own: it cannot be ended from outside, only left alone."""
+"""Runs one call in a daemon thread, so that a call that never returns can be abandoned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The passes of plan sync that a watcher makes, on a ledger that is kept from one to the next."""
+"""Runs the watcher's passes of plan sync over one cached ledger."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.project import Project, plain
 
-from swarmgate.automation.doctor.basics import examine
+from swarmgate.automation.doctor.basic_checks import examine
 from swarmgate.config import ROLES
 from swarmgate.ledger.check import Check
 from swarmgate.workspace.sandbox import choice

@@ -1,4 +1,4 @@
-"""Verbs that let the loop work: signals, live progress, and the exit code that says whose turn it is."""
+"""Runs the loop for a verb: signal handling, live progress, and the exit code."""
 
 from __future__ import annotations
 

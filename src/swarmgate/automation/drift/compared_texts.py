@@ -1,4 +1,4 @@
-"""What decisions are compared with: the plan's tasks, the newest brief of each, experts' answers, later decisions."""
+"""Collects the texts that decisions are compared with: tasks, briefs, experts' answers, later decisions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from swarmgate.automation.drift.comparison import Later
 from swarmgate.automation.drift.report import Decision, Place, TextKind
-from swarmgate.automation.drift.words import rows
+from swarmgate.automation.drift.tokens import rows
 from swarmgate.domain.events.event import Entry, GoalSet, GuidanceGiven, PhaseClosed, PlanSaved, TaskDelegated
 from swarmgate.domain.state.state import Guidance, State, TaskStatus
 

@@ -1,4 +1,4 @@
-"""Texts as words: tokens, simple stems, and how much each word says about what a sentence is about."""
+"""Splits texts into tokens and stems, and weighs each by how rare it is."""
 
 from __future__ import annotations
 

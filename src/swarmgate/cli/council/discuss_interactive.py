@@ -1,4 +1,4 @@
-"""The person at the terminal in `swarm discuss`: confirms or edits the cast, may speak, chooses what comes next."""
+"""Asks the user at the terminal in `swarm discuss`: to confirm the cast, to speak, to choose the next step."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 from tests.automation.conftest import record_start
 
-from swarmgate.automation.plan_sync.passes import Passes
+from swarmgate.automation.plan_sync.watcher_passes import Passes
 from swarmgate.domain.events.automation import PlanSynced, SyncDeferred
 from swarmgate.domain.events.event import RunStarted
 from swarmgate.engine.swarm import Swarm

@@ -1,4 +1,4 @@
-"""The work tree: clean, or as the paused attempt left it; and on the branch of the work, with nothing half done."""
+"""The preflight check of the work tree: clean or as the paused attempt left it, and on the branch of the work."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from swarmgate.automation.events import wording
-from swarmgate.automation.events.wording import describe, words_of
+from swarmgate.automation.events import describe as wording
+from swarmgate.automation.events.describe import describe, words_of
 from swarmgate.domain.events import automation as au
 from swarmgate.domain.events.automation import BreakerState
 

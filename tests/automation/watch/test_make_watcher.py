@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from swarmgate.automation.plan_sync.passes import Passes
-from swarmgate.automation.watch.beside_run import workers_beside
-from swarmgate.automation.watch.build import _alone, _beside_a_run
+from swarmgate.automation.plan_sync.watcher_passes import Passes
+from swarmgate.automation.watch.make_watcher import _alone, _beside_a_run
+from swarmgate.automation.watch.run_workers import workers_beside
 from swarmgate.domain.events.automation import (
     AutomationEvent,
     DoctorRan,

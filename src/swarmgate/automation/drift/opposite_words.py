@@ -1,10 +1,10 @@
-"""Pairs of opposites, and the words that turn a sentence. Words of data, no logic."""
+"""Tables of opposite words, and of the words that negate a sentence."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from swarmgate.automation.drift.words import word_set
+from swarmgate.automation.drift.tokens import word_set
 
 
 @dataclass(frozen=True, slots=True)

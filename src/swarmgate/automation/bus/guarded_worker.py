@@ -1,4 +1,4 @@
-"""A worker behind its safety: circuit breaker, time limit, loop protection. What the bus hands events to.
+"""Wraps a worker as a subscriber of the bus, with circuit breaker, time limit and loop protection.
 
 Told on the journal: `trigger_fired`, `trigger_suppressed` (once a burst), `worker_failed`, `breaker_changed`, and what
 the worker returned. The bus reads them there, as everything else: a worker may be started by its own events, and is
@@ -12,8 +12,8 @@ from collections.abc import Callable
 from functools import partial
 
 from swarmgate.automation.bus.breaker import FAILURES, RESET_S, WITHIN_S, Breaker, Repeats
-from swarmgate.automation.bus.call import Call, error_text
 from swarmgate.automation.bus.subscription import TryLater
+from swarmgate.automation.bus.threaded_call import Call, error_text
 from swarmgate.automation.bus.worker import Seen, Worker
 from swarmgate.domain.events.automation import (
     AutomationEvent,

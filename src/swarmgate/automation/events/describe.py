@@ -1,4 +1,4 @@
-"""Events of automation in words: one line each, as `ledger.describe` has them for the ledger."""
+"""Describes an event of automation in one line, as `ledger.views.describe` does for the ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where each setting was written: the file and the line, or the variable. Later wins, as when settings are merged."""
+"""Finds where each setting was written: the file and line, or the environment variable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from platformdirs import user_config_path
 
 from swarmgate.config import PREFIX, PROJECT_FILE, toml_text
-from swarmgate.config.refusals import NOTHING, at, line_of
+from swarmgate.config.setting_errors import NOTHING, at, line_of
 from swarmgate.ledger.files.folder import SwarmFolder
 
 

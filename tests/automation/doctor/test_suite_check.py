@@ -13,8 +13,8 @@ from tests.misbehaviour.case import case
 from tests.project import Project
 
 from swarmgate import config as settings
-from swarmgate.automation.doctor import suite, variables
-from swarmgate.automation.setting_places import written
+from swarmgate.automation.doctor import suite_check, variables
+from swarmgate.automation.setting_locations import written
 from swarmgate.ledger.check import Check
 
 PYTEST = f"{sys.executable} -m pytest -q"
@@ -26,7 +26,7 @@ def look(project: Project, command: str, files: Mapping[str, str] = {}, **tests:
     for path, text in files.items():
         project.write(path, text)
     project.configure(tests={"command": command, **tests})
-    return suite.look(project.folder, settings.load(project_file=project.folder.config, environ={}))
+    return suite_check.look(project.folder, settings.load(project_file=project.folder.config, environ={}))
 
 
 def test_tests_are_counted_and_none_is_run(project: Project) -> None:
@@ -119,11 +119,11 @@ def test_nothing_of_a_strange_project_runs_with_the_users_rights(project: Projec
     mark = tmp_path / "mark"
     project.write("attack.sh", f"touch {mark}\n")
     project.configure(commands={"sandbox": "none"}, tests={"command": "sh attack.sh"})
-    found = suite.look(project.folder, settings.load(project_file=project.folder.config, environ={}))
+    found = suite_check.look(project.folder, settings.load(project_file=project.folder.config, environ={}))
     assert "nothing would confine it" in found.looked_at
     project.configure(commands={"writable": [str(tmp_path)], "network": True}, tests={"command": "sh attack.sh"})
     if SANDBOX != "none":
-        suite.look(project.folder, settings.load(project_file=project.folder.config, environ={}))
+        suite_check.look(project.folder, settings.load(project_file=project.folder.config, environ={}))
     assert not mark.exists()
 
 

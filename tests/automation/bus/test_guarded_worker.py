@@ -16,7 +16,7 @@ from swarmgate.automation.bus.breaker import (
     WITHIN_S,
 )
 from swarmgate.automation.bus.event_bus import EventBus
-from swarmgate.automation.bus.guarded import CallTimedOut, Guarded
+from swarmgate.automation.bus.guarded_worker import CallTimedOut, Guarded
 from swarmgate.automation.bus.subscription import TryLater
 from swarmgate.automation.bus.worker import Seen
 from swarmgate.domain.events.automation import AutomationEvent, BreakerState, DoctorRan, Happening

@@ -1,4 +1,4 @@
-"""Verbs that hold a council: live progress, and Ctrl-C, which ends it at once and keeps what is whole."""
+"""Runs a council session with live progress; Ctrl-C stops it at once and keeps what is complete."""
 
 from __future__ import annotations
 
