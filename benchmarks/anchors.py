@@ -1,4 +1,4 @@
-"""What the record in git costs: an append with and without a git folder, an anchor, and what the repository grows by.
+"""Measures the cost of ledger anchors in git: time of an append with and without, and the growth of the repository.
 
     python benchmarks/anchors.py [LINES]
 

@@ -1,4 +1,4 @@
-"""What automation costs a run: all capabilities on against none, on the same scripted project.
+"""Measures the cost of automation for a run: all capabilities on against none, on the same scripted project.
 
     python benchmarks/automation.py [--quick]
 

@@ -1,4 +1,4 @@
-"""swarmgate's own work in a swarm chat, by the message: time, memory and the length of briefs as the chat grows.
+"""Measures swarmgate's overhead in a swarm chat: time, memory and the length of briefs as the chat grows.
 
     python benchmarks/chat.py [MESSAGES ...]
 

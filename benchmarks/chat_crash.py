@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a swarm chat, each resumed to its end: no message lost, none doubled.
+"""Crash test: kill -9 at random moments of a swarm chat, each resumed; no message may be lost or doubled.
 
     python benchmarks/chat_crash.py [KILLS] [SEED]
 

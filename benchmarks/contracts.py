@@ -1,4 +1,4 @@
-"""How well the contract analysis of the gate `diff` works, on real code that stays outside of this repository.
+"""Measures the precision and recall of the contract analysis of the gate `diff` on real code.
 
 python benchmarks/contracts.py mutate FOLDER... [--files N] [--seed N]   recall and false alarms, by kind and language
 python benchmarks/contracts.py releases OLD NEW                          every finding between two folders, to be read

@@ -1,4 +1,4 @@
-"""Mutations of Python modules: one breaking or harmless edit at a time, made on the text of real code."""
+"""Makes breaking and harmless mutations of Python modules, one edit at a time, for `benchmarks/contracts.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a council, each resumed to its end: nothing lost, nothing doubled. For every pattern.
+"""Crash test: kill -9 at random moments of a council session of any pattern, each resumed; nothing lost or doubled.
 
     python benchmarks/chat_crash.py [KILLS] [SEED]
 

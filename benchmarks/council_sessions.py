@@ -1,4 +1,4 @@
-"""What every verb of the council prints and writes, in scripted sessions: recorded of one tree, compared with another.
+"""Records what every verb of the council prints and writes in scripted sessions, and compares two source trees.
 
     python benchmarks/council_sessions.py record DIR [SESSION ...]
     python benchmarks/council_sessions.py compare OLD NEW [SESSION ...] [--ignore-records]

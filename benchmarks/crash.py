@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a scripted run of 6 tasks and of its approval: nothing lost, nothing doubled.
+"""Crash test: kill -9 at random moments of a scripted run of 6 tasks and its approval; nothing lost or doubled.
 
     python benchmarks/crash.py [KILLS] [SEED]
 

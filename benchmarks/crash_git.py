@@ -1,4 +1,4 @@
-"""kill -9 inside of git: at each touch of a lock, of git alone, of swarm alone, and of both. Who goes on without hands?
+"""Crash test: kill -9 of git, of swarm or of both whenever git touches a lock; counts the runs that resume alone.
 
     python benchmarks/crash_git.py [RUNS]
 

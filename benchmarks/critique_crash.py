@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a critique of 4 iterations with a program, each resumed to its end: nothing lost.
+"""Crash test: kill -9 at random moments of a critique of 4 iterations, each resumed; nothing may be lost.
 
     python benchmarks/critique_crash.py [KILLS] [SEED]
 

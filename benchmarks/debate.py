@@ -1,4 +1,4 @@
-"""What a debate costs beside its models: 8 seats, 5 rounds, answers that take 200 ms each.
+"""Measures swarmgate's overhead in a debate: 8 participants, 5 rounds, answers that take 200 ms each.
 
     python benchmarks/debate.py [SEATS] [ROUNDS]
 

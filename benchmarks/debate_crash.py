@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a debate of 4 voices in 3 rounds, each resumed to its end: nothing lost or doubled.
+"""Crash test: kill -9 at random moments of a debate of 3 rounds, each resumed; nothing may be lost or doubled.
 
     python benchmarks/debate_crash.py [KILLS] [SEED]
 

@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a decision of 3 rounds with a draft, each resumed to its end: nothing lost.
+"""Crash test: kill -9 at random moments of a decision of 3 rounds with a draft, each resumed; nothing may be lost.
 
     python benchmarks/decision_crash.py [KILLS] [SEED]
 

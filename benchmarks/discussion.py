@@ -1,4 +1,4 @@
-"""What a discussion costs beside its models, a message: a deep one of 5 rounds and 4 experts, answers at once.
+"""Measures swarmgate's overhead in a discussion, by the message: 5 rounds, 4 experts, answers without delay.
 
     python benchmarks/discussion.py [ROUNDS] [RUNS]
 

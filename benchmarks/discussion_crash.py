@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a deep discussion of 5 rounds, each resumed to its end: as if nobody had killed it.
+"""Crash test: kill -9 at random moments of a discussion of 5 rounds, each resumed; the record must be the same.
 
     python benchmarks/discussion_crash.py [KILLS] [SEED]
 

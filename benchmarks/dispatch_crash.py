@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a dispatch of 6 tasks side by side, each gone on with: no answer lost or asked twice.
+"""Crash test: kill -9 at random moments of a dispatch of 6 tasks, each resumed; no answer lost or asked twice.
 
     python benchmarks/dispatch_crash.py [KILLS] [SEED]
 

@@ -1,4 +1,4 @@
-"""What each fault of a model endpoint ends as: it passes, it stays with a fallback, it stays without one.
+"""Tries every fault of a model endpoint and reports its outcome: recovered, or fatal, with and without a fallback.
 
     python benchmarks/faults.py
 

@@ -1,4 +1,4 @@
-"""How fast `swarm gates run` is, beside prek with hooks for the same tools, in one run and by turns.
+"""Measures the speed of `swarm gates run` against prek with hooks for the same tools.
 
     python benchmarks/gates.py [RUNS] [--quick]
 

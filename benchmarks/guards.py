@@ -1,4 +1,4 @@
-"""What the guards cost: the time of a tool call in a turn of the coder, less the time of the deed itself.
+"""Measures the overhead of the guards for each tool call in a turn of the coder.
 
     python benchmarks/guards.py [CALLS]
 

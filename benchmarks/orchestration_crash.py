@@ -1,4 +1,4 @@
-"""kill -9 at random moments of an orchestration of several patterns, each resumed to its end: nothing lost or doubled.
+"""Crash test: kill -9 at random moments of an orchestration, each resumed; nothing may be lost or doubled.
 
     python benchmarks/orchestration_crash.py [KILLS] [SEED]
 

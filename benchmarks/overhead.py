@@ -1,4 +1,4 @@
-"""swarmgate's own overhead per task: all wall time less the model server and the tools' processes.
+"""Measures swarmgate's overhead per task: wall time without the model server and the tools' processes.
 
     python benchmarks/overhead.py [TASKS]
 

@@ -1,4 +1,4 @@
-"""How well and how fast placeholder_scan works, on code that stays outside of this repository.
+"""Measures the precision, recall and speed of the gate `placeholder_scan` on real code.
 
 python benchmarks/placeholders.py recall PATH... [--each N] [--missed]   bodies of real functions replaced by stubs
 python benchmarks/placeholders.py alarms PATH... [--show RULE,...]       what is found in the code as it stands

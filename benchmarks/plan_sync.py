@@ -1,4 +1,4 @@
-"""Plan sync measured from outside: a real `swarm watch`, and files that are saved as editors save them.
+"""Measures the delay of plan sync: a real `swarm watch`, and files that are saved as editors save them.
 
     python benchmarks/plan_sync.py [--quick]
 

@@ -1,4 +1,4 @@
-"""Tests that cannot fail are refused: 40 small programs with a known bug each, judged by the product itself.
+"""Measures whether tests that cannot fail are refused, on 40 small programs with one known bug each.
 
     python benchmarks/quixbugs.py [CORPUS] [NAME ...]
 

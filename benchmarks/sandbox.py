@@ -1,4 +1,4 @@
-"""What a sandbox costs: the time of a command by itself against the same command in every sandbox of this machine.
+"""Measures the cost of a sandbox: the time of a command in every sandbox of this machine, and without.
 
 python benchmarks/sandbox.py [--rounds N]      medians in milliseconds, all measured in turns in the same run
 """

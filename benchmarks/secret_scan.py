@@ -1,4 +1,4 @@
-"""How well and how fast secret_scan works, on data that stays outside of this repository.
+"""Measures the precision, recall and speed of the gate `secret_scan` on labelled data.
 
 python benchmarks/secret_scan.py leaky PATH       a checkout of Plazmaz/leaky-repo, against its own counts
 python benchmarks/secret_scan.py creddata PATH    Samsung/CredData as its download_data.py lays it out (meta/, data/)

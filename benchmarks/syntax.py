@@ -1,4 +1,4 @@
-"""How well and how fast syntax_check works, on code that stays outside of this repository.
+"""Measures the accuracy and speed of the gate `syntax_check` on real code.
 
 python benchmarks/syntax.py FOLDER [LANGUAGE...]   files taken as valid: flagged, deleted brackets and truncations found
 python benchmarks/syntax.py alarms PATH...         every finding in these files and folders

@@ -1,4 +1,4 @@
-"""Sessions of `swarm debate`."""
+"""Scripted sessions of `swarm debate`."""
 
 from __future__ import annotations
 

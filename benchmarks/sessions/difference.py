@@ -1,4 +1,4 @@
-"""Compares two recordings of the sessions: what no two runs share is left aside, all else is told as a diff."""
+"""Compares two recordings of scripted sessions, without ids, times and other values that differ in every run."""
 
 from __future__ import annotations
 

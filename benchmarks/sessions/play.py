@@ -1,4 +1,4 @@
-"""Plays a session with the real command line, a process for each command, and writes down what came of it."""
+"""Plays a scripted session with the real command line, one process a command, and records its results."""
 
 from __future__ import annotations
 
