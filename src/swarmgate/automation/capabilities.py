@@ -167,5 +167,5 @@ def _overridden(project: Project, found: CapabilityReport, path: tuple[str, ...]
     variable = written(project.folder, project.environ).variable(*path)
     if not variable:
         return found
-    told = f"{path[-1]} is {wanted} in {PROJECT_FILE} now, and the variable {variable} wins over that file"
-    return found.model_copy(update={"told": (*found.told, told)})
+    note = f"{path[-1]} is {wanted} in {PROJECT_FILE} now, and the variable {variable} wins over that file"
+    return found.model_copy(update={"told": (*found.told, note)})

@@ -33,7 +33,7 @@ class SuiteLook:
     """What the look at a test command came to.
 
     Attributes:
-        told: the command, and what it would run.
+        summary: the command, and what it would run.
         problem: what is wrong; empty: nothing.
         hint: what to do about it.
         stops: whether no change could be proven as it is.
@@ -41,7 +41,7 @@ class SuiteLook:
         overlooked: files that hold tests and are not collected, each with its reason.
     """
 
-    told: str
+    summary: str
     problem: str = ""
     hint: str = ""
     stops: bool = False
@@ -104,23 +104,23 @@ class _Judged:
         listing, command = self.listing, self.listing.command
         match listing.standing:
             case Standing.BROKEN:
-                told, hint = self._not_there()
-                return SuiteLook(command, told, hint, stops=True, command=command)
+                summary, hint = self._not_there()
+                return SuiteLook(command, summary, hint, stops=True, command=command)
             case Standing.NOTHING | Standing.LACKING:
                 return self._without_tests()
             case Standing.RED:
                 problem = listing.problem or f"{len(listing.failures)} fail"
                 hint = "Agents are told; a change is accepted when all tests pass."
-                return SuiteLook(self._told, problem, hint, command=command, overlooked=self._overlooked())
+                return SuiteLook(self._summary, problem, hint, command=command, overlooked=self._overlooked())
             case Standing.STARTS:
                 return SuiteLook(
                     f"{command}: it starts; {listing.problem or 'nothing counts its tests'}", command=command
                 )
             case _:
-                return SuiteLook(self._told, command=command, overlooked=self._overlooked())
+                return SuiteLook(self._summary, command=command, overlooked=self._overlooked())
 
     @property
-    def _told(self) -> str:
+    def _summary(self) -> str:
         number = self.listing.tests
         if number is None:
             return self.listing.command

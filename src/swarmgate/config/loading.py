@@ -122,8 +122,8 @@ def require_file(path: Path) -> None:
     if path.exists():
         raise ConfigError(f"{path} is not a regular file")
     if path.is_symlink():
-        told = f"{path} is a symbolic link to {path.readlink()}, and no file is there"
-        raise ConfigError(told, hint="make that file, or replace the link by one")
+        message = f"{path} is a symbolic link to {path.readlink()}, and no file is there"
+        raise ConfigError(message, hint="make that file, or replace the link by one")
 
 
 def _environment(environ: Mapping[str, str]) -> list[Source]:

@@ -90,8 +90,8 @@ def holds_secret(name: str, value: Any) -> bool:
 def _located(path: tuple[str, ...], what: str, sources: list[Source], hint: str = "") -> Refusal:
     """Blames the last source that says anything about `path`."""
     source = next((each for each in reversed(sources) if at(each.values, path) is not NOTHING), None)
-    told = f"`{'.'.join(path)}`: {what}"
-    return Refusal(source.name, line_of(source.text, path), told, hint) if source else Refusal("", 0, told, hint)
+    message = f"`{'.'.join(path)}`: {what}"
+    return Refusal(source.name, line_of(source.text, path), message, hint) if source else Refusal("", 0, message, hint)
 
 
 def at(values: Any, path: tuple[str, ...]) -> Any:

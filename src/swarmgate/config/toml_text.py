@@ -51,10 +51,10 @@ def loads(text: str) -> dict[str, Any]:
     except RecursionError as error:
         raise TooDeep("nested too deeply") from error
     except tomllib.TOMLDecodeError as error:
-        told = str(error)
-        if _END not in told:
+        message = str(error)
+        if _END not in message:
             raise
-        raise tomllib.TOMLDecodeError(told.replace(_END, f"(begun at line {_begun(text)})")) from error
+        raise tomllib.TOMLDecodeError(message.replace(_END, f"(begun at line {_begun(text)})")) from error
     except ValueError as error:  # a number of more digits than Python turns into one
         raise tomllib.TOMLDecodeError(str(error)) from error
 

@@ -144,6 +144,6 @@ def test_variables_are_looked_up_and_never_shown(project: Project) -> None:
     environ = {"REVIEW_KEY": "s3cr3t", "OTHER_KEY": ""}
     found = variables.look(config, written(project.folder, {}), environ)
     assert [each.message.partition(" ")[0] for each in found] == ["OTHER_KEY", "DATABASE_URL", "SPARE_KEY"]
-    told = variables.told(config, environ)
-    assert told == "REVIEW_KEY set, OTHER_KEY not set, DATABASE_URL not set, SPARE_KEY not set"
-    assert "s3cr3t" not in told + "".join(each.text for each in found)
+    described = variables.described(config, environ)
+    assert described == "REVIEW_KEY set, OTHER_KEY not set, DATABASE_URL not set, SPARE_KEY not set"
+    assert "s3cr3t" not in described + "".join(each.text for each in found)

@@ -57,7 +57,7 @@ class Guarded:
         self._limit = call_s if worker.limit_s is None else worker.limit_s
         self._clock = clock
         self._breaker = Breaker()
-        self._told = BreakerState.CLOSED
+        self._state = BreakerState.CLOSED
         self._repeats: dict[str, Repeats] = {}
         self._suppressed: frozenset[str] = frozenset()
         self._counted: Happening | None = None
@@ -141,8 +141,8 @@ class Guarded:
         if subject not in self._suppressed:
             self._suppressed |= {subject}
             count = len(repeats.times)
-            told = TriggerSuppressed(capability=self.name, subject=subject, count=count, within_s=WITHIN_S)
-            self._journal.append(told, actor=self.name)
+            suppressed = TriggerSuppressed(capability=self.name, subject=subject, count=count, within_s=WITHIN_S)
+            self._journal.append(suppressed, actor=self.name)
         return True
 
     def _tell_trigger(self, subject: str, happening: Happening) -> None:
@@ -180,9 +180,9 @@ class Guarded:
         timed_out = isinstance(error, CallTimedOut)
         failed = WorkerFailed(worker=self.name, subject=subject, error=error_text(error), timed_out=timed_out)
         self._journal.append(failed, actor=self.name)
-        self._tell_breaker(f"{FAILURES} failures in a row" if self._told is BreakerState.CLOSED else "it failed again")
+        self._tell_breaker(f"{FAILURES} failures in a row" if self._state is BreakerState.CLOSED else "it failed again")
 
     def _tell_breaker(self, reason: str) -> None:
-        if self._breaker.state is not self._told:
-            self._told = self._breaker.state
-            self._journal.append(BreakerChanged(worker=self.name, state=self._told, reason=reason), actor=self.name)
+        if self._breaker.state is not self._state:
+            self._state = self._breaker.state
+            self._journal.append(BreakerChanged(worker=self.name, state=self._state, reason=reason), actor=self.name)

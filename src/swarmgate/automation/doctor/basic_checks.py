@@ -112,8 +112,8 @@ def _programs(folder: SwarmFolder, config: Config, roles: tuple[str, ...]) -> li
     except SwarmError as error:
         found.append(error)
     problems = dict.fromkeys(f"{each.message} -> {each.hint}" for each in found)
-    told = ", ".join(f"{name}={line.text}" for name, _, line in agents_of(config, roles))
-    return [Check("programs", told, tuple(problems), warnings)] if told else []
+    description = ", ".join(f"{name}={line.text}" for name, _, line in agents_of(config, roles))
+    return [Check("programs", description, tuple(problems), warnings)] if description else []
 
 
 def _suite(folder: SwarmFolder, config: Config, look: Suite | None) -> Check:

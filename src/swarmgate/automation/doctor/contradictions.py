@@ -126,8 +126,8 @@ def _times(config: Config) -> Iterator[_Found]:
         for key in ("first_byte_s", "silence_s"):
             part, whole = getattr(owner, key), owner.timeout_s
             if part is not None and whole is not None and part > whole:
-                told = f"{key} = {part:g} is more than the whole call may take (timeout_s = {whole:g})"
-                yield (*place, key), told, "raise timeout_s, or leave it out"
+                message = f"{key} = {part:g} is more than the whole call may take (timeout_s = {whole:g})"
+                yield (*place, key), message, "raise timeout_s, or leave it out"
     if config.commands.timeout_s > config.breakers.of("coder").wall_time_s:
         yield (
             ("commands", "timeout_s"),

@@ -185,8 +185,8 @@ def _across(folder: SwarmFolder, places: Places) -> tuple[Problem, ...]:
     except ConfigError as error:
         return (Problem("settings", error.message, hint=error.hint, severity="error"),)
     names = {str(folder.config): PROJECT_FILE}
-    told = set(chain.from_iterable(keys.errors_of(each.values) for each in places.files))
-    return tuple(keys.across([replace(each, name=names.get(each.name, each.name)) for each in sources], told))
+    known = set(chain.from_iterable(keys.errors_of(each.values) for each in places.files))
+    return tuple(keys.across([replace(each, name=names.get(each.name, each.name)) for each in sources], known))
 
 
 def _settings(check: Check, found: tuple[Problem, ...]) -> Check:
@@ -210,7 +210,7 @@ def _of_settings(folder: SwarmFolder, config: Config, places: Places, environ: M
     yield contradictions.NAME, "settings against each other", contradictions.look(config, places, ids)
     yield guardrails.NAME, "what is switched off", guardrails.look(config, places, gates)
     yield shared_models.NAME, "who judges what the coder wrote", shared_models.look(config, places)
-    yield variables.NAME, variables.told(config, environ), variables.look(config, places, environ)
+    yield variables.NAME, variables.described(config, environ), variables.look(config, places, environ)
     yield endpoints.NAME, hosts or "none", endpoints.look(config, places)
     yield gate_tools.NAME, f"what {len(ids)} gates need", gate_tools.look(gates, config, folder.root)
     yield hook_commands.NAME, f"{len(config.hooks)} hooks", hook_commands.look(config, places, folder.root)

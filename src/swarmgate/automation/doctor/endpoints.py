@@ -36,8 +36,8 @@ def look(config: Config, places: Places) -> tuple[Problem, ...]:
         place = places.of("providers", name, "base_url")
         host, port = addresses[name]
         if why := silent.get((host, port)):
-            told = f"provider {name}: nothing answers at {host} port {port}: {why}"
-            found.append(Problem(NAME, told, *place, "start it, or mend base_url", "error"))
+            message = f"provider {name}: nothing answers at {host} port {port}: {why}"
+            found.append(Problem(NAME, message, *place, "start it, or mend base_url", "error"))
         if in_the_open(provider.base_url):
             found.append(_open(name, place, key=provider.api_key_env))
     return tuple(found)
@@ -45,10 +45,10 @@ def look(config: Config, places: Places) -> tuple[Problem, ...]:
 
 def _open(name: str, place: tuple[str, int], *, key: str) -> Problem:
     if key:
-        told = f"provider {name}: the key in {key} is sent over http, where everybody on the way can read it"
-        return Problem(NAME, told, *place, "use https, and change the key", "error")
-    told = f"provider {name}: your code is sent over http, where everybody on the way can read and change it"
-    return Problem(NAME, told, *place, "use https")
+        message = f"provider {name}: the key in {key} is sent over http, where everybody on the way can read it"
+        return Problem(NAME, message, *place, "use https, and change the key", "error")
+    message = f"provider {name}: your code is sent over http, where everybody on the way can read and change it"
+    return Problem(NAME, message, *place, "use https")
 
 
 def in_the_open(base_url: str) -> bool:
@@ -90,8 +90,8 @@ def connect(addresses: Iterable[Address], *, within_s: float = WITHIN_S) -> dict
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
     late = f"no answer within {within_s:g} s"
-    told = {each: answers.get(each, late) for each in wanted}
-    return {each: why for each, why in told.items() if why}
+    answered = {each: answers.get(each, late) for each in wanted}
+    return {each: why for each, why in answered.items() if why}
 
 
 def _try(address: Address, within_s: float, answers: dict[Address, str]) -> None:

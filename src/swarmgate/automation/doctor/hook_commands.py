@@ -33,8 +33,8 @@ def look(config: Config, places: Places, root: Path) -> tuple[Problem, ...]:
     for event, command in config.hooks.items():
         word = first_word(command)
         if word and word not in _SHELL and not _there(word, root):
-            told = f"`{word}` is not found: the hook of {event} cannot run"
-            found.append(Problem(NAME, told, *places.of("hooks", event), "install it, or write its whole path"))
+            message = f"`{word}` is not found: the hook of {event} cannot run"
+            found.append(Problem(NAME, message, *places.of("hooks", event), "install it, or write its whole path"))
     return tuple(found)
 
 

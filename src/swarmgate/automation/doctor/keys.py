@@ -54,19 +54,19 @@ def look(file: Written) -> tuple[Problem, ...]:
     return tuple(sorted((*found, *_secrets(file, {each.line for each in found})), key=lambda each: each.line))
 
 
-def across(sources: list[Source], told: Collection[tuple[str, ...]]) -> Iterator[Problem]:
+def across(sources: list[Source], known: Collection[tuple[str, ...]]) -> Iterator[Problem]:
     """What only all sources together say: keys that none of them has, variables, and models of unknown providers.
 
     Args:
         sources: the files and the variables, weakest first.
-        told: the places of what is wrong in a file by itself.
+        known: the places of what is wrong in a file by itself.
     """
     try:
         config = Config.model_validate(merged(sources))
     except ValidationError as error:
         for each in error.errors(include_url=False, include_input=False):
             path = _path(each)
-            if path not in told and not (each["type"] in _MERGED and _misspelled(path, told)):
+            if path not in known and not (each["type"] in _MERGED and _misspelled(path, known)):
                 found = refusal(each, sources)
                 yield Problem("settings", found.message, found.where, found.line, found.hint, "error")
         return
@@ -76,10 +76,10 @@ def across(sources: list[Source], told: Collection[tuple[str, ...]]) -> Iterator
         yield Problem("settings", error.message, hint=error.hint, severity="error")
 
 
-def _misspelled(path: tuple[str, ...], told: Collection[tuple[str, ...]]) -> bool:
+def _misspelled(path: tuple[str, ...], known: Collection[tuple[str, ...]]) -> bool:
     """Whether a key is missing since it stands there under a wrong name."""
     *tables, key = path
-    return any([*one[:-1]] == tables and _meant(one[-1], tables) == (key,) for one in told)
+    return any([*one[:-1]] == tables and _meant(one[-1], tables) == (key,) for one in known)
 
 
 def errors_of(values: dict[str, Any]) -> dict[tuple[str, ...], ErrorDetails]:
@@ -159,10 +159,10 @@ def _renames(path: tuple[str, ...], values: dict[str, Any]) -> Iterator[Edit]:
     """
     *tables, key = path
     meant = _meant(key, tables)
-    beside = at(values, tables)
-    rivals = [each for each in beside if each != key and meant and each not in meant and _meant(each, tables) == meant]
-    says = [each for each in rivals if beside[each] != {}]
-    if len(meant) == 1 and not says and (beside[key] != {} or not rivals):
+    table = at(values, tables)
+    rivals = [each for each in table if each != key and meant and each not in meant and _meant(each, tables) == meant]
+    filled = [each for each in rivals if table[each] != {}]
+    if len(meant) == 1 and not filled and (table[key] != {} or not rivals):
         yield Rename(path, meant[0])
 
 
@@ -219,11 +219,11 @@ def _values(path: tuple[str, ...], kind: str, values: dict[str, Any]) -> Iterato
         yield Put(path, [held])
 
 
-def _secrets(file: Written, told: set[int]) -> Iterator[Problem]:
+def _secrets(file: Written, reported: set[int]) -> Iterator[Problem]:
     """Lines with what looks like a key of a provider, comments among them: the file is committed."""
     for number, line in enumerate(file.text.splitlines(), start=1):
         found = [match[0] for match in _SECRET.finditer(line)]
-        if number not in told and any(len(each) >= _SECRET_LENGTH and re.search(r"\d", each) for each in found):
+        if number not in reported and any(len(each) >= _SECRET_LENGTH and re.search(r"\d", each) for each in found):
             yield Problem(
                 "settings",
                 KEY_IN_FILE,

@@ -19,8 +19,8 @@ def look(folder: SwarmFolder) -> tuple[Problem, ...]:
         return ()
     found = []
     if ledger.torn:
-        told = f"its last line was cut short ({len(ledger.torn)} bytes); it is put aside when work goes on"
-        found.append(Problem(NAME, told, folder.relative(folder.ledger)))
+        message = f"its last line was cut short ({len(ledger.torn)} bytes); it is put aside when work goes on"
+        found.append(Problem(NAME, message, folder.relative(folder.ledger)))
     try:
         looked = edits(ledger)
     except SwarmError as error:

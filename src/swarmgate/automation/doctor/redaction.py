@@ -34,21 +34,21 @@ def _unless_variable(match: re.Match[str]) -> str:
 
 def of_settings(line: str, changed: Collection[str]) -> str:
     """One line of a diff of settings: values of known keys and of those that were changed, and nothing else."""
-    mark, said = line[:1], line[1:]
-    if mark == "@" or _PLAIN.fullmatch(said):
-        return mark + _in_line(said)
-    if not _PAIR.search(said):
+    mark, text = line[:1], line[1:]
+    if mark == "@" or _PLAIN.fullmatch(text):
+        return mark + _in_line(text)
+    if not _PAIR.search(text):
         return mark + HIDDEN
 
     def value(match: re.Match[str]) -> str:
         name = match[1].strip("\"'")
         return match[0] if name in KNOWN or name in changed else f"{match[1]}{match[2]}{HIDDEN}"
 
-    return mark + _in_line(_PAIR.sub(value, said))
+    return mark + _in_line(_PAIR.sub(value, text))
 
 
-def _in_line(said: str) -> str:
-    return _IN_LINE.sub(_unless_variable, masked(said))
+def _in_line(text: str) -> str:
+    return _IN_LINE.sub(_unless_variable, masked(text))
 
 
 def _names(section: type[BaseModel]) -> Iterator[str]:

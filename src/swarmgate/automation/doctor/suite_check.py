@@ -26,23 +26,23 @@ def look(folder: SwarmFolder, config: Config) -> Check:
     try:
         commands = confinement.confined(repository.root, bounds, guarded=(folder.path,))
     except SwarmError as error:  # the check `sandbox` fails by it
-        told = f"not looked at: {error.message}"
-        return Check(NAME, config.tests.command or "the detected command", warnings=(told,))
+        message = f"not looked at: {error.message}"
+        return Check(NAME, config.tests.command or "the detected command", warnings=(message,))
     if commands.sandbox.name == "none":
-        told = 'not asked what it would run: [commands] sandbox is "none", and nothing would confine it'
-        return Check(NAME, f"{config.tests.command or 'the detected command'}: {told}")
+        message = 'not asked what it would run: [commands] sandbox is "none", and nothing would confine it'
+        return Check(NAME, f"{config.tests.command or 'the detected command'}: {message}")
     asked = look_at_suite(repository, repository.snapshot(), config, commands)
     with ThreadPoolExecutor(1) as apart:  # whoever calls may have an event loop of its own
         return _check(apart.submit(asyncio.run, asked).result())
 
 
 def _check(found: SuiteLook) -> Check:
-    told = f"{found.problem} -> {found.hint}" if found.problem else ""
+    message = f"{found.problem} -> {found.hint}" if found.problem else ""
     more = len(found.overlooked) - _SHOWN
     passed_over = [
         *found.overlooked[:_SHOWN],
         *([f"{more} more files with tests are not collected"] if more > 0 else ()),
     ]
     if found.stops:
-        return Check(NAME, found.told, (told,))
-    return Check(NAME, found.told, (), tuple(filter(None, (told, *passed_over))))
+        return Check(NAME, found.summary, (message,))
+    return Check(NAME, found.summary, (), tuple(filter(None, (message, *passed_over))))

@@ -20,7 +20,7 @@ def look(config: Config, places: Places, environ: Mapping[str, str]) -> tuple[Pr
     )
 
 
-def told(config: Config, environ: Mapping[str, str]) -> str:
+def described(config: Config, environ: Mapping[str, str]) -> str:
     """What is looked up, and how it stands."""
     names = dict.fromkeys(name for _, name, _ in _named(config))
     return ", ".join(f"{name} {'set' if environ.get(name) else 'not set'}" for name in names) or "none are named"

@@ -17,7 +17,7 @@ from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.project import Project
 
 NAME = "config_doctor"
-_MOST_TOLD = 20
+_MOST_MESSAGES = 20
 """Problems in one event; all of them are told by `swarm doctor`."""
 
 
@@ -100,10 +100,10 @@ def at_startup(project: Project, ports: Ports, environ: Mapping[str, str] | None
 
 
 def _ran(found: Diagnosis) -> DoctorRan:
-    told = [f"{check.name}: {text}" for check in found.checks for text in (*check.problems, *check.warnings)]
+    messages = [f"{check.name}: {text}" for check in found.checks for text in (*check.problems, *check.warnings)]
     return DoctorRan(
         passed=found.passed,
-        problems=tuple(" ".join(each.split()) for each in told[:_MOST_TOLD]),
+        problems=tuple(" ".join(each.split()) for each in messages[:_MOST_MESSAGES]),
         fixed=found.fixed,
         backup=", ".join(found.backup),
     )

@@ -120,10 +120,10 @@ def _jobs(name: _Name, words: Sequence[str], at: int, cue: frozenset[str], quote
     if ordinary and not (name.words[0] in quoted or (at and words[at - 1] in _NAMING)):
         return []
     others = cue - set(name.words)
-    told: list[Job | None] = [job for job in name.jobs if others & cues(job.name)]
-    if told or ordinary:
-        beside = [job for job in told[1:] if job and job.no_package]
-        return [*told[:1], *beside]
+    jobs: list[Job | None] = [job for job in name.jobs if others & cues(job.name)]
+    if jobs or ordinary:
+        rest = [job for job in jobs[1:] if job and job.no_package]
+        return [*jobs[:1], *rest]
     certain: list[Job | None] = [job for job in name.jobs if not job.cued]
     alone = sum(not job.no_package for job in name.jobs) == 1
     return certain if alone and certain else [None]

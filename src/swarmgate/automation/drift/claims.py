@@ -197,7 +197,7 @@ def _poles(part: Sequence[str]) -> list[Pole]:
         linked = max((n for n, word in enumerate(before) if word in _LINKS), default=-1)
         by_default = list(part[at + len(words) : at + len(words) + 2]) == ["by", "default"] or words[-1] == "default"
         allowed = bool(before) and before[-1] in _ALLOWING
-        if (not pair.beside or not word_set(pair.beside).isdisjoint(part)) and (
+        if (not pair.nearby or not word_set(pair.nearby).isdisjoint(part)) and (
             not pair.predicative or linked >= 0 or by_default or allowed
         ):
             turned = not NEGATORS.isdisjoint(before[-3:])

@@ -102,8 +102,8 @@ def _same_place(job: str, old: Sentence, new: Sentence) -> bool:
             return True
         if JOB_OF[job].no_package:
             return False
-        together = weight(old.subject | new.subject)
-        return weight(old.subject & new.subject) >= max(1.0, _SHARED_SCOPED * together)
+        combined = weight(old.subject | new.subject)
+        return weight(old.subject & new.subject) >= max(1.0, _SHARED_SCOPED * combined)
     if not _ELSEWHERE.isdisjoint(new.words - old.words - cues(job)):
         return False
     if not _UNIVERSAL.isdisjoint(old.words):
@@ -138,14 +138,14 @@ def _refused(old: Sentence, new: Sentence) -> Iterator[Conflict]:
     """What was ruled out is taken, or what was taken is ruled out."""
     if not old.denials and not new.denials:
         return
-    for first, second, told in ((old, new, "was ruled out"), (new, old, "was decided, and is ruled out here")):
+    for first, second, message in ((old, new, "was ruled out"), (new, old, "was decided, and is ruled out here")):
         refused = {m.option for m in first.mentions if m.stand is Stand.REFUSED and first.denials}
         taken = {m.option for m in second.mentions if m.stand is Stand.TAKEN}
         ours = first.scope | content(first.words & frozenset({"here", "there"}))
         if refused & taken and not first.aside and (not ours or ours & (second.scope | second.subject)):
             if "here" in first.words:
                 continue
-            yield Conflict(_shown(refused & taken), f"{_shown(refused & taken)} {told}", 0.85)
+            yield Conflict(_shown(refused & taken), f"{_shown(refused & taken)} {message}", 0.85)
 
 
 def _poles(old: Sentence, new: Sentence, around: frozenset[str], context: frozenset[str]) -> Iterator[Conflict]:

@@ -114,10 +114,10 @@ def _decision(rest: str, number: int, file: str, *, titled: bool) -> Decision | 
     )
 
 
-def _status(told: str) -> tuple[DecisionStatus, str]:
+def _status(text: str) -> tuple[DecisionStatus, str]:
     """The status by its first word; one that nobody knows is open: a decision that was overlooked is worse."""
-    by = _BY.search(told)
-    first = next(iter(told.split()), "").lower().strip(",.")
+    by = _BY.search(text)
+    first = next(iter(text.split()), "").lower().strip(",.")
     return _CLOSED.get(first, DecisionStatus.OPEN), by[1] if by else ""
 
 

@@ -43,7 +43,7 @@ def _read(root: Path, path: str) -> list[Later] | str:
         return content
     if kind is None or content is None:
         return []
-    reading = formats.read(path, content, kind, lambda name: _beside(root, path, name))
+    reading = formats.read(path, content, kind, lambda name: _sibling(root, path, name))
     if isinstance(reading, Unreadable):
         return f"passed over: {reading}"
     apart = _apart(path, content)
@@ -69,7 +69,7 @@ def _content(root: Path, path: str) -> bytes | str | None:
         return f"passed over: {path}: {error.strerror or error}"
 
 
-def _beside(root: Path, path: str, name: str) -> bytes | None:
+def _sibling(root: Path, path: str, name: str) -> bytes | None:
     content = _content(root, posixpath.normpath(posixpath.join(posixpath.dirname(path), name)))
     return content if isinstance(content, bytes) else None
 

@@ -56,8 +56,8 @@ def detect(material: Material) -> DriftReport:
     open_ = _distinct(each for each in decisions if each.status is DecisionStatus.OPEN)
     asked = list(requirements(*material.spec))
     contradictions = list(_contradictions(open_, material.laters, state))
-    told = {each.decision for each in contradictions}
-    quiet = [each for each in open_ if each.id not in told]
+    reported = {each.decision for each in contradictions}
+    quiet = [each for each in open_ if each.id not in reported]
     signals = [*contradictions, *_uncovered(asked, state), *_stale(quiet, material.laters, state)]
     best = _best_first(signals)
     count = {kind: sum(each.kind is kind for each in material.laters) for kind in TextKind}

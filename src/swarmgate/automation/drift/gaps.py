@@ -77,7 +77,7 @@ def _could_be_stale(decision: Decision, newest: tuple[int, int], state: State) -
 def requirements(text: str, place: Place) -> Iterator[tuple[str, Place]]:
     """The sentences of a specification that ask for something, with their lines."""
     outside = fenced = False
-    told = 0
+    count = 0
     for number, line in enumerate(rows(text), start=1):
         if line.lstrip().startswith("```"):
             fenced = not fenced
@@ -86,18 +86,18 @@ def requirements(text: str, place: Place) -> Iterator[tuple[str, Place]]:
         elif heading := _HEADING.match(line.strip()):
             outside = bool(_OUTSIDE.match(heading[1] or heading[2] or ""))
         elif not outside and (asked := _asked(line)):
-            told += 1
-            if told > MOST_REQUIREMENTS:
+            count += 1
+            if count > MOST_REQUIREMENTS:
                 return
             yield asked, place.model_copy(update={"line": number} if place.file else {})
 
 
 def _asked(line: str) -> str:
     bullet = _BULLET.match(line)
-    said = bullet[1] if bullet else line.strip()
-    if _NOT_ASKED.search(said) or said.endswith("?"):
+    text = bullet[1] if bullet else line.strip()
+    if _NOT_ASKED.search(text) or text.endswith("?"):
         return ""
-    return said if bullet or _ASKS.search(said) else ""
+    return text if bullet or _ASKS.search(text) else ""
 
 
 def uncovered(
@@ -125,15 +125,15 @@ def uncovered(
         weights = {word: (0.4 if is_light(word) else 1.0) / math.sqrt(counts[word]) for word in words}
         whole = sum(weights.values())
         single: dict[int, float] = {}
-        together = 0.0
+        covered = 0.0
         for word, worth in weights.items():
             known = near.of(word)
-            together += worth if known else 0.0
+            covered += worth if known else 0.0
             for number in by_word.get(known, ()):
                 single[number] = single.get(number, 0.0) + worth
         best = max(single.values(), default=0.0) / whole
-        if together / whole < _COVERED_BY_ALL and best < _COVERED_BY_ONE:
-            yield text, place, together / whole
+        if covered / whole < _COVERED_BY_ALL and best < _COVERED_BY_ONE:
+            yield text, place, covered / whole
 
 
 class _Nearest:

@@ -21,7 +21,7 @@ class Opposites:
     other: str
     predicative: bool = False
     of: str = ""
-    beside: str = ""
+    nearby: str = ""
 
 
 OPPOSITES: tuple[Opposites, ...] = (
@@ -78,7 +78,7 @@ OPPOSITES: tuple[Opposites, ...] = (
         "vertical or horizontal scaling", "vertical_scaling scale_vertically", "horizontal_scaling scale_horizontally"
     ),
     Opposites("ascending or descending", "ascending oldest_first", "descending newest_first"),
-    Opposites("the same or another each time", "same", "new different another", beside="always time"),
+    Opposites("the same or another each time", "same", "new different another", nearby="always time"),
     Opposites("at most or at least once", "at_most_once", "at_least_once"),
     Opposites(
         "backward compatible or breaking",

@@ -126,11 +126,11 @@ def clauses(text: str) -> list[str]:
 
 def content(words: Iterable[str]) -> frozenset[str]:
     """The stems that say what a text is about: no function words, no numbers."""
-    return frozenset(filter(None, map(_said, words)))
+    return frozenset(filter(None, map(_content_stem, words)))
 
 
 @lru_cache(maxsize=50_000)
-def _said(word: str) -> str:
+def _content_stem(word: str) -> str:
     """The stem of a word that says something; else empty."""
     found = stem(word)
     silent = word in GENERIC or found in _GENERIC_STEMS or len(found) < _TWO or _NUMBER.fullmatch(found)

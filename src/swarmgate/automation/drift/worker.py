@@ -117,7 +117,7 @@ class DriftWorker:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._told: tuple[str, ...] = ()
+        self._reported: tuple[str, ...] = ()
 
     def subject(self, seen: Seen) -> str:
         """`plan` where this event changed the plan."""
@@ -132,10 +132,10 @@ class DriftWorker:
         del subject, seen
         report = drift(self._project)
         lines = tuple(signal.line for signal in report.signals)
-        told = tuple(sorted(f"{each.kind} {each.decision} {each.text} {each.other}" for each in report.signals))
-        if told == self._told:
+        signals = tuple(sorted(f"{each.kind} {each.decision} {each.text} {each.other}" for each in report.signals))
+        if signals == self._reported:
             return None
-        self._told = told
+        self._reported = signals
         return DriftFound(signals=lines)
 
 

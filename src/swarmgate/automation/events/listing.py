@@ -33,15 +33,18 @@ def events(
     tail = Tail(project.folder) if follow else None  # first: what is added from now on is not missed
     entries = newest.entries(project.folder, None if types else last)
     journal = AutomationLog(project.folder)
-    told = journal.read()
+    happened = journal.read()
     if journal.unreadable:
         _notice(project, f"{counted(journal.unreadable, 'line')} of {journal.lines.path} cannot be read, and left out.")
-    there = _merged(entries, told, types)
+    there = _merged(entries, happened, types)
     shown = there if last is None else there[max(0, len(there) - last) :]
     happenings = (happening(each) if isinstance(each, base.Entry) else each for each in shown)
     if tail is None:
         return happenings
-    known = {"ledger": entries[-1].seq if entries else tail.state.seq, "automation": told[-1].seq if told else 0}
+    known = {
+        "ledger": entries[-1].seq if entries else tail.state.seq,
+        "automation": happened[-1].seq if happened else 0,
+    }
     return _followed(project, tail, happenings, known, types)
 
 
@@ -55,9 +58,9 @@ def words(event: Happening) -> str:
 
 def in_full(event: Happening) -> str:
     """The same, with words for the ledger's bookkeeping too."""
-    said = words(event)
-    book = _BOOKS.get(event.type) if event.source == "ledger" and not said else None
-    return book(EVENTS[event.type].model_validate(event.data)) if book else said
+    text = words(event)
+    book = _BOOKS.get(event.type) if event.source == "ledger" and not text else None
+    return book(EVENTS[event.type].model_validate(event.data)) if book else text
 
 
 def _of(task: str) -> str:
@@ -98,10 +101,10 @@ def _check(kind: str) -> None:
         raise UsageError(f"there is no event of type {kind[:60]!r}", hint=hint)
 
 
-def _merged(entries: list[Entry], told: tuple[Happening, ...], types: tuple[str, ...]) -> list[Entry | Happening]:
+def _merged(entries: list[Entry], happened: tuple[Happening, ...], types: tuple[str, ...]) -> list[Entry | Happening]:
     """Both in order of time. Each source keeps its own order, also where a clock was set back."""
     of_ledger: list[Entry | Happening] = [each for each in entries if not types or each.event.type in types]
-    of_automation: list[Entry | Happening] = [each for each in told if not types or each.type in types]
+    of_automation: list[Entry | Happening] = [each for each in happened if not types or each.type in types]
     return list(heapq.merge(of_ledger, of_automation, key=lambda each: each.time))
 
 

@@ -101,8 +101,8 @@ def variables_of(happening: Happening, state: State, repo: str, folder: str) -> 
     task = str(data.get("task") or "")
     phase = data.get("phase") or (state.plan.phase_numbers.get(task, "") if state.plan else "")
     values = (happening.type, happening.seq, task, phase, data.get("attempt") or "", happening.time, repo, folder)
-    told = zip(VARIABLES, values, strict=True)
-    return {f"SWARMGATE_{name}": str(value).replace("\0", "") for name, value in told}
+    pairs = zip(VARIABLES, values, strict=True)
+    return {f"SWARMGATE_{name}": str(value).replace("\0", "") for name, value in pairs}
 
 
 def sample(event: str) -> dict[str, Any]:

@@ -78,12 +78,12 @@ def problems(config: Config, folder: SwarmFolder, environ: Mapping[str, str]) ->
     """A line for each hook that never runs, since there is no such event, with the place in the settings."""
     from swarmgate.automation.setting_locations import written
 
-    def told(event: str) -> str:
+    def description(event: str) -> str:
         where, line = written(folder, environ).of("hooks", event)
         place = f"{where or PROJECT_FILE}{f' line {line}' if line else ''}"
         return f"{place}: the hook of {event} never runs: {why_not(event)}"
 
-    return tuple(told(event) for event in unknown_hooks(config))
+    return tuple(description(event) for event in unknown_hooks(config))
 
 
 def _bare(project: Project) -> tuple[str, ...]:

@@ -105,8 +105,8 @@ class Hooks:
             return ran.model_copy(update={"problem": problem, "seconds": _since(started)})
         problem = refused or (f"it did not end within {self.hook_s:g} s and was ended" if done.timed_out else "")
         output = self.redact(done.output).strip()[-OUTPUT_CHARS:]
-        told = {"exit_code": None if refused else done.exit_code, "problem": problem, "output": output}
-        return ran.model_copy(update={**told, "seconds": _since(started)})
+        outcome = {"exit_code": None if refused else done.exit_code, "problem": problem, "output": output}
+        return ran.model_copy(update={**outcome, "seconds": _since(started)})
 
     async def _done(self, happening: Happening, state: State) -> tuple[Completed, str]:
         """The event is on standard input and in variables: nothing of it ever stands in the command."""

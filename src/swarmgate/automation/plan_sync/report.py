@@ -84,6 +84,6 @@ def _looked(project: Project) -> SyncReport:
 def _report(
     amended: tuple[str, ...], refused: Iterable[RefusedEdit], restored: tuple[str, ...], busy: tuple[str, ...]
 ) -> SyncReport:
-    told = tuple(refused)
-    in_step = not (amended or told or restored or busy)
-    return SyncReport(amended=amended, refused=told, restored=restored, busy=busy, in_step=in_step)
+    refusals = tuple(refused)
+    in_step = not (amended or refusals or restored or busy)
+    return SyncReport(amended=amended, refused=refusals, restored=restored, busy=busy, in_step=in_step)

@@ -207,10 +207,10 @@ class PlanSync:
         self._acted[digest] = again
         if self._suppressed != digest:
             self._suppressed = digest
-            told = TriggerSuppressed(
+            suppressed = TriggerSuppressed(
                 capability=NAME, subject="plan.md, plan.json", count=len(again.times), within_s=WITHIN_S
             )
-            self._tell(told)
+            self._tell(suppressed)
         return True
 
     def _state_of_files(self) -> str:

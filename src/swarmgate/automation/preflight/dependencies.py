@@ -19,8 +19,8 @@ def look(context: PreflightContext) -> Mapping[str, Found]:
     outside = [other for other in needed if other not in own]
     open_ones = [other for other in outside if not state.task(other).settled]
     if open_ones:
-        told = [f"{other} ({state.task(other).status}), needed by {needed[other]}" for other in open_ones]
+        descriptions = [f"{other} ({state.task(other).status}), needed by {needed[other]}" for other in open_ones]
         hint = "Finish them, or give them up: swarm skip TASK"
-        return {"dependencies": Found(number, f"not done yet: {few(told)}", hint)}
+        return {"dependencies": Found(number, f"not done yet: {few(descriptions)}", hint)}
     met = f"what they need of other phases is done: {few(outside)}" if outside else "they need nothing of other phases"
     return {"dependencies": Found(f"{number}; {met}" if still else number)}

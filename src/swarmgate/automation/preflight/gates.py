@@ -41,11 +41,11 @@ def _with_submodules(context: PreflightContext, found: Found) -> Found:
     inner = revisions.submodules(repository, repository.head_tree())
     if not inner or found.skipped:
         return found
-    told = f"submodules are not scanned, and changes in them are not seen: {few(inner)}"
+    message = f"submodules are not scanned, and changes in them are not seen: {few(inner)}"
     if found.problem:
-        return replace(found, detail=f"{found.detail}; {told}")
+        return replace(found, detail=f"{found.detail}; {message}")
     hint = f"Look there yourself: swarm gates run --all --repo {inner[0]}"
-    return replace(found, problem=told, hint=hint, blocks=False)
+    return replace(found, problem=message, hint=hint, blocks=False)
 
 
 async def _gate(context: PreflightContext, gate: str, *, whole: bool) -> GateResult:

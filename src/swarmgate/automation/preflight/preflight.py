@@ -91,8 +91,8 @@ def _phase(state: State, asked: int | None) -> int:
     if asked is None and number > last:
         if current > last:
             raise UsageError("Every phase is approved: none is left to begin.", hint=_NAME_ONE)
-        told = f"Phase {current}, the last one, is complete and waits for your approval: none is left to begin."
-        raise UsageError(told, hint=f"swarm approve. {_NAME_ONE}")
+        message = f"Phase {current}, the last one, is complete and waits for your approval: none is left to begin."
+        raise UsageError(message, hint=f"swarm approve. {_NAME_ONE}")
     if not 1 <= number <= last:
         raise UsageError(f"The plan has no phase {number}.", hint=f"Phases: 1 to {last}. See: swarm status")
     return number

@@ -26,15 +26,17 @@ def look_at_plan(context: PreflightContext) -> Mapping[str, Found]:
         return {"plan": Found(f"{detail}; {' and '.join(stale)} will be written again" if stale else detail)}
     names = " and ".join(edit.source for edit in pending)
     problems = [problem for edit in pending for problem in edit.problems]
-    told = f"a hand edit of {names} waits to be taken in"
-    return {"plan": Found(names, " ".join([f"{told}.", *problems]) if problems else told, "Settle it: swarm sync")}
+    message = f"a hand edit of {names} waits to be taken in"
+    return {
+        "plan": Found(names, " ".join([f"{message}.", *problems]) if problems else message, "Settle it: swarm sync")
+    }
 
 
 def look_at_evidence(context: PreflightContext) -> Mapping[str, Found]:
     """`evidence`: the chain, the files that prove the phases before, and the commits that they led to."""
     checks = [check for check in audit(context.folder, context.fresh()) if check.name in _AUDITED]
     problems = [problem for check in checks for problem in check.problems]
-    told = ", ".join(f"{check.name}: {check.looked_at}" for check in checks)
+    message = ", ".join(f"{check.name}: {check.looked_at}" for check in checks)
     if problems:
-        return {"evidence": Found(told, few(problems, 3), "See all of it: swarm verify")}
-    return {"evidence": Found(told)}
+        return {"evidence": Found(message, few(problems, 3), "See all of it: swarm verify")}
+    return {"evidence": Found(message)}

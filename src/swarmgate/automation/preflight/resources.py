@@ -37,12 +37,14 @@ async def look_at_tools(context: PreflightContext) -> Mapping[str, Found]:
     wanted = [tool for gate in gates for tool in table.needed(gate) if tool.required]
     found = (await table.asked([table.GIT, *wanted], context.repository.root, context.commands)).values()
     known = {each.name: each for each in found}
-    told = ", ".join([f"python {platform.python_version()}", *map(str, known.values())])
+    description = ", ".join([f"python {platform.python_version()}", *map(str, known.values())])
     lacking = [each for each in found if each.problem]
     if lacking:
         hints = dict.fromkeys(each.hint for each in lacking if each.hint)
-        return {"tools": Found(told, "; ".join(map(str, lacking)), "; ".join(hints) or "See: swarm gates doctor")}
-    return {"tools": Found(told)}
+        return {
+            "tools": Found(description, "; ".join(map(str, lacking)), "; ".join(hints) or "See: swarm gates doctor")
+        }
+    return {"tools": Found(description)}
 
 
 async def look_at_models(context: PreflightContext) -> Mapping[str, Found]:
@@ -54,16 +56,16 @@ async def look_at_models(context: PreflightContext) -> Mapping[str, Found]:
     except SwarmError as error:
         return {"models": Found.of(error)}
     by_name = {each.provider: each for each in reached}
-    told = "; ".join([*(f"{each.provider} {each.answered or 'does not answer'}" for each in reached), *warnings])
+    description = "; ".join([*(f"{each.provider} {each.answered or 'does not answer'}" for each in reached), *warnings])
     failed = [each for each in reached if each.problem]
     if not failed:
-        return {"models": Found(told or "agent programs alone")}
+        return {"models": Found(description or "agent programs alone")}
     problem = "; ".join(f"{each.provider} ({each.base_url}): {each.problem}" for each in failed)
     hint = " ".join(dict.fromkeys(each.hint for each in failed if each.hint))
     stuck = [role for role, names in models.items() if not any(_answers(name, by_name) for name in names)]
     if stuck:
-        return {"models": Found(told, f"{problem}. No model answers for: {few(stuck)}", hint)}
-    return {"models": Found(told, f"{problem}. A fallback answers for every role", hint, blocks=False)}
+        return {"models": Found(description, f"{problem}. No model answers for: {few(stuck)}", hint)}
+    return {"models": Found(description, f"{problem}. A fallback answers for every role", hint, blocks=False)}
 
 
 def _models(context: PreflightContext, role: str) -> tuple[str, ...]:
@@ -84,21 +86,21 @@ def look_at_budget(context: PreflightContext) -> Mapping[str, Found]:
     if state.finished:
         return {"budget": Found("every phase is approved: nothing more is to be used", skipped=True)}
     measures = [(account, measure) for account in budgets for measure in account.measures()]
-    told = ", ".join(f"{account.name}: {measure.text}" for account, measure in measures)
+    description = ", ".join(f"{account.name}: {measure.text}" for account, measure in measures)
     used_up = [(account, measure) for account, measure in measures if measure.used_up]
     if used_up:
         account, measure = used_up[0]
         problem = f"{account.name} is used up ({measure.text})"
-        return {"budget": Found(told, problem, account.way_on.format(key=measure.key))}
+        return {"budget": Found(description, problem, account.way_on.format(key=measure.key))}
     expected = _expected(state, context.phase)
     lasting = tuple(account for account in budgets if account.owner.kind != "run")  # the next run has a new one
     if short := _shortfalls(state, expected, lasting):
-        told = f"{told}; judged by {expected.basis} completed tasks"
-        return {"budget": Found(told, "; ".join(short), "Raise what is too little in .swarm/config.toml.")}
+        description = f"{description}; judged by {expected.basis} completed tasks"
+        return {"budget": Found(description, "; ".join(short), "Raise what is too little in .swarm/config.toml.")}
     if not budgets:
         return {"budget": Found("no limit is set", skipped=True)}
     guess = f"; judged by {expected.basis} completed tasks" if expected.basis else "; nothing to judge the phase by yet"
-    return {"budget": Found(told + guess)}
+    return {"budget": Found(description + guess)}
 
 
 def _expected(state: State, phase: int) -> PhaseEstimated:
@@ -126,14 +128,14 @@ def _shortfalls(state: State, expected: PhaseEstimated, budgets: Sequence[Accoun
 def look_at_disk(context: PreflightContext) -> Mapping[str, Found]:
     """`disk`: room where the work tree, git's folder and temporary files lie."""
     places = (context.repository.root, context.repository.git_dir, temporary.place())
-    told, problems = [], []
+    descriptions, problems = [], []
     for place in dict.fromkeys(places):
         usage = shutil.disk_usage(place)
         words = f"{usage.free // _MB:,} MB of {usage.total // _MB:,} MB free at {place}"
-        told.append(words)
+        descriptions.append(words)
         if usage.free < FREE_BYTES or usage.free < min(FREE_SHARE * usage.total, FREE_ENOUGH):
             problems.append(words)
     if problems:
         least = f"{FREE_BYTES // _MB:,} MB, and {FREE_SHARE:.0%} of the disk or {FREE_ENOUGH // _MB:,} MB"
-        return {"disk": Found(told[0], f"{'; '.join(problems)}: at least {least} is needed", "Make room.")}
-    return {"disk": Found(told[0])}
+        return {"disk": Found(descriptions[0], f"{'; '.join(problems)}: at least {least} is needed", "Make room.")}
+    return {"disk": Found(descriptions[0])}

@@ -33,14 +33,14 @@ async def look_before(context: PreflightContext) -> Mapping[str, Found]:
     repository = context.fresh()
     tree = await asyncio.to_thread(repository.snapshot)
     key = await asyncio.to_thread(memory_key, tree, context.config, repository)
-    if told := preflights.remembered(context.folder, key):
-        return {"tests": Found(f"{told} (as looked at before)")}
+    if summary := preflights.remembered(context.folder, key):
+        return {"tests": Found(f"{summary} (as looked at before)")}
     found = await look_at_suite(repository, tree, context.config, context.commands())
     if not found.command:
-        return {"tests": Found(found.told, skipped=True)}
+        return {"tests": Found(found.summary, skipped=True)}
     if not found.problem:
-        preflights.remember(context.folder, key, found.told)
-    return {"tests": Found(found.told, found.problem, found.hint, blocks=found.stops)}
+        preflights.remember(context.folder, key, found.summary)
+    return {"tests": Found(found.summary, found.problem, found.hint, blocks=found.stops)}
 
 
 async def _tests(context: PreflightContext) -> Found:

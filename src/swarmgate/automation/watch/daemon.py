@@ -89,13 +89,13 @@ def stop(project: Project) -> WatchStatus:
             hint="End the run with: swarm stop" if run else f"End it yourself: kill {before.pid}",
         )
     began = time.monotonic()
-    told = _asked(folder, before) if before.host != os.uname().nodename else _ended(project, before)
+    message = _asked(folder, before) if before.host != os.uname().nodename else _ended(project, before)
     seconds = round(time.monotonic() - began, 1)
     now = _found(folder)
     if now.pid == before.pid:  # on another host, and it goes on
-        return now.model_copy(update={"told": (told,)})
+        return now.model_copy(update={"told": (message,)})
     ended = Ended(pid=before.pid, host=before.host, seconds=seconds)
-    return now.model_copy(update={"told": (told or f"it ended after {seconds} s",), "ended": ended})
+    return now.model_copy(update={"told": (message or f"it ended after {seconds} s",), "ended": ended})
 
 
 def _asked(folder: SwarmFolder, before: WatchStatus) -> str:

@@ -41,6 +41,6 @@ def main(ports: Ports) -> None:
         watch(project, ports, place="daemon", begun=begun)
     except SwarmError as error:
         log.write(f"{error.message} {error.hint}")
-        told = {"error": error.code, "message": error.message, "hint": error.hint}
-        print(json.dumps(told), flush=True)  # noqa: T201 - as above
+        failure = {"error": error.code, "message": error.message, "hint": error.hint}
+        print(json.dumps(failure), flush=True)  # noqa: T201 - as above
         sys.exit(error.exit_code)

@@ -34,13 +34,13 @@ class FileEvents:
     def __init__(self) -> None:
         self._observer: BaseObserver | None = None
 
-    def start(self, folder: Path, told: Callable[[str], None], folder_told: Callable[[], None]) -> None:
+    def start(self, folder: Path, changed: Callable[[str], None], folder_changed: Callable[[], None]) -> None:
         """Begins.
 
         Args:
             folder: the folder; what lies deeper is not watched.
-            told: called with the name of a file in it that was made, changed, renamed or removed.
-            folder_told: called when the folder itself may have been made, renamed or removed.
+            changed: called with the name of a file in it that was made, changed, renamed or removed.
+            folder_changed: called when the folder itself may have been made, renamed or removed.
 
         Raises:
             OSError: the system gives no events, such as where the user has too many watches.
@@ -50,8 +50,8 @@ class FileEvents:
         logging.getLogger("watchdog").addHandler(_UNHEARD)
         self._observer = Observer()
         self._observer.start()
-        self._observer.schedule(_Names(told), str(folder), event_filter=_OF_FILES)
-        at = _Names(lambda name: folder_told() if name == folder.name else None)
+        self._observer.schedule(_Names(changed), str(folder), event_filter=_OF_FILES)
+        at = _Names(lambda name: folder_changed() if name == folder.name else None)
         self._observer.schedule(at, str(folder.parent), event_filter=_OF_FOLDERS)
 
     def stop(self) -> None:
@@ -64,11 +64,11 @@ class FileEvents:
 class _Names(FileSystemEventHandler):
     """Tells the names of what an event is about."""
 
-    def __init__(self, told: Callable[[str], None]) -> None:
-        self._told = told
+    def __init__(self, changed: Callable[[str], None]) -> None:
+        self._changed = changed
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         """Called by watchdog for each event."""
         for path in (event.src_path, event.dest_path):
             if path:
-                self._told(os.path.basename(os.fsdecode(path)))  # noqa: PTH119 - a name of a string
+                self._changed(os.path.basename(os.fsdecode(path)))  # noqa: PTH119 - a name of a string

@@ -214,27 +214,27 @@ class FileWatch:
 
     def _refusal(self) -> str:
         """Why events cannot be relied on; empty when the probe's event came."""
-        heard = threading.Event()
+        arrived = threading.Event()
         probe = self._folder / f".swarmgate-probe-{os.getpid()}.tmp"
 
-        def told(name: str) -> None:
+        def changed(name: str) -> None:
             if name == probe.name:
-                heard.set()
+                arrived.set()
             elif path := self._paths.get(name):
                 self._touch({path})
 
         try:
             self._events = self._make()
-            self._events.start(self._folder, told, self._look_now)
+            self._events.start(self._folder, changed, self._look_now)
         except OSError as error:
             return f"file events cannot be had: {error.strerror or error}"
         try:
             probe.write_bytes(b"")
-            came = heard.wait(PROBE_S)
+            received = arrived.wait(PROBE_S)
             probe.unlink(missing_ok=True)
         except OSError as error:
             return f"whether file events come cannot be tried: {error.strerror or error}"
-        return "" if came else f"no file event came within {PROBE_S} s of a change"
+        return "" if received else f"no file event came within {PROBE_S} s of a change"
 
     def _detach(self) -> None:
         if self._events is not None:

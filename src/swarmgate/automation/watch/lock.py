@@ -29,8 +29,8 @@ class WatchLock:
         except LedgerLocked as error:
             if owner := live_owner(self._path):
                 raise taken(owner) from None
-            told = f"Another process watches this project: {describe(read_owner(self._path))}."
-            raise AlreadyWatching(told, hint=error.hint) from None
+            message = f"Another process watches this project: {describe(read_owner(self._path))}."
+            raise AlreadyWatching(message, hint=error.hint) from None
         self._lock = lock
         return lock.taken_over
 

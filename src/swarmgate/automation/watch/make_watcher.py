@@ -62,8 +62,8 @@ def _alone(listener: Listener) -> Heard:
     def heard(happening: Happening, text: str) -> None:
         if happening.type == "plan_synced" and not happening.data.get("restored"):
             return
-        told = refusal(EditRefused.model_validate(happening.data)) if happening.type == "edit_refused" else text
-        listener(Progress(kind="event", text=told, time=happening.time))
+        message = refusal(EditRefused.model_validate(happening.data)) if happening.type == "edit_refused" else text
+        listener(Progress(kind="event", text=message, time=happening.time))
 
     return heard
 

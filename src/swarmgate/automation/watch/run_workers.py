@@ -63,13 +63,13 @@ async def let_hooks_end(
         tell: as in `workers_beside`.
         asked: whether the user asked to stop, which ends it.
     """
-    began, told = time.monotonic(), False
+    began, notified = time.monotonic(), False
     while watcher is not None and (waiting := watcher.waiting(HOOKS)) and not asked():
         gone = time.monotonic() - began
         if gone >= within_s:
             return
-        if gone >= _QUIET_S and not told:
-            told = True
+        if gone >= _QUIET_S and not notified:
+            notified = True
             hooks = "1 hook" if waiting == 1 else f"{waiting} hooks"
             tell("notice", f"waiting for {hooks}, at most {within_s:g} s; Ctrl-C ends that")
         await asyncio.sleep(_LOOK_S)

@@ -308,8 +308,8 @@ class Watcher:
         except SwarmError as error:
             if error.message != self._config_problem:
                 self._config_problem = error.message
-                told = f"{error.message} The settings of before stay in use."
-                self._tell(WorkerFailed(worker=ACTOR, subject=self._folder.config.name, error=told))
+                message = f"{error.message} The settings of before stay in use."
+                self._tell(WorkerFailed(worker=ACTOR, subject=self._folder.config.name, error=message))
             return
         before, self._config, self._config_problem = self.on, config, ""
         self._files.retime(debounce_s=config.debounce_s, poll_s=config.poll_s)
@@ -322,10 +322,10 @@ class Watcher:
     # --- telling ---
 
     def _tell(self, event: AutomationEvent, actor: str = ACTOR) -> Happening:
-        told = self._journal.append(event, actor=actor)
+        entry = self._journal.append(event, actor=actor)
         self._unread = True
         self._stir()
-        return told
+        return entry
 
     def _tell_sync(self, event: AutomationEvent) -> None:
         self._tell(event, PLAN_SYNC)

@@ -113,8 +113,8 @@ def explain(
     with boundary(json) as terminal:
         from swarmgate.gates.verbs import explain
 
-        told = explain.explain(repo, rule)
-        terminal.result(told, explain.lines(told))
+        explanation = explain.explain(repo, rule)
+        terminal.result(explanation, explain.lines(explanation))
 
 
 @app.command("baseline")

@@ -27,5 +27,5 @@ class Answered:
         """The result in lines: that it cost nothing now comes first, and its line `cost` says when that was spent."""
         if not self.cached:
             return list(lines)
-        told = [f"Spent then: {each.removeprefix('Cost: ')}" if each == cost else each for each in lines]
-        return [f"Answered from the record of {self.id}, at no cost; --no-cache holds it anew", *told]
+        marked = [f"Spent then: {each.removeprefix('Cost: ')}" if each == cost else each for each in lines]
+        return [f"Answered from the record of {self.id}, at no cost; --no-cache holds it anew", *marked]

@@ -279,6 +279,6 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out
     weights = {"given_weights": record.critique.given_weights, "learnt_from": record.critique.learnt_from}
     evaluations = [each.model_dump(mode="json", exclude={"usage"}) for each in record.iterations]
     top = {"id": outcome.id, "status": record.status, "task": record.critique.task}
-    told = {**top, **outcome.model_dump(mode="json"), **weights, "evaluations": evaluations}
-    terminal.result(Answered(asked, outcome.id).data(told), outcome.version.split("\n"))
+    result = {**top, **outcome.model_dump(mode="json"), **weights, "evaluations": evaluations}
+    terminal.result(Answered(asked, outcome.id).data(result), outcome.version.split("\n"))
     raise typer.Exit(0 if outcome.passed else 1)

@@ -157,6 +157,6 @@ def _held(repo: Path | None, terminal: Terminal, debate: str, work: Callable[[Sw
 
 def _finish(terminal: Terminal, repo: Path | None, debate: str) -> None:
     """Prints how it ended and leaves with the verdict as the exit code."""
-    told, lines = council_of(repo).debate_verdict(debate)
-    terminal.result(told, [*lines, f"All of it: swarm debate show {debate}"])
-    raise typer.Exit(0 if told["verdict"] == "APPROVE" else 1)
+    result, lines = council_of(repo).debate_verdict(debate)
+    terminal.result(result, [*lines, f"All of it: swarm debate show {debate}"])
+    raise typer.Exit(0 if result["verdict"] == "APPROVE" else 1)

@@ -186,8 +186,8 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, ask
     ]
     top = {"id": outcome.id, "status": record.status, "question": record.decision.question}
     answered, lines = Answered(asked, outcome.id), outcome_lines(record)
-    told = answered.lines(lines, cost=lines[-1])
-    terminal.result(answered.data({**top, **outcome.model_dump(mode="json"), "stands": stands}), [*told, *more])
+    marked = answered.lines(lines, cost=lines[-1])
+    terminal.result(answered.data({**top, **outcome.model_dump(mode="json"), "stands": stands}), [*marked, *more])
     raise typer.Exit(0 if outcome.consensus else 1)
 
 

@@ -135,7 +135,7 @@ def hold(
             "tokens": tokens,
             "usd": usd,
             "timeout_s": timeout,
-            "on_event": _told(events),
+            "on_event": _on_event(events),
         }
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, DiscussionRecord]:
@@ -179,8 +179,8 @@ def resume(
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, DiscussionRecord]:
             people = Given(answering(swarm), **answers)
-            told = _told(events)
-            return swarm.council.resume_discussion(discussion, people=people, tokens=tokens, usd=usd, on_event=told)
+            on_event = _on_event(events)
+            return swarm.council.resume_discussion(discussion, people=people, tokens=tokens, usd=usd, on_event=on_event)
 
         record = _held(repo, terminal, discussion, work, quiet=events)
         finish(terminal, council_of(repo), record, asked=discussion, left=choices)
@@ -235,7 +235,7 @@ def _model(given: str) -> tuple[str, str]:
     return role, model
 
 
-def _told(events: bool) -> Callable[[Any], None] | None:
+def _on_event(events: bool) -> Callable[[Any], None] | None:
     from swarmgate.cli.terminal.progress import json_line
 
     return json_line if events else None

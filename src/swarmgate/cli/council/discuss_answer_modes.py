@@ -127,8 +127,8 @@ def _choice(given: str) -> Choice:
     known = [str(each) for each in ChoiceKind if each is not ChoiceKind.INJECT]
     if kind not in known:
         close = nearest(kind, known)
-        told = f"did you mean {close}?" if close else f"it is one of {', '.join(known)}"
-        raise UsageError(f"--choose {kind[:60]!r}: there is no such choice; {told}", hint=HELP)
+        hint = f"did you mean {close}?" if close else f"it is one of {', '.join(known)}"
+        raise UsageError(f"--choose {kind[:60]!r}: there is no such choice; {hint}", hint=HELP)
     return Choice(after=0, kind=ChoiceKind(kind), text=text)
 
 

@@ -62,7 +62,7 @@ class AtTerminal:
         """
         self._show(terminal.cast_lines(discussion, cast))
         while True:
-            match said := (await self._line("Discuss with these? [Y]es, [e]dit, another [m]ode, [p]ause: ")).lower():
+            match reply := (await self._line("Discuss with these? [Y]es, [e]dit, another [m]ode, [p]ause: ")).lower():
                 case "" | "y" | "yes":
                     return Confirmed()
                 case "e" | "edit":
@@ -77,7 +77,7 @@ class AtTerminal:
                 case "p" | "pause":
                     raise Pause
                 case _:
-                    self._none_of(said, "yemp")
+                    self._none_of(reply, "yemp")
 
     async def speak(self, record: DiscussionRecord, after: Step) -> str:
         """Shows what was said; what is typed, if the user is to speak.
@@ -88,10 +88,10 @@ class AtTerminal:
         if not self._speaks:
             return ""
         self._show(terminal.last_said(record, after))
-        said = await self._line(f"You, after {after} (Enter: nothing, /pause): ")
-        if said == "/pause":
+        reply = await self._line(f"You, after {after} (Enter: nothing, /pause): ")
+        if reply == "/pause":
             raise Pause
-        return said
+        return reply
 
     async def choose(self, record: DiscussionRecord) -> Choice:
         """Shows what the round came to, counted beside the moderator's scores, and what comes next.
@@ -104,10 +104,10 @@ class AtTerminal:
             "Next? [F]ollow the moderator, [d]eep dive, other [a]ngle, [i]nject a constraint, [s]ynthesise, [p]ause: "
         )
         while True:
-            said = (await self._line(asked)).lower()
-            kind = _CHOICES.get(said)
+            reply = (await self._line(asked)).lower()
+            kind = _CHOICES.get(reply)
             if kind is None:
-                self._none_of(said, _LETTERS)
+                self._none_of(reply, _LETTERS)
                 continue
             text = await self._line(_TEXTS[kind]) if kind in _TEXTS else ""
             if text or kind is not ChoiceKind.INJECT:
@@ -129,13 +129,13 @@ class AtTerminal:
 
     async def _dropped(self) -> bool:
         while True:
-            match said := (await self._line("[E]dit it again, or [d]rop the changes: ")).lower():
+            match reply := (await self._line("[E]dit it again, or [d]rop the changes: ")).lower():
                 case "" | "e" | "edit":
                     return False
                 case "d" | "drop":
                     return True
                 case _:
-                    self._none_of(said, "ed")
+                    self._none_of(reply, "ed")
 
     async def _line(self, question: str) -> str:
         typed = await self._ask(question)
@@ -144,8 +144,8 @@ class AtTerminal:
             raise Pause
         return typed.strip()
 
-    def _none_of(self, said: str, known: Iterable[str]) -> None:
-        self._say(f"{said[:60] or 'nothing'} is none of these: {', '.join(known)}")
+    def _none_of(self, reply: str, known: Iterable[str]) -> None:
+        self._say(f"{reply[:60] or 'nothing'} is none of these: {', '.join(known)}")
 
     def _show(self, lines: Sequence[str]) -> None:
         for line in lines:

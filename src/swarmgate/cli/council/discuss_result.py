@@ -77,14 +77,14 @@ def check_places(html: Path | None, export: Path | None) -> None:
 
 def save(council: Council, discussion: str, *, html: Path | None, export: Path | None) -> list[str]:
     """Writes the page, and all files of a record; a line for each that says where."""
-    told = []
+    lines = []
     if html is not None:
         html.write_text(council.discussion_page(discussion), encoding="utf-8")
-        told.append(f"The page is {html}")
+        lines.append(f"The page is {html}")
     if export is not None:
         _written(export, council.discussion_documents(discussion))
-        told.append(f"The files are in {export}")
-    return told
+        lines.append(f"The files are in {export}")
+    return lines
 
 
 def _written(folder: Path, documents: dict[str, str]) -> None:

@@ -84,8 +84,8 @@ def _finish(terminal: Terminal, _repo: Path | None, outcome: OrchestrationOutcom
     """Prints how it ended, and leaves with the exit code."""
     from swarmgate.council.orchestration.view import ended
 
-    told = {**outcome.model_dump(mode="json"), "failures": [each.label for each in outcome.failures]}
-    terminal.result(told, ended(outcome))
+    result = {**outcome.model_dump(mode="json"), "failures": [each.label for each in outcome.failures]}
+    terminal.result(result, ended(outcome))
     if outcome.all_failed:
         raise typer.Exit(CouncilFailed.exit_code)
     raise typer.Exit(1 if outcome.failures else 0)

@@ -53,10 +53,10 @@ def held(
 def _timed(listen: Listener, began: float) -> Listener:
     """The listener with one clock for all that is told, from the start of the command on."""
 
-    def told(progress: Progress) -> None:
+    def timed(progress: Progress) -> None:
         listen(progress.model_copy(update={"seconds": time.monotonic() - began}))
 
-    return told
+    return timed
 
 
 async def _until_signals(work: Coroutine[Any, Any, T], goes_on: str) -> T:

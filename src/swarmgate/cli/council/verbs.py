@@ -87,7 +87,7 @@ def add_show(app: typer.Typer, name: str, about: str, *, which: str = "") -> Non
     @app.command("show", help=about)
     def show(record: str = _id(name, which), repo: Repo = None, json: Json = False) -> None:
         with boundary(json) as terminal:
-            told(terminal, repo, name, record)
+            print_record(terminal, repo, name, record)
 
 
 def add_list(
@@ -115,8 +115,8 @@ def add_list(
     def listed(repo: Path | None, as_json: bool, *, parts: bool = True) -> None:
         with boundary(as_json) as terminal:
             shared, rules = _shared(repo), patterns.rules(name)
-            if notes and (told := shared.elsewhere()):
-                terminal.note(told)
+            if notes and (note := shared.elsewhere()):
+                terminal.note(note)
             rows = shared.rows(rules, parts=parts)
             lines = columns([cells(each) for each in rows])
             left = len(shared.records.ids(name)) if notes and not rows else 0
@@ -197,7 +197,7 @@ def app_of(verb: str) -> typer.Typer:
                 found = _shared(repo).record(patterns.rules(name), record)
                 terminal.text("".join(f"{each.model_dump_json()}\n" for each in found.replayed()))
             else:
-                told(terminal, repo, name, record)
+                print_record(terminal, repo, name, record)
 
     add_list(
         app,
@@ -208,7 +208,7 @@ def app_of(verb: str) -> typer.Typer:
     return app
 
 
-def told(terminal: Terminal, repo: Path | None, name: str, record: str) -> int:
+def print_record(terminal: Terminal, repo: Path | None, name: str, record: str) -> int:
     """Prints a record as the rules of its pattern have it; gives the exit code of that."""
     rules = patterns.rules(name)
     standing = _shared(repo).standing(rules, record)
@@ -217,7 +217,7 @@ def told(terminal: Terminal, repo: Path | None, name: str, record: str) -> int:
 
 
 def _finish(terminal: Terminal, repo: Path | None, name: str, record: str) -> None:
-    raise typer.Exit(told(terminal, repo, name, record))
+    raise typer.Exit(print_record(terminal, repo, name, record))
 
 
 def described(name: str, given: str, meant: str, hint: str) -> dict[str, Any]:
@@ -247,8 +247,8 @@ def council_of(repo: Path | None) -> Council:
 
 
 def _id(name: str, which: str = "") -> Any:
-    told = which or f"The id of a {name}, as `list` shows it."
-    return typer.Argument(metavar="ID", callback=filled, help=told)
+    help_text = which or f"The id of a {name}, as `list` shows it."
+    return typer.Argument(metavar="ID", callback=filled, help=help_text)
 
 
 def _shared(repo: Path | None) -> Shared:

@@ -59,10 +59,10 @@ def _debate(terminal: Terminal, place: Path, *, live: bool) -> None:
         terminal.note(f"The question: {debate.QUESTION}\n")
         outcome = held(place, terminal, lambda swarm: debate.debate(swarm.council, live=live), goes_on="")
     ended, verdict = Swarm(place).council.debate_verdict(outcome.id)
-    told = {**ended, "project": str(place)}
+    result = {**ended, "project": str(place)}
     show = f"swarm debate show {outcome.id}"
     lines = ["", *verdict, "", "Read who said what:"]
-    terminal.result(told, [*lines, f"  cd {place}", f"  {show}", f"  {show} --html debate.html"])
+    terminal.result(result, [*lines, f"  cd {place}", f"  {show}", f"  {show} --html debate.html"])
 
 
 def _approved(terminal: Terminal, place: Path, waiting: str, *, yes: bool) -> bool:
@@ -95,7 +95,7 @@ def _finish(terminal: Terminal, place: Path, waiting: str) -> None:
 
     state = Waiting(waiting)
     status = Swarm(place).status()
-    said = {
+    headline = {
         Waiting.NOTHING: "Done: every phase is complete and approved.",
         Waiting.PLAN_APPROVAL: "The plan was not approved, and the script is over. To see it all: swarm demo --yes",
         Waiting.PHASE_APPROVAL: "The phase was not approved, and the script is over. To see it all: swarm demo --yes",
@@ -103,6 +103,6 @@ def _finish(terminal: Terminal, place: Path, waiting: str) -> None:
     commands = (f"cd {place}", "git log --stat", "swarm show 1.2", "swarm history", "swarm verify")
     terminal.result(
         {"project": str(place), "waiting": state, "status": status.model_dump(mode="json")},
-        [said, "Look around:", *(f"  {command}" for command in commands)],
+        [headline, "Look around:", *(f"  {command}" for command in commands)],
     )
     raise typer.Exit(EXIT_CODES[state])

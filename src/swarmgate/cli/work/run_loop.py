@@ -71,7 +71,7 @@ def finish(terminal: Terminal, outcome: RunOutcome) -> None:
 def _lines(outcome: RunOutcome) -> list[str]:
     from swarmgate.domain.next_step import Waiting
 
-    said = {
+    headline = {
         Waiting.GOAL: "There is no plan yet.",
         Waiting.ANSWERS: "The architect needs answers:",
         Waiting.PLAN_APPROVAL: "The plan waits for your approval: .swarm/plan.md",
@@ -81,7 +81,7 @@ def _lines(outcome: RunOutcome) -> list[str]:
         f".swarm/history/phase-{outcome.phase}.md",
         Waiting.NOTHING: "Every phase is complete and approved.",
     }[outcome.waiting]
-    lines = [said, *(f"  {number}. {text}" for number, text in outcome.questions)]
+    lines = [headline, *(f"  {number}. {text}" for number, text in outcome.questions)]
     if outcome.objections:
         lines += ["The critic still objects:", *(f"  - {text}" for text in outcome.objections)]
     return [*lines, "Next:", *(f"  {action}" for action in outcome.actions)]
