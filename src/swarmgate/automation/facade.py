@@ -69,9 +69,9 @@ class Automation:
 
     def beside_run(self, tell: Callable[[str, str], None]) -> AbstractContextManager[Watcher | None]:
         """The workers that are on, beside a run, while the block lasts; they tell through `tell` (kind, text)."""
-        from swarmgate.automation.watch.run_workers import workers_beside
+        from swarmgate.automation.watch.run_workers import workers_during
 
-        return workers_beside(self._project, self._ports, tell)
+        return workers_during(self._project, self._ports, tell)
 
     def start_daemon(self) -> WatchStatus:
         """Starts the same in a process of its own, and returns when it watches.

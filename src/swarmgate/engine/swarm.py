@@ -417,7 +417,7 @@ class Swarm:
         self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False, waits: bool = False
     ) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
-        from swarmgate.automation.watch.run_workers import let_hooks_end
+        from swarmgate.automation.watch.run_workers import wait_for_hooks
         from swarmgate.engine.build import build
         from swarmgate.engine.loop import run_loop
         from swarmgate.engine.requirements import (
@@ -451,7 +451,7 @@ class Swarm:
                     with context.worked.running():
                         state = await run_loop(context)
                     hook_s, stop = config.automation.hook_s, context.stop
-                    await let_hooks_end(watcher, hook_s, tell=context.tell, asked=lambda: stop.requested)
+                    await wait_for_hooks(watcher, hook_s, tell=context.tell, asked=lambda: stop.requested)
             finally:
                 self._interrupt = self._tell = None
                 for meter in context.meters.values():

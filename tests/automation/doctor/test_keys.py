@@ -24,7 +24,7 @@ from swarmgate.ledger.settings.file import changed
 
 
 def look(text: str) -> tuple[Problem, ...]:
-    return keys.look(Written(".swarm/config.toml", Path("config.toml"), text))
+    return keys.inspect(Written(".swarm/config.toml", Path("config.toml"), text))
 
 
 def mended(text: str) -> str:
@@ -259,8 +259,8 @@ def test_every_key_with_a_legal_value_is_no_problem(tmp_path: Path) -> None:
     written = re.findall(r"^(?:\[.*\.)?(\w+)(?: = |\])", file.read_text(), re.MULTILINE)
     assert set(written) >= set(re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE))
     places = Places((Written(".swarm/config.toml", file, file.read_text()),), {})
-    assert [each.text for each in contradictions.look(config, places, ())] == []
-    assert hook_commands.look(config, places, tmp_path) == ()
+    assert [each.text for each in contradictions.inspect(config, places, ())] == []
+    assert hook_commands.inspect(config, places, tmp_path) == ()
 
 
 def test_what_only_all_sources_together_say() -> None:

@@ -33,9 +33,9 @@ class Look:
         config = load(user_file=repo / "none.toml", project_file=path, environ=environ)
         places = Places((Written(".swarm/config.toml", path, text),), environ)
         gates = load_gates(repo)
-        self.contradictions = contradictions.look(config, places, tuple(each.id for each in gates))
-        self.guardrails = guardrails.look(config, places, gates)
-        self.sharing = shared_models.look(config, places)
+        self.contradictions = contradictions.inspect(config, places, tuple(each.id for each in gates))
+        self.guardrails = guardrails.inspect(config, places, gates)
+        self.sharing = shared_models.inspect(config, places)
 
     @property
     def all(self) -> tuple[Problem, ...]:

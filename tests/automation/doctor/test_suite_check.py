@@ -26,7 +26,7 @@ def look(project: Project, command: str, files: Mapping[str, str] = {}, **tests:
     for path, text in files.items():
         project.write(path, text)
     project.configure(tests={"command": command, **tests})
-    return suite_check.look(project.folder, settings.load(project_file=project.folder.config, environ={}))
+    return suite_check.inspect(project.folder, settings.load(project_file=project.folder.config, environ={}))
 
 
 def test_tests_are_counted_and_none_is_run(project: Project) -> None:
@@ -119,11 +119,11 @@ def test_nothing_of_a_strange_project_runs_with_the_users_rights(project: Projec
     mark = tmp_path / "mark"
     project.write("attack.sh", f"touch {mark}\n")
     project.configure(commands={"sandbox": "none"}, tests={"command": "sh attack.sh"})
-    found = suite_check.look(project.folder, settings.load(project_file=project.folder.config, environ={}))
+    found = suite_check.inspect(project.folder, settings.load(project_file=project.folder.config, environ={}))
     assert "nothing would confine it" in found.looked_at
     project.configure(commands={"writable": [str(tmp_path)], "network": True}, tests={"command": "sh attack.sh"})
     if SANDBOX != "none":
-        suite_check.look(project.folder, settings.load(project_file=project.folder.config, environ={}))
+        suite_check.inspect(project.folder, settings.load(project_file=project.folder.config, environ={}))
     assert not mark.exists()
 
 
@@ -142,7 +142,7 @@ def test_variables_are_looked_up_and_never_shown(project: Project) -> None:
     )
     config = settings.load(project_file=project.folder.config, environ={})
     environ = {"REVIEW_KEY": "s3cr3t", "OTHER_KEY": ""}
-    found = variables.look(config, written(project.folder, {}), environ)
+    found = variables.inspect(config, written(project.folder, {}), environ)
     assert [each.message.partition(" ")[0] for each in found] == ["OTHER_KEY", "DATABASE_URL", "SPARE_KEY"]
     described = variables.described(config, environ)
     assert described == "REVIEW_KEY set, OTHER_KEY not set, DATABASE_URL not set, SPARE_KEY not set"

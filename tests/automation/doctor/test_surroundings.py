@@ -89,7 +89,7 @@ def test_a_key_over_http_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path = tmp_path / "config.toml"
     path.write_text(text)
     config = load(user_file=tmp_path / "none", project_file=path, environ={})
-    found = endpoints.look(config, Places((Written("config.toml", path, text),), {}))
+    found = endpoints.inspect(config, Places((Written("config.toml", path, text),), {}))
     assert [(each.line, each.severity) for each in found] == [(2, "warning"), (4, "error")]
     assert "B_KEY" in found[1].message
 
@@ -98,13 +98,13 @@ def test_a_key_over_http_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_new_folder_has_no_problem(folder: SwarmFolder) -> None:
-    assert swarm_folder.look(folder) == ((), ())
+    assert swarm_folder.inspect(folder) == ((), ())
 
 
 def test_lines_that_gitignore_lacks(folder: SwarmFolder) -> None:
     path = folder.path / ".gitignore"
     path.write_bytes(b"# mine\r\nruntime/\r\n/traces")
-    (found,), (draft,) = swarm_folder.look(folder)
+    (found,), (draft,) = swarm_folder.inspect(folder)
     assert (found.where, found.fixable) == (".swarm/.gitignore", True)
     assert "lacks /quarantine/, /discussions.sqlite3-*, /events.jsonl*:" in found.message
     assert (
@@ -115,7 +115,7 @@ def test_lines_that_gitignore_lacks(folder: SwarmFolder) -> None:
 def test_files_of_the_template_that_are_gone(folder: SwarmFolder) -> None:
     (folder.path / ".gitignore").unlink()
     (folder.gates / "README.md").unlink()
-    problems, drafts = swarm_folder.look(folder)
+    problems, drafts = swarm_folder.inspect(folder)
     assert [each.where for each in problems] == [".swarm/.gitignore", ".swarm/gates/README.md"]
     assert [each.before for each in drafts] == [None, None]
     assert drafts[0].after == (assets.template() / ".gitignore").read_text()
@@ -124,15 +124,15 @@ def test_files_of_the_template_that_are_gone(folder: SwarmFolder) -> None:
 def test_all_of_it_ignored(folder: SwarmFolder) -> None:
     (folder.root / ".gitignore").write_text("*.pyc\n.swarm/\n")
     (folder.path / ".gitignore").write_text("")
-    (found,), drafts = swarm_folder.look(folder)
+    (found,), drafts = swarm_folder.inspect(folder)
     assert (found.where, found.line, drafts) == (".gitignore", 2, ())
     (folder.root / ".gitignore").write_text(".swarm/runtime\n.swarmx\n")
-    assert "lacks" in swarm_folder.look(folder)[0][0].message
+    assert "lacks" in swarm_folder.inspect(folder)[0][0].message
 
 
 def test_who_may_write(folder: SwarmFolder) -> None:
     folder.config.chmod(0o666)
-    (found,), _ = swarm_folder.look(folder)
+    (found,), _ = swarm_folder.inspect(folder)
     assert found.text == ".swarm/config.toml: every user of this machine may change it -> chmod o-w .swarm/config.toml"
 
 
@@ -142,7 +142,7 @@ def test_locks_of_the_dead(folder: SwarmFolder) -> None:
     folder.watch_lock.write_text(json.dumps({"pid": 7, "host": "elsewhere"}))
     assert ".swarm/runtime/lock names pid 999999999" in swarm_folder.locks(folder)
     assert "harmless" in swarm_folder.locks(folder)
-    (found,), _ = swarm_folder.look(folder)
+    (found,), _ = swarm_folder.inspect(folder)
     assert "pid 7 on elsewhere" in found.message
     folder.watch_lock.unlink()
     folder.lock.unlink()
@@ -155,20 +155,20 @@ def test_locks_of_the_dead(folder: SwarmFolder) -> None:
 
 def test_edits_that_wait(project: Project) -> None:
     project.planned()
-    assert records.look(project.folder) == ()
+    assert records.inspect(project.folder) == ()
     plan = project.folder.plan_md
     plan.write_text(plan.read_text().replace("Part 1.1", "Part one"))
-    (found,) = records.look(project.folder)
+    (found,) = records.inspect(project.folder)
     assert found.text == ".swarm/plan.md: was edited by hand; the edit is not in the plan yet -> swarm sync"
     plan.write_text(plan.read_text().replace("- [ ]", "- [x]"))
-    assert any("1.1" in each.message and "refuses" in each.hint for each in records.look(project.folder))
+    assert any("1.1" in each.message and "refuses" in each.hint for each in records.inspect(project.folder))
     plan.unlink()
-    assert [each.text for each in records.look(project.folder)] == [
+    assert [each.text for each in records.inspect(project.folder)] == [
         ".swarm/plan.md: is missing or out of date -> it comes back with: swarm sync"
     ]
     with project.folder.ledger.open("a") as file:
         file.write('{"seq": 99')
-    assert "cut short (10 bytes)" in records.look(project.folder)[0].message
+    assert "cut short (10 bytes)" in records.inspect(project.folder)[0].message
 
 
 # --- hooks ---
@@ -201,7 +201,7 @@ def test_hooks_that_cannot_run(repo: Path) -> None:
     path.write_text(text)
     config = load(user_file=repo / "none", project_file=path, environ={})
     places = Places((Written("config.toml", path, text),), {})
-    found = hook_commands.look(config, places, repo)
+    found = hook_commands.inspect(config, places, repo)
     assert [(each.line, each.severity) for each in found] == [
         (2, "error"),
         (3, "error"),
@@ -212,18 +212,18 @@ def test_hooks_that_cannot_run(repo: Path) -> None:
     script = repo / "tell.sh"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)
-    assert len(hook_commands.look(config, places, repo)) == 3
+    assert len(hook_commands.inspect(config, places, repo)) == 3
 
 
 # --- tools of gates ---
 
 
 async def test_tools_that_are_too_old(repo: Path) -> None:
-    assert gate_tools.look(load_gates(repo), Config(), repo) == ()  # also where a loop runs
+    assert gate_tools.inspect(load_gates(repo), Config(), repo) == ()  # also where a loop runs
     (repo / ".swarm/gates").mkdir(parents=True)
     gate = 'id = "odd"\ntitle = "Odd"\nstage = "check"\ncommand = ["git", "x"]\nversion = ["git", "--version"]\n'
     (repo / ".swarm/gates/odd.toml").write_text(f'{gate}minimum_version = "999"\ninstall_hint = "get it"\n')
-    (found,) = gate_tools.look(load_gates(repo), Config(), repo)
+    (found,) = gate_tools.inspect(load_gates(repo), Config(), repo)
     assert "git (gate odd): version " in found.message
     assert "too old: at least 999 is needed -> get it" in found.text
-    assert gate_tools.look(load_gates(repo), Config.model_validate({"gates": {"skip": ["odd"]}}), repo) == ()
+    assert gate_tools.inspect(load_gates(repo), Config.model_validate({"gates": {"skip": ["odd"]}}), repo) == ()

@@ -12,14 +12,14 @@ from tests.automation.preflight.conftest import Contexts
 from tests.project import Project
 
 from swarmgate.automation.preflight.checks import GROUPS, Group, longest, run_checks
-from swarmgate.automation.preflight.context import Found, Look, PreflightContext, few, in_thread
+from swarmgate.automation.preflight.context import Found, Inspection, PreflightContext, few, in_thread
 from swarmgate.domain.preflight import PreflightStatus
 from swarmgate.errors import WorkspaceError
 
 pytestmark = pytest.mark.suite("unittest")
 
 
-def saying(**found: Found) -> Look:
+def saying(**found: Found) -> Inspection:
     async def look(_context: PreflightContext) -> Mapping[str, Found]:
         return found
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from swarmgate.automation.plan_sync.watcher_passes import Passes
-from swarmgate.automation.watch.make_watcher import _alone, _beside_a_run
-from swarmgate.automation.watch.run_workers import workers_beside
+from swarmgate.automation.watch.make_watcher import _of_run, _of_watch
+from swarmgate.automation.watch.run_workers import workers_during
 from swarmgate.domain.events.automation import (
     AutomationEvent,
     DoctorRan,
@@ -53,7 +53,7 @@ def test_every_problem_of_a_refused_edit_is_told_once(folder: SwarmFolder) -> No
         assert "- [x]" not in folder.plan_md.read_text()
     (entry,) = [each for each in newest.entries(folder) if each.event.type == "edit_refused"]
     heard: list[Progress] = []
-    in_words = _alone(heard.append)
+    in_words = _of_watch(heard.append)
     in_words(happening(entry), "not in full")
     in_words(happened(PlanSynced(refused=("plan.md",))), "plan synced")
     (text,) = [each.text for each in heard]
@@ -68,13 +68,13 @@ def test_every_problem_of_a_refused_edit_is_told_once(folder: SwarmFolder) -> No
 
 def test_a_pass_that_wrote_a_file_again_is_told(folder: SwarmFolder) -> None:
     heard: list[Progress] = []
-    _alone(heard.append)(happened(PlanSynced(restored=("plan.md",))), "restored")
+    _of_watch(heard.append)(happened(PlanSynced(restored=("plan.md",))), "restored")
     assert [each.text for each in heard] == ["restored"]
 
 
 def test_a_run_hears_of_its_workers_what_it_does_not_tell_itself() -> None:
     heard: list[Progress] = []
-    tell = _beside_a_run(heard.append)
+    tell = _of_run(heard.append)
     summed = EvidenceSummarised(task="1.1", reason="2 attempts")
     for event, text in (
         (PreflightRan(phase=1, passed=True), "preflight of phase 1 passed"),
@@ -90,7 +90,7 @@ def test_a_run_hears_of_its_workers_what_it_does_not_tell_itself() -> None:
 def test_a_run_tells_what_its_watcher_tells_as_its_own(folder: SwarmFolder) -> None:
     told: list[tuple[str, str]] = []
     project = Swarm(folder.root).project
-    with WriterLock(folder.watch_lock), workers_beside(project, EnginePorts(), lambda *line: told.append(line)):
+    with WriterLock(folder.watch_lock), workers_during(project, EnginePorts(), lambda *line: told.append(line)):
         pass
     ((kind, text),) = told
     assert kind == "notice"

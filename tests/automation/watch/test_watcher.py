@@ -154,7 +154,7 @@ def test_a_worker_that_fails_takes_nobody_down(folder: SwarmFolder) -> None:
 @pytest.mark.slow
 def test_the_status_tells_how_everything_stands(folder: SwarmFolder) -> None:
     echo = Echo()
-    with at_work(folder, echo, words=lambda happening: happening.type.replace("_", " ")):
+    with at_work(folder, echo, describe_event=lambda happening: happening.type.replace("_", " ")):
         first = status(folder)
         assert (first.version, first.place, first.mode, first.watching, first.reason) == (
             1,
@@ -200,7 +200,9 @@ def test_a_run_that_ends_says_that_nobody_works_any_more(folder: SwarmFolder) ->
 
 
 def test_the_newest_event_is_first_however_late_it_was_told(folder: SwarmFolder) -> None:
-    board = StatusBoard(folder, "watch", words=lambda each: each.type, heard=lambda *_: None, stirred=lambda: None)
+    board = StatusBoard(
+        folder, "watch", describe_event=lambda each: each.type, on_event=lambda *_: None, changed=lambda: None
+    )
     for seq, time_ in ((1, "T10"), (2, "T30"), (3, "T20"), (4, "T30")):
         told = Happening(source="ledger", seq=seq, time=time_, actor="x", data={"type": "goal_set"})
         board.handle(Seen(told, State(), State()))

@@ -55,10 +55,10 @@ def examine(
     return tuple(checks)
 
 
-def _check(name: str, look: Callable[[], str]) -> Check:
+def _check(name: str, inspect: Callable[[], str]) -> Check:
     """A check that passes when looking raises nothing."""
     try:
-        return Check(name, look())
+        return Check(name, inspect())
     except SwarmError as error:
         return Check.failed(name, error)
 
@@ -116,9 +116,9 @@ def _programs(folder: SwarmFolder, config: Config, roles: tuple[str, ...]) -> li
     return [Check("programs", description, tuple(problems), warnings)] if description else []
 
 
-def _suite(folder: SwarmFolder, config: Config, look: Suite | None) -> Check:
+def _suite(folder: SwarmFolder, config: Config, inspect: Suite | None) -> Check:
     try:
-        return look(folder, config) if look else Check("tests", _tests(folder, config))
+        return inspect(folder, config) if inspect else Check("tests", _tests(folder, config))
     except SwarmError as error:
         return Check.failed("tests", error)
 
@@ -148,12 +148,12 @@ def _sandbox(folder: SwarmFolder, config: Config) -> Check:
 
 def _guidance(folder: SwarmFolder) -> Check:
     """Answers of experts that are used, and what a hand has mistyped: nothing that work has to wait for."""
-    shown = folder.relative(folder.context)
+    path = folder.relative(folder.context)
     try:
-        found = f"{len(guidance.read(folder.context))} answers in {shown}"
+        found = f"{len(guidance.read(folder.context))} answers in {path}"
     except SwarmError as error:
         return Check.failed("guidance", error)
-    return Check("guidance", found, warnings=guidance.told(folder.context, shown))
+    return Check("guidance", found, warnings=guidance.told(folder.context, path))
 
 
 def _place(path: str) -> Path:

@@ -11,7 +11,7 @@ from swarmgate.config import Config, Provider, Role, is_program, nearest
 NAME = "contradictions"
 
 
-def look(config: Config, places: Places, gates: tuple[str, ...]) -> tuple[Problem, ...]:
+def inspect(config: Config, places: Places, gates: tuple[str, ...]) -> tuple[Problem, ...]:
     """Every contradiction, in the order of the tables.
 
     Args:

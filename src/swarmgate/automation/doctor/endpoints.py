@@ -27,7 +27,7 @@ _HOME = (".local", ".lan", ".home", ".internal", ".localhost", ".home.arpa")
 Address = tuple[str, int]
 
 
-def look(config: Config, places: Places) -> tuple[Problem, ...]:
+def inspect(config: Config, places: Places) -> tuple[Problem, ...]:
     """Each provider whose host does not answer, or is reached in the open."""
     addresses = {name: address_of(provider.base_url) for name, provider in config.providers.items()}
     silent = connect(set(addresses.values()))

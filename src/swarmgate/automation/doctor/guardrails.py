@@ -30,7 +30,7 @@ _AS_GOOD_AS_OFF = 10
 """A bound of a turn of more than so many times its default stops nothing."""
 
 
-def look(config: Config, places: Places, gates: Sequence[GateDefinition]) -> tuple[Problem, ...]:
+def inspect(config: Config, places: Places, gates: Sequence[GateDefinition]) -> tuple[Problem, ...]:
     """Every guardrail that the settings or the project's gates switch off."""
     known = {each.id for each in gates}
     found = (*_gates(config, known), *_rules(config), *_authority(config), *_breakers(config))

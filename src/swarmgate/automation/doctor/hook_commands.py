@@ -24,7 +24,7 @@ _SHELL = frozenset((
 """Words that the shell knows by itself (POSIX, and what bash adds)."""
 
 
-def look(config: Config, places: Places, root: Path) -> tuple[Problem, ...]:
+def inspect(config: Config, places: Places, root: Path) -> tuple[Problem, ...]:
     """Hooks that never run, and hooks whose command cannot be started."""
     found = [
         Problem(NAME, f"`{event}`: {why_not(event)}", *places.of("hooks", event), "see docs/hooks.md", "error")

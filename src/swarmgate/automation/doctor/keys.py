@@ -47,7 +47,7 @@ _SECRET = re.compile(rf"(?<![A-Za-z0-9_])(?:{KEY_SHAPES.pattern})")
 _SECRET_LENGTH = 20
 
 
-def look(file: Written) -> tuple[Problem, ...]:
+def inspect(file: Written) -> tuple[Problem, ...]:
     """Every problem of one file of settings, in the order of its lines."""
     errors = errors_of(file.values)
     found = [_problem(file, path, errors) for path in errors]

@@ -10,7 +10,7 @@ NAME = "shared models"
 _JUDGES = ("reviewer", "test_engineer", "critic")
 
 
-def look(config: Config, places: Places) -> tuple[Problem, ...]:
+def inspect(config: Config, places: Places) -> tuple[Problem, ...]:
     """A warning where the coder's model judges, too."""
     if "default" not in config.roles and not {"coder", *_JUDGES} <= config.roles.keys():
         return ()  # the check `models` says which role has none

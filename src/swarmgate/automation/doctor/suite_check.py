@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from swarmgate.automation.suite_command import SuiteLook, look_at_suite
+from swarmgate.automation.suite_command import SuiteInspection, inspect_suite
 from swarmgate.config import Config
 from swarmgate.errors import SwarmError
 from swarmgate.gates import confinement
@@ -14,11 +14,11 @@ from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.workspace.git.repository import Repository
 
 NAME = "tests"
-_SHOWN = 5
+_MOST_LISTED = 5
 """Files that are passed over, of those that are told."""
 
 
-def look(folder: SwarmFolder, config: Config) -> Check:
+def inspect(folder: SwarmFolder, config: Config) -> Check:
     """The check `tests`."""
     repository = Repository.discover(folder.root)
     # A doctor is asked of strange projects first, whose settings came with them: it opens none of what they name.
@@ -31,16 +31,16 @@ def look(folder: SwarmFolder, config: Config) -> Check:
     if commands.sandbox.name == "none":
         message = 'not asked what it would run: [commands] sandbox is "none", and nothing would confine it'
         return Check(NAME, f"{config.tests.command or 'the detected command'}: {message}")
-    asked = look_at_suite(repository, repository.snapshot(), config, commands)
+    asked = inspect_suite(repository, repository.snapshot(), config, commands)
     with ThreadPoolExecutor(1) as apart:  # whoever calls may have an event loop of its own
         return _check(apart.submit(asyncio.run, asked).result())
 
 
-def _check(found: SuiteLook) -> Check:
+def _check(found: SuiteInspection) -> Check:
     message = f"{found.problem} -> {found.hint}" if found.problem else ""
-    more = len(found.overlooked) - _SHOWN
+    more = len(found.overlooked) - _MOST_LISTED
     passed_over = [
-        *found.overlooked[:_SHOWN],
+        *found.overlooked[:_MOST_LISTED],
         *([f"{more} more files with tests are not collected"] if more > 0 else ()),
     ]
     if found.stops:

@@ -19,7 +19,7 @@ NAME = "folder"
 _WHOLE = re.compile(r"/?(\*\*/)?\.swarm(/|/\*|/\*\*)?")
 
 
-def look(folder: SwarmFolder) -> tuple[tuple[Problem, ...], tuple[Draft, ...]]:
+def inspect(folder: SwarmFolder) -> tuple[tuple[Problem, ...], tuple[Draft, ...]]:
     """What is wrong with the folder, and the files that `--fix` would write."""
     ignored = tuple(_ignored_whole(folder))
     lacking = () if ignored else tuple(_ignore_lines(folder))
@@ -99,8 +99,8 @@ def _permissions(folder: SwarmFolder) -> Iterator[Problem]:
         except OSError:
             continue
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            shown = folder.relative(path)
-            yield Problem(NAME, "every user of this machine may change it", shown, 0, f"chmod o-w {shown}")
+            relative = folder.relative(path)
+            yield Problem(NAME, "every user of this machine may change it", relative, 0, f"chmod o-w {relative}")
 
 
 def _locks(folder: SwarmFolder) -> Iterator[Problem]:

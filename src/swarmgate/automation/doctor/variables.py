@@ -11,7 +11,7 @@ from swarmgate.config import Config, is_program
 NAME = "variables"
 
 
-def look(config: Config, places: Places, environ: Mapping[str, str]) -> tuple[Problem, ...]:
+def inspect(config: Config, places: Places, environ: Mapping[str, str]) -> tuple[Problem, ...]:
     """Each variable that is named and not set."""
     return tuple(
         Problem(NAME, f"{name} is not set; {why}", *places.of(*path), hint=f"export {name}=..., or take it out")

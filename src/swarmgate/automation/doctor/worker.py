@@ -52,7 +52,7 @@ def diagnose(
     def once(folder: SwarmFolder, config: Config) -> Check:
         key = config.tests.model_dump_json() + config.commands.model_dump_json()
         if key not in asked:
-            asked[key] = suite_check.look(folder, config)
+            asked[key] = suite_check.inspect(folder, config)
         return asked[key]
 
     lists: dict[str, Check] = {}  # nor does it change what an endpoint says
@@ -65,15 +65,15 @@ def diagnose(
                 lists[key] = ports.model_lists(config)
             yield lists[key]
 
-    def look() -> Diagnosis:
+    def inspect() -> Diagnosis:
         return diagnosis.diagnose(project.folder, known, ROLES, further, once if tests else None)
 
-    found = look()
+    found = inspect()
     if not (fix and found.drafts):
         return found
     if tell is not None:
         tell(found.diff)
-    return diagnosis.mend(project.folder, found, look)
+    return diagnosis.mend(project.folder, found, inspect)
 
 
 def at_startup(project: Project, ports: Ports, environ: Mapping[str, str] | None = None) -> DoctorRan | None:

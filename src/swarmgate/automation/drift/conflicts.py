@@ -89,7 +89,7 @@ def _choices(old: Sentence, new: Sentence) -> Iterator[Conflict]:
         one, other = _taken(old, job), _taken(new, job)
         if not other or one & other or _contrast(old.words, new.words) or not _same_place(job, old, new):
             continue
-        why = f"two choices for one job ({job}): {_shown(one)} was decided, {_shown(other)} is named"
+        why = f"two choices for one job ({job}): {_quoted(one)} was decided, {_quoted(other)} is named"
         yield Conflict(job, why, 0.9, job)
 
 
@@ -145,7 +145,7 @@ def _refused(old: Sentence, new: Sentence) -> Iterator[Conflict]:
         if refused & taken and not first.aside and (not ours or ours & (second.scope | second.subject)):
             if "here" in first.words:
                 continue
-            yield Conflict(_shown(refused & taken), f"{_shown(refused & taken)} {message}", 0.85)
+            yield Conflict(_quoted(refused & taken), f"{_quoted(refused & taken)} {message}", 0.85)
 
 
 def _poles(old: Sentence, new: Sentence, around: frozenset[str], context: frozenset[str]) -> Iterator[Conflict]:
@@ -168,7 +168,7 @@ def _poles(old: Sentence, new: Sentence, around: frozenset[str], context: frozen
             least = min(weight(ours), weight(theirs))
             whole = not ours - _ACTS and not old.words.isdisjoint(_UNIVERSAL) and not new.words.isdisjoint(STORING)
             if (whole or weight(shared) >= max(1.0, _SHARED_POLES * least)) and not _contrast(old.words, new.words):
-                yield Conflict(_shown(shared), f"opposites on one subject ({one.pair})", 0.8)
+                yield Conflict(_quoted(shared), f"opposites on one subject ({one.pair})", 0.8)
 
 
 def _contrast(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -181,7 +181,7 @@ def _limits(old: Sentence, new: Sentence, context: frozenset[str]) -> Iterator[C
     for one in old.limits:
         for other in new.limits:
             if clash(one, other, new.limits, context):
-                yield Conflict(_shown(one.before | one.narrows), f"two limits on one subject ({one.dimension})", 0.85)
+                yield Conflict(_quoted(one.before | one.narrows), f"two limits on one subject ({one.dimension})", 0.85)
                 return
 
 
@@ -195,12 +195,12 @@ def _versions(old: Sentence, new: Sentence) -> Iterator[Conflict]:
 def _denials(old: Sentence, new: Sentence, around: frozenset[str]) -> Iterator[Conflict]:
     for denial in old.denials:
         if _done(denial, new, loose=False):
-            yield Conflict(_shown(denial.words), "what was ruled out is done", 0.8)
+            yield Conflict(_quoted(denial.words), "what was ruled out is done", 0.8)
             return
     for denial in new.denials:
         rest = {each for each in around - denial.words if not is_light(each)}
         if len(rest) <= 1 and not denial.words - around and _done(denial, old, loose=True):
-            yield Conflict(_shown(denial.words), "what was decided is ruled out", 0.75)
+            yield Conflict(_quoted(denial.words), "what was decided is ruled out", 0.75)
             return
 
 
@@ -219,5 +219,5 @@ def _done(denial: Denial, other: Sentence, *, loose: bool) -> bool:
     return False
 
 
-def _shown(words: Iterable[str]) -> str:
+def _quoted(words: Iterable[str]) -> str:
     return ", ".join(sorted(words))

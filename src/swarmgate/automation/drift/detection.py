@@ -27,7 +27,7 @@ _ORDER = {SignalKind.CONTRADICTION: 0, SignalKind.UNCOVERED: 1, SignalKind.STALE
 MOST = 2_000
 """As many decisions are compared, the newest."""
 _STALE, _LEAST_UNCOVERED = 0.3, 0.5
-_SHOWN = 300
+_LINE_WIDTH = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,4 +192,4 @@ def _best_first(signals: Sequence[Signal]) -> list[Signal]:
 
 def _cut(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3]}..."
+    return line if len(line) <= _LINE_WIDTH else f"{line[: _LINE_WIDTH - 3]}..."

@@ -43,22 +43,22 @@ def drift(project: Project) -> DriftReport:
     folder = project.folder
     ledger = Ledger.read(folder)
     state, found = ledger.state, record(entry for entry, _ in ledger.entries())
-    shown = folder.relative(folder.context)
-    context, notes = _context(folder.context, shown)
-    decisions: tuple[Decision, ...] = (*recorded(state, found.closed), *written(context, file=shown))
+    path = folder.relative(folder.context)
+    context, notes = _context(folder.context, path)
+    decisions: tuple[Decision, ...] = (*recorded(state, found.closed), *written(context, file=path))
     laters, more = _laters(folder, state, found, context)
     material = Material(state, decisions, tuple(laters), _wanted(state, found), (*notes, *more))
     return detect(material)
 
 
 def _laters(folder: SwarmFolder, state: State, found: Record, context: str) -> tuple[list[Later], list[str]]:
-    shown = folder.relative(folder.context)
+    path = folder.relative(folder.context)
     answers = guidance.parse(context) if context else state.guidance
     packages, notes = dependencies.read(folder.root, dependencies.listed(folder.root, _tracked(folder.root)))
     laters = [
         *compared_texts.plan_texts(state, _task_lines(folder.plan_md)),
         *compared_texts.brief_texts(state, found),
-        *compared_texts.answer_texts(answers, context, shown, found),
+        *compared_texts.answer_texts(answers, context, path, found),
         *packages,
     ]
     return laters, notes

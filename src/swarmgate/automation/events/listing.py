@@ -37,8 +37,8 @@ def events(
     if journal.unreadable:
         _notice(project, f"{counted(journal.unreadable, 'line')} of {journal.lines.path} cannot be read, and left out.")
     there = _merged(entries, happened, types)
-    shown = there if last is None else there[max(0, len(there) - last) :]
-    happenings = (happening(each) if isinstance(each, base.Entry) else each for each in shown)
+    selected = there if last is None else there[max(0, len(there) - last) :]
+    happenings = (happening(each) if isinstance(each, base.Entry) else each for each in selected)
     if tail is None:
         return happenings
     known = {
@@ -48,7 +48,7 @@ def events(
     return _followed(project, tail, happenings, known, types)
 
 
-def words(event: Happening) -> str:
+def describe_event(event: Happening) -> str:
     """One line; empty for what is bookkeeping only, and for an event that this version does not know."""
     if event.source == "automation":
         return words_of(event)
@@ -58,7 +58,7 @@ def words(event: Happening) -> str:
 
 def in_full(event: Happening) -> str:
     """The same, with words for the ledger's bookkeeping too."""
-    text = words(event)
+    text = describe_event(event)
     book = _BOOKS.get(event.type) if event.source == "ledger" and not text else None
     return book(EVENTS[event.type].model_validate(event.data)) if book else text
 

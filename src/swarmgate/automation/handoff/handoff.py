@@ -46,12 +46,12 @@ def hand_off(project: Project, ports: Ports, out: Path | None = None) -> Handoff
     page = render(found)
     with writing(target):
         replace(target, page)
-    shown = (
+    path = (
         target.relative_to(project.folder.root).as_posix()
         if target.is_relative_to(project.folder.root)
         else str(target)
     )
-    return found.model_copy(update={"page": page, "path": shown})
+    return found.model_copy(update={"page": page, "path": path})
 
 
 def _require_free(target: Path, folder: SwarmFolder) -> None:

@@ -53,11 +53,11 @@ def sync(project: Project, *, check: bool = False) -> SyncReport:
         LedgerError: the ledger cannot be read or written.
     """
     if check:
-        return _looked(project)
+        return _inspected(project)
     try:
         return _passed(project)
     except LedgerLocked:
-        report = _looked(project)
+        report = _inspected(project)
         return report if report.working else _passed(project)  # it may have ended meanwhile
 
 
@@ -69,7 +69,7 @@ def _passed(project: Project) -> SyncReport:
     return report.model_copy(update={"interrupted": outcome.interrupted})
 
 
-def _looked(project: Project) -> SyncReport:
+def _inspected(project: Project) -> SyncReport:
     """What a pass would do. What a process at work has not rendered yet is no drift."""
     owner = at_work(project.folder.lock)
     found, missing, busy = edits(Ledger.read(project.folder), interruptible=True)

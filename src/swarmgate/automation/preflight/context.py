@@ -83,15 +83,15 @@ class Found:
         return cls(detail, error.message, error.hint)
 
 
-Look = Callable[[PreflightContext], Awaitable[Mapping[str, Found]]]
+Inspection = Callable[[PreflightContext], Awaitable[Mapping[str, Found]]]
 """Looks, and answers by the name of the check."""
 
 
-def in_thread(look: Callable[[PreflightContext], Mapping[str, Found]]) -> Look:
+def in_thread(inspect: Callable[[PreflightContext], Mapping[str, Found]]) -> Inspection:
     """A look that blocks, in a thread of its own: where it never ends, nothing waits for it, not even our end."""
 
-    @wraps(look)
-    async def looked(context: PreflightContext) -> Mapping[str, Found]:
+    @wraps(inspect)
+    async def inspected(context: PreflightContext) -> Mapping[str, Found]:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Mapping[str, Found]] = loop.create_future()
 
@@ -106,16 +106,16 @@ def in_thread(look: Callable[[PreflightContext], Mapping[str, Found]]) -> Look:
         def work() -> None:
             found, failed = None, None
             try:
-                found = look(context)
+                found = inspect(context)
             except BaseException as error:  # noqa: BLE001 - told to who waits
                 failed = error
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 loop.call_soon_threadsafe(settle, found, failed)
 
-        threading.Thread(target=work, name=f"preflight-{look.__module__}", daemon=True).start()
+        threading.Thread(target=work, name=f"preflight-{inspect.__module__}", daemon=True).start()
         return await answer
 
-    return looked
+    return inspected
 
 
 def few(names: Sequence[str], limit: int = 5) -> str:

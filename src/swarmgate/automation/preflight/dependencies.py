@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from swarmgate.automation.preflight.context import Found, PreflightContext, few
 
 
-def look(context: PreflightContext) -> Mapping[str, Found]:
+def inspect(context: PreflightContext) -> Mapping[str, Found]:
     """`dependencies`."""
     state, plan = context.state, context.state.plan
     if plan is None:

@@ -25,7 +25,7 @@ LINT, SECRETS = "lint_check", "secret_scan"
 """The gates that are run."""
 
 
-async def look(context: PreflightContext) -> Mapping[str, Found]:
+async def inspect(context: PreflightContext) -> Mapping[str, Found]:
     """`lint` and `secrets`."""
     begun = bool(context.state.base)
     lint, secrets = await asyncio.gather(_gate(context, LINT, whole=not begun), _gate(context, SECRETS, whole=True))

@@ -149,10 +149,10 @@ def reach(
 ) -> Callable[[Sequence[str]], Awaitable[Sequence[Reach]]]:
     """Asks which models can be reached; agent programs alone need no endpoint."""
 
-    async def look(models: Sequence[str]) -> Sequence[Reach]:
+    async def ask(models: Sequence[str]) -> Sequence[Reach]:
         return () if all(is_program(model) for model in models) else await ports.reach(models, config, environ)
 
-    return look
+    return ask
 
 
 def ran(folder: SwarmFolder, report: PreflightReport) -> PreflightRan:

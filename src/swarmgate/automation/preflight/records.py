@@ -12,7 +12,7 @@ _AUDITED = ("chain", "evidence", "commits")
 """Of the audit's checks: its one of the plan files is `plan` here, which takes stale files for no problem."""
 
 
-def look_at_plan(context: PreflightContext) -> Mapping[str, Found]:
+def inspect_plan(context: PreflightContext) -> Mapping[str, Found]:
     """`plan`: no hand edit waits to be taken in. A run has just settled that; nothing is looked at twice."""
     seq = context.state.seq
     if context.ours:
@@ -32,7 +32,7 @@ def look_at_plan(context: PreflightContext) -> Mapping[str, Found]:
     }
 
 
-def look_at_evidence(context: PreflightContext) -> Mapping[str, Found]:
+def inspect_evidence(context: PreflightContext) -> Mapping[str, Found]:
     """`evidence`: the chain, the files that prove the phases before, and the commits that they led to."""
     checks = [check for check in audit(context.folder, context.fresh()) if check.name in _AUDITED]
     problems = [problem for check in checks for problem in check.problems]

@@ -28,7 +28,7 @@ FREE_SHARE, FREE_ENOUGH = 0.05, 5_000_000_000
 _MB = 1_000_000
 
 
-async def look_at_tools(context: PreflightContext) -> Mapping[str, Found]:
+async def inspect_tools(context: PreflightContext) -> Mapping[str, Found]:
     """`tools`: Python, git, and what every required gate that is on cannot do without."""
     skipped = context.config.gates.skip
     gates = [
@@ -47,7 +47,7 @@ async def look_at_tools(context: PreflightContext) -> Mapping[str, Found]:
     return {"tools": Found(description)}
 
 
-async def look_at_models(context: PreflightContext) -> Mapping[str, Found]:
+async def inspect_models(context: PreflightContext) -> Mapping[str, Found]:
     """`models`: every role has a model that answers or a program that is there. No token is spent."""
     try:
         warnings = context.demands()
@@ -80,7 +80,7 @@ def _answers(model: str, reached: Mapping[str, Reach]) -> bool:
     return is_program(model) or not reached[model.partition("/")[0]].problem
 
 
-def look_at_budget(context: PreflightContext) -> Mapping[str, Found]:
+def inspect_budget(context: PreflightContext) -> Mapping[str, Found]:
     """`budget`: none is used up, and what is left is as much as the phase is expected to use."""
     state, budgets = context.state, context.budgets()
     if state.finished:
@@ -125,7 +125,7 @@ def _shortfalls(state: State, expected: PhaseEstimated, budgets: Sequence[Accoun
     return shortfalls(state, expected, budgets)
 
 
-def look_at_disk(context: PreflightContext) -> Mapping[str, Found]:
+def inspect_disk(context: PreflightContext) -> Mapping[str, Found]:
     """`disk`: room where the work tree, git's folder and temporary files lie."""
     places = (context.repository.root, context.repository.git_dir, temporary.place())
     descriptions, problems = [], []

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 from swarmgate.automation.preflight.context import Found, PreflightContext, few
-from swarmgate.automation.suite_command import look_at_suite, memory_key
+from swarmgate.automation.suite_command import inspect_suite, memory_key
 from swarmgate.domain.review.stage import Judge
 from swarmgate.domain.state.state import TaskStatus
 from swarmgate.domain.transitions.review import only_known_red
@@ -20,12 +20,12 @@ _NOT_FOUND = 127
 """The shell's exit code for a program that is not there (POSIX, Shell Command Language 2.8.2)."""
 
 
-async def look(context: PreflightContext) -> Mapping[str, Found]:
+async def inspect(context: PreflightContext) -> Mapping[str, Found]:
     """`tests`: green, or red only where the user has overruled it."""
     return {"tests": await _tests(context)}
 
 
-async def look_before(context: PreflightContext) -> Mapping[str, Found]:
+async def inspect_before(context: PreflightContext) -> Mapping[str, Found]:
     """`tests`, before anything was done: the command can be started and finds tests, where there are any.
 
     An answer that stops nothing is remembered for the same tree and settings.
@@ -35,7 +35,7 @@ async def look_before(context: PreflightContext) -> Mapping[str, Found]:
     key = await asyncio.to_thread(memory_key, tree, context.config, repository)
     if summary := preflights.remembered(context.folder, key):
         return {"tests": Found(f"{summary} (as looked at before)")}
-    found = await look_at_suite(repository, tree, context.config, context.commands())
+    found = await inspect_suite(repository, tree, context.config, context.commands())
     if not found.command:
         return {"tests": Found(found.summary, skipped=True)}
     if not found.problem:

@@ -17,7 +17,7 @@ _LOCK_S, _PAUSE_S = 2.0, 0.1
 """How long a git command, such as an editor's, may hold one of them; and between two looks."""
 
 
-def look(context: PreflightContext) -> Mapping[str, Found]:
+def inspect(context: PreflightContext) -> Mapping[str, Found]:
     """`repository` and `branch`."""
     return {"repository": _as_expected(context), "branch": _branch(context)}
 

@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import Sequence
 
 from swarmgate.automation.bus.worker import Worker
-from swarmgate.automation.events.listing import words
+from swarmgate.automation.events.listing import describe_event
 from swarmgate.automation.plan_sync.watcher_passes import Passes, refusal
 from swarmgate.automation.plan_sync.worker import Pass
 from swarmgate.automation.ports import Ports
-from swarmgate.automation.watch.status_board import Heard
+from swarmgate.automation.watch.status_board import OnEvent
 from swarmgate.automation.watch.watcher import Watcher
 from swarmgate.automation.workers import workers_of
 from swarmgate.config import Automation
@@ -42,7 +42,7 @@ def watcher_of(project: Project, ports: Ports, place: Place, *, sync: Pass | Non
         with contextlib.suppress(OSError, ValueError):  # the terminal was closed: nobody is there to be told
             project.listener(progress)
 
-    heard = _beside_a_run(listener) if place == "run" else _alone(listener)
+    on_event = _of_run(listener) if place == "run" else _of_watch(listener)
     return Watcher(
         project.folder,
         workers_of(project, ports),
@@ -50,32 +50,32 @@ def watcher_of(project: Project, ports: Ports, place: Place, *, sync: Pass | Non
         place=place,
         sync=sync or (None if place == "run" else Passes(project)),
         reload=lambda: _reloaded(project, ports),
-        words=words,
-        heard=heard,
+        describe_event=describe_event,
+        on_event=on_event,
         notice=lambda text: listener(Progress(kind="notice", text=text)),
     )
 
 
-def _alone(listener: Listener) -> Heard:
+def _of_watch(listener: Listener) -> OnEvent:
     """How a watcher tells events: each thing once. What a pass amended or refused, the ledger's event tells."""
 
-    def heard(happening: Happening, text: str) -> None:
+    def on_event(happening: Happening, text: str) -> None:
         if happening.type == "plan_synced" and not happening.data.get("restored"):
             return
         message = refusal(EditRefused.model_validate(happening.data)) if happening.type == "edit_refused" else text
         listener(Progress(kind="event", text=message, time=happening.time))
 
-    return heard
+    return on_event
 
 
-def _beside_a_run(listener: Listener) -> Heard:
+def _of_run(listener: Listener) -> OnEvent:
     """How it tells events in a run: those of its workers alone, and none again that says what the last one did.
 
     The events of the ledger the run tells itself.
     """
     last = ""
 
-    def heard(happening: Happening, text: str) -> None:
+    def on_event(happening: Happening, text: str) -> None:
         nonlocal last
         if happening.source != "automation" or happening.type in _QUIET or text == last:
             return
@@ -83,7 +83,7 @@ def _beside_a_run(listener: Listener) -> Heard:
         for line in happening.data.get("problems") or (text,):
             listener(Progress(kind="notice", text=f"{happening.actor}: {line}" if line is not text else text))
 
-    return heard
+    return on_event
 
 
 def _reloaded(project: Project, ports: Ports) -> tuple[Automation, Sequence[Worker]]:

@@ -23,7 +23,7 @@ _QUIET_S, _LOOK_S = 0.5, 0.05
 
 
 @contextmanager
-def workers_beside(project: Project, ports: Ports, tell: Callable[[str, str], None]) -> Iterator[Watcher | None]:
+def workers_during(project: Project, ports: Ports, tell: Callable[[str, str], None]) -> Iterator[Watcher | None]:
     """The workers that are on, while the block lasts; none where another process watches the project.
 
     They tell through `tell` (kind, text), as the run does itself, from threads of their own. Plan sync is the loop's
@@ -52,7 +52,7 @@ def workers_beside(project: Project, ports: Ports, tell: Callable[[str, str], No
                 tell("notice", f"the work in the background did not end well: {error}")
 
 
-async def let_hooks_end(
+async def wait_for_hooks(
     watcher: Watcher | None, within_s: float, *, tell: Callable[[str, str], None], asked: Callable[[], bool]
 ) -> None:
     """Waits for the hooks of what has happened: a slow one may hold up those of the last events.

@@ -26,7 +26,7 @@ from swarmgate.automation.plan_sync.worker import NAME as PLAN_SYNC
 from swarmgate.automation.plan_sync.worker import Pass, PlanSync
 from swarmgate.automation.watch.file_watch import GONE_S, FileWatch
 from swarmgate.automation.watch.lock import WatchLock
-from swarmgate.automation.watch.status_board import Heard, StatusBoard, Words
+from swarmgate.automation.watch.status_board import Describe, OnEvent, StatusBoard
 from swarmgate.config.automation import Automation
 from swarmgate.domain.events.automation import (
     AutomationEvent,
@@ -62,8 +62,8 @@ class Watcher:
         place: which verb it works for.
         sync: one pass of plan sync; None: there is none, whatever the settings say.
         reload: reads the settings again and composes the workers anew; None: they stay as they are.
-        words: an event in words; empty for bookkeeping.
-        heard: told each event that has words, with them.
+        describe_event: an event in words; empty for bookkeeping.
+        on_event: told each event that has words, with them.
         notice: told in words what no event says.
 
     Attributes:
@@ -80,15 +80,15 @@ class Watcher:
         place: Place,
         sync: Pass | None = None,
         reload: Reload | None = None,
-        words: Words = lambda happening: happening.type,
-        heard: Heard = lambda happening, text: None,  # noqa: ARG005 - the names of the protocol
+        describe_event: Describe = lambda happening: happening.type,
+        on_event: OnEvent = lambda happening, text: None,  # noqa: ARG005 - the names of the protocol
         notice: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._folder, self._config, self._place = folder, config, place
         self._workers, self._sync, self._reload, self._notice = workers, sync, reload, notice
         self._lock = WatchLock(folder, place)
         self._journal = AutomationLog(folder)
-        self._board = StatusBoard(folder, place, words=words, heard=heard, stirred=self._stir)
+        self._board = StatusBoard(folder, place, describe_event=describe_event, on_event=on_event, changed=self._stir)
         self._plan_sync: PlanSync | None = None
         self._wake = threading.Condition()
         self._stirred = self._stopping = False

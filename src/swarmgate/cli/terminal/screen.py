@@ -28,8 +28,8 @@ def screen() -> Screen:
         return Screen(width)
 
     def painted(pieces: Sequence[Piece]) -> str:
-        with console.capture() as kept:
+        with console.capture() as captured:
             console.print(Text.assemble(*pieces), soft_wrap=True, end="")
-        return kept.get().rstrip()
+        return captured.get().rstrip()
 
     return Screen(width, painted)

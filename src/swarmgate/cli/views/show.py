@@ -118,8 +118,8 @@ def _attempt(task_id: str, attempt: AttemptReport) -> list[str]:
     lines += [f"    debate: {attempt.debate}"] if attempt.debate else []
     lines += _reviews(attempt)
     if attempt.files:
-        shown = (f"{path} (outside the scope)" if path in attempt.outside else path for path in attempt.files)
-        lines.append(f"    changed: {', '.join(shown)}")
+        paths = (f"{path} (outside the scope)" if path in attempt.outside else path for path in attempt.files)
+        lines.append(f"    changed: {', '.join(paths)}")
     if attempt.tests:
         lines.append(f"    tests:   {', '.join(attempt.tests)}")
     if attempt.proof:

@@ -59,8 +59,8 @@ def _mended(event: LedgerRestored | LedgerAdopted | None) -> list[str]:
         return ["The ledger has lost nothing."]
     if event.type == "ledger_adopted":
         return [f"The work goes on with the ledger as it is. The {event.seq} lines on record besides: {event.kept}."]
-    kept = f"; what stood there is kept in {event.kept}" if event.kept else ""
-    return [f"The ledger ended at line {event.lost}, and was brought back up to line {event.seq}{kept}."]
+    stored = f"; what stood there is kept in {event.kept}" if event.kept else ""
+    return [f"The ledger ended at line {event.lost}, and was brought back up to line {event.seq}{stored}."]
 
 
 def _lines(checks: Sequence[Check]) -> list[str]:

@@ -84,8 +84,8 @@ def _approved(terminal: Terminal, place: Path, waiting: str, *, yes: bool) -> bo
 
 def _failures(plan: str) -> str:
     """The tasks of plan.md with their attempts: the failure history."""
-    kept = [line for line in plan.splitlines() if re.match(r"(# |## |- \[|  - Attempt )", line)]
-    return "\n".join(["plan.md, failure history:", *kept]) + "\n"
+    lines = [line for line in plan.splitlines() if re.match(r"(# |## |- \[|  - Attempt )", line)]
+    return "\n".join(["plan.md, failure history:", *lines]) + "\n"
 
 
 def _finish(terminal: Terminal, place: Path, waiting: str) -> None:
