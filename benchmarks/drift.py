@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.automation.drift.labelled import Pair, alarmed, pairs, told
+from tests.automation.drift.labelled import Pair, alarmed, contradicted, pairs
 
 from swarmgate.automation.drift.comparison import Later
 from swarmgate.automation.drift.detection import Material, detect
@@ -55,7 +55,7 @@ def table(every: Sequence[Pair]) -> None:
     parts |= {split: [each for each in every if each.split == split] for split in SPLITS}
     parts |= {kind: [each for each in every if each.kind == kind] for kind in sorted({each.kind for each in every})}
     for name, rows in parts.items():
-        print(row(name, rows, told))
+        print(row(name, rows, contradicted))
         print(row(f"  floor: word overlap, {name}", rows, floor))
 
 
@@ -103,7 +103,7 @@ def main() -> None:
     every = pairs()
     table(every)
     for each in every if named else ():
-        if told(each) != each.contradicts:
+        if contradicted(each) != each.contradicts:
             print(f"  {each.id} {each.label}: {each.decision!r} | {each.later!r} ({each.note})")
     ordinary()
     speed()

@@ -61,10 +61,10 @@ def main() -> int:
             except MissingRequirement as error:
                 print(f"{kind}: {error.message}")
         print(f"{'command':16} {'sandbox':14} {'median ms':>10} {'over bare ms':>13}")
-        for shown, command in COMMANDS.items():
+        for label, command in COMMANDS.items():
             medians = asyncio.run(measure(runners, command, rounds))
             for name, median in medians.items():
-                print(f"{shown:16} {name:14} {median:10.1f} {median - medians['none']:13.1f}")
+                print(f"{label:16} {name:14} {median:10.1f} {median - medians['none']:13.1f}")
                 worst = max(worst, median - medians["none"])
     print(f"worst over the bare command: {worst:.1f} ms; bound: {BOUND_MS} ms")
     return int(worst > BOUND_MS)

@@ -36,7 +36,7 @@ def pairs() -> tuple[Pair, ...]:
     return tuple(Pair(**json.loads(line)) for line in PAIRS.read_text(encoding="utf-8").splitlines())
 
 
-def told(pair: Pair) -> bool:
+def contradicted(pair: Pair) -> bool:
     """Whether the detector signals a contradiction between the two texts of a pair."""
     return alarmed(pair.decision, pair.later, TextKind(pair.kind))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from tests.automation.drift.labelled import Pair, pairs, told
+from tests.automation.drift.labelled import Pair, contradicted, pairs
 
 
 def _scores(rows: list[Pair]) -> tuple[float, float]:
-    alarms = [each for each in rows if told(each)]
+    alarms = [each for each in rows if contradicted(each)]
     hits = sum(each.contradicts for each in alarms)
     return hits / len(alarms), hits / sum(each.contradicts for each in rows)
 
