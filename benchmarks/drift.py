@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.automation.drift.labelled import Pair, alarmed, contradicted, pairs
 
-from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.comparison import LaterText
 from swarmgate.automation.drift.detection import Material, detect
 from swarmgate.automation.drift.report import Decision, Place, TextKind
 from swarmgate.automation.drift.tokens import content, tokens
@@ -85,7 +85,7 @@ def speed() -> None:
         for n in range(DECISIONS)
     )
     laters = tuple(
-        Later(TextKind.PLAN, f"{known[(n * 7 + part) % len(known)].later} in part{n}", place, str(n), f"Task {n}")
+        LaterText(TextKind.PLAN, f"{known[(n * 7 + part) % len(known)].later} in part{n}", place, str(n), f"Task {n}")
         for n in range(TASKS)
         for part in range(3)
     )

@@ -19,7 +19,7 @@ from swarmgate.ledger.files.folder import SwarmFolder
 
 
 @dataclass(frozen=True)
-class Written:
+class SettingsFile:
     """One file of settings as it stands.
 
     Attributes:
@@ -48,7 +48,7 @@ class Written:
 class Places:
     """The files, weakest first, and the environment that wins over them."""
 
-    files: tuple[Written, ...]
+    files: tuple[SettingsFile, ...]
     environ: Mapping[str, str]
 
     def of(self, *path: str) -> tuple[str, int]:
@@ -77,11 +77,11 @@ def written(folder: SwarmFolder, environ: Mapping[str, str]) -> Places:
     return Places((_read(str(own), own), _read(PROJECT_FILE, folder.config)), environ)
 
 
-def _read(name: str, path: Path) -> Written:
+def _read(name: str, path: Path) -> SettingsFile:
     with contextlib.suppress(OSError, UnicodeDecodeError):  # the check `settings` says why it cannot be read
         if path.is_file():  # a pipe would be waited for
-            return Written(name, path, path.read_bytes().decode("utf-8-sig"))
-    return Written(name, path, "")
+            return SettingsFile(name, path, path.read_bytes().decode("utf-8-sig"))
+    return SettingsFile(name, path, "")
 
 
 def _parsed(value: str) -> Any:

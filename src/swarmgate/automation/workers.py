@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from swarmgate.automation.bus.worker import Seen, Worker
+from swarmgate.automation.bus.worker import BusEvent, Worker
 from swarmgate.automation.ports import Ports
 from swarmgate.config import Config
 from swarmgate.domain.events.automation import AutomationEvent
@@ -51,14 +51,14 @@ class _Unbegun:
         self.problem = f"it could not begin: {error}"
         self._error: Exception | None = error
 
-    def subject(self, seen: Seen) -> str:
+    def subject(self, bus_event: BusEvent) -> str:
         """Of the first event."""
-        del seen
+        del bus_event
         return "start" if self._error else ""
 
-    def work(self, subject: str, seen: Seen) -> AutomationEvent | None:
+    def work(self, subject: str, bus_event: BusEvent) -> AutomationEvent | None:
         """Fails as its beginning did."""
-        del subject, seen
+        del subject, bus_event
         error, self._error = self._error, None
         if error is not None:
             raise error

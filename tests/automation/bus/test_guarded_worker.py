@@ -16,9 +16,9 @@ from swarmgate.automation.bus.breaker import (
     WITHIN_S,
 )
 from swarmgate.automation.bus.event_bus import EventBus
-from swarmgate.automation.bus.guarded_worker import CallTimedOut, Guarded
+from swarmgate.automation.bus.guarded_worker import CallTimedOut, GuardedWorker
 from swarmgate.automation.bus.subscription import TryLater
-from swarmgate.automation.bus.worker import Seen
+from swarmgate.automation.bus.worker import BusEvent
 from swarmgate.domain.events.automation import AutomationEvent, BreakerState, DoctorRan, Happening
 from swarmgate.domain.state.state import State
 from swarmgate.domain.status import WorkerStatus
@@ -48,10 +48,10 @@ class Counting:
         self.then = then
         self._kind = kind
 
-    def subject(self, seen: Seen) -> str:
+    def subject(self, seen: BusEvent) -> str:
         return str(seen.happening.data.get("on", "it")) if seen.happening.type == self._kind else ""
 
-    def work(self, subject: str, seen: Seen) -> AutomationEvent | None:  # noqa: ARG002 - the protocol's
+    def work(self, subject: str, seen: BusEvent) -> AutomationEvent | None:  # noqa: ARG002 - the protocol's
         self.calls.append(subject)
         return self.then()
 
@@ -61,10 +61,10 @@ def journal(folder: SwarmFolder) -> AutomationLog:
     return AutomationLog(folder)
 
 
-def seen(seq: int = 1, on: str = "it", kind: str = "task_completed") -> Seen:
+def seen(seq: int = 1, on: str = "it", kind: str = "task_completed") -> BusEvent:
     data = {"type": kind, "on": on}
     at = Happening(source="ledger", seq=seq, time="2026-11-22T00:00:00.000Z", actor="x", data=data)
-    return Seen(at, State(), State())
+    return BusEvent(at, State(), State())
 
 
 def types(journal: AutomationLog) -> list[str]:
@@ -75,7 +75,7 @@ def breaks() -> AutomationEvent | None:
     raise ValueError("no")
 
 
-def fail(guarded: Guarded, times: int, first: int = 1) -> None:
+def fail(guarded: GuardedWorker, times: int, first: int = 1) -> None:
     for number in range(times):
         with pytest.raises(ValueError, match="no"):
             guarded.handle(seen(first + number, on=f"{first + number}"))
@@ -83,7 +83,7 @@ def fail(guarded: Guarded, times: int, first: int = 1) -> None:
 
 def test_what_concerns_the_worker_is_worked_on_and_told(journal: AutomationLog) -> None:
     worker = Counting(lambda: DoctorRan(passed=True))
-    guarded = Guarded(worker, journal, call_s=10)
+    guarded = GuardedWorker(worker, journal, call_s=10)
     guarded.handle(seen(4))
     guarded.handle(seen(5, kind="goal_set"))
     assert worker.calls == ["it"]
@@ -99,7 +99,7 @@ def test_what_concerns_the_worker_is_worked_on_and_told(journal: AutomationLog) 
 
 def test_failures_in_a_row_open_the_breaker_and_no_call_is_made(journal: AutomationLog) -> None:
     clock, worker = Clock(), Counting(breaks)
-    guarded = Guarded(worker, journal, call_s=10, clock=clock)
+    guarded = GuardedWorker(worker, journal, call_s=10, clock=clock)
     fail(guarded, FAILURES)
     assert guarded.snapshot().state is BreakerState.OPEN
     clock.now += 10
@@ -116,7 +116,7 @@ def test_failures_in_a_row_open_the_breaker_and_no_call_is_made(journal: Automat
 
 def test_a_half_open_one_needs_three_successes(journal: AutomationLog) -> None:
     clock, worker = Clock(), Counting(breaks)
-    guarded = Guarded(worker, journal, call_s=10, clock=clock)
+    guarded = GuardedWorker(worker, journal, call_s=10, clock=clock)
     fail(guarded, FAILURES)
     clock.now += RESET_S
     assert guarded.snapshot().state is BreakerState.HALF_OPEN
@@ -131,7 +131,7 @@ def test_a_half_open_one_needs_three_successes(journal: AutomationLog) -> None:
 
 def test_a_half_open_one_opens_at_the_first_failure(journal: AutomationLog) -> None:
     clock, worker = Clock(), Counting(breaks)
-    guarded = Guarded(worker, journal, call_s=10, clock=clock)
+    guarded = GuardedWorker(worker, journal, call_s=10, clock=clock)
     fail(guarded, FAILURES)
     clock.now += RESET_S
     fail(guarded, 1, first=50)
@@ -147,7 +147,7 @@ def test_a_worker_that_exits_has_failed(journal: AutomationLog, error: BaseExcep
     def exits() -> AutomationEvent | None:
         raise error
 
-    guarded = Guarded(Counting(exits), journal, call_s=10)
+    guarded = GuardedWorker(Counting(exits), journal, call_s=10)
     with pytest.raises(type(error)):
         guarded.handle(seen())
     assert types(journal) == ["trigger_fired", "worker_failed"]
@@ -155,10 +155,10 @@ def test_a_worker_that_exits_has_failed(journal: AutomationLog, error: BaseExcep
 
 def test_a_worker_that_cannot_even_decide_has_failed(journal: AutomationLog) -> None:
     class Undecided(Counting):
-        def subject(self, seen: Seen) -> str:  # noqa: ARG002 - the protocol's
+        def subject(self, seen: BusEvent) -> str:  # noqa: ARG002 - the protocol's
             raise KeyError("what")
 
-    guarded = Guarded(Undecided(), journal, call_s=10)
+    guarded = GuardedWorker(Undecided(), journal, call_s=10)
     for _ in range(FAILURES):
         with pytest.raises(KeyError):
             guarded.handle(seen())
@@ -172,7 +172,7 @@ def test_a_call_that_takes_too_long_is_abandoned_and_the_next_one_waits_for_it(j
     go = threading.Event()
     worker = Counting(lambda: DoctorRan(passed=go.wait(20)))
     worker.limit_s = 0.05
-    guarded = Guarded(worker, journal, call_s=10)
+    guarded = GuardedWorker(worker, journal, call_s=10)
     with pytest.raises(CallTimedOut, match=r"counting took longer than 0.05 s on it"):
         guarded.handle(seen(1))
     for number in range(3):
@@ -192,7 +192,7 @@ def test_a_call_that_takes_too_long_is_abandoned_and_the_next_one_waits_for_it(j
 
 def test_the_same_trigger_too_often_is_not_followed_and_that_is_told_once(journal: AutomationLog) -> None:
     clock, worker = Clock(), Counting()
-    guarded = Guarded(worker, journal, call_s=10, clock=clock)
+    guarded = GuardedWorker(worker, journal, call_s=10, clock=clock)
     for number in range(1_000):
         guarded.handle(seen(number))
     assert len(worker.calls) == SAME_TRIGGERS
@@ -209,7 +209,7 @@ def test_the_same_trigger_too_often_is_not_followed_and_that_is_told_once(journa
 
 def test_a_retry_is_no_further_trigger(journal: AutomationLog) -> None:
     worker = Counting(breaks)
-    guarded = Guarded(worker, journal, call_s=10)
+    guarded = GuardedWorker(worker, journal, call_s=10)
     once = seen(1)
     for _ in range(FAILURES - 1):
         with pytest.raises(ValueError, match="no"):
@@ -220,7 +220,7 @@ def test_a_retry_is_no_further_trigger(journal: AutomationLog) -> None:
 @pytest.mark.slow
 def test_subjects_that_are_quiet_are_forgotten(journal: AutomationLog) -> None:
     clock = Clock()
-    guarded = Guarded(Counting(), journal, call_s=10, clock=clock)
+    guarded = GuardedWorker(Counting(), journal, call_s=10, clock=clock)
     for number in range(1_000):
         clock.now += 1
         guarded.handle(seen(number, on=f"{number}"))
@@ -230,7 +230,7 @@ def test_subjects_that_are_quiet_are_forgotten(journal: AutomationLog) -> None:
 def test_a_worker_that_starts_itself_is_stopped(folder: SwarmFolder, journal: AutomationLog) -> None:
     worker = Counting(lambda: DoctorRan(passed=True), kind="doctor_ran")
     bus = EventBus(folder)
-    guarded = Guarded(worker, journal, call_s=10)
+    guarded = GuardedWorker(worker, journal, call_s=10)
     bus.subscribe(guarded)
     journal.append(DoctorRan(passed=True), actor="start")
 
@@ -245,20 +245,20 @@ def test_a_worker_that_starts_itself_is_stopped(folder: SwarmFolder, journal: Au
 
 def test_it_wants_what_concerns_the_worker(journal: AutomationLog) -> None:
     class Broken(Counting):
-        def subject(self, seen: Seen) -> str:
+        def subject(self, seen: BusEvent) -> str:
             del seen
             raise ValueError("no")
 
-    guarded = Guarded(Counting(), journal, call_s=10)
+    guarded = GuardedWorker(Counting(), journal, call_s=10)
     assert [guarded.wants(seen(kind=kind)) for kind in ("task_completed", "goal_set")] == [True, False]
-    assert Guarded(Broken(), journal, call_s=10).wants(seen())
+    assert GuardedWorker(Broken(), journal, call_s=10).wants(seen())
     assert types(journal) == []
 
 
 @pytest.mark.slow
 def test_a_thousand_calls_leave_no_thread(journal: AutomationLog) -> None:
     before = threading.active_count()
-    guarded = Guarded(Counting(), journal, call_s=10)
+    guarded = GuardedWorker(Counting(), journal, call_s=10)
     for number in range(1_000):
         guarded.handle(seen(number, on=f"{number}"))
     until(lambda: threading.active_count() == before)

@@ -17,14 +17,14 @@ from pydantic import BaseModel
 from swarmgate import assets
 from swarmgate.automation.doctor import contradictions, hook_commands, keys, redaction
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_locations import Places, Written
+from swarmgate.automation.setting_locations import Places, SettingsFile
 from swarmgate.config import Config, load
 from swarmgate.config.setting_errors import Source
 from swarmgate.ledger.settings.file import changed
 
 
 def look(text: str) -> tuple[Problem, ...]:
-    return keys.inspect(Written(".swarm/config.toml", Path("config.toml"), text))
+    return keys.inspect(SettingsFile(".swarm/config.toml", Path("config.toml"), text))
 
 
 def mended(text: str) -> str:
@@ -258,7 +258,7 @@ def test_every_key_with_a_legal_value_is_no_problem(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs/configuration.md").read_text().partition("## Every key")[2]
     written = re.findall(r"^(?:\[.*\.)?(\w+)(?: = |\])", file.read_text(), re.MULTILINE)
     assert set(written) >= set(re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE))
-    places = Places((Written(".swarm/config.toml", file, file.read_text()),), {})
+    places = Places((SettingsFile(".swarm/config.toml", file, file.read_text()),), {})
     assert [each.text for each in contradictions.inspect(config, places, ())] == []
     assert hook_commands.inspect(config, places, tmp_path) == ()
 

@@ -10,7 +10,7 @@ import pytest
 
 from swarmgate.automation.doctor import contradictions, guardrails, shared_models
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_locations import Places, Written
+from swarmgate.automation.setting_locations import Places, SettingsFile
 from swarmgate.config import load
 from swarmgate.gates.definition import load as load_gates
 
@@ -31,7 +31,7 @@ class Look:
         path = repo / "config.toml"
         path.write_text(text)
         config = load(user_file=repo / "none.toml", project_file=path, environ=environ)
-        places = Places((Written(".swarm/config.toml", path, text),), environ)
+        places = Places((SettingsFile(".swarm/config.toml", path, text),), environ)
         gates = load_gates(repo)
         self.contradictions = contradictions.inspect(config, places, tuple(each.id for each in gates))
         self.guardrails = guardrails.inspect(config, places, gates)

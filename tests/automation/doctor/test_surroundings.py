@@ -13,7 +13,7 @@ from tests.project import Project
 
 from swarmgate import assets
 from swarmgate.automation.doctor import endpoints, gate_tools, hook_commands, records, swarm_folder
-from swarmgate.automation.setting_locations import Places, Written
+from swarmgate.automation.setting_locations import Places, SettingsFile
 from swarmgate.config import Config, load
 from swarmgate.gates.definition import load as load_gates
 from swarmgate.ledger.files.folder import SwarmFolder
@@ -89,7 +89,7 @@ def test_a_key_over_http_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path = tmp_path / "config.toml"
     path.write_text(text)
     config = load(user_file=tmp_path / "none", project_file=path, environ={})
-    found = endpoints.inspect(config, Places((Written("config.toml", path, text),), {}))
+    found = endpoints.inspect(config, Places((SettingsFile("config.toml", path, text),), {}))
     assert [(each.line, each.severity) for each in found] == [(2, "warning"), (4, "error")]
     assert "B_KEY" in found[1].message
 
@@ -200,7 +200,7 @@ def test_hooks_that_cannot_run(repo: Path) -> None:
     path = repo / "config.toml"
     path.write_text(text)
     config = load(user_file=repo / "none", project_file=path, environ={})
-    places = Places((Written("config.toml", path, text),), {})
+    places = Places((SettingsFile("config.toml", path, text),), {})
     found = hook_commands.inspect(config, places, repo)
     assert [(each.line, each.severity) for each in found] == [
         (2, "error"),

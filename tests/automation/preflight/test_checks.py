@@ -13,7 +13,7 @@ from tests.domain.story import make_plan, make_task
 from tests.project import Project, part
 
 from swarmgate.automation.preflight import gates, records, suite_check, work_tree_check
-from swarmgate.automation.preflight.context import Found, PreflightContext
+from swarmgate.automation.preflight.context import CheckResult, PreflightContext
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.review.finding import GateResult, GateStatus
 from swarmgate.domain.review.stage import Stage
@@ -36,7 +36,7 @@ def with_state(context: Contexts, **changes: Any) -> PreflightContext:
 
 def test_a_clean_tree_on_a_branch(context: Contexts) -> None:
     found = work_tree_check.inspect(context())
-    assert found["repository"] == Found("clean")
+    assert found["repository"] == CheckResult("clean")
     assert found["branch"].problem == ""
     assert found["branch"].detail.startswith("main")
 
@@ -53,7 +53,7 @@ def test_uncommitted_changes_are_named(project: Project, context: Contexts) -> N
 def test_what_a_paused_attempt_left_is_expected_and_nothing_else(project: Project, context: Contexts) -> None:
     project.write("src/calc/part.py", part("1"))
     left = context().repository.snapshot()
-    assert work_tree_check.inspect(with_state(context, tree=left, last="1.1"))["repository"] == Found(
+    assert work_tree_check.inspect(with_state(context, tree=left, last="1.1"))["repository"] == CheckResult(
         "as task 1.1 left it"
     )
     project.write("src/calc/part.py", part("2"))
@@ -68,7 +68,7 @@ def test_another_branch_a_detached_head_and_a_merge_stop_the_phase(project: Proj
     project.git("branch", "swarm/parts")
     assert work_tree_check.inspect(with_state(context, branch="swarm/parts"))["branch"].hint == "git switch swarm/parts"
     project.git("switch", "--quiet", "swarm/parts")
-    assert work_tree_check.inspect(with_state(context, branch="swarm/parts"))["branch"] == Found("swarm/parts")
+    assert work_tree_check.inspect(with_state(context, branch="swarm/parts"))["branch"] == CheckResult("swarm/parts")
     project.write(".git/MERGE_HEAD", project.git("rev-parse", "HEAD") + "\n")
     assert "merge" in work_tree_check.inspect(context())["branch"].problem
     (project.root / ".git/MERGE_HEAD").unlink()
@@ -90,7 +90,7 @@ def test_a_lock_of_git_that_stays_stops_the_phase(
     assert found.blocks
     closing = threading.Timer(0.1, lock.unlink)
     closing.start()
-    assert work_tree_check.inspect(context())["repository"] == Found("clean")  # a command gave it back
+    assert work_tree_check.inspect(context())["repository"] == CheckResult("clean")  # a command gave it back
     closing.join()
 
 
@@ -285,7 +285,7 @@ async def test_tests_that_passed_over_this_very_tree_are_not_run_again(project: 
     done = TaskRecord(attempts=(attempt,), status=TaskStatus.COMPLETE, commit=commit)
     state = context().state
     proven = replace(state, last="1.1", tasks=state.tasks.set("1.1", done))
-    assert (await suite_check.inspect(context(state=proven)))["tests"] == Found(
+    assert (await suite_check.inspect(context(state=proven)))["tests"] == CheckResult(
         "they passed over this very tree, for task 1.1"
     )
     overruled = replace(done, overrides=done.overrides.set(Stage("tests"), "flaky"))

@@ -13,7 +13,7 @@ from tests.domain.story import make_plan, make_task
 from tests.project import Project
 
 from swarmgate.automation.preflight import dependencies, resources
-from swarmgate.automation.preflight.context import Found
+from swarmgate.automation.preflight.context import CheckResult
 from swarmgate.config import Config
 from swarmgate.domain.events.event import PhaseEstimated
 from swarmgate.domain.plan.plan import Complexity
@@ -80,7 +80,7 @@ async def test_an_agent_program_has_to_be_there(context: Contexts) -> None:
     assert "no-such-agent" in found.problem
     config = speaking(coder=("command:sh -c true",))
     found = (await resources.inspect_models(context(config=config, roles=("coder",), reach=reaching())))["models"]
-    assert found == Found("agent programs alone")
+    assert found == CheckResult("agent programs alone")
 
 
 async def test_what_the_settings_ask_for_is_told_and_missing_ones_stop(context: Contexts) -> None:
@@ -111,7 +111,7 @@ def planned_state(spent: int = 0, *, experience: int = 0, **limits: Any) -> Stat
     )
 
 
-def budget(context: Contexts, state: State, phase: int = 1) -> Found:
+def budget(context: Contexts, state: State, phase: int = 1) -> CheckResult:
     return resources.inspect_budget(context(state=state, phase=phase, budgets=lambda: accounts(state, "")))["budget"]
 
 
@@ -186,7 +186,7 @@ def test_a_task_that_is_done_needs_nothing_any_more(context: Contexts) -> None:
     state = planned_state()
     skipped = replace(state, tasks=state.tasks.set("2.1", TaskRecord(status=TaskStatus.SKIPPED)))
     found = dependencies.inspect(context(state=skipped, phase=2))["dependencies"]
-    assert found == Found("2 tasks, 1 open; they need nothing of other phases")
+    assert found == CheckResult("2 tasks, 1 open; they need nothing of other phases")
 
 
 def test_what_was_looked_at_is_told(context: Contexts) -> None:
@@ -194,6 +194,6 @@ def test_what_was_looked_at_is_told(context: Contexts) -> None:
     state = planned_state()
     state = replace(state, tasks=state.tasks.set("1.1", done))
     found = dependencies.inspect(context(state=state, phase=2))["dependencies"]
-    assert found == Found("2 tasks, 2 open; what they need of other phases is done: 1.1")
+    assert found == CheckResult("2 tasks, 2 open; what they need of other phases is done: 1.1")
     over = replace(state, tasks=state.tasks.set("2.1", done).set("2.2", done))
-    assert dependencies.inspect(context(state=over, phase=2))["dependencies"] == Found("2 tasks, 0 open")
+    assert dependencies.inspect(context(state=over, phase=2))["dependencies"] == CheckResult("2 tasks, 0 open")

@@ -14,7 +14,7 @@ import pytest
 from tests.domain.story import started
 from tests.project import until
 
-from swarmgate.automation.bus.worker import Seen, Worker
+from swarmgate.automation.bus.worker import BusEvent, Worker
 from swarmgate.automation.watch.status_board import StatusBoard
 from swarmgate.automation.watch.watcher import Watcher
 from swarmgate.config import Automation, Capabilities
@@ -54,10 +54,10 @@ class Echo:
         self.seen: list[str] = []
         self._work = work
 
-    def subject(self, seen: Seen) -> str:
+    def subject(self, seen: BusEvent) -> str:
         return f"{seen.happening.type} {seen.happening.seq}" if seen.happening.source == "ledger" else ""
 
-    def work(self, subject: str, seen: Seen) -> AutomationEvent | None:
+    def work(self, subject: str, seen: BusEvent) -> AutomationEvent | None:
         del seen
         self.seen.append(subject)
         return self._work(subject)
@@ -205,7 +205,7 @@ def test_the_newest_event_is_first_however_late_it_was_told(folder: SwarmFolder)
     )
     for seq, time_ in ((1, "T10"), (2, "T30"), (3, "T20"), (4, "T30")):
         told = Happening(source="ledger", seq=seq, time=time_, actor="x", data={"type": "goal_set"})
-        board.handle(Seen(told, State(), State()))
+        board.handle(BusEvent(told, State(), State()))
     board.write(State(), mode="manual", watching="events", reason="", workers=(), edits_waiting=(), config_problem="")
     assert [each.seq for each in status(folder).last_events] == [4, 2, 3, 1]
 

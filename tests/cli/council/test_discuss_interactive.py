@@ -8,7 +8,7 @@ from typing import Any
 from tests.council.discussion_script import PERSONAS, discussing
 from tests.project import Project
 
-from swarmgate.cli.council.discuss_interactive import AtTerminal
+from swarmgate.cli.council.discuss_interactive import TerminalAnswers
 from swarmgate.council.discussion.model import ChoiceKind
 from swarmgate.engine import Swarm
 
@@ -28,7 +28,7 @@ async def never(text: str) -> str:
     raise AssertionError(text)
 
 
-async def held(project: Project, people: AtTerminal, **more: Any) -> Any:
+async def held(project: Project, people: TerminalAnswers, **more: Any) -> Any:
     project.play(*discussing())
     council = Swarm(project.root).council
     return await council.discuss("How often do keys rotate?", mode="standard", people=people, **more)
@@ -37,7 +37,7 @@ async def held(project: Project, people: AtTerminal, **more: Any) -> Any:
 async def test_a_person_changes_the_mode_and_the_course(project: Project) -> None:
     shown: list[str] = []
     ask, asked = typing("what?", "m", "small", "m", "lightweight", "", "x", "i", "", "i", "No new service.", None)
-    record = await held(project, AtTerminal(ask=ask, say=shown.append, edit=never, speaks=False))
+    record = await held(project, TerminalAnswers(ask=ask, say=shown.append, edit=never, speaks=False))
     assert record.discussion.mode == "lightweight"
     assert [(each.after, each.kind, each.text) for each in record.choices] == [
         (1, ChoiceKind.INJECT, "No new service."),
@@ -64,13 +64,13 @@ async def test_the_end_of_the_input_pauses_and_nothing_is_lost(project: Project)
 
     shown: list[str] = []
     ask, asked = typing("e", "e", None)
-    record = await held(project, AtTerminal(ask=ask, say=shown.append, edit=edit, speaks=False))
+    record = await held(project, TerminalAnswers(ask=ask, say=shown.append, edit=edit, speaks=False))
     assert given_to[1] == PERSONAS.replace("axis =", "axes ="), "the text with the mistake is edited on"
     assert any("line 16: `tensions.1.axes`: unknown key" in line for line in shown)
     assert (record.status, len(record.rounds), len(asked)) == ("paused", 1, 3)
     assert record.cast.experts[1].blind_spots == "auditors"
     going_on, _ = typing("s")
-    people = AtTerminal(ask=going_on, say=shown.append, edit=never, speaks=False)
+    people = TerminalAnswers(ask=going_on, say=shown.append, edit=never, speaks=False)
     council = Swarm(project.root).council
     record = await council.resume_discussion(record.discussion.id, people=people)
     assert (record.status, len(record.rounds)) == ("complete", 1)

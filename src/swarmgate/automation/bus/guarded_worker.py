@@ -14,7 +14,7 @@ from functools import partial
 from swarmgate.automation.bus.breaker import FAILURES, RESET_S, WITHIN_S, Breaker, Repeats
 from swarmgate.automation.bus.subscription import TryLater
 from swarmgate.automation.bus.threaded_call import Call, error_text
-from swarmgate.automation.bus.worker import Seen, Worker
+from swarmgate.automation.bus.worker import BusEvent, Worker
 from swarmgate.domain.events.automation import (
     AutomationEvent,
     BreakerChanged,
@@ -38,7 +38,7 @@ class CallTimedOut(SwarmError):
     code = "CALL_TIMED_OUT"
 
 
-class Guarded:
+class GuardedWorker:
     """One worker as a subscriber of the bus.
 
     Args:
@@ -65,7 +65,7 @@ class Guarded:
         self._abandoned: Call[AutomationEvent | None] | None = None
         self._last = ("", "")
 
-    def handle(self, seen: Seen) -> None:
+    def handle(self, bus_event: BusEvent) -> None:
         """Works on the event if it concerns the worker.
 
         Raises:
@@ -73,15 +73,15 @@ class Guarded:
             BaseException: as the worker raised, or `CallTimedOut`; the breaker counted it.
         """
         try:
-            subject = self._worker.subject(seen)
+            subject = self._worker.subject(bus_event)
         except Exception as error:
             self._failed("", error)
             raise
-        if not subject or self._is_suppressed(subject, seen.happening):
+        if not subject or self._is_suppressed(subject, bus_event.happening):
             return
         self._check()
-        self._tell_trigger(subject, seen.happening)
-        call = Call(partial(self._worker.work, subject, seen), f"swarm-{self.name}-work")
+        self._tell_trigger(subject, bus_event.happening)
+        call = Call(partial(self._worker.work, subject, bus_event), f"swarm-{self.name}-work")
         if not call.ended(self._limit):
             self._abandoned = call
             slow = CallTimedOut(f"{self.name} took longer than {self._limit:g} s on {subject}")
@@ -95,10 +95,10 @@ class Guarded:
             self._journal.append(call.result, actor=self.name)
         self._tell_breaker("it works again")
 
-    def wants(self, seen: Seen) -> bool:
+    def wants(self, bus_event: BusEvent) -> bool:
         """Whether the event concerns the worker; one that cannot say so is asked again, and fails, in `handle`."""
         try:
-            return bool(self._worker.subject(seen))
+            return bool(self._worker.subject(bus_event))
         except Exception:  # noqa: BLE001 - as above
             return True
 

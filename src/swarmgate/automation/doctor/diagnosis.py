@@ -23,7 +23,7 @@ from swarmgate.automation.doctor import (
     variables,
 )
 from swarmgate.automation.doctor.problem import Problem, check_of
-from swarmgate.automation.setting_locations import Places, Written, written
+from swarmgate.automation.setting_locations import Places, SettingsFile, written
 from swarmgate.config import PROJECT_FILE, Config, toml_text
 from swarmgate.config.loading import read_sources
 from swarmgate.errors import ConfigError, SwarmError
@@ -172,7 +172,7 @@ def mend(folder: SwarmFolder, found: Diagnosis, again: Callable[[], Diagnosis]) 
     )
 
 
-def _in_file(file: Written) -> Iterator[Problem]:
+def _in_file(file: SettingsFile) -> Iterator[Problem]:
     """What is wrong in one file; only that of the project is mended."""
     for each in keys.inspect(file):
         yield each if file.name == PROJECT_FILE else replace(each, edits=(), fixable=False)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_locations import Written
+from swarmgate.automation.setting_locations import SettingsFile
 from swarmgate.config import Config
 from swarmgate.config.base import KEY_SHAPES
 from swarmgate.config.loading import merged
@@ -47,7 +47,7 @@ _SECRET = re.compile(rf"(?<![A-Za-z0-9_])(?:{KEY_SHAPES.pattern})")
 _SECRET_LENGTH = 20
 
 
-def inspect(file: Written) -> tuple[Problem, ...]:
+def inspect(file: SettingsFile) -> tuple[Problem, ...]:
     """Every problem of one file of settings, in the order of its lines."""
     errors = errors_of(file.values)
     found = [_problem(file, path, errors) for path in errors]
@@ -104,7 +104,7 @@ def _path(error: ErrorDetails) -> tuple[str, ...]:
     return tuple(str(part) for part in error["loc"] if part != "[key]")
 
 
-def _problem(file: Written, path: tuple[str, ...], errors: _Errors) -> Problem:
+def _problem(file: SettingsFile, path: tuple[str, ...], errors: _Errors) -> Problem:
     error = errors[path]
     found = refusal(error, [Source(file.name, file.values, file.text)])
     message, hint = found.message, found.hint
@@ -173,7 +173,7 @@ def _meant(key: str, tables: Sequence[str]) -> tuple[str, ...]:
     return same or tuple(each for each in known if slips(key.lower(), each) == 1 and len(each) > 3)  # noqa: PLR2004 - a short word is one slip from many
 
 
-def _twin(file: Written, path: tuple[str, ...], error: ErrorDetails) -> str:
+def _twin(file: SettingsFile, path: tuple[str, ...], error: ErrorDetails) -> str:
     """What to do where a key has its right name in the file too, or another key was meant for it."""
     *tables, key = path
     meant = _meant(key, tables) if _unknown(error) else ()
@@ -219,7 +219,7 @@ def _values(path: tuple[str, ...], kind: str, values: dict[str, Any]) -> Iterato
         yield Put(path, [held])
 
 
-def _secrets(file: Written, reported: set[int]) -> Iterator[Problem]:
+def _secrets(file: SettingsFile, reported: set[int]) -> Iterator[Problem]:
     """Lines with what looks like a key of a provider, comments among them: the file is committed."""
     for number, line in enumerate(file.text.splitlines(), start=1):
         found = [match[0] for match in _SECRET.finditer(line)]

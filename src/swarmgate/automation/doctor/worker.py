@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from swarmgate.automation.bus.trigger_events import start_up
-from swarmgate.automation.bus.worker import Seen
+from swarmgate.automation.bus.worker import BusEvent
 from swarmgate.automation.doctor import diagnosis, suite_check
 from swarmgate.automation.doctor.diagnosis import Diagnosis
 from swarmgate.automation.ports import Ports
@@ -124,17 +124,17 @@ class ConfigDoctor:
         self._project, self._ports = project, ports
         self._environ = dict(project.environ)  # before a run withholds the keys from the commands that it starts
 
-    def subject(self, seen: Seen) -> str:
+    def subject(self, bus_event: BusEvent) -> str:
         """The start of workers, and nothing else."""
-        return start_up(seen.happening, seen.before, seen.after)
+        return start_up(bus_event.happening, bus_event.before, bus_event.after)
 
-    def work(self, subject: str, seen: Seen) -> DoctorRan | None:
+    def work(self, subject: str, bus_event: BusEvent) -> DoctorRan | None:
         """Looks, and mends where that is switched on.
 
         Raises:
             SwarmError: a file that should be mended cannot be written, or was changed meanwhile.
         """
-        del subject, seen
+        del subject, bus_event
         return at_startup(self._project, self._ports, self._environ)
 
 

@@ -21,7 +21,7 @@ _ENDED = word_set("rejected removed dropped deprecated out ruled not replaced go
 _WAS = frozenset({"is", "was", "are", "were", "be", "has", "been", "will"})
 
 
-class Stand(Enum):
+class Stance(Enum):
     """How a sentence stands to what it names."""
 
     TAKEN = "taken"
@@ -36,7 +36,7 @@ class Mention:
 
     job: str
     option: str
-    stand: Stand
+    stand: Stance
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,21 +129,21 @@ def _jobs(name: _Name, words: Sequence[str], at: int, cue: frozenset[str], quote
     return certain if alone and certain else [None]
 
 
-def _stand(words: Sequence[str], at: int, end: int, job: Job | None) -> Stand:
+def _stand(words: Sequence[str], at: int, end: int, job: Job | None) -> Stance:
     before, after = list(words[max(0, at - 5) : at]), list(words[end : end + 4])
     if _refused(before, after):
-        return Stand.REFUSED
+        return Stance.REFUSED
     if before[-1:] == ["to"] and not _MOVING.isdisjoint(words):
-        return Stand.TAKEN  # `migrate from this to that`
+        return Stance.TAKEN  # `migrate from this to that`
     if (
         before[-1:] == ["from"]
         or (job and not set(job.unless.split()).isdisjoint(words))
         or not ASIDE.isdisjoint(words)
     ):
-        return Stand.ASIDE
+        return Stance.ASIDE
     if not (job and (job.development or job.name in ALWAYS)) and not TESTING.isdisjoint(words):
-        return Stand.ASIDE
-    return Stand.TAKEN
+        return Stance.ASIDE
+    return Stance.TAKEN
 
 
 def _refused(before: list[str], after: list[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.comparison import LaterText
 from swarmgate.automation.drift.report import Decision, Place, TextKind
 from swarmgate.automation.drift.tokens import rows
 from swarmgate.domain.events.event import Entry, GoalSet, GuidanceGiven, PhaseClosed, PlanSaved, TaskDelegated
@@ -47,7 +47,7 @@ def record(entries: Iterable[Entry]) -> Record:
     return found
 
 
-def plan_texts(state: State, lines: Mapping[str, int]) -> Iterator[Later]:
+def plan_texts(state: State, lines: Mapping[str, int]) -> Iterator[LaterText]:
     """Titles, descriptions and criteria of the tasks that are not skipped.
 
     Args:
@@ -66,10 +66,10 @@ def plan_texts(state: State, lines: Mapping[str, int]) -> Iterator[Later]:
             for what, text in parts:
                 if text:
                     place = Place(file=".swarm/plan.md", line=lines.get(task.id, 0), what=f"task {task.id}, {what}")
-                    yield Later(TextKind.PLAN, text, place, task.id, f"{task.title} {files}", number)
+                    yield LaterText(TextKind.PLAN, text, place, task.id, f"{task.title} {files}", number)
 
 
-def brief_texts(state: State, found: Record) -> Iterator[Later]:
+def brief_texts(state: State, found: Record) -> Iterator[LaterText]:
     """The newest brief of each task of the plan."""
     if state.plan is None:
         return
@@ -77,10 +77,10 @@ def brief_texts(state: State, found: Record) -> Iterator[Later]:
         known = state.plan.tasks.get(task)
         if known is not None and state.task(task).status is not TaskStatus.SKIPPED:
             place = Place(seq=seq, what=f"brief of task {task}")
-            yield Later(TextKind.BRIEF, text, place, task, known.title, state.plan.phase_numbers[task])
+            yield LaterText(TextKind.BRIEF, text, place, task, known.title, state.plan.phase_numbers[task])
 
 
-def answer_texts(answers: Iterable[Guidance], text: str, file: str, found: Record) -> Iterator[Later]:
+def answer_texts(answers: Iterable[Guidance], text: str, file: str, found: Record) -> Iterator[LaterText]:
     """The answers that hold, with their lines in context.md; an answer of the ledger alone has its position."""
     lines = rows(text)
     for each in answers:
@@ -90,17 +90,17 @@ def answer_texts(answers: Iterable[Guidance], text: str, file: str, found: Recor
         place = Place(
             file=file if line or not seq else "", line=line, seq=seq, what=f"answer of the expert on {each.domain}"
         )
-        yield Later(
+        yield LaterText(
             TextKind.ANSWER, each.answer, place, f"answer {each.domain} {each.question}", each.question, each.phase
         )
 
 
-def decision_text(decision: Decision) -> Later:
+def decision_text(decision: Decision) -> LaterText:
     """A decision as what earlier ones are compared with."""
-    return Later(TextKind.DECISION, decision.text, decision.place, f"decision {decision.id}", phase=decision.phase)
+    return LaterText(TextKind.DECISION, decision.text, decision.place, f"decision {decision.id}", phase=decision.phase)
 
 
-def follows(decision: Decision, later: Later, state: State) -> bool:
+def follows(decision: Decision, later: LaterText, state: State) -> bool:
     """Whether a text comes after a decision: one of no phase does, and all do after a decision for an older goal.
 
     A decision that the user wrote for a phase holds in that phase already; one recorded at its end, after it.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from swarmgate.automation.drift.choices import JOB_OF, Stand, cues
+from swarmgate.automation.drift.choices import JOB_OF, Stance, cues
 from swarmgate.automation.drift.claims import Denial, Sentence
 from swarmgate.automation.drift.limits import clash, other_version
 from swarmgate.automation.drift.opposite_words import CONTRASTS, INTRODUCERS, OPPOSITES, STORING
@@ -81,11 +81,11 @@ def _apart(old: Sentence, new: Sentence) -> bool:
 
 
 def _taken(sentence: Sentence, job: str) -> frozenset[str]:
-    return frozenset(m.option for m in sentence.mentions if m.job == job and m.stand is Stand.TAKEN)
+    return frozenset(m.option for m in sentence.mentions if m.job == job and m.stand is Stance.TAKEN)
 
 
 def _choices(old: Sentence, new: Sentence) -> Iterator[Conflict]:
-    for job in sorted({m.job for m in old.mentions if m.job and m.stand is Stand.TAKEN}):
+    for job in sorted({m.job for m in old.mentions if m.job and m.stand is Stance.TAKEN}):
         one, other = _taken(old, job), _taken(new, job)
         if not other or one & other or _contrast(old.words, new.words) or not _same_place(job, old, new):
             continue
@@ -139,8 +139,8 @@ def _refused(old: Sentence, new: Sentence) -> Iterator[Conflict]:
     if not old.denials and not new.denials:
         return
     for first, second, message in ((old, new, "was ruled out"), (new, old, "was decided, and is ruled out here")):
-        refused = {m.option for m in first.mentions if m.stand is Stand.REFUSED and first.denials}
-        taken = {m.option for m in second.mentions if m.stand is Stand.TAKEN}
+        refused = {m.option for m in first.mentions if m.stand is Stance.REFUSED and first.denials}
+        taken = {m.option for m in second.mentions if m.stand is Stance.TAKEN}
         ours = first.scope | content(first.words & frozenset({"here", "there"}))
         if refused & taken and not first.aside and (not ours or ours & (second.scope | second.subject)):
             if "here" in first.words:

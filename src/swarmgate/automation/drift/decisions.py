@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from swarmgate.automation.drift.comparison import Index, Later
+from swarmgate.automation.drift.comparison import Index, LaterText
 from swarmgate.automation.drift.opposite_words import CLOSING
 from swarmgate.automation.drift.report import Decision, DecisionStatus, Place, TextKind
 from swarmgate.automation.drift.tokens import rows
@@ -132,7 +132,7 @@ def settled(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
         text = newer.text.lower()
         if newer.status is not DecisionStatus.REJECTED and any(phrase in text for phrase in CLOSING):
             older = [each for match in _NAMED.finditer(text) for each in by_id.get(match[1].rstrip(".-"), ())]
-            later = Later(TextKind.DECISION, newer.text, newer.place)
+            later = LaterText(TextKind.DECISION, newer.text, newer.place)
             older += [numbers[each] for each, _ in index.conflicts(later)]
             for before in older:
                 if before != number and decisions[before].status is DecisionStatus.OPEN:

@@ -8,7 +8,7 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.comparison import LaterText
 from swarmgate.automation.drift.report import Place, TextKind
 from swarmgate.gates.sbom import formats
 from swarmgate.gates.sbom.formats import Role, Unreadable
@@ -20,9 +20,9 @@ MOST_FILES = 200
 _DEVELOPMENT = ("dev", "test", "lint", "docs", "ci", "example", "sample", "benchmark")
 
 
-def read(root: Path, paths: Iterable[str]) -> tuple[list[Later], list[str]]:
+def read(root: Path, paths: Iterable[str]) -> tuple[list[LaterText], list[str]]:
     """(the dependencies, why files were passed over) of the manifests among some paths of a work tree."""
-    found: list[Later] = []
+    found: list[LaterText] = []
     notes: list[str] = []
     wanted = sorted(path for path in set(paths) if (kind := formats.of(path)) and kind.role is not Role.LOCK)
     if len(wanted) > MOST_FILES:
@@ -36,7 +36,7 @@ def read(root: Path, paths: Iterable[str]) -> tuple[list[Later], list[str]]:
     return found, notes
 
 
-def _read(root: Path, path: str) -> list[Later] | str:
+def _read(root: Path, path: str) -> list[LaterText] | str:
     kind = formats.of(path)
     content = _content(root, path)
     if isinstance(content, str):
@@ -47,12 +47,14 @@ def _read(root: Path, path: str) -> list[Later] | str:
     if isinstance(reading, Unreadable):
         return f"passed over: {reading}"
     apart = _apart(path, content)
-    seen: dict[str, Later] = {}
+    seen: dict[str, LaterText] = {}
     for each in reading.declared:
         aside = each.optional or each.name in apart or _development(path)
         place = Place(file=path, line=each.line, what="dependency")
         if each.name not in seen or (seen[each.name].development and not aside):
-            seen[each.name] = Later(TextKind.DEPENDENCY, each.name, place, f"package {each.name}", development=aside)
+            seen[each.name] = LaterText(
+                TextKind.DEPENDENCY, each.name, place, f"package {each.name}", development=aside
+            )
     return list(seen.values())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from swarmgate.automation.drift.compared_texts import decision_text, follows
-from swarmgate.automation.drift.comparison import Found, Index, Later
+from swarmgate.automation.drift.comparison import Index, LaterText, Match
 from swarmgate.automation.drift.decisions import settled
 from swarmgate.automation.drift.gaps import requirements, stale, uncovered
 from swarmgate.automation.drift.report import (
@@ -44,7 +44,7 @@ class Material:
 
     state: State
     decisions: tuple[Decision, ...] = ()
-    laters: tuple[Later, ...] = ()
+    laters: tuple[LaterText, ...] = ()
     spec: tuple[str, Place] = ("", Place())
     notes: tuple[str, ...] = field(default=())
 
@@ -94,12 +94,12 @@ def _distinct(decisions: Iterable[Decision]) -> list[Decision]:
     return list(first.values())
 
 
-def _contradictions(decisions: Sequence[Decision], laters: Sequence[Later], state: State) -> Iterator[Signal]:
-    index, among = Index(), list[Found]()
+def _contradictions(decisions: Sequence[Decision], laters: Sequence[LaterText], state: State) -> Iterator[Signal]:
+    index, among = Index(), list[Match]()
     for decision in decisions:
         among += index.against(decision_text(decision))
         index.add(decision)
-    best: dict[tuple[str, str], Found] = {}
+    best: dict[tuple[str, str], Match] = {}
     for later in laters:
         for found in index.against(later):
             key = (found.decision.id, later.about)
@@ -110,7 +110,7 @@ def _contradictions(decisions: Sequence[Decision], laters: Sequence[Later], stat
     yield from map(_contradiction, (*best.values(), *among))
 
 
-def _contradiction(found: Found) -> Signal:
+def _contradiction(found: Match) -> Signal:
     decision, later = found.decision, found.later
     return Signal(
         kind=SignalKind.CONTRADICTION,
@@ -127,7 +127,7 @@ def _contradiction(found: Found) -> Signal:
     )
 
 
-def _advice(decision: Decision, later: Later) -> str:
+def _advice(decision: Decision, later: LaterText) -> str:
     write = f"write under `## Decisions` in .swarm/context.md: `- ... replaces {decision.id}`"
     change = {
         TextKind.PLAN: f"change task {later.about} (edit .swarm/plan.md, or: swarm revise)",
@@ -163,7 +163,7 @@ def _uncovered(asked: Sequence[tuple[str, Place]], state: State) -> Iterator[Sig
         )
 
 
-def _stale(decisions: Sequence[Decision], laters: Sequence[Later], state: State) -> Iterator[Signal]:
+def _stale(decisions: Sequence[Decision], laters: Sequence[LaterText], state: State) -> Iterator[Signal]:
     for decision, (one, two) in stale(decisions, laters, state):
         yield Signal(
             kind=SignalKind.STALE,

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from swarmgate.automation.drift.alternatives import ALWAYS
-from swarmgate.automation.drift.choices import Stand
+from swarmgate.automation.drift.choices import Stance
 from swarmgate.automation.drift.claims import sentences
-from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.comparison import LaterText
 from swarmgate.automation.drift.report import Decision, DecisionStatus, Place
 from swarmgate.automation.drift.tokens import content, is_light, rows, tokens
 from swarmgate.domain.state.state import State
@@ -38,7 +38,7 @@ _NOT_ASKED = re.compile(
 
 
 def stale(
-    decisions: Sequence[Decision], laters: Sequence[Later], state: State
+    decisions: Sequence[Decision], laters: Sequence[LaterText], state: State
 ) -> Iterator[tuple[Decision, tuple[int, int]]]:
     """Open decisions that neither plan nor briefs of the two newest phases touch, and which phases those are.
 
@@ -70,7 +70,7 @@ def _newest_phases(state: State) -> tuple[int, int] | None:
 def _could_be_stale(decision: Decision, newest: tuple[int, int], state: State) -> bool:
     old = bool(decision.goal and decision.goal < state.goals) or decision.phase < newest[0]
     read = sentences(decision.text)
-    lasting = any(m.job in ALWAYS and m.stand is Stand.TAKEN for each in read for m in each.mentions)
+    lasting = any(m.job in ALWAYS and m.stand is Stance.TAKEN for each in read for m in each.mentions)
     return old and not lasting and not any(each.denials for each in read)
 
 

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 from swarmgate.automation.bus.trigger_events import plan_change
-from swarmgate.automation.bus.worker import Seen, Worker
+from swarmgate.automation.bus.worker import BusEvent, Worker
 from swarmgate.automation.drift import compared_texts, dependencies
 from swarmgate.automation.drift.compared_texts import Record, record
-from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.comparison import LaterText
 from swarmgate.automation.drift.decisions import recorded, written
 from swarmgate.automation.drift.detection import Material, detect
 from swarmgate.automation.drift.report import Decision, DriftReport, Place
@@ -51,7 +51,7 @@ def drift(project: Project) -> DriftReport:
     return detect(material)
 
 
-def _laters(folder: SwarmFolder, state: State, found: Record, context: str) -> tuple[list[Later], list[str]]:
+def _laters(folder: SwarmFolder, state: State, found: Record, context: str) -> tuple[list[LaterText], list[str]]:
     path = folder.relative(folder.context)
     answers = guidance.parse(context) if context else state.guidance
     packages, notes = dependencies.read(folder.root, dependencies.listed(folder.root, _tracked(folder.root)))
@@ -119,17 +119,17 @@ class DriftWorker:
         self._project = project
         self._reported: tuple[str, ...] = ()
 
-    def subject(self, seen: Seen) -> str:
+    def subject(self, bus_event: BusEvent) -> str:
         """`plan` where this event changed the plan."""
-        return plan_change(seen.happening, seen.before, seen.after)
+        return plan_change(bus_event.happening, bus_event.before, bus_event.after)
 
-    def work(self, subject: str, seen: Seen) -> AutomationEvent | None:
+    def work(self, subject: str, bus_event: BusEvent) -> AutomationEvent | None:
         """Compares.
 
         Raises:
             SwarmError: the ledger cannot be read.
         """
-        del subject, seen
+        del subject, bus_event
         report = drift(self._project)
         lines = tuple(signal.line for signal in report.signals)
         signals = tuple(sorted(f"{each.kind} {each.decision} {each.text} {each.other}" for each in report.signals))

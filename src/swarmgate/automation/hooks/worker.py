@@ -26,7 +26,7 @@ from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.workspace.files.folders import make
 
 if TYPE_CHECKING:
-    from swarmgate.automation.bus.worker import Seen
+    from swarmgate.automation.bus.worker import BusEvent
     from swarmgate.workspace.process.process import Completed
     from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
@@ -83,16 +83,16 @@ class Hooks:
     def __post_init__(self) -> None:
         self.limit_s = self.hook_s + _ENDING_S
 
-    def subject(self, seen: Seen) -> str:
+    def subject(self, bus_event: BusEvent) -> str:
         """The event and what it is about, where a hook is on it that it does not come from itself."""
-        happening = seen.happening
+        happening = bus_event.happening
         wanted = self.commands.get(happening.type, "").strip()  # an empty line switches off what another file set
         return subject_of(happening) if wanted and not is_own(happening) else ""
 
-    def work(self, subject: str, seen: Seen) -> HookRan:
+    def work(self, subject: str, bus_event: BusEvent) -> HookRan:
         """Runs the hook; how that went."""
         del subject
-        return self.run(seen.happening, seen.after)
+        return self.run(bus_event.happening, bus_event.after)
 
     def run(self, happening: Happening, state: State) -> HookRan:
         """Runs the hook of an event. It raises nothing: what went wrong is told."""

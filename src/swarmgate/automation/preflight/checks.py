@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from swarmgate.automation.preflight import dependencies, gates, records, resources, suite_check, work_tree_check
-from swarmgate.automation.preflight.context import Found, Inspection, PreflightContext, in_thread
+from swarmgate.automation.preflight.context import CheckResult, Inspection, PreflightContext, in_thread
 from swarmgate.domain.preflight import PreflightCheck, PreflightReport, PreflightStatus, report_of
 from swarmgate.errors import SwarmError
 from swarmgate.workspace.test_runs.collection.listing import LIMIT_S
@@ -94,18 +94,18 @@ async def _inspected(group: Group, context: PreflightContext) -> list[PreflightC
         async with asyncio.timeout(limit):
             answers = dict(await group.inspect(context))
     except TimeoutError:
-        answers = dict.fromkeys(group.names, Found(problem=f"it did not end within {limit:g} s"))
+        answers = dict.fromkeys(group.names, CheckResult(problem=f"it did not end within {limit:g} s"))
     except SwarmError as error:
-        answers = dict.fromkeys(group.names, Found.of(error))
+        answers = dict.fromkeys(group.names, CheckResult.of(error))
     except Exception as error:  # noqa: BLE001 - a check that breaks is a check that failed
         broken = f"the check itself broke: {type(error).__name__}: {error}"
-        answers = dict.fromkeys(group.names, Found(problem=broken, hint="See: swarm doctor"))
+        answers = dict.fromkeys(group.names, CheckResult(problem=broken, hint="See: swarm doctor"))
     seconds = time.monotonic() - started
-    unanswered = Found(problem="the check gave no answer")
+    unanswered = CheckResult(problem="the check gave no answer")
     return [_check(name, answers.get(name, unanswered), seconds) for name in group.names]
 
 
-def _check(name: str, found: Found, seconds: float) -> PreflightCheck:
+def _check(name: str, found: CheckResult, seconds: float) -> PreflightCheck:
     status = PreflightStatus.PASS
     if found.problem:
         status = PreflightStatus.FAIL
@@ -128,8 +128,8 @@ async def _tree(context: PreflightContext) -> str:
     return answer["tree"].detail
 
 
-def _snapshot(context: PreflightContext) -> dict[str, Found]:
+def _snapshot(context: PreflightContext) -> dict[str, CheckResult]:
     try:
-        return {"tree": Found(context.fresh().snapshot())}
+        return {"tree": CheckResult(context.fresh().snapshot())}
     except (SwarmError, OSError):
-        return {"tree": Found()}
+        return {"tree": CheckResult()}

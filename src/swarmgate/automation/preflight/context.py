@@ -58,7 +58,7 @@ class PreflightContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckResult:
     """What one check found.
 
     Attributes:
@@ -78,24 +78,24 @@ class Found:
     seconds: float | None = None
 
     @classmethod
-    def of(cls, error: SwarmError, detail: str = "") -> Found:
+    def of(cls, error: SwarmError, detail: str = "") -> CheckResult:
         """The problem that an error is."""
         return cls(detail, error.message, error.hint)
 
 
-Inspection = Callable[[PreflightContext], Awaitable[Mapping[str, Found]]]
+Inspection = Callable[[PreflightContext], Awaitable[Mapping[str, CheckResult]]]
 """Looks, and answers by the name of the check."""
 
 
-def in_thread(inspect: Callable[[PreflightContext], Mapping[str, Found]]) -> Inspection:
+def in_thread(inspect: Callable[[PreflightContext], Mapping[str, CheckResult]]) -> Inspection:
     """A look that blocks, in a thread of its own: where it never ends, nothing waits for it, not even our end."""
 
     @wraps(inspect)
-    async def inspected(context: PreflightContext) -> Mapping[str, Found]:
+    async def inspected(context: PreflightContext) -> Mapping[str, CheckResult]:
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Mapping[str, Found]] = loop.create_future()
+        answer: asyncio.Future[Mapping[str, CheckResult]] = loop.create_future()
 
-        def settle(found: Mapping[str, Found] | None, error: BaseException | None) -> None:
+        def settle(found: Mapping[str, CheckResult] | None, error: BaseException | None) -> None:
             if answer.done():
                 return
             if error is not None:

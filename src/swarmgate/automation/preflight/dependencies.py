@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from swarmgate.automation.preflight.context import Found, PreflightContext, few
+from swarmgate.automation.preflight.context import CheckResult, PreflightContext, few
 
 
-def inspect(context: PreflightContext) -> Mapping[str, Found]:
+def inspect(context: PreflightContext) -> Mapping[str, CheckResult]:
     """`dependencies`."""
     state, plan = context.state, context.state.plan
     if plan is None:
-        return {"dependencies": Found("there is no plan", problem="there is no plan", hint='swarm plan "..."')}
+        return {"dependencies": CheckResult("there is no plan", problem="there is no plan", hint='swarm plan "..."')}
     tasks = plan.phase(context.phase).tasks
     own, still = {task.id for task in tasks}, [task for task in tasks if not state.task(task.id).settled]
     number = f"{len(tasks)} task{'s' * (len(tasks) != 1)}, {len(still)} open"
@@ -21,6 +21,6 @@ def inspect(context: PreflightContext) -> Mapping[str, Found]:
     if open_ones:
         descriptions = [f"{other} ({state.task(other).status}), needed by {needed[other]}" for other in open_ones]
         hint = "Finish them, or give them up: swarm skip TASK"
-        return {"dependencies": Found(number, f"not done yet: {few(descriptions)}", hint)}
+        return {"dependencies": CheckResult(number, f"not done yet: {few(descriptions)}", hint)}
     met = f"what they need of other phases is done: {few(outside)}" if outside else "they need nothing of other phases"
-    return {"dependencies": Found(f"{number}; {met}" if still else number)}
+    return {"dependencies": CheckResult(f"{number}; {met}" if still else number)}

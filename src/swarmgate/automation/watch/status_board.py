@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from swarmgate.automation.bus.worker import Seen
+from swarmgate.automation.bus.worker import BusEvent
 from swarmgate.domain.events.automation import Happening
 from swarmgate.domain.state.state import State
 from swarmgate.domain.status import LAST_EVENTS, Place, StatusEvent, StatusFile, WorkerStatus, work_status
@@ -50,9 +50,9 @@ class StatusBoard:
         self.problem = ""
         """Why the file could not be written the last time; empty if it could."""
 
-    def handle(self, seen: Seen) -> None:
+    def handle(self, bus_event: BusEvent) -> None:
         """Takes an event."""
-        happening = seen.happening
+        happening = bus_event.happening
         if text := self._describe(happening):
             self._events.append(
                 StatusEvent(
@@ -62,9 +62,9 @@ class StatusBoard:
             self._on_event(happening, text)
         self.touch()
 
-    def wants(self, seen: Seen) -> bool:
+    def wants(self, bus_event: BusEvent) -> bool:
         """None: what it did not hear of before the end is not shown, and nothing else comes of it."""
-        del seen
+        del bus_event
         return False
 
     def touch(self) -> None:

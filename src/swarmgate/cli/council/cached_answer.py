@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Answered:
+class CachedAnswer:
     """Which record answers a request: the one that was to be made (`asked`), or an earlier one of the same request."""
 
     asked: str

@@ -134,7 +134,7 @@ def hold(
     Example: swarm critique "Write a slugify function" --target src/slug.py --command "pytest -q tests/test_slug.py"
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.council.run_session import held
+        from swarmgate.cli.council.run_session import run_session
         from swarmgate.council.shared import new_id
 
         options: dict[str, Any] = {
@@ -167,7 +167,7 @@ def hold(
             return council.critique_file(Path(task), **given) if in_file else council.critique(task, **given)
 
         try:
-            outcome = held(repo, terminal, work, goes_on=f"swarm critique resume {critique}")
+            outcome = run_session(repo, terminal, work, resume_command=f"swarm critique resume {critique}")
         except (ConfigError, CouncilRefused) as error:
             page, verb = "docs/commands.md, swarm critique", "swarm critique hold"
             raise in_flags(error, _FLAGS, given=given, in_file=bool(in_file), page=page, verb=verb) from None
@@ -190,12 +190,12 @@ def resume(
     """
     with boundary(json) as terminal:
         _check_out(out, None, repo, force=force)
-        from swarmgate.cli.council.run_session import held
+        from swarmgate.cli.council.run_session import run_session
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, CritiqueOutcome]:
             return swarm.council.resume_critique(critique, tokens=tokens, usd=usd)
 
-        outcome = held(repo, terminal, work, goes_on=f"swarm critique resume {critique}")
+        outcome = run_session(repo, terminal, work, resume_command=f"swarm critique resume {critique}")
         _finish(terminal, repo, outcome, out, asked=critique)
 
 
@@ -264,7 +264,7 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out
 
     `asked` is the id that it was to have. That another record answers is told in the progress: stdout is the version.
     """
-    from swarmgate.cli.council.cached_answer import Answered
+    from swarmgate.cli.council.cached_answer import CachedAnswer
     from swarmgate.cli.council.result_file import save
     from swarmgate.council.critique.view import score_lines
     from swarmgate.engine.swarm import Swarm
@@ -280,5 +280,5 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out
     evaluations = [each.model_dump(mode="json", exclude={"usage"}) for each in record.iterations]
     top = {"id": outcome.id, "status": record.status, "task": record.critique.task}
     result = {**top, **outcome.model_dump(mode="json"), **weights, "evaluations": evaluations}
-    terminal.result(Answered(asked, outcome.id).data(result), outcome.version.split("\n"))
+    terminal.result(CachedAnswer(asked, outcome.id).data(result), outcome.version.split("\n"))
     raise typer.Exit(0 if outcome.passed else 1)

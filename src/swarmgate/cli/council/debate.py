@@ -146,10 +146,10 @@ add_list(
 
 
 def _held(repo: Path | None, terminal: Terminal, debate: str, work: Callable[[Swarm], Coroutine[Any, Any, Any]]) -> str:
-    from swarmgate.cli.council.run_session import held
+    from swarmgate.cli.council.run_session import run_session
 
     try:
-        outcome = held(repo, terminal, work, goes_on=f"swarm debate resume {debate}")
+        outcome = run_session(repo, terminal, work, resume_command=f"swarm debate resume {debate}")
     except CouncilRefused as error:
         raise error if error.hint else CouncilRefused(error.message, hint=_HELP) from None
     return str(outcome.id)

@@ -115,7 +115,7 @@ def hold(
     """
     with boundary(json) as terminal:
         no_path(topic, "topic", 'To discuss a file: swarm discuss "TOPIC" --file {path}')
-        from swarmgate.cli.council.discuss_answer_modes import Given, choices_of, people_for
+        from swarmgate.cli.council.discuss_answer_modes import GivenAnswers, choices_of, people_for
         from swarmgate.cli.council.discuss_result import finish
         from swarmgate.council.shared import new_id
 
@@ -139,7 +139,7 @@ def hold(
         }
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, DiscussionRecord]:
-            return swarm.council.discuss(topic, people=Given(answering(swarm), choices=choices), **options)
+            return swarm.council.discuss(topic, people=GivenAnswers(answering(swarm), choices=choices), **options)
 
         finish(terminal, council_of(repo), _held(repo, terminal, name, work, quiet=events), asked=name, left=choices)
 
@@ -166,7 +166,7 @@ def resume(
     Example: swarm discuss resume 20261121-224500-3f2a --choose deep-dive="key rotation"
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.council.discuss_answer_modes import Given, check, choices_of, people_for
+        from swarmgate.cli.council.discuss_answer_modes import GivenAnswers, check, choices_of, people_for
         from swarmgate.cli.council.discuss_result import finish
         from swarmgate.council.discussion.request import mode_of
         from swarmgate.engine.swarm import Swarm
@@ -178,7 +178,7 @@ def resume(
         check(Swarm(repo).council.discussion_record(discussion), answers)
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, DiscussionRecord]:
-            people = Given(answering(swarm), **answers)
+            people = GivenAnswers(answering(swarm), **answers)
             on_event = _on_event(events)
             return swarm.council.resume_discussion(discussion, people=people, tokens=tokens, usd=usd, on_event=on_event)
 
@@ -249,10 +249,10 @@ def _held(
     *,
     quiet: bool,
 ) -> DiscussionRecord:
-    from swarmgate.cli.council.run_session import held
+    from swarmgate.cli.council.run_session import run_session
 
     try:
-        return held(repo, terminal, work, goes_on=f"swarm discuss resume {discussion}", quiet=quiet)
+        return run_session(repo, terminal, work, resume_command=f"swarm discuss resume {discussion}", quiet=quiet)
     except WaitingForUser:
         return council_of(repo).discussion_record(discussion)
     except CouncilRefused as error:

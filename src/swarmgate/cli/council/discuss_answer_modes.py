@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.cli.council.discuss_interactive import AtTerminal, edited, typed
+from swarmgate.cli.council.discuss_interactive import TerminalAnswers, edited, typed
 from swarmgate.config import nearest
 from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, Discussion, DiscussionRecord, Mode, Step
 from swarmgate.council.discussion.people import FOLLOWING, Confirmed, People
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 HELP = "What can be given: swarm discuss hold --help, swarm discuss resume --help"
 
 
-class Waiting:
+class WaitForUser:
     """Nobody is there: the cast waits for the user; after that the moderator is followed."""
 
     async def confirm(self, discussion: Discussion, cast: Cast) -> Confirmed | Cast | Mode:
@@ -45,7 +45,7 @@ class Waiting:
         return await FOLLOWING.choose(record)
 
 
-class Given:
+class GivenAnswers:
     """Answers that stand on the command line, each once; then `people` are asked.
 
     Args:
@@ -165,7 +165,7 @@ def people_for(terminal: Terminal, swarm: Swarm | None, *, yes: bool, interactiv
     if yes:
         return FOLLOWING
     if not there or swarm is None:
-        return Waiting()
+        return WaitForUser()
     listener = swarm.project.listener
 
     def hush() -> None:
@@ -179,4 +179,4 @@ def people_for(terminal: Terminal, swarm: Swarm | None, *, yes: bool, interactiv
         hush()
         terminal.note(line)
 
-    return AtTerminal(ask=ask, say=say, edit=edited, speaks=interactive)
+    return TerminalAnswers(ask=ask, say=say, edit=edited, speaks=interactive)

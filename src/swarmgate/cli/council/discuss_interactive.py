@@ -36,7 +36,7 @@ _TEXTS = {
 }
 
 
-class AtTerminal:
+class TerminalAnswers:
     """The person at the terminal.
 
     Args:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from swarmgate.cli.council.cached_answer import Answered
+from swarmgate.cli.council.cached_answer import CachedAnswer
 from swarmgate.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def finish(
     from swarmgate.cli.council.discuss_answer_modes import at_terminal, written
     from swarmgate.council.views.words import cost
 
-    answered = Answered(asked, record.discussion.id)
+    answered = CachedAnswer(asked, record.discussion.id)
     unmade = [written(each) for each in left]
     lines = answered.lines(
         _lines(council, record, shown=at_terminal(terminal)), cost=cost(record.usage, record.seconds)

@@ -55,10 +55,12 @@ def hold(
             terminal.result(asked.model_dump(mode="json", exclude_unset=True), _planned(asked))
             return
         name = asked.id or new_id()
-        from swarmgate.cli.council.run_session import held
+        from swarmgate.cli.council.run_session import run_session
 
-        goes_on = f"swarm orchestrate resume {name}"
-        outcome = held(repo, terminal, lambda swarm: swarm.council.orchestrate(asked, id=name), goes_on=goes_on)
+        resume_command = f"swarm orchestrate resume {name}"
+        outcome = run_session(
+            repo, terminal, lambda swarm: swarm.council.orchestrate(asked, id=name), resume_command=resume_command
+        )
         _finish(terminal, repo, outcome, name)
 
 

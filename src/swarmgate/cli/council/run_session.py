@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def held(
+def run_session(
     repo: Path | None,
     terminal: Terminal,
     work: Callable[[Swarm], Coroutine[Any, Any, T]],
     *,
-    goes_on: str,
+    resume_command: str,
     quiet: bool = False,
 ) -> T:
     """Does the work with live progress.
@@ -32,7 +32,7 @@ def held(
         repo: a folder in the repository; None: the current one.
         terminal: where it prints.
         work: what is done with the project.
-        goes_on: the command line with which it goes on after it was stopped; empty: there is none.
+        resume_command: the command line with which it goes on after it was stopped; empty: there is none.
         quiet: no progress is told; `work` tells its own.
 
     Raises:
@@ -47,7 +47,7 @@ def held(
 
     with listener(as_json=terminal.as_json or quiet) as listen:
         swarm = Swarm(repo) if quiet else Swarm(repo, listener=_timed(listen, terminal.began))
-        return asyncio.run(_until_signals(work(swarm), goes_on))
+        return asyncio.run(_until_signals(work(swarm), resume_command))
 
 
 def _timed(listen: Listener, began: float) -> Listener:
@@ -59,7 +59,7 @@ def _timed(listen: Listener, began: float) -> Listener:
     return timed
 
 
-async def _until_signals(work: Coroutine[Any, Any, T], goes_on: str) -> T:
+async def _until_signals(work: Coroutine[Any, Any, T], resume_command: str) -> T:
     import asyncio
 
     task, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
@@ -68,7 +68,7 @@ async def _until_signals(work: Coroutine[Any, Any, T], goes_on: str) -> T:
     try:
         return await task
     except asyncio.CancelledError:
-        hint = f"Go on with: {goes_on}" if goes_on else ""
+        hint = f"Go on with: {resume_command}" if resume_command else ""
         raise Stopped("stopped at once. What is whole is kept.", hint=hint) from None
     finally:
         for each in (signal.SIGINT, signal.SIGTERM):

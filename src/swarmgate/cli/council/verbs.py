@@ -72,12 +72,12 @@ def add_resume(
         json: Json = False,
     ) -> None:
         with boundary(json) as terminal:
-            from swarmgate.cli.council.run_session import held
+            from swarmgate.cli.council.run_session import run_session
 
-            def goes_on(swarm: Swarm) -> Coroutine[Any, Any, Any]:
+            def resumed(swarm: Swarm) -> Coroutine[Any, Any, Any]:
                 return work(swarm.council)(record, tokens=tokens, usd=usd)
 
-            outcome = held(repo, terminal, goes_on, goes_on=f"swarm {verb} resume {record}")
+            outcome = run_session(repo, terminal, resumed, resume_command=f"swarm {verb} resume {record}")
             finish(terminal, repo, outcome, record)
 
 
@@ -168,9 +168,9 @@ def app_of(verb: str) -> typer.Typer:
                 allowance = shared.allowance.but(tokens=tokens, usd=usd)
                 return shared.hold(patterns.pattern(name), request, allowance=allowance)
 
-            from swarmgate.cli.council.run_session import held
+            from swarmgate.cli.council.run_session import run_session
 
-            held(repo, terminal, work, goes_on=patterns.rules(name).goes_on(request.id))
+            run_session(repo, terminal, work, resume_command=patterns.rules(name).goes_on(request.id))
             _finish(terminal, repo, name, request.id)
 
     add_resume(

@@ -50,14 +50,14 @@ def command(
 
 def _debate(terminal: Terminal, place: Path, *, live: bool) -> None:
     """Holds the demo's debate, and tells how it ended and how to read it again."""
-    from swarmgate.cli.council.run_session import held
+    from swarmgate.cli.council.run_session import run_session
     from swarmgate.engine.demo import debate
     from swarmgate.engine.demo.stage import stage
     from swarmgate.engine.swarm import Swarm
 
     with stage(place, live=live, script=debate.SCRIPT):
         terminal.note(f"The question: {debate.QUESTION}\n")
-        outcome = held(place, terminal, lambda swarm: debate.debate(swarm.council, live=live), goes_on="")
+        outcome = run_session(place, terminal, lambda swarm: debate.debate(swarm.council, live=live), resume_command="")
     ended, verdict = Swarm(place).council.debate_verdict(outcome.id)
     result = {**ended, "project": str(place)}
     show = f"swarm debate show {outcome.id}"
