@@ -40,7 +40,7 @@ class Capability(Frozen):
 
 
 class CapabilityReport(Frozen):
-    """All of them. `told` is what the user should know, such as a variable that wins over what was switched."""
+    """All capabilities. `told` is what the user should know, such as a variable that wins over what was switched."""
 
     mode: str
     mode_why: str

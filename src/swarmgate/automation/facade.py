@@ -68,7 +68,7 @@ class Automation:
         watch(self._project, self._ports)
 
     def beside_run(self, tell: Callable[[str, str], None]) -> AbstractContextManager[Watcher | None]:
-        """The workers that are on, beside a run, while the block lasts; they tell through `tell` (kind, text)."""
+        """The workers that are on, during a run, while the block lasts; they report through `tell` (kind, text)."""
         from swarmgate.automation.watch.run_workers import workers_during
 
         return workers_during(self._project, self._ports, tell)
@@ -146,7 +146,7 @@ class Automation:
         return try_hook(self._project, self._ports, name)
 
     def preflight(self, *, phase: int | None = None) -> PreflightReport:
-        """Looks whether a phase, the current one unless told, can begin.
+        """Checks whether a phase, by default the current one, can begin.
 
         Raises:
             UsageError: the plan has no such phase.

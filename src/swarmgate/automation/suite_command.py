@@ -30,7 +30,7 @@ _FOLDERS = 8
 
 @dataclass(frozen=True, slots=True)
 class SuiteInspection:
-    """What the look at a test command came to.
+    """What the inspection of a test command found.
 
     Attributes:
         summary: the command, and what it would run.

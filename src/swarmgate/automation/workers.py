@@ -21,7 +21,7 @@ _MODULES = {
 
 
 def workers_of(project: Project, ports: Ports) -> tuple[Worker, ...]:
-    """The workers that are on. One that cannot begin is there all the same, and tells why as soon as anything happens.
+    """The workers that are on. One that cannot begin is there all the same, and reports why at the first event.
 
     Raises:
         ConfigError: the settings cannot be read.
@@ -43,7 +43,7 @@ def _worker(project: Project, ports: Ports, name: str) -> Worker:
 
 
 class _Unbegun:
-    """A worker that could not begin: it fails once, at the first event, so that its breaker and the bus tell of it."""
+    """A worker that could not begin: it fails once, at the first event, so that its breaker and the bus report it."""
 
     def __init__(self, name: str, error: Exception) -> None:
         self.name = name

@@ -26,7 +26,7 @@ KEY_HINT = "take it out, make it invalid at its provider, and name a variable th
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One layer of settings: `name` is what a user is told, `text` the TOML for finding line numbers."""
+    """One layer of settings: `name` is printed to the user, `text` is the TOML for finding line numbers."""
 
     name: str
     values: dict[str, Any]
@@ -42,7 +42,7 @@ def unknown(key: str, known: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What is wrong with one key: the source that said it last and the line there (empty and 0: none), and a hint."""
+    """What is wrong with one key: the last source that sets it and the line there (empty and 0: none), and a hint."""
 
     where: str
     line: int

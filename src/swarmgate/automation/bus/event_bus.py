@@ -1,6 +1,6 @@
 """The event bus: reads new events from the files of `.swarm/` and queues them for every subscriber.
 
-What a worker tells goes into the same files, and so comes to all others as well.
+Events of workers are written to the same files, and so reach all subscribers as well.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.tail import Tail
 
 _NAME = "events"
-"""Who tells that the ledger cannot be read."""
+"""The actor of the event that says that the ledger cannot be read."""
 
 
 class EventBus:
@@ -63,7 +63,7 @@ class EventBus:
         for each in self._subscriptions:
             each.offer(bus_event)
 
-    # --- who hears of events ---
+    # --- subscribers ---
 
     def subscribe(self, subscriber: Subscriber) -> Subscription:
         """Everything that is published from now on goes to it too."""

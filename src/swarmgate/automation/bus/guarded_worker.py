@@ -1,6 +1,6 @@
 """Wraps a worker as a subscriber of the bus, with circuit breaker, time limit and loop protection.
 
-Told on the journal: `trigger_fired`, `trigger_suppressed` (once a burst), `worker_failed`, `breaker_changed`, and what
+Writes these events: `trigger_fired`, `trigger_suppressed` (once a burst), `worker_failed`, `breaker_changed`, and what
 the worker returned. The bus reads them there, as everything else: a worker may be started by its own events, and is
 stopped by loop protection then.
 """
@@ -43,7 +43,7 @@ class GuardedWorker:
 
     Args:
         worker: the capability.
-        journal: where it is told.
+        journal: where its events are written.
         call_s: longest time of one call, in seconds, where the worker names none.
         clock: seconds that never go back.
     """
@@ -99,7 +99,7 @@ class GuardedWorker:
         """Whether the event concerns the worker; one that cannot say so is asked again, and fails, in `handle`."""
         try:
             return bool(self._worker.subject(bus_event))
-        except Exception:  # noqa: BLE001 - as above
+        except Exception:  # noqa: BLE001 - `handle` reports it
             return True
 
     def snapshot(self, pending: int = 0) -> WorkerStatus:

@@ -38,7 +38,7 @@ class TryLater(SwarmError):
 
 
 class Subscriber(Protocol):
-    """Who hears of events, one at a time, in its own thread."""
+    """Receives events, one at a time, in its own thread."""
 
     name: str
 
@@ -99,7 +99,7 @@ class Subscription:
     # --- the publisher's side ---
 
     def offer(self, bus_event: BusEvent) -> None:
-        """Queues an event, or keeps it where there is no room: told are the first of a burst, and then their number."""
+        """Queues an event, or keeps it where there is no room: reports the first of a burst, and then their number."""
         with self._changed:
             if self._finishing.is_set():
                 return

@@ -39,7 +39,7 @@ def inspect(config: Config, places: Places, root: Path) -> tuple[Problem, ...]:
 
 
 def first_word(command: str) -> str:
-    """The program that a command line starts; empty where only the shell can tell, such as `$EDITOR` or `(cd x; y)`."""
+    """The program that a command line starts; empty where only the shell knows, such as `$EDITOR` or `(cd x; y)`."""
     try:
         words = shlex.split(command, comments=True)
     except ValueError:

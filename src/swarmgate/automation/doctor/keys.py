@@ -153,7 +153,7 @@ def _mending(values: dict[str, Any], path: tuple[str, ...], errors: _Errors) -> 
 
 
 def _renames(path: tuple[str, ...], values: dict[str, Any]) -> Iterator[Edit]:
-    """The one known key that was meant, where no other key beside it was meant for it too.
+    """The one known key that an unknown one stands for, where no other key stands for it too.
 
     An empty table stands back: it would keep the name from one that says something.
     """

@@ -12,7 +12,7 @@ NAME = "plan files"
 
 
 def inspect(folder: SwarmFolder) -> tuple[Problem, ...]:
-    """Edits and drift of plan.md and plan.json. A ledger that is damaged is told by the check `ledger`."""
+    """Edits and drift of plan.md and plan.json. The check `ledger` reports a damaged ledger."""
     try:
         ledger = Ledger.read(folder)
     except LedgerError:

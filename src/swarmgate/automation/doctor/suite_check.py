@@ -15,7 +15,7 @@ from swarmgate.workspace.git.repository import Repository
 
 NAME = "tests"
 _MOST_LISTED = 5
-"""Files that are passed over, of those that are told."""
+"""Files that are passed over: so many are listed."""
 
 
 def inspect(folder: SwarmFolder, config: Config) -> Check:

@@ -18,7 +18,7 @@ from swarmgate.project import Project
 
 NAME = "config_doctor"
 _MOST_MESSAGES = 20
-"""Problems in one event; all of them are told by `swarm doctor`."""
+"""Problems in one event; `swarm doctor` prints all of them."""
 
 
 def diagnose(

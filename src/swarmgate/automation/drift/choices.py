@@ -32,7 +32,7 @@ class Stance(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A choice named in a sentence; `job` is empty where it is not told which of its jobs is meant."""
+    """A choice named in a sentence; `job` is empty where its job is unknown."""
 
     job: str
     option: str

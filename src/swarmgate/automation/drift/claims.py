@@ -46,7 +46,7 @@ _GUARDING = word_set(
 
 @dataclass(frozen=True, slots=True)
 class Pole:
-    """One side of a pair of opposites, said in a sentence; `head` is what it is said of, as far as that is told."""
+    """One side of a pair of opposites, in a sentence; `head` is the subject that it is claimed of, where known."""
 
     pair: str
     side: int

@@ -106,7 +106,7 @@ def _wanted(state: State, found: Record) -> tuple[str, Place]:
 
 
 class DriftWorker:
-    """Compares when the plan changed, and tells when the signals are others than those told last.
+    """Compares when the plan changed, and reports when the signals differ from those reported last.
 
     Args:
         project: the project.

@@ -27,7 +27,7 @@ LOOK_S = 0.2
 def events(
     project: Project, *, types: tuple[str, ...] = (), follow: bool = False, last: int | None = None
 ) -> Iterator[Happening]:
-    """See `Automation.events`. While they are followed, what is wrong with a file is told to the listener."""
+    """See `Automation.events`. While they are followed, the listener gets what is wrong with a file."""
     for each in types:
         _check(each)
     tail = Tail(project.folder) if follow else None  # first: what is added from now on is not missed

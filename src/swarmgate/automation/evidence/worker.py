@@ -50,7 +50,7 @@ class Summaries:
         return f"task {task}" if task and self._why(bus_event.after, task) else ""
 
     def work(self, subject: str, bus_event: BusEvent) -> AutomationEvent | None:
-        """Writes the summary; nothing to tell where it stands there already.
+        """Writes the summary; None where it is up to date already.
 
         Raises:
             LedgerError: context.md could not be written, or was in use for too long.

@@ -33,7 +33,7 @@ _ANSWER = 200
 
 
 def hand_off(project: Project, ports: Ports, out: Path | None = None) -> Handoff:
-    """Writes the page, to `.swarm/handoff.md` unless told otherwise, and returns what it says.
+    """Writes the page, by default to `.swarm/handoff.md`, and returns its data.
 
     Raises:
         LedgerError: the ledger cannot be read.
@@ -160,7 +160,7 @@ def _git(folder: SwarmFolder) -> tuple[str, tuple[str, ...]]:
 
 
 def _preflight(folder: SwarmFolder, state: State) -> str:
-    """What the newest look at the current phase found; empty where there was none, or it passed."""
+    """What the newest preflight of the current phase found; empty where there was none, or it passed."""
     report = preflights.read(folder, state.current_phase) if state.plan else None
     if report is None or report.passed:
         return ""

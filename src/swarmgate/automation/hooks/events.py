@@ -23,7 +23,7 @@ HOOKABLE = tuple(name for name in (*EVENTS, *AUTOMATION_EVENTS) if name not in N
 """Every event that a command may be run on, by its type."""
 
 VARIABLES = ("EVENT", "SEQ", "TASK", "PHASE", "ATTEMPT", "TIME", "REPO", "FOLDER")
-"""What a command is told in its environment, each with `SWARMGATE_` before it: `SWARM_...` are settings of `swarm`."""
+"""The variables that a command gets, each with `SWARMGATE_` before it: `SWARM_...` are settings of `swarm`."""
 
 _OWN = ("worker", "capability", "subscriber")
 """Fields in which automation's events name a worker."""
@@ -75,7 +75,7 @@ def _likeness(name: str, known: str) -> float:
 
 
 def is_own(happening: Happening) -> bool:
-    """Whether an event is told because hooks run, such as `trigger_fired` of theirs: a hook on it would never end."""
+    """Whether hooks themselves caused an event, such as `trigger_fired` of theirs: a hook on it would never end."""
     if happening.source != "automation":
         return False
     return happening.actor == ACTOR or any(happening.data.get(name) == ACTOR for name in _OWN)

@@ -94,7 +94,7 @@ def _bare(project: Project) -> tuple[str, ...]:
 
 
 def try_hook(project: Project, ports: Ports, name: str) -> HookReport:
-    """Runs the command of one event now, with a made-up event of that type. The journal is not told.
+    """Runs the command of one event now, with a made-up event of that type. Nothing is written to the journal.
 
     Raises:
         UsageError: there is no such event, or no hook on it.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
 OUTPUT_CHARS = 2_000
-"""Of what a hook prints, so much is told: its end."""
+"""Characters kept of what a hook prints: its end."""
 
 _READ_CHARS = 20_000
 """So much of its output is read: secrets are masked before it is cut."""
@@ -95,7 +95,7 @@ class Hooks:
         return self.run(bus_event.happening, bus_event.after)
 
     def run(self, happening: Happening, state: State) -> HookRan:
-        """Runs the hook of an event. It raises nothing: what went wrong is told."""
+        """Runs the hook of an event. It raises nothing: the event it returns has the problem."""
         started = time.monotonic()
         ran = HookRan(event=happening.type, seq=happening.seq, exit_code=None)
         try:

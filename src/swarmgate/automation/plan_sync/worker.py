@@ -35,7 +35,7 @@ NAME = "plan_sync"
 LOOK_S = 0.5
 """Seconds between two looks whether the ledger's lock is free again."""
 _HEAD = 1_000_000
-"""As many bytes of a file tell one edit from another."""
+"""Bytes of a file that are compared to recognise an edit."""
 _SEQ = re.compile(rb'(seq"?:?\s*)\d+', re.IGNORECASE)
 """The ledger position in the head of a plan file: it grows with every pass, and makes no other edit of the same one."""
 
@@ -214,7 +214,7 @@ class PlanSync:
         return True
 
     def _state_of_files(self) -> str:
-        """What tells one state of the two files from another, but for the ledger position in them."""
+        """A digest of the two files, without the ledger position in them."""
         digest = hashlib.sha256()
         for path in (self._folder.plan_md, self._folder.plan_json):
             head = _head(path)

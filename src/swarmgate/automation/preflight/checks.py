@@ -123,7 +123,7 @@ def _check(name: str, found: CheckResult, seconds: float) -> PreflightCheck:
 
 
 async def _tree(context: PreflightContext) -> str:
-    """The tree that was looked at; empty where git cannot say, which the check `repository` tells."""
+    """The tree that was checked; empty where git fails, which the check `repository` reports."""
     answer = await in_thread(_snapshot)(context)
     return answer["tree"].detail
 

@@ -36,7 +36,7 @@ async def inspect(context: PreflightContext) -> Mapping[str, CheckResult]:
 
 
 def _with_submodules(context: PreflightContext, found: CheckResult) -> CheckResult:
-    """What is not looked into is told: git would have to run there, by the settings there."""
+    """Adds a note on submodules that are not scanned: git would have to run there, by the settings there."""
     repository = context.fresh()
     inner = revisions.submodules(repository, repository.head_tree())
     if not inner or found.skipped:

@@ -33,7 +33,7 @@ NAME = "phase_preflight"
 
 
 def preflight(project: Project, ports: Ports, *, phase: int | None = None) -> PreflightReport:
-    """Looks whether a phase can begin; unless told, the one that is next. Keeps it in `.swarm/runtime/preflight/`.
+    """Checks whether a phase can begin, by default the next one. Stores the report in `.swarm/runtime/preflight/`.
 
     Raises:
         UsageError: there is no plan, or no such phase in it, or none is left to begin.
@@ -156,7 +156,7 @@ def reach(
 
 
 def ran(folder: SwarmFolder, report: PreflightReport) -> PreflightRan:
-    """The event that tells of a look."""
+    """The event of a preflight."""
     return PreflightRan(
         phase=report.phase,
         passed=report.passed,
@@ -169,7 +169,7 @@ def ran(folder: SwarmFolder, report: PreflightReport) -> PreflightRan:
 
 
 def _tell(folder: SwarmFolder, report: PreflightReport) -> None:
-    """Keeps the report and tells the journal; a disk that refuses takes nothing from what was found."""
+    """Stores the report and its event; a full disk does not change the result."""
     with contextlib.suppress(LedgerError):
         preflights.keep(folder, report)
     AutomationLog(folder).append(ran(folder, report), actor=NAME)

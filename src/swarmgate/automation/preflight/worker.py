@@ -24,7 +24,7 @@ holds it for an instant, a run for long."""
 
 
 def worker(project: Project, ports: Ports) -> Worker:
-    """Preflight at every phase boundary that is seen while no run is at work: a run has its own (`require`)."""
+    """Runs preflight at every phase boundary while no run is active: a run has its own (`require`)."""
     return _AtBoundaries(project, ports)
 
 

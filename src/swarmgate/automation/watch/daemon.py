@@ -99,7 +99,7 @@ def stop(project: Project) -> WatchStatus:
 
 
 def _asked(folder: SwarmFolder, before: WatchStatus) -> str:
-    """Asks a process on another host; returns what is to be said where it does not end."""
+    """Asks a process on another host to end; returns the message for the user where it does not."""
     with writing(folder.watch_stop):
         folder.watch_stop.touch()
     if _gone(folder, before.pid, ELSEWHERE_S):

@@ -42,5 +42,5 @@ def main(ports: Ports) -> None:
     except SwarmError as error:
         log.write(f"{error.message} {error.hint}")
         failure = {"error": error.code, "message": error.message, "hint": error.hint}
-        print(json.dumps(failure), flush=True)  # noqa: T201 - as above
+        print(json.dumps(failure), flush=True)  # noqa: T201 - whoever started it waits for this
         sys.exit(error.exit_code)

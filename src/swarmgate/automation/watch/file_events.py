@@ -29,7 +29,7 @@ _OF_FOLDERS: list[type[FileSystemEvent]] = [DirCreatedEvent, DirDeletedEvent, Di
 
 
 class FileEvents:
-    """One subscription. What it tells, it tells in a thread of its own."""
+    """One subscription. It calls back in a thread of its own."""
 
     def __init__(self) -> None:
         self._observer: BaseObserver | None = None
@@ -55,14 +55,14 @@ class FileEvents:
         self._observer.schedule(at, str(folder.parent), event_filter=_OF_FOLDERS)
 
     def stop(self) -> None:
-        """Ends it; nothing is told after."""
+        """Ends it; nothing is called after."""
         if self._observer is not None:
             self._observer.stop()
             self._observer = None
 
 
 class _Names(FileSystemEventHandler):
-    """Tells the names of what an event is about."""
+    """Passes on the names of the files in an event."""
 
     def __init__(self, changed: Callable[[str], None]) -> None:
         self._changed = changed

@@ -26,7 +26,7 @@ PROBE_S = 0.5
 TRUST = 5
 """Looks that are left out while events come: one every `TRUST * poll_s` seconds remains."""
 GONE_S = 1.0
-"""Seconds that a file has to be gone before that is told: `rm -rf` of its folder takes less."""
+"""Seconds that a file has to be gone before that is reported: `rm -rf` of its folder takes less."""
 _GRACE_S = 0.5
 """Seconds that an event may take longer than a look."""
 
@@ -87,7 +87,7 @@ class FileWatch:
         self._thread.start()
 
     def stop(self, within_s: float = 1.0) -> bool:
-        """Ends; whether that was within the time. Changes that were not told yet are not told any more."""
+        """Ends; whether that was within the time. Changes that were not reported yet are dropped."""
         with self._wake:
             self._stopping = True
             self._wake.notify()
@@ -133,7 +133,7 @@ class FileWatch:
             self._detach()
 
     def _released(self, taken: frozenset[Path], now: float) -> frozenset[Path]:
-        """What is told now of what is due: of a file that is gone a while later, since its folder may go with it.
+        """The due changes to report now: a file that is gone waits a while, since its folder may go with it.
 
         Whoever is told writes it anew, and must not do so under the hands of somebody who removes the whole folder.
         """
@@ -264,7 +264,7 @@ def _file_events() -> FileEvents:
 
 
 def _stamp(path: Path) -> Stamp | None:
-    """What tells two versions of a file apart; None where there is none, or nobody can say."""
+    """A stamp that differs between two versions of a file; None where there is none, or nobody can say."""
     try:
         found = path.lstat()
     except OSError:
@@ -273,7 +273,7 @@ def _stamp(path: Path) -> Stamp | None:
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:
-    """What tells two folders apart; None where there is none. A symbolic link is none."""
+    """The identity of a folder; None where there is none. A symbolic link is none."""
     try:
         found = folder.lstat()
     except OSError:

@@ -23,7 +23,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def watch(project: Project, ports: Ports, *, place: Place = "watch", begun: Callable[[], None] = lambda: None) -> None:
-    """See `Automation.watch`. What happens is told to the project's listener.
+    """See `Automation.watch`. The project's listener gets what happens.
 
     Args:
         project: the project.

@@ -47,7 +47,7 @@ class WatchLock:
 
 
 def taken(owner: dict[str, object]) -> AlreadyWatching:
-    """What to tell whoever wants to watch while a live process does, which may be a run."""
+    """The hint for whoever wants to watch while a live process does, which may be a run."""
     if owner.get("place") == "run":
         return AlreadyWatching(
             f"A run is at work in this project, and does the same beside its steps: {describe(owner)}.",

@@ -21,8 +21,8 @@ from swarmgate.domain.status import Place
 from swarmgate.project import Project
 
 _QUIET = frozenset({"watch_started", "watch_stopped", "trigger_fired", "preflight_ran"})
-"""What is not told in a run: that its workers begin and end, what is told again with its outcome, and what the run
-tells itself."""
+"""Events that are not printed in a run: the start and the end of its workers, what their outcome repeats, and what
+the run prints itself."""
 
 
 def watcher_of(project: Project, ports: Ports, place: Place, *, sync: Pass | None = None) -> Watcher:
@@ -57,7 +57,7 @@ def watcher_of(project: Project, ports: Ports, place: Place, *, sync: Pass | Non
 
 
 def _of_watch(listener: Listener) -> OnEvent:
-    """How a watcher tells events: each thing once. What a pass amended or refused, the ledger's event tells."""
+    """Prints the events of a watcher, each once: what a pass amended or refused is in the ledger's event."""
 
     def on_event(happening: Happening, text: str) -> None:
         if happening.type == "plan_synced" and not happening.data.get("restored"):
@@ -69,7 +69,7 @@ def _of_watch(listener: Listener) -> OnEvent:
 
 
 def _of_run(listener: Listener) -> OnEvent:
-    """How it tells events in a run: those of its workers alone, and none again that says what the last one did.
+    """Prints the events of workers in a run, without an event that repeats the last one.
 
     The events of the ledger the run tells itself.
     """

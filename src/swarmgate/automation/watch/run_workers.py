@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 STOP_S = 2.0
 """Seconds that the workers have to end in; what is not done by then is left."""
 _QUIET_S, _LOOK_S = 0.5, 0.05
-"""After so many seconds of waiting for hooks it is told; and between two looks."""
+"""Seconds of waiting for hooks until a notice says so; and between two checks."""
 
 
 @contextmanager
 def workers_during(project: Project, ports: Ports, tell: Callable[[str, str], None]) -> Iterator[Watcher | None]:
     """The workers that are on, while the block lasts; none where another process watches the project.
 
-    They tell through `tell` (kind, text), as the run does itself, from threads of their own. Plan sync is the loop's
-    own business (`engine.between_steps.plan_edits`). Whatever they fail at is told, and the run goes on. The
+    They report through `tell` (kind, text), as the run does itself, from threads of their own. Plan sync is the loop's
+    own business (`engine.between_steps.plan_edits`). Their failures are reported, and the run goes on. The
     environment is the one of now: a run takes the keys out of the process's own while it works.
     """
     from swarmgate.automation.watch.make_watcher import watcher_of  # noqa: PLC0415 - late: brings the workers
@@ -40,7 +40,7 @@ def workers_during(project: Project, ports: Ports, tell: Callable[[str, str], No
     try:
         watcher = watcher_of(project.anew(listener=listener, environ=dict(project.environ)), ports, "run")
         watcher.start()
-    except Exception as error:  # noqa: BLE001 - beside the work: no fault of it may stop that
+    except Exception as error:  # noqa: BLE001 - a fault in the background may not stop the run
         tell("notice", f"nothing works in the background of this run: {error}")
     try:
         yield watcher
@@ -48,7 +48,7 @@ def workers_during(project: Project, ports: Ports, tell: Callable[[str, str], No
         if watcher is not None:
             try:
                 watcher.stop(within_s=STOP_S)
-            except Exception as error:  # noqa: BLE001 - as above; and an error of the run is worth more than this
+            except Exception as error:  # noqa: BLE001 - an error of the run is worth more than this
                 tell("notice", f"the work in the background did not end well: {error}")
 
 
@@ -60,7 +60,7 @@ async def wait_for_hooks(
     Args:
         watcher: of the workers of this run, if there are any.
         within_s: the longest time; what still waits then is left to the end of the workers.
-        tell: as in `workers_beside`.
+        tell: prints a notice, by kind and text.
         asked: whether the user asked to stop, which ends it.
     """
     began, notified = time.monotonic(), False

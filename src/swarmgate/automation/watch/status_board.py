@@ -63,7 +63,7 @@ class StatusBoard:
         self.touch()
 
     def wants(self, bus_event: BusEvent) -> bool:
-        """None: what it did not hear of before the end is not shown, and nothing else comes of it."""
+        """None: an event that did not arrive before the end is not shown, and has no other effect."""
         del bus_event
         return False
 

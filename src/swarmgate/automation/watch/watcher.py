@@ -43,7 +43,7 @@ from swarmgate.ledger.files.automation_log import AutomationLog
 from swarmgate.ledger.files.folder import SwarmFolder
 
 ACTOR = "watch"
-"""Under which name the watcher itself tells what it does."""
+"""The actor of the watcher's own events."""
 _STOP_LOOK_S = 1.0
 """Seconds between two looks whether another host asks this watcher to end."""
 _SIGNAL_LOOK_S = 0.25

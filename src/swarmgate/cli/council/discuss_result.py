@@ -43,7 +43,7 @@ def data(council: Council, record: DiscussionRecord) -> dict[str, Any]:
 
 
 def _lines(council: Council, record: DiscussionRecord, *, shown: bool) -> Sequence[str]:
-    """How it stands; `shown`: a person has just seen a cast that waits."""
+    """The state of a discussion in lines; `shown`: a cast that waits is on the screen already."""
     from swarmgate.council.discussion.view.terminal import cast_lines, outcome_lines
 
     name, places = record.discussion.id, council.discussion_places(record.discussion.id)

@@ -26,14 +26,14 @@ def run_session(
     resume_command: str,
     quiet: bool = False,
 ) -> T:
-    """Does the work with live progress.
+    """Runs a council session with live progress.
 
     Args:
         repo: a folder in the repository; None: the current one.
         terminal: where it prints.
         work: what is done with the project.
         resume_command: the command line with which it goes on after it was stopped; empty: there is none.
-        quiet: no progress is told; `work` tells its own.
+        quiet: no progress is printed; `work` prints its own.
 
     Raises:
         Stopped: Ctrl-C, or SIGTERM.
@@ -51,7 +51,7 @@ def run_session(
 
 
 def _timed(listen: Listener, began: float) -> Listener:
-    """The listener with one clock for all that is told, from the start of the command on."""
+    """The listener with one clock for all progress, from the start of the command on."""
 
     def timed(progress: Progress) -> None:
         listen(progress.model_copy(update={"seconds": time.monotonic() - began}))

@@ -93,7 +93,7 @@ def _reviews(attempt: AttemptReport) -> list[str]:
 
 
 def _gates(attempt: AttemptReport) -> list[str]:
-    """What gates rejected it for, as they tell it by hand."""
+    """The findings that rejected an attempt, as `swarm gates run` prints them."""
     from swarmgate.cli.terminal.screen import screen
     from swarmgate.domain.text.screen import Screen
     from swarmgate.gates.formats.text import rejection

@@ -49,7 +49,7 @@ def command(
 
 
 def _debate(terminal: Terminal, place: Path, *, live: bool) -> None:
-    """Holds the demo's debate, and tells how it ended and how to read it again."""
+    """Runs the demo's debate, and prints its result and how to read it again."""
     from swarmgate.cli.council.run_session import run_session
     from swarmgate.engine.demo import debate
     from swarmgate.engine.demo.stage import stage
