@@ -1,4 +1,4 @@
-"""The event bus: nobody holds anybody up, nothing is lost without being kept, and it ends when it is told to."""
+"""Tests the event bus: subscribers do not block each other, no event is lost, and it ends when asked."""
 
 from __future__ import annotations
 

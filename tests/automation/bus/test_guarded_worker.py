@@ -1,4 +1,4 @@
-"""A worker behind its breaker, its time limit and its loop protection."""
+"""Tests a worker behind its circuit breaker, its time limit and its loop protection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the files of `.swarm/` to the bus."""
+"""Tests that new events in the files of `.swarm/` reach the bus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What starts automation: each question is asked of whole projects told in events."""
+"""Tests which events trigger automation, on the events of whole projects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doctor: each thing that can be missing is named, nothing is spent, nothing is changed."""
+"""Tests the doctor's basic checks: what is missing is named, nothing is spent, nothing is changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys and values: all of them are named, with their lines, and mended only where it is clear what was meant."""
+"""Tests the doctor's check of keys and values, with their lines, and repairs where the right key is certain."""
 
 from __future__ import annotations
 

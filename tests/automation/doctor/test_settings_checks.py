@@ -1,4 +1,4 @@
-"""Contradictions, guardrails that are off, and shared models: each is told with its place, and nothing else is."""
+"""Tests the doctor's checks of contradictions, of guardrails that are off, and of shared models."""
 
 from __future__ import annotations
 

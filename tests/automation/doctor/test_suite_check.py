@@ -1,4 +1,4 @@
-"""The doctor asks the test command what it would run, in real projects: pytest, unittest, node, and none of them."""
+"""Tests the doctor's check of the test command in real projects: pytest, unittest, node, and none of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doctor by hand and at start-up: it looks where that is on, and mends only where that is on too."""
+"""Tests the doctor by hand and at start-up: it checks and repairs only where that is switched on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The labelled pairs of a decision and a later text, as records, and what the detector says of one."""
+"""Reads the labelled pairs of a decision and a later text, and runs the drift detector on one."""
 
 from __future__ import annotations
 

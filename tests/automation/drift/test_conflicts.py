@@ -1,3 +1,5 @@
+"""Tests which pairs of sentences contradict each other."""
+
 from __future__ import annotations
 
 import pytest

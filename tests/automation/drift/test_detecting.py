@@ -1,3 +1,5 @@
+"""Tests drift detection over whole projects."""
+
 from __future__ import annotations
 
 import time

@@ -1,3 +1,5 @@
+"""Tests the detection of stale decisions and of requirements that no task covers."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The labelled pairs that ship with the detector: how often it is right."""
+"""Tests how often the drift detector is right on its labelled pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Automation's events in words."""
+"""Tests the one-line descriptions of automation's events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker that sums up long tasks in context.md, on events as the bus carries them, and beside a real run."""
+"""Tests the worker that summarises long tasks in context.md, on events of the bus and during a real run."""
 
 from __future__ import annotations
 

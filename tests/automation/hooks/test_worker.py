@@ -1,4 +1,4 @@
-"""The user's commands on events: real shells in the sandbox of this machine."""
+"""Tests the user's commands on events, with real shells in the sandbox of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pass of plan sync on a ledger that is kept."""
+"""Tests passes of plan sync on a cached ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each check, on a real project: what passes, what fails and what there is nothing to look at for."""
+"""Tests each preflight check on a real project: passed, failed and skipped."""
 
 from __future__ import annotations
 

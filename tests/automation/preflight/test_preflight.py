@@ -1,4 +1,4 @@
-"""Preflight on a whole project: by hand, in the loop and beside a watcher."""
+"""Tests preflight on a whole project: by hand, in the loop and in a watcher."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a phase needs at hand and depends on: tools, models, budget, disk, tasks before it."""
+"""Tests the preflight checks of resources: tools, models, budget, disk, dependencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How checks are run: at once or alone, each within its time, and nothing passes that broke."""
+"""Tests how preflight checks run: concurrently or alone, each within its time limit."""
 
 from __future__ import annotations
 

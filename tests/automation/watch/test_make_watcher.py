@@ -1,4 +1,4 @@
-"""What a watcher tells of events, alone and beside a run."""
+"""Tests which events a watcher prints, by itself and during a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The watcher on a real folder: what it starts, what it survives, what it tells, and how it ends."""
+"""Tests the watcher on a real folder: what it starts, survives and reports, and how it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The person at the terminal of a discussion: what is shown, asked and done with the answers."""
+"""Tests `swarm discuss` with a user at the terminal: what is printed, asked and done with the answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signals in a process of its own, as JSON: stdout holds one object, stderr holds lines of JSON alone."""
+"""Tests signals to a running verb with `--json`: one object on stdout, lines of JSON on stderr."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from swarmgate.errors import SwarmError
 
 Result = TypeVar("Result")
 
-_LOOK_S = 0.5
+_POLL_S = 0.5
 """Seconds between two looks whether whoever waits for a call has given it up."""
 
 
@@ -38,7 +38,7 @@ class Call(Generic[Result]):
         """Whether it has ended, after waiting as long (None: for ever), or until it is given up."""
         until = None if within_s is None else time.monotonic() + within_s
         while self._thread.is_alive() and not given_up():
-            left = _LOOK_S if until is None else min(_LOOK_S, until - time.monotonic())
+            left = _POLL_S if until is None else min(_POLL_S, until - time.monotonic())
             if left <= 0:
                 break
             self._thread.join(left)

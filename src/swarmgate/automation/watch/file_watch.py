@@ -70,7 +70,7 @@ class FileWatch:
         self._debounce = Debounce(debounce_s)
         self._wake = threading.Condition()
         self._stopping = False
-        self._next_look = 0.0
+        self._next_scan = 0.0
         self._seen: dict[Path, Stamp | None] = {}
         self._gone: dict[Path, float] = {}
         self._suspects: set[Path] = set()
@@ -83,7 +83,7 @@ class FileWatch:
         """Begins; when it returns, `watching` is known and every later change is noticed."""
         self._identity = _identity(self._folder)
         self._attach()
-        self._next_look = time.monotonic() + self._pause
+        self._next_scan = time.monotonic() + self._pause
         self._thread.start()
 
     def stop(self, within_s: float = 1.0) -> bool:
@@ -99,7 +99,7 @@ class FileWatch:
         """Other times from now on."""
         with self._wake:
             self._debounce.quiet_s, self._poll_s = debounce_s, poll_s
-            self._next_look = 0.0
+            self._next_scan = 0.0
             self._wake.notify()
 
     @property
@@ -124,9 +124,9 @@ class FileWatch:
                 try:
                     if taken:
                         self._tell(taken)
-                    if time.monotonic() >= self._next_look:
-                        self._next_look = time.monotonic() + self._pause
-                        self._look()
+                    if time.monotonic() >= self._next_scan:
+                        self._next_scan = time.monotonic() + self._pause
+                        self._scan()
                 except Exception as error:  # noqa: BLE001 - whoever was told failed; the files change all the same
                     self._notice(f"{type(error).__name__}: {error}")
         finally:
@@ -146,7 +146,7 @@ class FileWatch:
         return (taken | due) - waiting
 
     def _wait_s(self) -> float:
-        until = min(self._next_look, self._debounce.due or math.inf, *self._gone.values(), math.inf)
+        until = min(self._next_scan, self._debounce.due or math.inf, *self._gone.values(), math.inf)
         return 0.0 if self._stopping else max(0.0, until - time.monotonic())
 
     def _tell(self, paths: frozenset[Path]) -> None:
@@ -155,7 +155,7 @@ class FileWatch:
         if not self.lost:
             self._changed(paths)
 
-    def _look(self) -> None:
+    def _scan(self) -> None:
         """Compares the folder and the stamps with what is known."""
         identity = _identity(self._folder)
         if identity != self._identity:
@@ -168,7 +168,7 @@ class FileWatch:
             silent = {path for path in changed if not self._debounce.waits(path)} - self._gone.keys()
             if self.watching is Watching.EVENTS and silent and not silent & self._suspects:
                 self._suspects = silent  # its event may be on the way
-                self._next_look = time.monotonic() + _GRACE_S
+                self._next_scan = time.monotonic() + _GRACE_S
                 return
             silent = silent & self._suspects if self.watching is Watching.EVENTS else silent
             self._suspects = set()
@@ -185,7 +185,7 @@ class FileWatch:
             self._notice(f"{self._folder} is {'gone' if identity is None else 'another folder now'}")
         self._identity = identity
         if identity is None:
-            self._next_look = time.monotonic() + self._pause
+            self._next_scan = time.monotonic() + self._pause
             return
         if away:
             self._notice(f"{self._folder} is back")
@@ -196,7 +196,7 @@ class FileWatch:
     def _fall_back(self, reason: str) -> None:
         self._detach()
         self.watching, self.reason = Watching.POLLING, reason
-        self._next_look = time.monotonic() + self._pause
+        self._next_scan = time.monotonic() + self._pause
         self._fell_back(reason)
 
     # --- file events ---
@@ -225,7 +225,7 @@ class FileWatch:
 
         try:
             self._events = self._make()
-            self._events.start(self._folder, changed, self._look_now)
+            self._events.start(self._folder, changed, self._scan_now)
         except OSError as error:
             return f"file events cannot be had: {error.strerror or error}"
         try:
@@ -250,10 +250,10 @@ class FileWatch:
             if waited is None:  # else it wakes in time by itself
                 self._wake.notify()
 
-    def _look_now(self) -> None:
+    def _scan_now(self) -> None:
         """The folder itself was created, deleted or renamed."""
         with self._wake:
-            self._next_look = 0.0
+            self._next_scan = 0.0
             self._wake.notify()
 
 

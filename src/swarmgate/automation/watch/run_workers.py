@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STOP_S = 2.0
 """Seconds that the workers have to end in; what is not done by then is left."""
-_QUIET_S, _LOOK_S = 0.5, 0.05
+_QUIET_S, _POLL_S = 0.5, 0.05
 """Seconds of waiting for hooks until a notice says so; and between two checks."""
 
 
@@ -72,4 +72,4 @@ async def wait_for_hooks(
             notified = True
             hooks = "1 hook" if waiting == 1 else f"{waiting} hooks"
             tell("notice", f"waiting for {hooks}, at most {within_s:g} s; Ctrl-C ends that")
-        await asyncio.sleep(_LOOK_S)
+        await asyncio.sleep(_POLL_S)

@@ -44,9 +44,9 @@ from swarmgate.ledger.files.folder import SwarmFolder
 
 ACTOR = "watch"
 """The actor of the watcher's own events."""
-_STOP_LOOK_S = 1.0
+_STOP_POLL_S = 1.0
 """Seconds between two looks whether another host asks this watcher to end."""
-_SIGNAL_LOOK_S = 0.25
+_SIGNAL_POLL_S = 0.25
 """Seconds after which a signal is noticed at the latest."""
 
 Reload = Callable[[], tuple[Automation, Sequence[Worker]]]
@@ -167,7 +167,7 @@ class Watcher:
         """Waits until there is a reason to end."""
         while not self.why:
             with contextlib.suppress(Empty):  # a signal's handler runs between two waits: it may not end one
-                self.why = self._ends.get(timeout=_SIGNAL_LOOK_S)
+                self.why = self._ends.get(timeout=_SIGNAL_POLL_S)
 
     def __enter__(self) -> Self:
         self.start()
@@ -280,8 +280,8 @@ class Watcher:
 
     def _pause_s(self) -> float:
         if self._files.lost:  # the status has nowhere to be written to, however long it is due
-            return _STOP_LOOK_S
-        return max(0.0, min(_STOP_LOOK_S, self._board.due - time.monotonic()))
+            return _STOP_POLL_S
+        return max(0.0, min(_STOP_POLL_S, self._board.due - time.monotonic()))
 
     def _beat(self) -> None:
         if self._unread:

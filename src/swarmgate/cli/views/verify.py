@@ -50,11 +50,11 @@ def command(
         if restore or adopt:
             event = restored or adopted
             result["restored" if restore else "adopted"] = event.model_dump(mode="json") if event else None
-        terminal.result(result, [*(_mended(restored or adopted) if restore or adopt else []), *_lines(checks)])
+        terminal.result(result, [*(_repaired(restored or adopted) if restore or adopt else []), *_lines(checks)])
         raise typer.Exit(0 if good else 1)
 
 
-def _mended(event: LedgerRestored | LedgerAdopted | None) -> list[str]:
+def _repaired(event: LedgerRestored | LedgerAdopted | None) -> list[str]:
     if event is None:
         return ["The ledger has lost nothing."]
     if event.type == "ledger_adopted":

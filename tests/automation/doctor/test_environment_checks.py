@@ -1,4 +1,4 @@
-"""What stands around the settings: endpoints, `.swarm/` itself, the plan files, hooks and the gates' tools."""
+"""Tests the doctor's checks around the settings: endpoints, `.swarm/`, plan files, hooks, the gates' tools."""
 
 from __future__ import annotations
 
