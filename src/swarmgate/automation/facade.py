@@ -67,7 +67,7 @@ class Automation:
 
         watch(self._project, self._ports)
 
-    def beside_run(self, tell: Callable[[str, str], None]) -> AbstractContextManager[Watcher | None]:
+    def workers_during_run(self, tell: Callable[[str, str], None]) -> AbstractContextManager[Watcher | None]:
         """The workers that are on, during a run, while the block lasts; they report through `tell` (kind, text)."""
         from swarmgate.automation.watch.run_workers import workers_during
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from swarmgate.config import toml_text
 from swarmgate.config.sections import PREFIX, RESERVED, Config
-from swarmgate.config.setting_errors import Source, check_providers, refusal, unknown
+from swarmgate.config.setting_errors import Source, check_providers, setting_error, unknown
 from swarmgate.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def load(
     try:
         config = Config.model_validate(merged(sources))
     except ValidationError as error:
-        raise refusal(error.errors(include_url=False, include_input=False)[0], sources).error from None
+        raise setting_error(error.errors(include_url=False, include_input=False)[0], sources).error from None
     for source in sources:
         if source.text:
             _require_types(source)
@@ -93,7 +93,7 @@ def _require_types(source: Source) -> None:
     except ValidationError as error:
         for found in error.errors(include_url=False, include_input=False):
             if found["type"] in _TYPES:
-                raise refusal({**found, "msg": _TYPES[found["type"]]}, [source]).error from None
+                raise setting_error({**found, "msg": _TYPES[found["type"]]}, [source]).error from None
 
 
 def _file(path: Path) -> Source:

@@ -41,7 +41,7 @@ def unknown(key: str, known: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class SettingError:
     """What is wrong with one key: the last source that sets it and the line there (empty and 0: none), and a hint."""
 
     where: str
@@ -56,7 +56,7 @@ class Refusal:
         return ConfigError(f"{place}{self.message}", hint=self.hint)
 
 
-def refusal(error: ErrorDetails, sources: list[Source]) -> Refusal:
+def setting_error(error: ErrorDetails, sources: list[Source]) -> SettingError:
     """A validation error as a sentence: where, which key, what is wrong."""
     path = tuple(str(part) for part in error["loc"] if part != "[key]")
     *tables, key = path
@@ -87,11 +87,15 @@ def holds_secret(name: str, value: Any) -> bool:
     return bool(named and plain)
 
 
-def _located(path: tuple[str, ...], what: str, sources: list[Source], hint: str = "") -> Refusal:
+def _located(path: tuple[str, ...], what: str, sources: list[Source], hint: str = "") -> SettingError:
     """Blames the last source that says anything about `path`."""
     source = next((each for each in reversed(sources) if at(each.values, path) is not NOTHING), None)
     message = f"`{'.'.join(path)}`: {what}"
-    return Refusal(source.name, line_of(source.text, path), message, hint) if source else Refusal("", 0, message, hint)
+    return (
+        SettingError(source.name, line_of(source.text, path), message, hint)
+        if source
+        else SettingError("", 0, message, hint)
+    )
 
 
 def at(values: Any, path: tuple[str, ...]) -> Any:

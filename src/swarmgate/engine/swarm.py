@@ -447,7 +447,7 @@ class Swarm:
             self._told(ledger, head_moved(ledger.state, self.folder, repository))
             self._interrupt, self._tell = lambda: setattr(context.stop, "asked", True), context.tell
             try:
-                with self.automation.beside_run(context.tell) as watcher, keys_withheld(config):
+                with self.automation.workers_during_run(context.tell) as watcher, keys_withheld(config):
                     with context.worked.running():
                         state = await run_loop(context)
                     hook_s, stop = config.automation.hook_s, context.stop

@@ -15,7 +15,7 @@ from swarmgate.automation.setting_locations import SettingsFile
 from swarmgate.config import Config
 from swarmgate.config.base import KEY_SHAPES
 from swarmgate.config.loading import merged
-from swarmgate.config.setting_errors import KEY_HINT, KEY_IN_FILE, Source, check_providers, known_keys, refusal
+from swarmgate.config.setting_errors import KEY_HINT, KEY_IN_FILE, Source, check_providers, known_keys, setting_error
 from swarmgate.errors import ConfigError
 from swarmgate.ledger.settings.file import Edit, Put, Remove, Rename
 from swarmgate.ledger.settings.text import applied
@@ -67,7 +67,7 @@ def across(sources: list[Source], known: Collection[tuple[str, ...]]) -> Iterato
         for each in error.errors(include_url=False, include_input=False):
             path = _path(each)
             if path not in known and not (each["type"] in _MERGED and _misspelled(path, known)):
-                found = refusal(each, sources)
+                found = setting_error(each, sources)
                 yield Problem("settings", found.message, found.where, found.line, found.hint, "error")
         return
     try:
@@ -106,7 +106,7 @@ def _path(error: ErrorDetails) -> tuple[str, ...]:
 
 def _problem(file: SettingsFile, path: tuple[str, ...], errors: _Errors) -> Problem:
     error = errors[path]
-    found = refusal(error, [Source(file.name, file.values, file.text)])
+    found = setting_error(error, [Source(file.name, file.values, file.text)])
     message, hint = found.message, found.hint
     edits: tuple[Edit, ...] = ()
     if _unknown(error) and path in DEPRECATED:
