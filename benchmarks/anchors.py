@@ -1,4 +1,4 @@
-"""What the record in git costs: an append with and without a git folder, an anchor, and what the repository grows by.
+"""Measures the cost of ledger anchors in git: time of an append with and without, and the growth of the repository.
 
     python benchmarks/anchors.py [LINES]
 
@@ -65,21 +65,21 @@ def main() -> None:
     """Measures and prints."""
     lines = int(sys.argv[1]) if len(sys.argv) > 1 else LINES
     with tempfile.TemporaryDirectory() as place:
-        bare, kept = (project(Path(place), git=git) for git in (False, True))
-        for name, folder in (("without git", bare), ("with git", kept)):
+        without_git, with_git = (project(Path(place), git=git) for git in (False, True))
+        for name, folder in (("without git", without_git), ("with git", with_git)):
             with Ledger.write(folder) as ledger:
                 print(f"append, {name}: {median_ms(partial(append, ledger), APPENDS):.3f} ms")
-        before, anchors = size(kept), []
+        before, anchors = size(with_git), []
         for _ in range(WRITERS):
-            ledger = Ledger.write(kept)
+            ledger = Ledger.write(with_git)
             for _ in range(10):
                 append(ledger)
             anchors.append(median_ms(ledger.close, 1))
         print(f"end of a writer, with its anchor: {statistics.median(anchors):.1f} ms (at most {max(anchors):.1f})")
-        print(f"an anchor of 10 lines: {(size(kept) - before) / WRITERS:,.0f} bytes of loose objects")
-        subprocess.run(["git", "gc", "--quiet"], cwd=kept.root, check=True)
-        print(f"all of it, collected: {size(kept):,} bytes for a ledger of {kept.ledger.stat().st_size:,}")
-        for name, folder in (("without git", bare), ("with git", kept)):
+        print(f"an anchor of 10 lines: {(size(with_git) - before) / WRITERS:,.0f} bytes of loose objects")
+        subprocess.run(["git", "gc", "--quiet"], cwd=with_git.root, check=True)
+        print(f"all of it, collected: {size(with_git):,} bytes for a ledger of {with_git.ledger.stat().st_size:,}")
+        for name, folder in (("without git", without_git), ("with git", with_git)):
             with Ledger.write(folder) as ledger:
                 missing = lines - ledger.state.seq
                 for done in range(0, missing, 1_000):

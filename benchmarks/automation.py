@@ -1,4 +1,4 @@
-"""What automation costs a run: all capabilities on against none, on the same scripted project.
+"""Measures the cost of automation for a run: all capabilities on against none, on the same scripted project.
 
     python benchmarks/automation.py [--quick]
 
@@ -42,7 +42,7 @@ ARMS = {
 """What stands in config.toml."""
 
 
-class Taken(NamedTuple):
+class Measured(NamedTuple):
     """Seconds of one run: by the wall clock, and of processors."""
 
     wall: float
@@ -52,7 +52,7 @@ class Taken(NamedTuple):
 def main() -> None:
     print("Target: all capabilities on at most 5 % slower than none")
     print(f"{TASKS} tasks, {ROUNDS} interleaved runs of each\n")
-    taken: dict[str, list[Taken]] = {arm: [] for arm in ARMS}
+    measured: dict[str, list[Measured]] = {arm: [] for arm in ARMS}
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         script = place / "script.json"
@@ -63,8 +63,8 @@ def main() -> None:
                 for arm in list(ARMS)[number % len(ARMS) :] + list(ARMS)[: number % len(ARMS)]:
                     one = run(folders[arm], place / f"{arm}-{number}")
                     if number:  # the first of each warms the caches up
-                        taken[arm].append(one)
-    table(taken)
+                        measured[arm].append(one)
+    table(measured)
 
 
 def prepared(folder: Path, base_url: str, settings: str) -> Path:
@@ -77,7 +77,7 @@ def prepared(folder: Path, base_url: str, settings: str) -> Path:
     return folder
 
 
-def run(template: Path, folder: Path) -> Taken:
+def run(template: Path, folder: Path) -> Measured:
     """One run over the whole plan, in a copy."""
     shutil.copytree(template, folder, symlinks=True)
     before, started = os.times(), time.perf_counter()
@@ -86,16 +86,16 @@ def run(template: Path, folder: Path) -> Taken:
     capabilities_did(folder)
     shutil.rmtree(folder)
     spent = (after.children_user + after.children_system) - (before.children_user + before.children_system)
-    return Taken(wall, spent)
+    return Measured(wall, spent)
 
 
 def capabilities_did(folder: Path) -> None:
     """Whether those that are on did something: a run in which nothing happened proves nothing."""
     made = SwarmFolder(folder)
-    told = made.automation_log.read_text() if made.automation_log.exists() else ""
+    log = made.automation_log.read_text() if made.automation_log.exists() else ""
     if 'mode = "auto"' in made.config.read_text():
         for kind in ("preflight_ran", "doctor_ran"):
-            if f'"{kind}"' not in told:
+            if f'"{kind}"' not in log:
                 raise SystemExit(f"all was on, and the journal knows of no {kind}")
 
 
@@ -107,11 +107,11 @@ def finish(folder: Path, *arguments: str, code: int = 0) -> None:
         raise SystemExit(f"swarm {' '.join(arguments)}: exit {done.returncode}, not {code}\n{done.stdout}{done.stderr}")
 
 
-def table(taken: dict[str, list[Taken]]) -> None:
+def table(measured: dict[str, list[Measured]]) -> None:
     """Medians, and each arm against the run without automation of the same round."""
     print(f"{'capabilities':<14}{'wall':>9}{'ratio':>8}{'processor':>12}{'ratio':>8}{'ratios of wall time':>36}")
-    for arm, runs in taken.items():
-        pairs = list(zip(runs, taken["none"], strict=True))
+    for arm, runs in measured.items():
+        pairs = list(zip(runs, measured["none"], strict=True))
         walls, cpus = sorted(one.wall / none.wall for one, none in pairs), [one.cpu / none.cpu for one, none in pairs]
         missed = "  MISSED" if arm == "all" and median(walls) > MOST else ""
         print(

@@ -1,4 +1,4 @@
-"""Whether briefs grow with the project: a whole run of 50 tasks, and the brief of each role at its first and last task.
+"""Measures whether briefs grow with the project: a run of 50 tasks, each role's brief at the first and last task.
 
     python benchmarks/briefs.py [TASKS]
 

@@ -1,4 +1,4 @@
-"""swarmgate's own work in a swarm chat, by the message: time, memory and the length of briefs as the chat grows.
+"""Measures swarmgate's overhead in a swarm chat: time, memory and the length of briefs as the chat grows.
 
     python benchmarks/chat.py [MESSAGES ...]
 
@@ -54,7 +54,7 @@ class Talker:
 
     seat: str
     name: str = "local/talker"
-    said: int = 0
+    messages_sent: int = 0
     briefs: deque[int] = field(default_factory=lambda: deque(maxlen=50))
 
     async def complete(self, request: ModelRequest) -> ModelReply:
@@ -62,14 +62,14 @@ class Talker:
         usage = Usage(calls=1, prompt_tokens=100, completion_tokens=10)
         if request.messages[-1].role == "tool":
             return ModelReply(text="That is all.", usage=usage)
-        self.said += 1
+        self.messages_sent += 1
         self.briefs.append(len(request.messages[1].content))
         to = NAMES[(NAMES.index(self.seat) + 1) % len(NAMES)]
-        arguments = json.dumps({"to": to, "content": f"{self.seat} has thought number {self.said}. " * 6})
+        arguments = json.dumps({"to": to, "content": f"{self.seat} has thought number {self.messages_sent}. " * 6})
         return ModelReply(tool_calls=(ToolCall(id="c", name="send_message", arguments=arguments),), usage=usage)
 
 
-class Voices:
+class Participants:
     """An agent context for each talker."""
 
     def __init__(self, place: Path) -> None:
@@ -93,9 +93,9 @@ class Voices:
         """Nobody: a chat has no parent."""
 
 
-async def talk(place: Path, messages: int) -> tuple[ChatResult, Voices, float]:
+async def hold_chat(place: Path, messages: int) -> tuple[ChatResult, Participants, float]:
     """One whole chat; how it ended, the models, and its seconds of work."""
-    voices = Voices(place)
+    participants = Participants(place)
     request = chat_of(
         id=f"chat-{messages}",
         agents=[{"id": name, "system": f"You are {name}."} for name in NAMES],
@@ -108,10 +108,10 @@ async def talk(place: Path, messages: int) -> tuple[ChatResult, Voices, float]:
     clean = partial(masked, mask=redact, names=redaction.NAMES)
     records = Records(opened(place / ".swarm", "files"), clean=clean)
     began = time.process_time()
-    context = CouncilContext(voices, records, own=SessionState())
+    context = CouncilContext(participants, records, own=SessionState())
     result = await run(CHAT, records.begin(CHAT, request), context)
     assert result is not None
-    return result, voices, time.process_time() - began
+    return result, participants, time.process_time() - began
 
 
 def resident() -> float:
@@ -129,11 +129,11 @@ def measured(messages: int, *, traced: bool) -> tuple[float, float, float, float
         gc.collect()
         if traced:
             tracemalloc.start()
-        result, voices, seconds = asyncio.run(talk(Path(name), messages))
+        result, participants, seconds = asyncio.run(hold_chat(Path(name), messages))
         peak = tracemalloc.get_traced_memory()[1] / 2**20 if traced else 0.0
         tracemalloc.stop()
     assert (result.end, result.messages) == (ChatEnd.MESSAGES, messages), result
-    briefs = [size for model in voices.models.values() for size in model.briefs]
+    briefs = [size for model in participants.models.values() for size in model.briefs]
     return seconds, peak, resident(), sum(briefs) / len(briefs)
 
 

@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a swarm chat, each resumed to its end: no message lost, none doubled.
+"""Crash test: kill -9 at random moments of a swarm chat, each resumed; no message may be lost or doubled.
 
     python benchmarks/chat_crash.py [KILLS] [SEED]
 
@@ -24,9 +24,9 @@ def rules() -> list[dict[str, Any]]:
     for row, pair in PAIRS.items():
         for number in range(LAST):
             speaker, other = pair[number % 2], pair[(number + 1) % 2]
-            heard = f"{row}{number}." if number else "Begin."
+            expected = f"{row}{number}." if number else "Begin."
             call = {"name": "send_message", "arguments": {"to": other, "content": f"{row}{number + 1}."}}
-            match = {"role": "participant", "step": "chat", "participant": speaker, "contains": heard}
+            match = {"role": "participant", "step": "chat", "participant": speaker, "contains": expected}
             found.append({"match": match, "replies": [{"tool_calls": [call]}, {"text": "Said."}]})
         match = {"role": "participant", "step": "chat", "participant": pair[LAST % 2], "contains": f"{row}{LAST}."}
         found.append({"match": match, "replies": [{"text": "That was the last one."}]})
@@ -41,19 +41,19 @@ def begin(folder: Path, name: str) -> Sequence[str]:
     return ("hold", str(file))
 
 
-def comes_to(shown: dict[str, Any]) -> Any:
+def result_of(record: dict[str, Any]) -> Any:
     """How it ended, and what was said; the two rows go on beside each other, so the order of all messages is any."""
-    return shown["result"]["end"], sorted(each["message"]["content"] for each in shown["messages"])
+    return record["result"]["end"], sorted(each["message"]["content"] for each in record["messages"])
 
 
-def problem(shown: dict[str, Any]) -> str:
+def problem(record: dict[str, Any]) -> str:
     """Whether the numbers of messages have gaps, or one was never read."""
-    numbers = [each["message"]["number"] for each in shown["messages"]]
+    numbers = [each["message"]["number"] for each in record["messages"]]
     if numbers != list(range(1, len(numbers) + 1)):
         return "the numbers have gaps"
-    unread = [each for each in shown["messages"] if None in each["read"].values()]
+    unread = [each for each in record["messages"] if None in each["read"].values()]
     return f"{len(unread)} messages were never read" if unread else ""
 
 
 if __name__ == "__main__":
-    main(Case("chat", "chat", rules(), begin, comes_to, problem))
+    main(Case("chat", "chat", rules(), begin, result_of, problem))

@@ -1,4 +1,4 @@
-"""How long the command policy takes, and what it says of the two lists of the tests.
+"""Measures the speed of the command policy and its verdicts on the two command lists of the tests.
 
     python benchmarks/command_policy.py
 

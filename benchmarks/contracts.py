@@ -1,4 +1,4 @@
-"""How well the contract analysis of the gate `diff` works, on real code that stays outside of this repository.
+"""Measures the precision and recall of the contract analysis of the gate `diff` on real code.
 
 python benchmarks/contracts.py mutate FOLDER... [--files N] [--seed N]   recall and false alarms, by kind and language
 python benchmarks/contracts.py releases OLD NEW                          every finding between two folders, to be read
@@ -116,11 +116,11 @@ def mutate(folders: Sequence[Path], *, files: int, seed: int, languages: Sequenc
         old = {path.name: path.read_bytes()}
         for each in every:
             score = scores[language_of(path.name), each.breaks, each.kind]
-            said = findings(old, {name: text.encode() for name, text in each.files.items()})
+            reported = findings(old, {name: text.encode() for name, text in each.files.items()})
             score.made += 1
-            score.found += bool(said)
-            if bool(said) != each.breaks and len(score.examples) < 5:
-                score.examples.append(f"{path}: {said[0].message if said else 'nothing said'}")
+            score.found += bool(reported)
+            if bool(reported) != each.breaks and len(score.examples) < 5:
+                score.examples.append(f"{path}: {reported[0].message if reported else 'nothing said'}")
     print(
         f"{len(chosen) - left_out} files of {len(found)}, {left_out} do not parse; {time.monotonic() - started:.0f} s"
     )
@@ -144,16 +144,16 @@ def releases(old: Path, new: Path) -> None:
     sides = [
         {str(path.relative_to(root)): path.read_bytes() for path in sources([root], _LANGUAGES)} for root in (old, new)
     ]
-    said = findings(*sides)
-    for each in said:
+    reported = findings(*sides)
+    for each in reported:
         print(f"{each.severity.value:5} {each.rule:34} {each.place}: {each.message}")
-    print(f"{len(said)} findings", dict(Counter(each.rule for each in said)))
+    print(f"{len(reported)} findings", dict(Counter(each.rule for each in reported)))
 
 
 def history(repository: Path, *, commits: int) -> None:
     """Real commits, whose code worked for its authors: a user said to be broken there is likely a false alarm."""
     git = GitTrees(repository)
-    shown: Counter[str] = Counter()
+    by_rule: Counter[str] = Counter()
     started, judged = time.monotonic(), 0
     for line in git.run("log", "--no-merges", "--first-parent", f"-{commits}", "--format=%H %P").decode().splitlines():
         commit, _, parent = line.partition(" ")
@@ -163,11 +163,11 @@ def history(repository: Path, *, commits: int) -> None:
         change = ChangeSet(
             base=f"{parent}^{{tree}}", tree=f"{commit}^{{tree}}", files=tuple(git.changes(parent, commit))
         )
-        said = analysis.analyse(Project.of(git, change.base, change.tree), change)[0]
-        shown.update(each.rule for each in said)
-        for each in said:
+        reported = analysis.analyse(Project.of(git, change.base, change.tree), change)[0]
+        by_rule.update(each.rule for each in reported)
+        for each in reported:
             print(f"{commit[:9]} {each.severity.value:5} {each.rule:34} {each.place}: {each.message[:260]}")
-    print(f"{judged} commits, {time.monotonic() - started:.0f} s, {dict(shown)}")
+    print(f"{judged} commits, {time.monotonic() - started:.0f} s, {dict(by_rule)}")
 
 
 @dataclass

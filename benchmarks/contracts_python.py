@@ -1,4 +1,4 @@
-"""Mutations of Python modules: one breaking or harmless edit at a time, made on the text of real code."""
+"""Makes breaking and harmless mutations of Python modules, one edit at a time, for `benchmarks/contracts.py`."""
 
 from __future__ import annotations
 
@@ -263,8 +263,8 @@ def harmless(module: Module) -> Iterator[Mutant]:
     for node in module.functions:
         if not node.decorator_list and node.name in module.once:
             moved = "\n".join(module.lines[node.lineno - 1 : node.end_lineno])
-            kept = [f"from moved_x import {node.name}", *[""] * 3]
-            text = "\n".join([*module.lines[: node.lineno - 1], *kept, *module.lines[node.end_lineno or 0 :]])
+            header = [f"from moved_x import {node.name}", *[""] * 3]
+            text = "\n".join([*module.lines[: node.lineno - 1], *header, *module.lines[node.end_lineno or 0 :]])
             yield from same("moved with re-export", text, **{"moved_x.py": f"{moved}\n"})
     for first, second in itertools.pairwise(module.functions):
         yield from same("functions reordered", _swapped(module, first, second))

@@ -1,4 +1,4 @@
-"""Mutations of JavaScript, TypeScript, Go, Rust and Java: edits of byte ranges that tree-sitter names."""
+"""Makes mutations of JavaScript, TypeScript, Go, Rust and Java with tree-sitter, for `benchmarks/contracts.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a council, each resumed to its end: nothing lost, nothing doubled. For every pattern.
+"""Crash test: kill -9 at random moments of a council session of any pattern, each resumed; nothing lost or doubled.
 
     python benchmarks/chat_crash.py [KILLS] [SEED]
 
@@ -46,7 +46,7 @@ class Case:
         verb: of the command line.
         rules: what the scripted server answers.
         begin: given a folder for files and an id, the arguments behind the verb that begin a record of that id.
-        comes_to: what `show --json` prints, without all that may differ from one time to the other.
+        result_of: what `show --json` prints, without all that may differ from one time to the other.
         problem: what is wrong with what `show --json` prints, beside; empty: nothing.
         resume: given an id, the arguments behind the verb that go on; None: those that begin it.
         latency_s: how long the server takes for an answer, in seconds.
@@ -57,7 +57,7 @@ class Case:
     verb: str
     rules: Sequence[dict[str, Any]]
     begin: Callable[[Path, str], Sequence[str]]
-    comes_to: Callable[[dict[str, Any]], Any]
+    result_of: Callable[[dict[str, Any]], Any]
     problem: Callable[[dict[str, Any]], str] = lambda _shown: ""
     resume: Callable[[str], Sequence[str]] | None = lambda name: ("resume", name)
     latency_s: float = 0.01
@@ -89,7 +89,7 @@ class Place:
         """The command line that begins a record, behind `swarm`."""
         return self._line(self.case.begin(self.root.parent, name))
 
-    def told(self, *arguments: str) -> Any:
+    def json_of(self, *arguments: str) -> Any:
         """What a command prints, run in this process: only what is killed is one of its own."""
         done = CliRunner().invoke(app, self._line(arguments))
         if done.exit_code not in {0, 1}:  # 1: some patterns end in a rejection
@@ -119,7 +119,7 @@ class Place:
         if self.kinds(name)[-1:] == ["completed"]:
             return
         if self.lines(name) and self.case.resume:
-            self.told(*self.case.resume(name))
+            self.json_of(*self.case.resume(name))
         else:
             self.hold(name)
 
@@ -141,11 +141,11 @@ class Place:
         kinds = self.kinds(name)
         if kinds[-1] != "completed" or kinds.count("begun") != 1:
             return f"its journal does not end once: {kinds}"
-        shown = self.told("show", name)
-        if wrong := self.case.problem(shown):
+        record = self.json_of("show", name)
+        if wrong := self.case.problem(record):
             return wrong
-        if (came := self.case.comes_to(shown)) != expected:
-            return f"it came to {came}"
+        if (result := self.case.result_of(record)) != expected:
+            return f"it came to {result}"
         return self._miscounted(f"{self.case.pattern}-{name}")
 
     def _miscounted(self, session: str) -> str:
@@ -155,8 +155,8 @@ class Place:
         events = (entry.event for entry, _ in Ledger.read(folder).entries())
         mine = (each for each in events if isinstance(each, UsageRecorded) and each.source == session)
         counted = sum(each.usage.calls for each in mine)
-        kept = (folder.traces / "council" / session).glob("*.json")
-        answered = sum("reply" in json.loads(path.read_text()) for path in kept)
+        traces = (folder.traces / "council" / session).glob("*.json")
+        answered = sum("reply" in json.loads(path.read_text()) for path in traces)
         return "" if counted == answered else f"{answered} calls were answered, the ledger counts {counted}"
 
 
@@ -173,7 +173,7 @@ def main(case: Case, *, kills: int = KILLS) -> None:
             place = Place(case, Path(folder) / "project")
             make_project(place.root, base_url)
             place.hold("reference")
-            expected, length = case.comes_to(place.told("show", "reference")), len(place.lines("reference"))
+            expected, length = case.result_of(place.json_of("show", "reference")), len(place.lines("reference"))
             print(f"a {case.pattern} has {length} lines; {kills} kills", flush=True)
             number = 0
             while stood.total() < kills and number < 3 * kills:

@@ -1,4 +1,4 @@
-"""What every verb of the council prints and writes, in scripted sessions: recorded of one tree, compared with another.
+"""Records what every verb of the council prints and writes in scripted sessions, and compares two source trees.
 
     python benchmarks/council_sessions.py record DIR [SESSION ...]
     python benchmarks/council_sessions.py compare OLD NEW [SESSION ...] [--ignore-records]
@@ -46,19 +46,19 @@ def record(into: Path, names: list[str]) -> int:
         made = template(Path(place))
 
         def played(session: Session) -> list[str]:
-            told = []
+            problems = []
             for form in ("plain", "json"):
                 folder = into / session.name / form
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir(parents=True)
-                told += [f"{session.name}, {form}: {each}" for each in play(session, form, made, folder)]
-            return told
+                problems += [f"{session.name}, {form}: {each}" for each in play(session, form, made, folder)]
+            return problems
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            for told in pool.map(played, wanted):
-                for line in told:
+            for problems in pool.map(played, wanted):
+                for line in problems:
                     print(line, file=sys.stderr, flush=True)
-                wrong += bool(told)
+                wrong += bool(problems)
     calls = sum(1 for _ in into.glob("*/*/*/argv"))
     print(
         f"{len(wanted)} sessions, {calls} commands on record, {time.perf_counter() - began:.0f} s; {wrong} not as meant"
@@ -69,9 +69,9 @@ def record(into: Path, names: list[str]) -> int:
 def compare(old: Path, new: Path, names: list[str], *, ignore_records: bool) -> int:
     """Prints every difference; 1 where there is one."""
     found = 0
-    for told in differences(old, new, tuple(names), ignore_records=ignore_records):
+    for difference in differences(old, new, tuple(names), ignore_records=ignore_records):
         found += 1
-        print(told)
+        print(difference)
     print(f"{found} differences")
     return 1 if found else 0
 

@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a scripted run of 6 tasks and of its approval: nothing lost, nothing doubled.
+"""Crash test: kill -9 at random moments of a scripted run of 6 tasks and its approval; nothing lost or doubled.
 
     python benchmarks/crash.py [KILLS] [SEED]
 
@@ -62,9 +62,9 @@ def swarm(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
 def finish(folder: Path, *arguments: str, code: int = 0) -> None:
     """Runs `swarm` to its end and insists on its exit code."""
     process = swarm(folder, *arguments)
-    _, said = process.communicate()
+    _, errors = process.communicate()
     if process.returncode != code:
-        raise SystemExit(f"swarm {' '.join(arguments)}: exit {process.returncode}, not {code}\n{said.decode()}")
+        raise SystemExit(f"swarm {' '.join(arguments)}: exit {process.returncode}, not {code}\n{errors.decode()}")
 
 
 def result(folder: Path) -> tuple[str, str, int]:

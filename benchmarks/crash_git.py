@@ -1,4 +1,4 @@
-"""kill -9 inside of git: at each touch of a lock, of git alone, of swarm alone, and of both. Who goes on without hands?
+"""Crash test: kill -9 of git, of swarm or of both whenever git touches a lock; counts the runs that resume alone.
 
     python benchmarks/crash_git.py [RUNS]
 
@@ -109,7 +109,7 @@ def main() -> None:
     bound = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     if not shutil.which("strace"):
         raise SystemExit("strace is not installed")
-    went: Counter[tuple[str, str]] = Counter()
+    resumed: Counter[tuple[str, str]] = Counter()
     tried: Counter[tuple[str, str]] = Counter()
     with tempfile.TemporaryDirectory() as name:
         place = Path(name).resolve()
@@ -132,14 +132,14 @@ def main() -> None:
                         break
                     tried[at.who, at.verb] += 1
                     problem = whole(folder, expected)
-                    went[at.who, at.verb] += not problem
+                    resumed[at.who, at.verb] += not problem
                     print(f"{at}: {problem or 'went on by itself'}", flush=True)
                     shutil.rmtree(folder)
     print(f"{'killed':<16}{'in the middle of':<20}{'kills':>6}{'went on by itself':>20}")
     for key, count in sorted(tried.items()):
-        print(f"{key[0]:<16}{'git ' + key[1]:<20}{count:>6}{went[key]:>20}")
-    print(f"{went.total()} of {tried.total()} went on by themselves")
-    raise SystemExit(0 if went == tried else 1)
+        print(f"{key[0]:<16}{'git ' + key[1]:<20}{count:>6}{resumed[key]:>20}")
+    print(f"{resumed.total()} of {tried.total()} went on by themselves")
+    raise SystemExit(0 if resumed == tried else 1)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a critique of 4 iterations with a program, each resumed to its end: nothing lost.
+"""Crash test: kill -9 at random moments of a critique of 4 iterations, each resumed; nothing may be lost.
 
     python benchmarks/critique_crash.py [KILLS] [SEED]
 
@@ -38,20 +38,20 @@ def begin(place: Path, name: str) -> tuple[str, ...]:
     return (str(path),)
 
 
-def comes_to(shown: dict[str, Any]) -> Any:
+def result_of(record: dict[str, Any]) -> Any:
     """The iterations without their times, and the outcome."""
     timed = {"started_at", "seconds", "usage"}
-    iterations = [{key: value for key, value in each.items() if key not in timed} for each in shown["iterations"]]
-    outcome = {key: shown["outcome"][key] for key in ("best", "version", "mean", "passed", "ended_by", "improvement")}
-    calls = shown["outcome"]["usage"]["calls"]
-    return {"status": shown["status"], "iterations": iterations, "outcome": outcome, "calls": calls}
+    iterations = [{key: value for key, value in each.items() if key not in timed} for each in record["iterations"]]
+    outcome = {key: record["outcome"][key] for key in ("best", "version", "mean", "passed", "ended_by", "improvement")}
+    calls = record["outcome"]["usage"]["calls"]
+    return {"status": record["status"], "iterations": iterations, "outcome": outcome, "calls": calls}
 
 
-def problem(shown: dict[str, Any]) -> str:
+def problem(record: dict[str, Any]) -> str:
     """Each iteration once, with its own version."""
-    numbers = [each["number"] for each in shown["iterations"]]
+    numbers = [each["number"] for each in record["iterations"]]
     return "" if numbers == list(range(1, ITERATIONS + 1)) else f"iterations: {numbers}"
 
 
 if __name__ == "__main__":
-    main(Case("critique", "critique", rules(), begin, comes_to, problem))
+    main(Case("critique", "critique", rules(), begin, result_of, problem))

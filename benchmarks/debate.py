@@ -1,4 +1,4 @@
-"""What a debate costs beside its models: 8 seats, 5 rounds, answers that take 200 ms each.
+"""Measures swarmgate's overhead in a debate: 8 participants, 5 rounds, answers that take 200 ms each.
 
     python benchmarks/debate.py [SEATS] [ROUNDS]
 
@@ -94,7 +94,7 @@ class Table:
         commands = CommandRunner(choose("none"), confine(root, environ={}))
         return AgentContext(model, FileTree(root), self.prompts, commands, limits=Limits(), persona=persona)
 
-    def hear(self, event: CouncilEvent) -> None:
+    def record_event(self, event: CouncilEvent) -> None:
         """Notes the processor time when the first round begins, and at the end of each."""
         if isinstance(event, RoundCompleted) or (isinstance(event, RoundStarted) and not self.cpu):
             self.cpu.append(time.process_time())
@@ -108,7 +108,7 @@ async def measured(url: str, root: Path, seats: int, rounds: int) -> tuple[Outco
         id="d", question="Is it right?", material="x = 1\n" * 500, seats=given, rounds=rounds, tokens=10**9
     )
     records = Records(opened(root / ".swarm", "files"), clean=lambda value: value)
-    context = CouncilContext(table, records, table.hear, own={})
+    context = CouncilContext(table, records, table.record_event, own={})
     try:
         DEBATING.check(debate, context, lambda _: "")
         outcome = await run(DEBATING, records.begin(DEBATING, debate), context)

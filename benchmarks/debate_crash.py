@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a debate of 4 voices in 3 rounds, each resumed to its end: nothing lost or doubled.
+"""Crash test: kill -9 at random moments of a debate of 3 rounds, each resumed; nothing may be lost or doubled.
 
     python benchmarks/debate_crash.py [KILLS] [SEED]
 
@@ -53,18 +53,18 @@ def begin(folder: Path, name: str) -> Sequence[str]:
     return ("hold", str(file))
 
 
-def comes_to(shown: dict[str, Any]) -> Any:
+def result_of(record: dict[str, Any]) -> Any:
     """How it ended, what everybody said, and what of it was new."""
-    said = [(each["text"], each["claims"], each["ballot"]) for held in shown["rounds"] for each in held["speeches"]]
-    new = [held["novelty"] for held in shown["rounds"]]
-    return shown["outcome"]["verdict"], shown["outcome"]["tally"], shown["outcome"]["usage"]["calls"], said, new
+    texts = [(each["text"], each["claims"], each["ballot"]) for held in record["rounds"] for each in held["speeches"]]
+    new = [held["novelty"] for held in record["rounds"]]
+    return record["outcome"]["verdict"], record["outcome"]["tally"], record["outcome"]["usage"]["calls"], texts, new
 
 
-def problem(shown: dict[str, Any]) -> str:
+def problem(record: dict[str, Any]) -> str:
     """Whether a message is missing, or there twice."""
-    named = [speech["id"] for held in shown["rounds"] for speech in held["speeches"]]
+    named = [speech["id"] for held in record["rounds"] for speech in held["speeches"]]
     return "" if named == MESSAGES else f"messages: {named}"
 
 
 if __name__ == "__main__":
-    main(Case("debate", "debate", rules(), begin, comes_to, problem, latency_s=0.05))
+    main(Case("debate", "debate", rules(), begin, result_of, problem, latency_s=0.05))

@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a decision of 3 rounds with a draft, each resumed to its end: nothing lost.
+"""Crash test: kill -9 at random moments of a decision of 3 rounds with a draft, each resumed; nothing may be lost.
 
     python benchmarks/decision_crash.py [KILLS] [SEED]
 
@@ -28,7 +28,7 @@ def stance(level: float) -> str:
 
 def rules() -> list[dict[str, Any]]:
     """Everybody agrees in the third round."""
-    said = [
+    answers = [
         rule("contribute", stance(level), participant=who, round=str(number))
         for who, levels in LEVELS.items()
         for number, level in enumerate(levels, start=1)
@@ -40,7 +40,7 @@ def rules() -> list[dict[str, Any]]:
         rule("facilitate", '{"proposal": "We do it, in round {{round}}.", "openPoints": []}'),
         rule("generate", "What cy worked out."),
         rule("evaluate", json.dumps({"scores": scores, "suggestions": []})),
-        *said,
+        *answers,
     ]
 
 
@@ -52,7 +52,7 @@ def begin(place: Path, name: str) -> tuple[str, ...]:
     return (str(path),)
 
 
-def comes_to(shown: dict[str, Any]) -> Any:
+def result_of(record: dict[str, Any]) -> Any:
     """The rounds without their times, and the outcome."""
     timed = {"started_at", "seconds", "usage", "preparing", "prepared"}
 
@@ -62,22 +62,22 @@ def comes_to(shown: dict[str, Any]) -> Any:
     rounds = [
         {
             **lasting(each),
-            "contributions": [lasting(said) for said in each["contributions"]],
+            "contributions": [lasting(part) for part in each["contributions"]],
             "synthesis": lasting(each["synthesis"]),
         }
-        for each in shown["rounds"]
+        for each in record["rounds"]
     ]
-    counting = [said for each in shown["rounds"] for said in each["contributions"] if not said["excluded"]]
-    calls = [said["usage"]["calls"] for said in counting]  # who is excluded is asked anew by each process
-    outcome = {key: value for key, value in lasting(shown["outcome"]).items() if key != "id"}
+    counting = [part for each in record["rounds"] for part in each["contributions"] if not part["excluded"]]
+    calls = [part["usage"]["calls"] for part in counting]  # who is excluded is asked anew by each process
+    outcome = {key: value for key, value in lasting(record["outcome"]).items() if key != "id"}
     return {"rounds": rounds, "calls": calls, "outcome": outcome}
 
 
-def problem(shown: dict[str, Any]) -> str:
+def problem(record: dict[str, Any]) -> str:
     """Each participant once in every round."""
-    spoke = [[said["participant"] for said in each["contributions"]] for each in shown["rounds"]]
-    return "" if spoke == [list(SEATS)] * 3 else f"who spoke: {spoke}"
+    named = [[part["participant"] for part in each["contributions"]] for each in record["rounds"]]
+    return "" if named == [list(SEATS)] * 3 else f"who spoke: {named}"
 
 
 if __name__ == "__main__":
-    main(Case("decision", "decide", rules(), begin, comes_to, problem))
+    main(Case("decision", "decide", rules(), begin, result_of, problem))

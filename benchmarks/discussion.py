@@ -1,4 +1,4 @@
-"""What a discussion costs beside its models, a message: a deep one of 5 rounds and 4 experts, answers at once.
+"""Measures swarmgate's overhead in a discussion, by the message: 5 rounds, 4 experts, answers without delay.
 
     python benchmarks/discussion.py [ROUNDS] [RUNS]
 
@@ -99,7 +99,7 @@ def rules(rounds: int) -> list[dict[str, Any]]:
 
 
 @dataclass
-class Kept:
+class RecordingModel:
     """A model that keeps what it was asked."""
 
     inner: Metered
@@ -121,7 +121,7 @@ class Room:
     """The voices, all at one client."""
 
     root: Path
-    model: Kept
+    model: RecordingModel
     commands: CommandRunner
     prompts: Prompts = field(default_factory=Prompts)
 
@@ -140,10 +140,10 @@ async def once(url: str, root: Path, rounds: int, name: str) -> tuple[float, flo
     settings = {"providers": {"local": {"base_url": url}}, "roles": {"participant": {"model": "local/m"}}}
     budget = Budget()
     model = connect("participant", Config.model_validate(settings), environ={}, recorder=None, budget=budget)
-    kept = Kept(model)
+    recorder = RecordingModel(model)
     discussion = discussion_of(id=name, topic="Should we?", mode="deep", rounds=rounds, material="x = 1\n" * 500)
     records = Records(FileDocuments(SwarmFolder(root).path), clean=cleaned)
-    room = Room(root, kept, CommandRunner(choose("none"), confine(root, environ={})))
+    room = Room(root, recorder, CommandRunner(choose("none"), confine(root, environ={})))
     try:
         began = time.process_time()
         context = CouncilContext(room, records, own=Session())
@@ -151,7 +151,7 @@ async def once(url: str, root: Path, rounds: int, name: str) -> tuple[float, flo
         record = await run(DISCUSSION, records.begin(DISCUSSION, discussion), context)
         whole = time.process_time() - began
         began = time.process_time()
-        for request in kept.asked:
+        for request in recorder.asked:
             await model.complete(request)
         assert record
         return whole, time.process_time() - began, record

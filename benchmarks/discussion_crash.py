@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a deep discussion of 5 rounds, each resumed to its end: as if nobody had killed it.
+"""Crash test: kill -9 at random moments of a discussion of 5 rounds, each resumed; the record must be the same.
 
     python benchmarks/discussion_crash.py [KILLS] [SEED]
 
@@ -29,9 +29,9 @@ def begin(_folder: Path, name: str) -> Sequence[str]:
     return ("hold", name)
 
 
-def comes_to(shown: dict[str, Any]) -> Any:
+def result_of(record: dict[str, Any]) -> Any:
     """All of its rounds, choices and the conclusion, but for times."""
-    return without_times({key: shown[key] for key in ("rounds", "choices", "conclusion", "status")})
+    return without_times({key: record[key] for key in ("rounds", "choices", "conclusion", "status")})
 
 
 def without_times(value: Any) -> Any:
@@ -46,5 +46,5 @@ if __name__ == "__main__":
         given, root = sys.argv[3], sys.argv[-1]
         asyncio.run(Swarm(root).council.discuss("Should we?", mode="deep", rounds=ROUNDS, cache=False, id=given))
     else:
-        case = Case("discussion", "discuss", rules(ROUNDS), begin, comes_to, program=(__file__,))
+        case = Case("discussion", "discuss", rules(ROUNDS), begin, result_of, program=(__file__,))
         main(replace(case, resume=lambda name: ("resume", name, "--yes")))

@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a dispatch of 6 tasks side by side, each gone on with: no answer lost or asked twice.
+"""Crash test: kill -9 at random moments of a dispatch of 6 tasks, each resumed; no answer lost or asked twice.
 
     python benchmarks/dispatch_crash.py [KILLS] [SEED]
 
@@ -34,9 +34,9 @@ def begin(_folder: Path, name: str) -> Sequence[str]:
     return (name,)
 
 
-def comes_to(shown: dict[str, Any]) -> Any:
+def result_of(record: dict[str, Any]) -> Any:
     """What every task came to."""
-    return [(each["name"], each["text"], bool(each["failed"]), each["tries"]) for each in shown["replies"]]
+    return [(each["name"], each["text"], bool(each["failed"]), each["tries"]) for each in record["replies"]]
 
 
 def hold(name: str, repo: Path) -> None:
@@ -51,5 +51,5 @@ if __name__ == "__main__":
         hold(sys.argv[2], Path(sys.argv[-1]))
     else:
         main(
-            Case("dispatch", COMMAND, rules(), begin, comes_to, resume=None, latency_s=0.05, program=(__file__,)),
+            Case("dispatch", COMMAND, rules(), begin, result_of, resume=None, latency_s=0.05, program=(__file__,)),
         )

@@ -1,4 +1,4 @@
-"""How often drift detection is right: on the labelled pairs, beside a floor, on ordinary texts, and how long it takes.
+"""Measures the precision, recall and time of drift detection on labelled pairs and on ordinary texts.
 
     python benchmarks/drift.py [--pairs]
 
@@ -19,12 +19,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.automation.drift.labelled import Pair, alarmed, pairs, told
+from tests.automation.drift.labelled import Pair, alarmed, contradicted, pairs
 
-from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.comparison import LaterText
 from swarmgate.automation.drift.detection import Material, detect
 from swarmgate.automation.drift.report import Decision, Place, TextKind
-from swarmgate.automation.drift.words import content, tokens
+from swarmgate.automation.drift.tokens import content, tokens
 from swarmgate.domain.state.state import State
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,7 +55,7 @@ def table(every: Sequence[Pair]) -> None:
     parts |= {split: [each for each in every if each.split == split] for split in SPLITS}
     parts |= {kind: [each for each in every if each.kind == kind] for kind in sorted({each.kind for each in every})}
     for name, rows in parts.items():
-        print(row(name, rows, told))
+        print(row(name, rows, contradicted))
         print(row(f"  floor: word overlap, {name}", rows, floor))
 
 
@@ -85,7 +85,7 @@ def speed() -> None:
         for n in range(DECISIONS)
     )
     laters = tuple(
-        Later(TextKind.PLAN, f"{known[(n * 7 + part) % len(known)].later} in part{n}", place, str(n), f"Task {n}")
+        LaterText(TextKind.PLAN, f"{known[(n * 7 + part) % len(known)].later} in part{n}", place, str(n), f"Task {n}")
         for n in range(TASKS)
         for part in range(3)
     )
@@ -103,7 +103,7 @@ def main() -> None:
     every = pairs()
     table(every)
     for each in every if named else ():
-        if told(each) != each.contradicts:
+        if contradicted(each) != each.contradicts:
             print(f"  {each.id} {each.label}: {each.decision!r} | {each.later!r} ({each.note})")
     ordinary()
     speed()

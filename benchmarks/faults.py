@@ -1,4 +1,4 @@
-"""What each fault of a model endpoint ends as: it passes, it stays with a fallback, it stays without one.
+"""Tries every fault of a model endpoint and reports its outcome: recovered, or fatal, with and without a fallback.
 
     python benchmarks/faults.py
 
@@ -66,15 +66,15 @@ async def play(rules: list[dict[str, Any]], *, fallback: bool, mended: list[dict
             made.config.write_text(text.replace('model = "bench/junior"', f'model = "bench/junior"{second}'))
             await Swarm(folder).plan("Parts")
             Swarm(folder).approve()
-            said = await attempt(folder)
-        if mended is None or said == "done":
-            return said
+            outcome = await attempt(folder)
+        if mended is None or outcome == "done":
+            return outcome
         with ScriptedServer(mended) as server:
             old = next(line for line in made.config.read_text().splitlines() if line.startswith("base_url"))
             made.config.write_text(made.config.read_text().replace(old, f'base_url = "{server.base_url}"'))
-            if said == Waiting.BLOCKED_TASK:
+            if outcome == Waiting.BLOCKED_TASK:
                 Swarm(folder).retry("1.1")
-            return f"{said}, then {await attempt(folder)}"
+            return f"{outcome}, then {await attempt(folder)}"
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""How fast `swarm gates run` is, beside prek with hooks for the same tools, in one run and by turns.
+"""Measures the speed of `swarm gates run` against prek with hooks for the same tools.
 
     python benchmarks/gates.py [RUNS] [--quick]
 
@@ -81,11 +81,11 @@ class Machine:
 
     def __init__(self, folder: Path) -> None:
         self.cache = folder / "cache"
-        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         # Users have compiled modules; a checkout may not.
         own = {"PYTHONPYCACHEPREFIX": folder / "compiled", "HOME": folder / "home", "XDG_CACHE_HOME": self.cache}
-        path = f"{sysconfig.get_path('scripts')}{os.pathsep}{kept['PATH']}"
-        self.env = {**kept, **{name: str(value) for name, value in own.items()}, "NO_COLOR": "1", "PATH": path}
+        path = f"{sysconfig.get_path('scripts')}{os.pathsep}{inherited['PATH']}"
+        self.env = {**inherited, **{name: str(value) for name, value in own.items()}, "NO_COLOR": "1", "PATH": path}
         (folder / "home").mkdir()
 
     def forget(self) -> None:
@@ -95,16 +95,16 @@ class Machine:
     def run(self, argv: list[str], folder: Path, *, weighed: bool = False) -> Spent:
         """What a command takes, which may pass or reject; with `weighed`, its memory, which slows it."""
         before, started = _used(), time.perf_counter()
-        with tempfile.TemporaryFile() as said:
-            process = subprocess.Popen(argv, cwd=folder, env=self.env, stdout=said, stderr=said)
+        with tempfile.TemporaryFile() as output:
+            process = subprocess.Popen(argv, cwd=folder, env=self.env, stdout=output, stderr=output)
             weight = _Weight() if weighed else None
             code = process.wait()
             wall = time.perf_counter() - started
             megabytes = weight.end() if weight else float("nan")
             _gather()
             if code not in _PASSED_OR_REJECTED:
-                said.seek(0)
-                sys.exit(f"{' '.join(argv[:3])} ended with {code}: {said.read()[-2000:].decode(errors='replace')}")
+                output.seek(0)
+                sys.exit(f"{' '.join(argv[:3])} ended with {code}: {output.read()[-2000:].decode(errors='replace')}")
         return Spent(wall, _used() - before, megabytes)
 
 

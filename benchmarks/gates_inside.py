@@ -1,4 +1,4 @@
-"""Part of benchmarks/gates.py, in a process of its own: the pipeline as `swarm run` calls it, again and again.
+"""Runs the gate pipeline repeatedly in one process, as `swarm run` does, for `benchmarks/gates.py`.
 
 python benchmarks/gates_inside.py PROJECT FILES RUNS
 """

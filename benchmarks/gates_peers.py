@@ -1,4 +1,4 @@
-"""What benchmarks/gates.py is measured beside: prek with hooks for the tools that our gates use.
+"""Configures prek with hooks for the tools of our gates, as the peer of `benchmarks/gates.py`.
 
 All hooks are `language: system` and run what is installed here, so nothing is fetched. Where prek is not on PATH, an
 environment of its own gets it by pip; where that fails, its columns are empty.

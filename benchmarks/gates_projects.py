@@ -1,4 +1,4 @@
-"""The projects that benchmarks/gates.py measures: git repositories with real code, and changes to it."""
+"""Makes the projects that `benchmarks/gates.py` measures: git repositories with real code, and changes to it."""
 
 from __future__ import annotations
 

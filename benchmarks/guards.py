@@ -1,4 +1,4 @@
-"""What the guards cost: the time of a tool call in a turn of the coder, less the time of the deed itself.
+"""Measures the overhead of the guards for each tool call in a turn of the coder.
 
     python benchmarks/guards.py [CALLS]
 
@@ -87,7 +87,7 @@ class Clocked:
         return ModelReply(tool_calls=(call,), model=self.name)
 
 
-class Deeds:
+class ToolTimes:
     """The seconds that the deeds of each tool call took, by the number of the model's reply that asked for it."""
 
     def __init__(self, model: Clocked) -> None:
@@ -107,44 +107,44 @@ class Deeds:
 class TimedTree(FileTree):
     """The file tree of the run, with a clock."""
 
-    def __init__(self, root: Path, deeds: Deeds) -> None:
+    def __init__(self, root: Path, tool_times: ToolTimes) -> None:
         super().__init__(root)
-        self._deeds = deeds
+        self._tool_times = tool_times
 
     def read(self, *args: Any, **kwargs: Any) -> str:
         """Read, timed."""
-        with self._deeds.timed():
+        with self._tool_times.timed():
             return super().read(*args, **kwargs)
 
     def write(self, *args: Any, **kwargs: Any) -> None:
         """Write, timed."""
-        with self._deeds.timed():
+        with self._tool_times.timed():
             super().write(*args, **kwargs)
 
     def edit(self, *args: Any, **kwargs: Any) -> None:
         """Edit, timed."""
-        with self._deeds.timed():
+        with self._tool_times.timed():
             super().edit(*args, **kwargs)
 
 
 class TimedRunner(CommandRunner):
     """The runner of commands of the run, with a clock."""
 
-    deeds: Deeds
+    tool_times: ToolTimes
 
     async def run(self, *args: Any, **kwargs: Any) -> Completed:
         """Run, timed."""
-        with self.deeds.timed():
+        with self.tool_times.timed():
             return await CommandRunner.run(self, *args, **kwargs)
 
 
-def clocked(runner: CommandRunner, deeds: Deeds) -> TimedRunner:
+def clocked(runner: CommandRunner, tool_times: ToolTimes) -> TimedRunner:
     made = TimedRunner(**{field.name: getattr(runner, field.name) for field in dataclasses.fields(runner)})
-    object.__setattr__(made, "deeds", deeds)  # frozen, and measured from outside
+    object.__setattr__(made, "tool_times", tool_times)  # frozen, and measured from outside
     return made
 
 
-def desk_of(folder: SwarmFolder, ledger: Ledger) -> AgentContext:
+def agent_context_of(folder: SwarmFolder, ledger: Ledger) -> AgentContext:
     """The coder's agent context as `swarm run` makes it."""
     project = Project(folder.root, flags={"breakers": {"tool_calls": 100_000}, "loop": {"max_turns": 1000}})
     context = build(project, repository=project.repository(), ledger=ledger)
@@ -154,14 +154,17 @@ def desk_of(folder: SwarmFolder, ledger: Ledger) -> AgentContext:
 async def work(agent: AgentContext, calls: int) -> dict[str, list[float]]:
     """One turn of the coder; the milliseconds of each call beside its deed, by tool."""
     model = Clocked(calls)
-    deeds = Deeds(model)
+    tool_times = ToolTimes(model)
 
     async def gates() -> str:
         return "all gates pass"
 
     await code(
         dataclasses.replace(
-            agent, model=model, files=TimedTree(agent.files.root, deeds), commands=clocked(agent.commands, deeds)
+            agent,
+            model=model,
+            files=TimedTree(agent.files.root, tool_times),
+            commands=clocked(agent.commands, tool_times),
         ),
         task=TASK,
         attempt=1,
@@ -170,10 +173,10 @@ async def work(agent: AgentContext, calls: int) -> dict[str, list[float]]:
         feedback="",
         run_gates=gates,
     )
-    beside: dict[str, list[float]] = defaultdict(list)
+    overheads: dict[str, list[float]] = defaultdict(list)
     for number, seconds in enumerate(model.taken):
-        beside[kind_of(number)].append((seconds - deeds.seconds[number]) * 1000)
-    return beside
+        overheads[kind_of(number)].append((seconds - tool_times.seconds[number]) * 1000)
+    return overheads
 
 
 def main() -> None:
@@ -182,17 +185,17 @@ def main() -> None:
         folder = make_project(Path(name) / "project", "http://127.0.0.1:9/v1")
         ledger = Ledger.write(folder)
         try:
-            agent = desk_of(folder, ledger)
-            beside = asyncio.run(work(agent, calls))
+            agent = agent_context_of(folder, ledger)
+            overheads = asyncio.run(work(agent, calls))
         finally:
             ledger.close()
-    every = [each for kind in KINDS for each in beside[kind]]
+    every = [each for kind in KINDS for each in overheads[kind]]
     print(f"{calls} tool calls in one turn, sandbox: {agent.commands.sandbox.name}; milliseconds beside the deed")
     print(f"{'':<14}{'median':>8}{'95th':>8}")
-    for kind, values in (*((kind, beside[kind]) for kind in KINDS), ("all", every)):
+    for kind, values in (*((kind, overheads[kind]) for kind in KINDS), ("all", every)):
         print(f"{kind:<14}{statistics.median(values):>8.2f}{statistics.quantiles(values, n=20)[-1]:>8.2f}")
     print(f"target: each median at most {TARGET_MS:g} ms")
-    if max(map(statistics.median, beside.values())) > TARGET_MS:
+    if max(map(statistics.median, overheads.values())) > TARGET_MS:
         sys.exit(1)
 
 

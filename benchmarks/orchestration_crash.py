@@ -1,4 +1,4 @@
-"""kill -9 at random moments of an orchestration of several patterns, each resumed to its end: nothing lost or doubled.
+"""Crash test: kill -9 at random moments of an orchestration, each resumed; nothing may be lost or doubled.
 
     python benchmarks/orchestration_crash.py [KILLS] [SEED]
 
@@ -81,14 +81,14 @@ def begin(place: Path, name: str) -> tuple[str, ...]:
     return (str(path),)
 
 
-def comes_to(shown: dict[str, Any]) -> Any:
+def result_of(record: dict[str, Any]) -> Any:
     """How each step ended, with what it gave."""
 
     def ended(step: dict[str, Any]) -> Any:
         return step["id"], step["part"], step["status"], step["fields"], step["text"], list(map(ended, step["parts"]))
 
-    return shown["status"], [ended(step) for step in shown["steps"]]
+    return record["status"], [ended(step) for step in record["steps"]]
 
 
 if __name__ == "__main__":
-    main(Case("orchestration", "orchestrate", rules(), begin, comes_to))
+    main(Case("orchestration", "orchestrate", rules(), begin, result_of))

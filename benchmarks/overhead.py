@@ -1,4 +1,4 @@
-"""swarmgate's own overhead per task: all wall time less the model server and the tools' processes.
+"""Measures swarmgate's overhead per task: wall time without the model server and the tools' processes.
 
     python benchmarks/overhead.py [TASKS]
 
@@ -63,7 +63,7 @@ class ChildClock:
             await self._left(call, *error)
 
         subprocess.Popen.__init__ = watched  # type: ignore[method-assign, assignment]  # measured from outside
-        Call.__aenter__, Call.__aexit__ = begun, over  # type: ignore[method-assign, assignment]  # as above
+        Call.__aenter__, Call.__aexit__ = begun, over  # type: ignore[method-assign, assignment]  # measured from outside
         return self
 
     def _wait(self, descriptor: int, started: float) -> None:
@@ -72,8 +72,8 @@ class ChildClock:
         os.close(descriptor)
 
     def __exit__(self, *_: object) -> None:
-        subprocess.Popen.__init__ = self._original  # type: ignore[method-assign]  # as above
-        Call.__aenter__, Call.__aexit__ = self._entered, self._left  # type: ignore[method-assign]  # as above
+        subprocess.Popen.__init__ = self._original  # type: ignore[method-assign]  # measured from outside
+        Call.__aenter__, Call.__aexit__ = self._entered, self._left  # type: ignore[method-assign]  # measured from outside
         for thread in self._threads:
             thread.join(5)
 

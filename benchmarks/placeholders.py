@@ -1,4 +1,4 @@
-"""How well and how fast placeholder_scan works, on code that stays outside of this repository.
+"""Measures the precision, recall and speed of the gate `placeholder_scan` on real code.
 
 python benchmarks/placeholders.py recall PATH... [--each N] [--missed]   bodies of real functions replaced by stubs
 python benchmarks/placeholders.py alarms PATH... [--show RULE,...]       what is found in the code as it stands
@@ -200,7 +200,7 @@ def files(paths: Sequence[Path]) -> Iterator[tuple[str, str, bytes]]:
                 yield name, language_of(name), content
 
 
-def look(name: str, content: bytes) -> list[Finding]:
+def findings_of(name: str, content: bytes) -> list[Finding]:
     found = placeholders.look(SourceFile.of(name, language_of(name), traits_of(name), content))
     return [] if isinstance(found, str) else found
 
@@ -280,10 +280,10 @@ def recall(paths: Sequence[Path], each: int, *, missed: bool) -> None:
     total: Counter[tuple[str, str]] = Counter()
     for language, all_places in sorted(places.items()):
         for name, content, place in number.sample(all_places, min(each, len(all_places))):
-            before = Counter((one.rule, one.message) for one in look(name, content))
+            before = Counter((one.rule, one.message) for one in findings_of(name, content))
             for kind, stub in stubs(language, number).items():
                 mutated = (replaced_python if language == "python" else replaced)(content, place, stub)
-                after = Counter((one.rule, one.message) for one in look(name, mutated))
+                after = Counter((one.rule, one.message) for one in findings_of(name, mutated))
                 total[language, kind] += 1
                 found[language, kind] += bool(after - before)
                 if missed and not after - before:
@@ -309,11 +309,11 @@ def alarms(paths: Sequence[Path], rules: str) -> None:
     for name, language, content in files(paths):
         lines[language] += content.count(b"\n")
         text = content.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
-        for one in look(name, content):
+        for one in findings_of(name, content):
             by[language, f"{one.rule} ({one.severity})"] += 1
             if one.rule in rules.split(","):
-                said = " / ".join(line.strip()[:100] for line in text[one.line - 1 : one.line + 2])
-                print(f"{one.place} {one.rule}: {one.message}: {said}")
+                context = " / ".join(line.strip()[:100] for line in text[one.line - 1 : one.line + 2])
+                print(f"{one.place} {one.rule}: {one.message}: {context}")
     for (language, rule), count in sorted(by.items()):
         print(f"{language:12} {rule:26} {count:6}   {1000 * count / max(1, lines[language]):.2f} per 1,000 lines")
 
@@ -321,9 +321,9 @@ def alarms(paths: Sequence[Path], rules: str) -> None:
 def speed(paths: Sequence[Path]) -> None:
     times, sizes = defaultdict(list), Counter[str]()
     for name, language, content in files(paths):
-        look(name, content)
+        findings_of(name, content)
         started = time.perf_counter()
-        look(name, content)
+        findings_of(name, content)
         times[language].append(time.perf_counter() - started)
         sizes[language] += content.count(b"\n")
     for language, taken in sorted(times.items()):

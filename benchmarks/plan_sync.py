@@ -1,4 +1,4 @@
-"""Plan sync measured from outside: a real `swarm watch`, and files that are saved as editors save them.
+"""Measures the delay of plan sync: a real `swarm watch`, and files that are saved as editors save them.
 
     python benchmarks/plan_sync.py [--quick]
 
@@ -245,7 +245,7 @@ def floor_of(folder: SwarmFolder) -> float:
             mark = folder.plan_json.stat().st_mtime_ns
             edit(folder.plan_md, number)
             started = time.perf_counter()
-            until(lambda mark=mark: folder.plan_json.stat().st_mtime_ns != mark, "the floor")  # type: ignore[misc]  # as above
+            until(lambda mark=mark: folder.plan_json.stat().st_mtime_ns != mark, "the floor")  # type: ignore[misc]  # a default of a lambda
             taken.append(time.perf_counter() - started)
             time.sleep(0.1)
     finally:

@@ -1,4 +1,4 @@
-"""Tests that cannot fail are refused: 40 small programs with a known bug each, judged by the product itself.
+"""Measures whether tests that cannot fail are refused, on 40 small programs with one known bug each.
 
     python benchmarks/quixbugs.py [CORPUS] [NAME ...]
 
@@ -169,8 +169,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="swarmgate-quixbugs-") as folder:
         asyncio.run(_all(every, Path(folder).resolve()))
     for program in every:
-        said = "  ".join(f"{kind}: {program.found[kind] or 'accepted'}" for kind in WANTED)
-        print(f"{program.name:30} {said}  ({program.agreeing} cases agree)")
+        verdicts = "  ".join(f"{kind}: {program.found[kind] or 'accepted'}" for kind in WANTED)
+        print(f"{program.name:30} {verdicts}  ({program.agreeing} cases agree)")
     right = {kind: sum(each.found[kind] == stage for each in every) for kind, stage in WANTED.items()}
     print(f"\ntests that pass on both programs: refused {right['idle']} of {len(every)}")
     print(f"hollow tests, new program:        refused {right['hollow']} of {len(every)}")

@@ -1,4 +1,4 @@
-"""What a sandbox costs: the time of a command by itself against the same command in every sandbox of this machine.
+"""Measures the cost of a sandbox: the time of a command in every sandbox of this machine, and without.
 
 python benchmarks/sandbox.py [--rounds N]      medians in milliseconds, all measured in turns in the same run
 """
@@ -61,10 +61,10 @@ def main() -> int:
             except MissingRequirement as error:
                 print(f"{kind}: {error.message}")
         print(f"{'command':16} {'sandbox':14} {'median ms':>10} {'over bare ms':>13}")
-        for shown, command in COMMANDS.items():
+        for label, command in COMMANDS.items():
             medians = asyncio.run(measure(runners, command, rounds))
             for name, median in medians.items():
-                print(f"{shown:16} {name:14} {median:10.1f} {median - medians['none']:13.1f}")
+                print(f"{label:16} {name:14} {median:10.1f} {median - medians['none']:13.1f}")
                 worst = max(worst, median - medians["none"])
     print(f"worst over the bare command: {worst:.1f} ms; bound: {BOUND_MS} ms")
     return int(worst > BOUND_MS)

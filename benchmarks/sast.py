@@ -1,4 +1,4 @@
-"""Measures `sast_scan`: on labelled cases, by category, and its time on given files.
+"""Measures the gate `sast_scan`: precision and recall by category on labelled cases, and its speed.
 
     python benchmarks/sast.py labels DIR CSV [--half dev|held] [--suffix .py] [--least low|medium]
     python benchmarks/sast.py time FILE...

@@ -1,4 +1,4 @@
-"""Whether the rules of sast_scan are what they were at a revision, byte by byte, as the engine and the flows get them.
+"""Compares the rules of the gate `sast_scan` with those of a revision, byte by byte.
 
     python benchmarks/sast_rules.py [REVISION]
 

@@ -1,4 +1,4 @@
-"""How fold and projections grow: plans up to 5,000 tasks, ledgers up to 100,000 events.
+"""Measures how fold and projections scale: plans up to 5,000 tasks, ledgers up to 100,000 events.
 
     python benchmarks/scale.py
 

@@ -1,4 +1,4 @@
-"""How well and how fast secret_scan works, on data that stays outside of this repository.
+"""Measures the precision, recall and speed of the gate `secret_scan` on labelled data.
 
 python benchmarks/secret_scan.py leaky PATH       a checkout of Plazmaz/leaky-repo, against its own counts
 python benchmarks/secret_scan.py creddata PATH    Samsung/CredData as its download_data.py lays it out (meta/, data/)
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from swarmgate.domain.review.finding import Finding
 
 
-def look(name: str, content: bytes) -> list[Finding]:
+def findings_of(name: str, content: bytes) -> list[Finding]:
     found = secrets.look(SourceFile.of(name, language_of(name), traits_of(name), content))
     return [] if isinstance(found, str) else [each for each in found if each.severity is not Severity.INFO]
 
@@ -58,7 +58,7 @@ def leaky(root: Path) -> None:
         if not path.is_file():
             print(f"{name:44} {risk:5} {also:5}    not in this checkout")
             continue
-        found = len({each.line for each in look(name, path.read_bytes())})
+        found = len({each.line for each in findings_of(name, path.read_bytes())})
         print(f"{name:44} {risk:5} {also:5} {found:6}")
         hit, missed = hit + min(found, risk), missed + max(0, risk - found)
         false += max(0, found - risk - also)
@@ -78,7 +78,7 @@ def creddata(root: Path) -> None:
         path = root / name
         if not path.is_file():
             continue
-        lines = {each.line for each in look(name, path.read_bytes())}
+        lines = {each.line for each in findings_of(name, path.read_bytes())}
         for (first, last), (real, category) in places.items():
             seen = any(number in lines for number in range(first, last + 1))
             by_category[category][{(1, 1): "hit", (1, 0): "missed", (0, 1): "false", (0, 0): "quiet"}[real, seen]] += 1
@@ -96,7 +96,7 @@ def alarms(roots: Sequence[Path]) -> None:
     for root in roots:
         for path, content in files(root):
             count, lines = count + 1, lines + content.count(b"\n")
-            for each in look(str(path.relative_to(root)) if path != root else path.name, content):
+            for each in findings_of(str(path.relative_to(root)) if path != root else path.name, content):
                 rules[each.rule] += 1
                 print(f"{path}:{each.line} {each.rule} {each.severity} {each.message}")
     print(
@@ -117,13 +117,13 @@ def speed() -> None:
         "5 MB of `password=`": [("a.env", b"password=" * 555_000)],
         "the same, a line each": [("a.env", b"password=a1b2c3d\n" * 300_000)],
     }
-    look("a.py", one)  # compiles the rules
+    findings_of("a.py", one)  # compiles the rules
     for name, batch in cases.items():
         times = []
         for _ in range(3 if len(batch[0][1]) > MAX_BYTES else 21):
             started = time.perf_counter()
             for path, content in batch:
-                look(path, content)
+                findings_of(path, content)
             times.append(time.perf_counter() - started)
         print(f"{name:28} {statistics.median(times):8.4f} s")
 

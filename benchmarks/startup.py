@@ -1,4 +1,4 @@
-"""How long `swarm --help`, `swarm status` and lists take, as a ratio to importing what every command needs.
+"""Measures the start-up time of `swarm --help`, `swarm status` and lists, as a ratio to its imports.
 
     python benchmarks/startup.py
 

@@ -1,4 +1,4 @@
-"""How well and how fast syntax_check works, on code that stays outside of this repository.
+"""Measures the accuracy and speed of the gate `syntax_check` on real code.
 
 python benchmarks/syntax.py FOLDER [LANGUAGE...]   files taken as valid: flagged, deleted brackets and truncations found
 python benchmarks/syntax.py alarms PATH...         every finding in these files and folders
@@ -42,7 +42,7 @@ _ANGLES = re.compile(
 )
 
 
-def look(name: str, content: bytes) -> list[Finding] | str:
+def findings_of(name: str, content: bytes) -> list[Finding] | str:
     return syntax.look(SourceFile.of(name, language_of(name), traits_of(name), content), on=_ON)
 
 
@@ -112,10 +112,10 @@ def _row(kind: str, batch: Sequence[tuple[str, bytes]]) -> None:
     counts, chance, seconds = Counter[str](), random.Random(kind), 0.0  # noqa: S311 - the same
     for name, content in batch:
         started = time.perf_counter()
-        said = look(name, content)
+        result = findings_of(name, content)
         seconds += time.perf_counter() - started
-        counts["out" if isinstance(said, str) else "flagged" if said else "sound"] += 1
-        if not isinstance(said, str) and not said:
+        counts["out" if isinstance(result, str) else "flagged" if result else "sound"] += 1
+        if not isinstance(result, str) and not result:
             _break(name, content, counts, chance)
     judged = counts["flagged"] + counts["sound"]
     within = _share(counts["inside found"], counts["inside"])
@@ -131,10 +131,10 @@ def _break(name: str, content: bytes, counts: Counter[str], chance: random.Rando
     marks = brackets(name, content)
     for offset, _ in chance.sample(marks, min(2, len(marks))):
         counts["bracket"] += 1
-        counts["bracket found"] += bool(look(name, content[:offset] + content[offset + 1 :]))
+        counts["bracket found"] += bool(findings_of(name, content[:offset] + content[offset + 1 :]))
     if len(content) > 20:
         offset = chance.randrange(len(content) // 10, len(content) * 9 // 10)
-        found = bool(look(name, content[:offset]))
+        found = bool(findings_of(name, content[:offset]))
         within = inside(marks, offset)
         counts.update({"cut": 1, "cut found": found, "inside": within, "inside found": within and found})
 
@@ -147,13 +147,13 @@ def alarms(roots: Sequence[Path]) -> None:
     looked, found, words = 0, 0, Counter[str]()
     for root in roots:
         for path, content in files(root):
-            said = look(str(path), content)
-            if isinstance(said, str):
-                words[said] += 1
+            result = findings_of(str(path), content)
+            if isinstance(result, str):
+                words[result] += 1
                 continue
             looked += 1
-            found += bool(said)
-            for each in said:
+            found += bool(result)
+            for each in result:
                 print(f"{path}:{each.line}:{each.column} {each.rule} {each.message}")
     print(f"{looked} files looked at, {found} flagged; left out: {dict(words.most_common(12))}")
 
@@ -240,8 +240,8 @@ def python(root: Path) -> None:
             mutant = mutate(text, chance)
             broken = mutant != text and (_rejects(mutant) or _token_error(mutant))
             if broken:
-                counts[name].update({"broken": 1, "found": bool(look("a.py", mutant.encode()))})
-    missed = [name for name, text in _BY_HAND.items() if not look("a.py", text.encode())]
+                counts[name].update({"broken": 1, "found": bool(findings_of("a.py", mutant.encode()))})
+    missed = [name for name, text in _BY_HAND.items() if not findings_of("a.py", text.encode())]
     for name, each in counts.items():
         print(f"{name:24} {each['found']:6} of {each['broken']:6}")
     print(f"{'by hand':24} {len(_BY_HAND) - len(missed):6} of {len(_BY_HAND):6}", *missed)
@@ -320,7 +320,7 @@ def quixbugs(path: Path) -> None:
         program = json.loads(line)
         for key in ("buggy", "correct", "tests"):
             total += 1
-            flagged += bool(look("a.py", program[key].encode()))
+            flagged += bool(findings_of("a.py", program[key].encode()))
     print(f"{total} texts, {flagged} flagged")
 
 
@@ -332,7 +332,7 @@ def speed(roots: Sequence[Path]) -> None:
             for _ in range(11):
                 started = time.perf_counter()
                 for name, content in batch[:count]:
-                    look(name, content)
+                    findings_of(name, content)
                 times.append(time.perf_counter() - started)
             print(f"{root!s:40} {count:3} files {statistics.median(times) * 1000:8.1f} ms")
 

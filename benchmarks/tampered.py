@@ -1,4 +1,4 @@
-"""Everything on record, altered piece by piece: what of it does `swarm verify` find?
+"""Tampers with every record piece by piece, and measures how much of it `swarm verify` finds.
 
     python benchmarks/tampered.py
 

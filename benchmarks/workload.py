@@ -1,4 +1,4 @@
-"""What the benchmarks work on: a small Python project, and a scripted team that does N small tasks in it."""
+"""The workload of the benchmarks: a small Python project, and a scripted team that does N small tasks in it."""
 
 from __future__ import annotations
 

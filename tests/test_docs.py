@@ -395,3 +395,14 @@ def test_ci_finds_the_test_command_in_the_readme() -> None:
     assert re.fullmatch(r"python -m pytest -q -n (auto|\d+)", done.stdout.strip())
     setup = r"^python3 -m venv \.venv && \. \.venv/bin/activate && pip install -e '\.\[dev\]' && python -m pytest -q"
     assert re.search(r"<!-- test-command -->\n```\w*\n" + setup[1:], (ROOT / "README.md").read_text("utf-8"))
+
+
+# --- the glossary ---
+
+
+def test_the_glossary_is_short_sorted_and_used() -> None:
+    terms = [cell for cell in first_cells(section(ROOT / "docs/architecture.md", "Words")) if cell != "word"]
+    assert 0 < len(terms) <= 40
+    assert terms == sorted(set(terms))
+    source = " ".join(re.sub(r"[\s_]+", " ", path.read_text("utf-8")) for path in (ROOT / "src").rglob("*.py")).lower()
+    assert [term for term in terms if not re.search(rf"\b{term}s?\b", source)] == []

@@ -1,1 +1,1 @@
-"""Scripted sessions of the council's verbs: `benchmarks/council_sessions.py` plays and compares them."""
+"""Scripted sessions of the council's verbs, which `benchmarks/council_sessions.py` plays and compares."""

@@ -1,4 +1,4 @@
-"""Sessions of `swarm chat`."""
+"""Scripted sessions of `swarm chat`."""
 
 from __future__ import annotations
 

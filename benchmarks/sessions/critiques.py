@@ -1,4 +1,4 @@
-"""Sessions of `swarm critique`."""
+"""Scripted sessions of `swarm critique`."""
 
 from __future__ import annotations
 

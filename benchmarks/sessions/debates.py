@@ -1,4 +1,4 @@
-"""Sessions of `swarm debate`."""
+"""Scripted sessions of `swarm debate`."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def ballot(word: str, last: int = 2, **match: Any) -> Rule:
 def synthesis(word: str = "APPROVE", *cites: str) -> Rule:
     """The architect's verdict."""
     reasons = [{"text": "so it is", "cites": list(cites or ("r1-msg-001",))}]
-    told = {"verdict": word, "confidence": 0.9, "summary": "Weighed.", "reasons": reasons, "dissent": []}
-    return rule("synthesize", json.dumps(told), role="architect")
+    verdict = {"verdict": word, "confidence": 0.9, "summary": "Weighed.", "reasons": reasons, "dissent": []}
+    return rule("synthesize", json.dumps(verdict), role="architect")
 
 
 def debating(last: int = 2, usage: Rule = USED, **votes: str) -> tuple[Rule, ...]:

@@ -1,4 +1,4 @@
-"""Sessions of `swarm decide`."""
+"""Scripted sessions of `swarm decide`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares two recordings of the sessions: what no two runs share is left aside, all else is told as a diff."""
+"""Compares two recordings of scripted sessions, without ids, times and other values that differ in every run."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def _read(folder: Path) -> dict[str, str]:
     """The files of one session as they are compared; ids are numbered in the order in which the session told them."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     texts = {path.relative_to(folder).as_posix(): path.read_text("utf-8", "replace") for path in files}
-    told = "\n".join([*texts.values(), *texts])
-    numbered = {found: f"<id {number}>" for number, found in enumerate(dict.fromkeys(ID.findall(told)), start=1)}
+    text = "\n".join([*texts.values(), *texts])
+    numbered = {found: f"<id {number}>" for number, found in enumerate(dict.fromkeys(ID.findall(text)), start=1)}
 
     def named(text: str) -> str:
         return ID.sub(lambda found: numbered[found[0]], text)

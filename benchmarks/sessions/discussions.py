@@ -1,4 +1,4 @@
-"""Sessions of `swarm discuss`."""
+"""Scripted sessions of `swarm discuss`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions of `swarm dispatch`."""
+"""Scripted sessions of `swarm dispatch`."""
 
 from __future__ import annotations
 

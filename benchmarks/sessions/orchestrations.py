@@ -1,4 +1,4 @@
-"""Sessions of `swarm orchestrate`, and of several patterns in one project."""
+"""Scripted sessions of `swarm orchestrate`, and of several patterns in one project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plays a session with the real command line, a process for each command, and writes down what came of it."""
+"""Plays a scripted session with the real command line, one process a command, and records its results."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ output = 2
 """
 
 
-class Voices(ScriptedServer):
+class Participants(ScriptedServer):
     """The models of a session: a script whose answers come in the order of the seats."""
 
     def __init__(self, session: Session) -> None:
@@ -69,7 +69,7 @@ class Voices(ScriptedServer):
         time.sleep(SEAT_S * self._seats.index(name) if name in self._seats else 0)
         return response
 
-    def heard(self, headers: Mapping[str, str]) -> bool:
+    def received(self, headers: Mapping[str, str]) -> bool:
         """Whether a request with these headers came in."""
         return any(headers.items() <= request.headers.items() for request in self.requests)
 
@@ -117,8 +117,8 @@ def play(session: Session, form: str, made: Path, into: Path) -> list[str]:
         made: the project to copy.
         into: the folder of the record.
     """
-    with tempfile.TemporaryDirectory(prefix="swarm-session-") as place, Voices(session) as voices:
-        stage = _Stage(session, form, Path(place).resolve(), into, voices)
+    with tempfile.TemporaryDirectory(prefix="swarm-session-") as place, Participants(session) as participants:
+        stage = _Stage(session, form, Path(place).resolve(), into, participants)
         stage.set_up(made)
         for step in session.calls:
             if isinstance(step, Edit):
@@ -132,8 +132,8 @@ def play(session: Session, form: str, made: Path, into: Path) -> list[str]:
 class _Stage:
     """One session at work."""
 
-    def __init__(self, session: Session, form: str, place: Path, into: Path, voices: Voices) -> None:
-        self.session, self.form, self.place, self.into, self.voices = session, form, place, into, voices
+    def __init__(self, session: Session, form: str, place: Path, into: Path, participants: Participants) -> None:
+        self.session, self.form, self.place, self.into, self.voices = session, form, place, into, participants
         self.project, self.out = place / "project", place / "out"
         self.wrong: list[str] = []
         self._id = "20261121-224500-3f2a"
@@ -204,7 +204,7 @@ class _Stage:
         )
         if step.cut:
             end = time.monotonic() + LONGEST_S
-            while not self.voices.heard(step.cut.headers) and process.poll() is None and time.monotonic() < end:
+            while not self.voices.received(step.cut.headers) and process.poll() is None and time.monotonic() < end:
                 time.sleep(0.01)
             process.send_signal(step.cut.by)
         try:
@@ -237,18 +237,18 @@ def _at_terminal(
         argv, cwd=folder, env={**environ, "TERM": "xterm"}, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True
     )
     os.close(theirs)
-    left, shown, seen, end = list(typed), "", 0, time.monotonic() + LONGEST_S
+    left, output, seen, end = list(typed), "", 0, time.monotonic() + LONGEST_S
     try:
         while time.monotonic() < end:
             try:
                 data = os.read(ours, 65_536)
             except OSError:  # the other end is closed: the program is over
                 break
-            shown += data.decode("utf-8", "replace")
-            if left and left[0][0] in shown[seen:]:
-                seen = len(shown)
+            output += data.decode("utf-8", "replace")
+            if left and left[0][0] in output[seen:]:
+                seen = len(output)
                 os.write(ours, f"{left.pop(0)[1]}\n".encode())
-        return shown.replace("\r\n", "\n"), "", process.wait(timeout=LONGEST_S)
+        return output.replace("\r\n", "\n"), "", process.wait(timeout=LONGEST_S)
     finally:
         process.kill()
         process.wait()

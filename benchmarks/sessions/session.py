@@ -1,4 +1,4 @@
-"""What a session is: a project, voices with a script, and commands that are typed one after the other."""
+"""The record of a scripted session: a project, participants with a script, and the commands to run."""
 
 from __future__ import annotations
 

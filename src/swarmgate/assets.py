@@ -1,4 +1,4 @@
-"""Where swarmgate's own data lies: gate definitions, prompts and the `.swarm/` template. The only file that knows.
+"""Locates swarmgate's data folders: gate definitions, prompts, the `.swarm/` template and the demo.
 
 In a wheel the folders stand under `swarmgate/_data/` (hatchling's force-include, see pyproject.toml); in an
 editable checkout they are the top-level folders of the repository.

@@ -1,4 +1,4 @@
-"""Pages as HTML that need nothing else: no script, nothing loaded, and whatever anybody said is text.
+"""Renders HTML pages from templates: self-contained, without scripts, with all text escaped.
 
 A page is a jinja2 template in the folder `templates/` beside the code that fills it, and extends `page.html` of the
 folder beside this file.
@@ -35,13 +35,13 @@ def _environment(folder: Path) -> Environment:
         loader=FileSystemLoader([folder, Path(__file__).parent / "templates"]),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=_visible,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
 
 
-def _shown(value: object) -> object:
+def _visible(value: object) -> object:
     """What a template shows, with nothing in it that steers or reorders; what came out of a macro is markup already."""
     return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value

@@ -1,4 +1,4 @@
-"""Capabilities: what is on, who said so, and switching them where comments stay."""
+"""Tests which capabilities are on and by which setting, and switching them in a file with comments."""
 
 from __future__ import annotations
 

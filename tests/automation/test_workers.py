@@ -1,4 +1,4 @@
-"""Which workers the settings switch on."""
+"""Tests which workers the settings switch on."""
 
 from __future__ import annotations
 

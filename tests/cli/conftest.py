@@ -1,4 +1,4 @@
-"""The rooms above the ledger are tested end to end, on the small project of `tests.project`."""
+"""Fixtures of the command line: the small project of `tests.project`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the verbs of the council tell a newcomer: which mistake it is, where it stands, and what to do next."""
+"""Tests the error messages of the council's verbs: the mistake, its place, and what to do next."""
 
 from __future__ import annotations
 

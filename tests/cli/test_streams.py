@@ -1,4 +1,4 @@
-"""Streams that are closed, full, or read by nobody; files that never end: real processes, as a shell starts them."""
+"""Tests streams that are closed, full or unread, and endless files, with real processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TOML that would cost its reader dearly is refused at once; all other reads as tomllib reads it."""
+"""Tests that TOML which is expensive to parse is refused, and that all other TOML is read as by tomllib."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pytest
 from tests.confined import SANDBOX
 from tests.project import Project, plain, plan, rule, until
 
-from swarmgate.automation.watch.beside_run import let_hooks_end
+from swarmgate.automation.watch.run_workers import wait_for_hooks
 from swarmgate.automation.watch.watcher import Watcher
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.events.automation import PreflightRan
@@ -160,11 +160,11 @@ async def test_whoever_asks_to_stop_waits_for_no_hook() -> None:
     said: list[str] = []
     began = time.monotonic()
     late = lambda: time.monotonic() - began > 0.7  # noqa: E731 - the user's Ctrl-C
-    await let_hooks_end(cast("Watcher", Busy()), 20, tell=lambda _, text: said.append(text), asked=late)
+    await wait_for_hooks(cast("Watcher", Busy()), 20, tell=lambda _, text: said.append(text), asked=late)
     assert 0.7 < time.monotonic() - began < 15
     assert said == ["waiting for 2 hooks, at most 20 s; Ctrl-C ends that"]
-    await let_hooks_end(cast("Watcher", Busy()), 0.1, tell=lambda _, text: said.append(text), asked=lambda: False)
-    await let_hooks_end(None, 20, tell=lambda _, text: said.append(text), asked=lambda: False)
+    await wait_for_hooks(cast("Watcher", Busy()), 0.1, tell=lambda _, text: said.append(text), asked=lambda: False)
+    await wait_for_hooks(None, 20, tell=lambda _, text: said.append(text), asked=lambda: False)
     assert time.monotonic() - began < 5
 
 

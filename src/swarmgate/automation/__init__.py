@@ -1,1 +1,1 @@
-"""Work beside the loop that never calls a model: one folder a capability, and the bus that starts them."""
+"""Background capabilities that never call a model, one folder each, and the event bus that starts their workers."""

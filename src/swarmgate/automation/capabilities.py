@@ -1,4 +1,4 @@
-"""What of automation is on, and who said so; switching it in `.swarm/config.toml`."""
+"""Reports which capabilities of automation are on and by which setting, and switches them in `.swarm/config.toml`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 from swarmgate.automation.hooks.report import problems
-from swarmgate.automation.setting_places import Places, written
+from swarmgate.automation.setting_locations import Places, written
 from swarmgate.config import CAPABILITIES, PROJECT_FILE, Config, load, nearest
 from swarmgate.config.automation import Mode
 from swarmgate.domain.base import Frozen
@@ -40,7 +40,7 @@ class Capability(Frozen):
 
 
 class CapabilityReport(Frozen):
-    """All of them. `told` is what the user should know, such as a variable that wins over what was switched."""
+    """All capabilities. `told` is what the user should know, such as a variable that wins over what was switched."""
 
     mode: str
     mode_why: str
@@ -167,5 +167,5 @@ def _overridden(project: Project, found: CapabilityReport, path: tuple[str, ...]
     variable = written(project.folder, project.environ).variable(*path)
     if not variable:
         return found
-    told = f"{path[-1]} is {wanted} in {PROJECT_FILE} now, and the variable {variable} wins over that file"
-    return found.model_copy(update={"told": (*found.told, told)})
+    note = f"{path[-1]} is {wanted} in {PROJECT_FILE} now, and the variable {variable} wins over that file"
+    return found.model_copy(update={"told": (*found.told, note)})

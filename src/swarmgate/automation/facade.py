@@ -1,4 +1,4 @@
-"""The facade of automation, reached as `Swarm(...).automation`: what happens beside the loop, and the same by hand.
+"""The facade `Automation`: runs every capability by hand, and starts the watcher; reached as `Swarm(...).automation`.
 
 from swarmgate.engine import Swarm
 
@@ -67,11 +67,11 @@ class Automation:
 
         watch(self._project, self._ports)
 
-    def beside_run(self, tell: Callable[[str, str], None]) -> AbstractContextManager[Watcher | None]:
-        """The workers that are on, beside a run, while the block lasts; they tell through `tell` (kind, text)."""
-        from swarmgate.automation.watch.beside_run import workers_beside
+    def workers_during_run(self, tell: Callable[[str, str], None]) -> AbstractContextManager[Watcher | None]:
+        """The workers that are on, during a run, while the block lasts; they report through `tell` (kind, text)."""
+        from swarmgate.automation.watch.run_workers import workers_during
 
-        return workers_beside(self._project, self._ports, tell)
+        return workers_during(self._project, self._ports, tell)
 
     def start_daemon(self) -> WatchStatus:
         """Starts the same in a process of its own, and returns when it watches.
@@ -146,7 +146,7 @@ class Automation:
         return try_hook(self._project, self._ports, name)
 
     def preflight(self, *, phase: int | None = None) -> PreflightReport:
-        """Looks whether a phase, the current one unless told, can begin.
+        """Checks whether a phase, by default the current one, can begin.
 
         Raises:
             UsageError: the plan has no such phase.

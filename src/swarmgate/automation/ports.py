@@ -1,4 +1,4 @@
-"""The ports: what automation asks of models and of the loop, which it may not import. The composition root has them."""
+"""The ports of automation: what it needs of models and of the loop, passed in by the composition root."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the test command is there, and has tests to run: asked before tokens are spent, and by the doctor.
+"""Checks whether the test command exists and collects tests, before tokens are spent.
 
 Red tests keep nobody from work: mending them may be the task. A command that cannot be started does, and so does one
 that finds nothing where tests are: then no change can be proven, whatever is spent on it.
@@ -23,17 +23,17 @@ from swarmgate.workspace.test_runs.suite import runner_of
 
 _MOST_READ = 400
 """Test files that are read for tests, at most."""
-_SHOWN = 3
+_MOST_LISTED = 3
 _FOLDERS = 8
 """Folders of PATH that are named."""
 
 
 @dataclass(frozen=True, slots=True)
-class SuiteLook:
-    """What the look at a test command came to.
+class SuiteInspection:
+    """What the inspection of a test command found.
 
     Attributes:
-        told: the command, and what it would run.
+        summary: the command, and what it would run.
         problem: what is wrong; empty: nothing.
         hint: what to do about it.
         stops: whether no change could be proven as it is.
@@ -41,7 +41,7 @@ class SuiteLook:
         overlooked: files that hold tests and are not collected, each with its reason.
     """
 
-    told: str
+    summary: str
     problem: str = ""
     hint: str = ""
     stops: bool = False
@@ -49,9 +49,9 @@ class SuiteLook:
     overlooked: tuple[str, ...] = ()
 
 
-async def look_at_suite(
+async def inspect_suite(
     repository: Repository, tree: str, config: Config, commands: CommandRunner, *, limit_s: float = LIMIT_S
-) -> SuiteLook:
+) -> SuiteInspection:
     """Asks the test command of a tree what it would run, confined, in a clean checkout.
 
     Raises:
@@ -62,13 +62,13 @@ async def look_at_suite(
     detected = detect(repository.root, files)
     command = config.tests.command or detected.test_command
     if not command:
-        return SuiteLook("no test command yet; it is detected when there are tests")
+        return SuiteInspection("no test command yet; it is detected when there are tests")
     with checked_out(repository.root, tree, sandbox=commands.sandbox) as made:
         limit = min(limit_s, config.tests.timeout_s)
         pattern = config.tests.count_pattern
         listing = await ask(command, runner=made.runner(commands), limit_s=limit, count_pattern=pattern)
     rules = rules_of(config, detected, files, repository, tree)
-    return _Judged(listing, rules, repository, tree, config.tests.paths or detected.test_globs).look()
+    return _Inspector(listing, rules, repository, tree, config.tests.paths or detected.test_globs).inspect()
 
 
 def memory_key(tree: str, config: Config, repository: Repository) -> str:
@@ -91,7 +91,7 @@ def _text(repository: Repository, tree: str, path: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Judged:
+class _Inspector:
     """One answer, and what the tree has to say to it."""
 
     listing: Listing
@@ -100,27 +100,27 @@ class _Judged:
     tree: str
     test_paths: Sequence[str]
 
-    def look(self) -> SuiteLook:
+    def inspect(self) -> SuiteInspection:
         listing, command = self.listing, self.listing.command
         match listing.standing:
             case Standing.BROKEN:
-                told, hint = self._not_there()
-                return SuiteLook(command, told, hint, stops=True, command=command)
+                summary, hint = self._not_there()
+                return SuiteInspection(command, summary, hint, stops=True, command=command)
             case Standing.NOTHING | Standing.LACKING:
                 return self._without_tests()
             case Standing.RED:
                 problem = listing.problem or f"{len(listing.failures)} fail"
                 hint = "Agents are told; a change is accepted when all tests pass."
-                return SuiteLook(self._told, problem, hint, command=command, overlooked=self._overlooked())
+                return SuiteInspection(self._summary, problem, hint, command=command, overlooked=self._overlooked())
             case Standing.STARTS:
-                return SuiteLook(
+                return SuiteInspection(
                     f"{command}: it starts; {listing.problem or 'nothing counts its tests'}", command=command
                 )
             case _:
-                return SuiteLook(self._told, command=command, overlooked=self._overlooked())
+                return SuiteInspection(self._summary, command=command, overlooked=self._overlooked())
 
     @property
-    def _told(self) -> str:
+    def _summary(self) -> str:
         number = self.listing.tests
         if number is None:
             return self.listing.command
@@ -143,18 +143,18 @@ class _Judged:
             return f"{problem}; the project has {own}", f'In {PROJECT_FILE}: [tests] command = "{line}"'
         return problem, f"Install it, or {where}."
 
-    def _without_tests(self) -> SuiteLook:
+    def _without_tests(self) -> SuiteInspection:
         """Nothing was collected: as it should be where nothing is there yet, and a mistake where tests are."""
         listing, command = self.listing, self.listing.command
         what = listing.problem or "no test was collected"
         holding = self._holding()
         if not holding:
-            return SuiteLook(f"{command}: {what}; the project has no tests yet", command=command)
+            return SuiteInspection(f"{command}: {what}; the project has no tests yet", command=command)
         excluded = [each for path in holding if (each := self.rules.excluded(path))]
-        reasons = [each.message(self.rules.runner) for each in excluded[:_SHOWN]]
+        reasons = [each.message(self.rules.runner) for each in excluded[:_MOST_LISTED]]
         meant = len(excluded) == len(holding) and all(each.meant for each in excluded)
-        told = "; ".join(reasons) or f"tests are in {', '.join(holding[:_SHOWN])}"
-        return SuiteLook(
+        told = "; ".join(reasons) or f"tests are in {', '.join(holding[:_MOST_LISTED])}"
+        return SuiteInspection(
             command,
             f"{what}, though there are tests: {told}",
             f"Set [tests] command in {PROJECT_FILE}, or the settings of the test runner.",

@@ -1,10 +1,10 @@
-"""The workers that are on by the settings, each made by the capability that it belongs to."""
+"""Makes the workers that the settings switch on, each from its capability."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
-from swarmgate.automation.bus.worker import Seen, Worker
+from swarmgate.automation.bus.worker import BusEvent, Worker
 from swarmgate.automation.ports import Ports
 from swarmgate.config import Config
 from swarmgate.domain.events.automation import AutomationEvent
@@ -21,7 +21,7 @@ _MODULES = {
 
 
 def workers_of(project: Project, ports: Ports) -> tuple[Worker, ...]:
-    """The workers that are on. One that cannot begin is there all the same, and tells why as soon as anything happens.
+    """The workers that are on. One that cannot begin is there all the same, and reports why at the first event.
 
     Raises:
         ConfigError: the settings cannot be read.
@@ -43,7 +43,7 @@ def _worker(project: Project, ports: Ports, name: str) -> Worker:
 
 
 class _Unbegun:
-    """A worker that could not begin: it fails once, at the first event, so that its breaker and the bus tell of it."""
+    """A worker that could not begin: it fails once, at the first event, so that its breaker and the bus report it."""
 
     def __init__(self, name: str, error: Exception) -> None:
         self.name = name
@@ -51,14 +51,14 @@ class _Unbegun:
         self.problem = f"it could not begin: {error}"
         self._error: Exception | None = error
 
-    def subject(self, seen: Seen) -> str:
+    def subject(self, bus_event: BusEvent) -> str:
         """Of the first event."""
-        del seen
+        del bus_event
         return "start" if self._error else ""
 
-    def work(self, subject: str, seen: Seen) -> AutomationEvent | None:
+    def work(self, subject: str, bus_event: BusEvent) -> AutomationEvent | None:
         """Fails as its beginning did."""
-        del subject, seen
+        del subject, bus_event
         error, self._error = self._error, None
         if error is not None:
             raise error

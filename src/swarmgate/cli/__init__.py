@@ -1,4 +1,4 @@
-"""The command line: one file a verb. Each parses, calls the facade `Swarm`, and prints; nothing is decided here."""
+"""The command line, one file a verb: each parses its arguments, calls the facade `Swarm`, and prints the result."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The `swarm` command: every verb, in the order in which a project needs them. Each is loaded when it is used."""
+"""The `swarm` command: loads the module of a verb when the verb is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings: merged once at the edge, frozen, passed down.
+"""The settings: merged once from files, environment and flags into a frozen `Config`.
 
 Later wins: built-in defaults < user file < `.swarm/config.toml` < `SWARM_*` environment < flags. Whatever the sources
 say must then hold against the hard limits that stand in the fields below. Every refusal is a `ConfigError` that names

@@ -1,4 +1,4 @@
-"""The tables `[automation]`, `[hooks]` and `[evidence]`: what happens beside the loop without anyone asking."""
+"""The settings tables `[automation]`, `[hooks]` and `[evidence]`."""
 
 from typing import Annotated, Literal
 
@@ -26,7 +26,7 @@ _ON: dict[Mode, frozenset[str]] = {
     "hybrid": frozenset(CAPABILITIES) - {"config_doctor_autofix"},
     "auto": frozenset(CAPABILITIES),
 }
-"""What a mode switches on where the capability's own key says nothing: `hybrid` adds what only looks and tells."""
+"""What a mode switches on where the capability's own key says nothing: `hybrid` adds what only checks and reports."""
 
 
 class Capabilities(Section):

@@ -1,4 +1,4 @@
-"""What every table of the configuration is made of: the closed record, and the types that several tables use."""
+"""The base class and the shared field types of all settings tables."""
 
 import difflib
 import re

@@ -1,4 +1,4 @@
-"""What the command line of an agent program says, split as a shell would. Pure: no file is looked at."""
+"""Splits the command line of an agent program as a shell would, and reads the program, its model and flags from it."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class CommandLine:
 
     @property
     def identity(self) -> str:
-        """What tells this program from another: its script or package, its own name, else the whole command line."""
+        """The identity of the program: its script or package, its own name, else the whole command line."""
         if self.compound or (self.runner and not self.script):
             return self.text.strip()
         if not self.runner:
@@ -98,7 +98,7 @@ class CommandLine:
 
     @property
     def model(self) -> str:
-        """The model that the program is told by `--model` or `-m`; empty when it is told none."""
+        """The model in `--model` or `-m`; empty where there is none."""
         for index, word in enumerate(() if self.compound else self.options):
             name, equals, value = word.partition("=")
             if name in {"--model", "-m"}:

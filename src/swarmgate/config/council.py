@@ -1,4 +1,4 @@
-"""The table `[council]`: bounds of debates, dispatches, swarm chats, discussions, decisions and critiques."""
+"""The settings table `[council]`: limits of every council pattern."""
 
 from typing import Literal
 
@@ -53,7 +53,7 @@ class Council(Section):
     tokens: int = Field(20_000, ge=500, description="Tokens that one voice may use in one round.")
     timeout_s: Seconds = Field(300, description="Longest time of one voice in one round, in seconds.")
     whole_s: float = Field(
-        1800, ge=1, le=1800, description="Longest time of one discussion, decision or critique in one sitting, seconds."
+        1800, ge=1, le=1800, description="Longest time of one discussion, decision or critique in one session, seconds."
     )
     store: Literal["files", "sqlite"] = Field("files", description="Where the records of the council are kept.")
     cache: bool = Field(True, description="Whether a request that was answered before is answered from its record.")

@@ -1,4 +1,4 @@
-"""The tables that guard agents: `[commands]`, `[scope]`, `[authority]`, `[breakers]`, `[review]`, `[models]`."""
+"""The settings that guard agents: `[commands]`, `[scope]`, `[authority]`, `[breakers]`, `[review]`, `[models]`."""
 
 import os
 import re

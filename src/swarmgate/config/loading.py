@@ -1,4 +1,4 @@
-"""Where settings come from, and their merging into one `Config`."""
+"""Loads settings from files, environment and flags, and merges them into one `Config`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from swarmgate.config import toml_text
-from swarmgate.config.refusals import Source, check_providers, refusal, unknown
 from swarmgate.config.sections import PREFIX, RESERVED, Config
+from swarmgate.config.setting_errors import Source, check_providers, setting_error, unknown
 from swarmgate.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def load(
     try:
         config = Config.model_validate(merged(sources))
     except ValidationError as error:
-        raise refusal(error.errors(include_url=False, include_input=False)[0], sources).error from None
+        raise setting_error(error.errors(include_url=False, include_input=False)[0], sources).error from None
     for source in sources:
         if source.text:
             _require_types(source)
@@ -93,7 +93,7 @@ def _require_types(source: Source) -> None:
     except ValidationError as error:
         for found in error.errors(include_url=False, include_input=False):
             if found["type"] in _TYPES:
-                raise refusal({**found, "msg": _TYPES[found["type"]]}, [source]).error from None
+                raise setting_error({**found, "msg": _TYPES[found["type"]]}, [source]).error from None
 
 
 def _file(path: Path) -> Source:
@@ -122,8 +122,8 @@ def require_file(path: Path) -> None:
     if path.exists():
         raise ConfigError(f"{path} is not a regular file")
     if path.is_symlink():
-        told = f"{path} is a symbolic link to {path.readlink()}, and no file is there"
-        raise ConfigError(told, hint="make that file, or replace the link by one")
+        message = f"{path} is a symbolic link to {path.readlink()}, and no file is there"
+        raise ConfigError(message, hint="make that file, or replace the link by one")
 
 
 def _environment(environ: Mapping[str, str]) -> list[Source]:

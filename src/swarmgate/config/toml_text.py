@@ -1,4 +1,4 @@
-"""TOML that anybody may have written, parsed in bounded time and memory.
+"""Parses untrusted TOML in bounded time and memory.
 
 tomllib takes quadratic time, and a thousand bytes a byte, for the length of a dotted key: 1.5 GB for 40 KB of `a.a.a.`.
 A thread that parses cannot be stopped, so what no tool would read is refused before it begins.
@@ -51,10 +51,10 @@ def loads(text: str) -> dict[str, Any]:
     except RecursionError as error:
         raise TooDeep("nested too deeply") from error
     except tomllib.TOMLDecodeError as error:
-        told = str(error)
-        if _END not in told:
+        message = str(error)
+        if _END not in message:
             raise
-        raise tomllib.TOMLDecodeError(told.replace(_END, f"(begun at line {_begun(text)})")) from error
+        raise tomllib.TOMLDecodeError(message.replace(_END, f"(begun at line {_begun(text)})")) from error
     except ValueError as error:  # a number of more digits than Python turns into one
         raise tomllib.TOMLDecodeError(str(error)) from error
 

@@ -39,10 +39,10 @@ from swarmgate.errors import (
     SwarmError,
 )
 from swarmgate.ledger.context import guidance
-from swarmgate.ledger.describe import describe
 from swarmgate.ledger.files.traces import TraceStore
 from swarmgate.ledger.recovery.interruption import ended as interrupted
 from swarmgate.ledger.recovery.interruption import head_moved
+from swarmgate.ledger.views.describe import describe
 from swarmgate.llm.time_parsing import rendered, utc
 from swarmgate.workspace.git.folder import git_folder, place
 from swarmgate.workspace.sandbox import unsandboxed_files

@@ -417,7 +417,7 @@ class Swarm:
         self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False, waits: bool = False
     ) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
-        from swarmgate.automation.watch.beside_run import let_hooks_end
+        from swarmgate.automation.watch.run_workers import wait_for_hooks
         from swarmgate.engine.build import build
         from swarmgate.engine.loop import run_loop
         from swarmgate.engine.requirements import (
@@ -447,11 +447,11 @@ class Swarm:
             self._record(ledger, head_moved(ledger.state, self.folder, repository))
             self._interrupt, self._notify = lambda: setattr(context.stop, "asked", True), context.notify
             try:
-                with self.automation.beside_run(context.notify) as watcher, keys_withheld(config):
+                with self.automation.workers_during_run(context.notify) as watcher, keys_withheld(config):
                     with context.worked.running():
                         state = await run_loop(context)
                     hook_s, stop = config.automation.hook_s, context.stop
-                    await let_hooks_end(watcher, hook_s, tell=context.notify, asked=lambda: stop.requested)
+                    await wait_for_hooks(watcher, hook_s, tell=context.notify, asked=lambda: stop.requested)
             finally:
                 self._interrupt = self._notify = None
                 for meter in context.meters.values():
@@ -460,7 +460,7 @@ class Swarm:
 
     def _record(self, ledger: Ledger, events: Sequence[Event]) -> None:
         """Records what was found before the work begins, and says so."""
-        from swarmgate.ledger.describe import describe
+        from swarmgate.ledger.views.describe import describe
 
         ledger.append(events, expect=ledger.state.seq)
         for event in events:

@@ -1,4 +1,4 @@
-"""The circuit breaker and loop protection, as laws over every order of calls."""
+"""Tests the circuit breaker and loop protection over every order of calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The event bus: nobody holds anybody up, nothing is lost without being kept, and it ends when it is told to."""
+"""Tests the event bus: subscribers do not block each other, no event is lost, and it ends when asked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.project import until
 
 from swarmgate.automation.bus.event_bus import EventBus
 from swarmgate.automation.bus.subscription import QUEUE, TryLater
-from swarmgate.automation.bus.worker import Seen
+from swarmgate.automation.bus.worker import BusEvent
 from swarmgate.domain.events.automation import Happening
 from swarmgate.domain.state.state import State
 from swarmgate.ledger.files.automation_log import STOPPED, AutomationLog, DeadLetters
@@ -24,9 +24,9 @@ def letters(folder: SwarmFolder) -> DeadLetters:
     return DeadLetters(folder)
 
 
-def seen(seq: int, kind: str = "task_completed") -> Seen:
+def seen(seq: int, kind: str = "task_completed") -> BusEvent:
     at = Happening(source="ledger", seq=seq, time="2026-11-22T00:00:00.000Z", actor="x", data={"type": kind})
-    return Seen(at, State(), State())
+    return BusEvent(at, State(), State())
 
 
 class Listener:
@@ -37,11 +37,11 @@ class Listener:
         self.got: list[int] = []
         self._then = then
 
-    def handle(self, seen: Seen) -> None:
+    def handle(self, seen: BusEvent) -> None:
         self.got.append(seen.happening.seq)
         self._then(seen.happening.seq)
 
-    def wants(self, seen: Seen) -> bool:
+    def wants(self, seen: BusEvent) -> bool:
         return seen.happening.type != "turn_ended"
 
 
@@ -252,7 +252,7 @@ def test_a_subscriber_may_close_the_bus(folder: SwarmFolder, letters: DeadLetter
 def test_thousands_of_events_leave_no_thread_and_no_memory(folder: SwarmFolder, letters: DeadLetters) -> None:
     def alive() -> int:
         gc.collect()
-        return sum(isinstance(each, Seen) for each in gc.get_objects())
+        return sum(isinstance(each, BusEvent) for each in gc.get_objects())
 
     before, events = threading.active_count(), alive()
     bus = EventBus(folder)

@@ -1,4 +1,4 @@
-"""From the files of `.swarm/` to the bus."""
+"""Tests that new events in the files of `.swarm/` reach the bus."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from tests.domain.story import planned, play
 
 from swarmgate.automation.bus.event_bus import EventBus
-from swarmgate.automation.bus.worker import Seen
+from swarmgate.automation.bus.worker import BusEvent
 from swarmgate.domain.events.automation import TriggerFired
 from swarmgate.domain.state.state import State
 from swarmgate.ledger.files.automation_log import AutomationLog
@@ -21,12 +21,12 @@ class Listener:
     name = "listener"
 
     def __init__(self) -> None:
-        self.got: list[Seen] = []
+        self.got: list[BusEvent] = []
 
-    def handle(self, seen: Seen) -> None:
+    def handle(self, seen: BusEvent) -> None:
         self.got.append(seen)
 
-    def wants(self, seen: Seen) -> bool:
+    def wants(self, seen: BusEvent) -> bool:
         del seen
         return True
 

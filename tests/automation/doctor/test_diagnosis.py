@@ -1,4 +1,4 @@
-"""The doctor as a whole: every check is there, mending mends what it shows and nothing else, and once is enough."""
+"""Tests the whole doctor: all checks, and repairs that change what they show and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys and values: all of them are named, with their lines, and mended only where it is clear what was meant."""
+"""Tests the doctor's check of keys and values, with their lines, and repairs where the right key is certain."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pydantic import BaseModel
 from swarmgate import assets
 from swarmgate.automation.doctor import contradictions, hook_commands, keys, redaction
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Places, Written
+from swarmgate.automation.setting_locations import Places, SettingsFile
 from swarmgate.config import Config, load
-from swarmgate.config.refusals import Source
+from swarmgate.config.setting_errors import Source
 from swarmgate.ledger.settings.file import changed
 
 
 def look(text: str) -> tuple[Problem, ...]:
-    return keys.look(Written(".swarm/config.toml", Path("config.toml"), text))
+    return keys.inspect(SettingsFile(".swarm/config.toml", Path("config.toml"), text))
 
 
 def mended(text: str) -> str:
@@ -258,9 +258,9 @@ def test_every_key_with_a_legal_value_is_no_problem(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs/configuration.md").read_text().partition("## Every key")[2]
     written = re.findall(r"^(?:\[.*\.)?(\w+)(?: = |\])", file.read_text(), re.MULTILINE)
     assert set(written) >= set(re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE))
-    places = Places((Written(".swarm/config.toml", file, file.read_text()),), {})
-    assert [each.text for each in contradictions.look(config, places, ())] == []
-    assert hook_commands.look(config, places, tmp_path) == ()
+    places = Places((SettingsFile(".swarm/config.toml", file, file.read_text()),), {})
+    assert [each.text for each in contradictions.inspect(config, places, ())] == []
+    assert hook_commands.inspect(config, places, tmp_path) == ()
 
 
 def test_what_only_all_sources_together_say() -> None:

@@ -1,4 +1,4 @@
-"""What the doctor shows of settings: enough to see what changes, and never a secret."""
+"""Tests the redaction of settings in the doctor's output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contradictions, guardrails that are off, and shared models: each is told with its place, and nothing else is."""
+"""Tests the doctor's checks of contradictions, of guardrails that are off, and of shared models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from swarmgate.automation.doctor import contradictions, guardrails, shared_models
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Places, Written
+from swarmgate.automation.setting_locations import Places, SettingsFile
 from swarmgate.config import load
 from swarmgate.gates.definition import load as load_gates
 
@@ -31,11 +31,11 @@ class Look:
         path = repo / "config.toml"
         path.write_text(text)
         config = load(user_file=repo / "none.toml", project_file=path, environ=environ)
-        places = Places((Written(".swarm/config.toml", path, text),), environ)
+        places = Places((SettingsFile(".swarm/config.toml", path, text),), environ)
         gates = load_gates(repo)
-        self.contradictions = contradictions.look(config, places, tuple(each.id for each in gates))
-        self.guardrails = guardrails.look(config, places, gates)
-        self.sharing = shared_models.look(config, places)
+        self.contradictions = contradictions.inspect(config, places, tuple(each.id for each in gates))
+        self.guardrails = guardrails.inspect(config, places, gates)
+        self.sharing = shared_models.inspect(config, places)
 
     @property
     def all(self) -> tuple[Problem, ...]:

@@ -1,4 +1,4 @@
-"""The doctor by hand and at start-up: it looks where that is on, and mends only where that is on too."""
+"""Tests the doctor by hand and at start-up: it checks and repairs only where that is switched on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from tests.llm.capabilities.test_reachability import answering
 from tests.project import Project
 
-from swarmgate.automation.bus.worker import Seen
+from swarmgate.automation.bus.worker import BusEvent
 from swarmgate.automation.doctor.worker import at_startup, diagnose, worker
 from swarmgate.config import Config
 from swarmgate.domain.events.automation import DoctorRan, Happening
@@ -19,9 +19,9 @@ ON = {"config_doctor_on_startup": True}
 MENDING = {**ON, "config_doctor_autofix": True}
 
 
-def seen(kind: str) -> Seen:
+def seen(kind: str) -> BusEvent:
     happening = Happening(source="automation", seq=1, time="", actor="watch", data={"type": kind})
-    return Seen(happening, State(), State())
+    return BusEvent(happening, State(), State())
 
 
 @pytest.mark.slow

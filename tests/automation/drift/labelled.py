@@ -1,4 +1,4 @@
-"""The labelled pairs of a decision and a later text, as records, and what the detector says of one."""
+"""Reads the labelled pairs of a decision and a later text, and runs the drift detector on one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.comparison import LaterText
 from swarmgate.automation.drift.detection import Material, detect
 from swarmgate.automation.drift.report import Decision, Place, SignalKind, TextKind
 from swarmgate.domain.state.state import State
@@ -36,7 +36,7 @@ def pairs() -> tuple[Pair, ...]:
     return tuple(Pair(**json.loads(line)) for line in PAIRS.read_text(encoding="utf-8").splitlines())
 
 
-def told(pair: Pair) -> bool:
+def contradicted(pair: Pair) -> bool:
     """Whether the detector signals a contradiction between the two texts of a pair."""
     return alarmed(pair.decision, pair.later, TextKind(pair.kind))
 
@@ -46,5 +46,5 @@ def alarmed(decision: str, later: str, kind: TextKind = TextKind.PLAN) -> bool:
     if kind is TextKind.DECISION:
         material = Material(State(), (first, Decision(id="D2", text=later, place=_HERE)))
     else:
-        material = Material(State(), (first,), (Later(kind, later, Place(file="plan.md", line=2)),))
+        material = Material(State(), (first,), (LaterText(kind, later, Place(file="plan.md", line=2)),))
     return any(signal.kind is SignalKind.CONTRADICTION for signal in detect(material).signals)

@@ -1,3 +1,5 @@
+"""Tests which pairs of sentences contradict each other."""
+
 from __future__ import annotations
 
 import pytest
@@ -48,11 +50,11 @@ def test_what_does_not(decision: str, later: str) -> None:
 
 @pytest.mark.parametrize(("development", "expected"), [("Use pytest", True), ("Use Flask for the web server", False)])
 def test_a_development_dependency_speaks_only_of_development(development: str, expected: bool) -> None:  # noqa: FBT001
-    from swarmgate.automation.drift.comparison import Later, compare
+    from swarmgate.automation.drift.comparison import LaterText, compare
     from swarmgate.automation.drift.report import Decision, Place
 
     decision = Decision(id="D1", text=development, place=Place())
-    packages = [Later(TextKind.DEPENDENCY, name, Place(), development=True) for name in ("nose2", "django")]
+    packages = [LaterText(TextKind.DEPENDENCY, name, Place(), development=True) for name in ("nose2", "django")]
     assert bool(compare([decision], packages)) is expected
 
 

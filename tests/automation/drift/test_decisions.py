@@ -1,3 +1,5 @@
+"""Tests where decisions are read from: phase checkpoints and context.md."""
+
 from __future__ import annotations
 
 from hypothesis import given

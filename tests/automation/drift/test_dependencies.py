@@ -1,3 +1,5 @@
+"""Tests the names of dependencies that are read from manifests."""
+
 from __future__ import annotations
 
 import json

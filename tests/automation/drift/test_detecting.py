@@ -1,13 +1,15 @@
+"""Tests drift detection over whole projects."""
+
 from __future__ import annotations
 
 import time
 
 import pytest
 
-from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.compared_texts import follows
+from swarmgate.automation.drift.comparison import LaterText
 from swarmgate.automation.drift.detection import MOST, Material, detect
 from swarmgate.automation.drift.report import MOST_SIGNALS, Decision, Place, TextKind
-from swarmgate.automation.drift.texts import follows
 from swarmgate.domain.state.state import State
 
 
@@ -15,8 +17,8 @@ def _decision(number: int, text: str, phase: int = 0, goal: int = 0) -> Decision
     return Decision(id=f"D{number}", text=text, phase=phase, goal=goal, place=Place(line=number))
 
 
-def _task(number: int, text: str, phase: int = 0) -> Later:
-    return Later(TextKind.PLAN, text, Place(file="plan.md", line=number), str(number), phase=phase)
+def _task(number: int, text: str, phase: int = 0) -> LaterText:
+    return LaterText(TextKind.PLAN, text, Place(file="plan.md", line=number), str(number), phase=phase)
 
 
 def test_at_most_five_and_no_decision_takes_all_the_places() -> None:

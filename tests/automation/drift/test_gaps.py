@@ -1,14 +1,16 @@
+"""Tests the detection of stale decisions and of requirements that no task covers."""
+
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
 
-from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.comparison import LaterText
 from swarmgate.automation.drift.detection import Material, detect
 from swarmgate.automation.drift.gaps import requirements, uncovered
 from swarmgate.automation.drift.report import Decision, DriftReport, Place, SignalKind, TextKind
-from swarmgate.automation.drift.words import content, tokens
+from swarmgate.automation.drift.tokens import content, tokens
 from swarmgate.domain.events.event import AttemptKind
 from swarmgate.domain.plan.plan import Phase, Plan, Task
 from swarmgate.domain.state.state import Attempt, State, TaskRecord
@@ -92,7 +94,7 @@ def _report(decision: Decision, *, phases: int = 3, later: str = "Draw the chart
     for each in tasks:
         state = replace(state, tasks=state.tasks.set(each.id, TaskRecord(attempts=(ATTEMPT,))))
     laters = tuple(
-        Later(TextKind.PLAN, later, Place(line=number), each.id, each.title, number)
+        LaterText(TextKind.PLAN, later, Place(line=number), each.id, each.title, number)
         for number, each in enumerate(tasks, start=1)
     )
     return detect(Material(state, (decision,), laters))

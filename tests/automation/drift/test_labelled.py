@@ -1,15 +1,15 @@
-"""The labelled pairs that ship with the detector: how often it is right."""
+"""Tests how often the drift detector is right on its labelled pairs."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import pytest
-from tests.automation.drift.labelled import Pair, pairs, told
+from tests.automation.drift.labelled import Pair, contradicted, pairs
 
 
 def _scores(rows: list[Pair]) -> tuple[float, float]:
-    alarms = [each for each in rows if told(each)]
+    alarms = [each for each in rows if contradicted(each)]
     hits = sum(each.contradicts for each in alarms)
     return hits / len(alarms), hits / sum(each.contradicts for each in rows)
 

@@ -1,3 +1,5 @@
+"""Tests the drift report."""
+
 from __future__ import annotations
 
 from swarmgate.automation.drift.report import DriftReport, Place, Signal, SignalKind

@@ -1,4 +1,4 @@
-"""The worker that sums up long tasks in context.md, on events as the bus carries them, and beside a real run."""
+"""Tests the worker that summarises long tasks in context.md, on events of the bus and during a real run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from tests.project import Project, code, review, until
 
-from swarmgate.automation.bus.worker import Seen
+from swarmgate.automation.bus.worker import BusEvent
 from swarmgate.automation.evidence.worker import NAME, worker
 from swarmgate.domain.events.automation import EvidenceSummarised, Happening
 from swarmgate.domain.evidence.report import Kind, Standing
@@ -39,7 +39,7 @@ def long(project: Project, once: Callable[[str, Callable[[], None]], None]) -> P
     return project
 
 
-def _seen(project: Project) -> Iterator[Seen]:
+def _seen(project: Project) -> Iterator[BusEvent]:
     """Every event of the ledger with the fold on both sides of it."""
     state = State()
     for entry, _ in Ledger.read(project.folder).entries():
@@ -47,10 +47,10 @@ def _seen(project: Project) -> Iterator[Seen]:
         happening = Happening(
             source="ledger", seq=entry.seq, time=entry.time, actor=entry.actor, data=entry.event.model_dump(mode="json")
         )
-        yield Seen(happening, before, state)
+        yield BusEvent(happening, before, state)
 
 
-def _subjects(project: Project) -> list[tuple[str, Seen]]:
+def _subjects(project: Project) -> list[tuple[str, BusEvent]]:
     each = worker(Swarm(project.root).project, EnginePorts())
     return [(subject, seen) for seen in _seen(project) if (subject := each.subject(seen))]
 
@@ -68,7 +68,9 @@ def test_a_short_task_and_an_event_of_automation_concern_nobody(project: Project
     project.swarm("run", exits=3)
     assert _subjects(project) == []
     told = Happening(source="automation", seq=1, time="", actor="x", data={"type": "task_completed", "task": "1.1"})
-    assert worker(Swarm(project.root).project, EnginePorts()).subject(Seen(told, project.state, project.state)) == ""
+    assert (
+        worker(Swarm(project.root).project, EnginePorts()).subject(BusEvent(told, project.state, project.state)) == ""
+    )
 
 
 @pytest.mark.slow

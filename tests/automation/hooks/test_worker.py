@@ -1,4 +1,4 @@
-"""The user's commands on events: real shells in the sandbox of this machine."""
+"""Tests the user's commands on events, with real shells in the sandbox of this machine."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import pytest
 from tests.confined import SANDBOX, runner
 from tests.domain.story import PLAN
 
-from swarmgate.automation.bus.guarded import Guarded
-from swarmgate.automation.bus.worker import Seen
+from swarmgate.automation.bus.guarded_worker import GuardedWorker
+from swarmgate.automation.bus.worker import BusEvent
 from swarmgate.automation.hooks.events import HOOKABLE, is_own, meant, sample, subject_of, variables_of
 from swarmgate.automation.hooks.worker import OUTPUT_CHARS, Hooks, unknown_hooks, why_not
 from swarmgate.config import Config, load
@@ -58,8 +58,8 @@ def told(kind: str = "task_completed", *, source: Any = "ledger", actor: str = "
     return Happening(source=source, seq=41, time="2026-11-22T02:29:54.000Z", actor=actor, data=data)
 
 
-def seen(happening: Happening) -> Seen:
-    return Seen(happening, State(), PLANNED)
+def seen(happening: Happening) -> BusEvent:
+    return BusEvent(happening, State(), PLANNED)
 
 
 # --- what a command is told ---
@@ -337,7 +337,7 @@ def test_there_is_a_made_up_event_of_every_type(event: str) -> None:
 def test_a_hook_that_starts_its_own_event_is_stopped_by_loop_protection(repository: Path) -> None:
     folder = SwarmFolder(repository)
     journal = AutomationLog(folder)
-    guarded = Guarded(hooks(repository, plan_amended="echo again"), journal, call_s=10)
+    guarded = GuardedWorker(hooks(repository, plan_amended="echo again"), journal, call_s=10)
     for _ in range(15):
         guarded.handle(seen(told("plan_amended")))
     kinds = [each.type for each in journal.read()]
@@ -348,7 +348,9 @@ def test_a_hook_that_starts_its_own_event_is_stopped_by_loop_protection(reposito
 @pytest.mark.slow
 def test_one_that_fails_is_told_and_opens_no_breaker(repository: Path) -> None:
     journal = AutomationLog(SwarmFolder(repository))
-    guarded = Guarded(hooks(repository, hook_s=0.2, task_completed="sleep 9", task_blocked="exit 1"), journal, call_s=1)
+    guarded = GuardedWorker(
+        hooks(repository, hook_s=0.2, task_completed="sleep 9", task_blocked="exit 1"), journal, call_s=1
+    )
     for n in range(6):
         guarded.handle(seen(told("task_blocked", task=f"1.{n}")))
     guarded.handle(seen(told(task="1.1")))

@@ -1,4 +1,4 @@
-"""A project before a phase, as the checks of preflight see it."""
+"""Fixtures of preflight: a project before a phase, as its checks get it."""
 
 from __future__ import annotations
 

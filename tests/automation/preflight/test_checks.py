@@ -1,4 +1,4 @@
-"""Each check, on a real project: what passes, what fails and what there is nothing to look at for."""
+"""Tests each preflight check on a real project: passed, failed and skipped."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.automation.preflight.conftest import Contexts
 from tests.domain.story import make_plan, make_task
 from tests.project import Project, part
 
-from swarmgate.automation.preflight import gates, records, suite, work_tree
-from swarmgate.automation.preflight.context import Found, PreflightContext
+from swarmgate.automation.preflight import gates, records, suite_check, work_tree_check
+from swarmgate.automation.preflight.context import CheckResult, PreflightContext
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.review.finding import GateResult, GateStatus
 from swarmgate.domain.review.stage import Stage
@@ -35,8 +35,8 @@ def with_state(context: Contexts, **changes: Any) -> PreflightContext:
 
 
 def test_a_clean_tree_on_a_branch(context: Contexts) -> None:
-    found = work_tree.look(context())
-    assert found["repository"] == Found("clean")
+    found = work_tree_check.inspect(context())
+    assert found["repository"] == CheckResult("clean")
     assert found["branch"].problem == ""
     assert found["branch"].detail.startswith("main")
 
@@ -44,7 +44,7 @@ def test_a_clean_tree_on_a_branch(context: Contexts) -> None:
 def test_uncommitted_changes_are_named(project: Project, context: Contexts) -> None:
     project.write("notes.txt", "mine\n")
     project.write("src/calc/__init__.py", '"""Other."""\n')
-    found = work_tree.look(context())["repository"]
+    found = work_tree_check.inspect(context())["repository"]
     assert "notes.txt" in found.problem
     assert "src/calc/__init__.py" in found.problem
     assert "stash" in found.hint
@@ -53,25 +53,27 @@ def test_uncommitted_changes_are_named(project: Project, context: Contexts) -> N
 def test_what_a_paused_attempt_left_is_expected_and_nothing_else(project: Project, context: Contexts) -> None:
     project.write("src/calc/part.py", part("1"))
     left = context().repository.snapshot()
-    assert work_tree.look(with_state(context, tree=left, last="1.1"))["repository"] == Found("as task 1.1 left it")
+    assert work_tree_check.inspect(with_state(context, tree=left, last="1.1"))["repository"] == CheckResult(
+        "as task 1.1 left it"
+    )
     project.write("src/calc/part.py", part("2"))
-    found = work_tree.look(with_state(context, tree=left))["repository"]
+    found = work_tree_check.inspect(with_state(context, tree=left))["repository"]
     assert "src/calc/part.py" in found.problem
     assert "quarantine" in found.hint
 
 
 def test_another_branch_a_detached_head_and_a_merge_stop_the_phase(project: Project, context: Contexts) -> None:
-    found = work_tree.look(with_state(context, branch="swarm/parts"))["branch"]
+    found = work_tree_check.inspect(with_state(context, branch="swarm/parts"))["branch"]
     assert found.hint == "git switch -c swarm/parts"
     project.git("branch", "swarm/parts")
-    assert work_tree.look(with_state(context, branch="swarm/parts"))["branch"].hint == "git switch swarm/parts"
+    assert work_tree_check.inspect(with_state(context, branch="swarm/parts"))["branch"].hint == "git switch swarm/parts"
     project.git("switch", "--quiet", "swarm/parts")
-    assert work_tree.look(with_state(context, branch="swarm/parts"))["branch"] == Found("swarm/parts")
+    assert work_tree_check.inspect(with_state(context, branch="swarm/parts"))["branch"] == CheckResult("swarm/parts")
     project.write(".git/MERGE_HEAD", project.git("rev-parse", "HEAD") + "\n")
-    assert "merge" in work_tree.look(context())["branch"].problem
+    assert "merge" in work_tree_check.inspect(context())["branch"].problem
     (project.root / ".git/MERGE_HEAD").unlink()
     project.git("switch", "--quiet", "--detach")
-    assert "no branch" in work_tree.look(context())["branch"].problem
+    assert "no branch" in work_tree_check.inspect(context())["branch"].problem
 
 
 @pytest.mark.slow
@@ -79,16 +81,16 @@ def test_another_branch_a_detached_head_and_a_merge_stop_the_phase(project: Proj
 def test_a_lock_of_git_that_stays_stops_the_phase(
     project: Project, context: Contexts, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(work_tree, "_LOCK_S", 0.2)
+    monkeypatch.setattr(work_tree_check, "_LOCK_S", 0.2)
     lock = project.root / ".git" / name
     lock.touch()
-    found = work_tree.look(context())["repository"]
+    found = work_tree_check.inspect(context())["repository"]
     assert str(lock) in found.problem
     assert found.hint.endswith(f"rm '{lock}'")
     assert found.blocks
     closing = threading.Timer(0.1, lock.unlink)
     closing.start()
-    assert work_tree.look(context())["repository"] == Found("clean")  # a command gave it back
+    assert work_tree_check.inspect(context())["repository"] == CheckResult("clean")  # a command gave it back
     closing.join()
 
 
@@ -106,20 +108,20 @@ def plan_on_record(project: Project) -> None:
 
 def test_a_hand_edit_that_waits_stops_the_phase(project: Project, context: Contexts) -> None:
     plan_on_record(project)
-    assert records.look_at_plan(context())["plan"].problem == ""
+    assert records.inspect_plan(context())["plan"].problem == ""
     text = project.plan_md
     project.folder.plan_md.write_text(text.replace("Part 1.1", "Another part"))
-    found = records.look_at_plan(context())["plan"]
+    found = records.inspect_plan(context())["plan"]
     assert "plan.md" in found.problem
     assert found.hint == "Settle it: swarm sync"
     project.folder.plan_md.write_text(text.replace("- [ ] Task 1.1", "- [x] Task 1.1"))
-    assert "swarm skip" in records.look_at_plan(context())["plan"].problem
+    assert "swarm skip" in records.inspect_plan(context())["plan"].problem
 
 
 def test_a_missing_plan_file_comes_back_and_stops_nothing(project: Project, context: Contexts) -> None:
     plan_on_record(project)
     project.folder.plan_md.unlink()
-    found = records.look_at_plan(context())["plan"]
+    found = records.inspect_plan(context())["plan"]
     assert found.problem == ""
     assert "plan.md will be written again" in found.detail
 
@@ -127,16 +129,16 @@ def test_a_missing_plan_file_comes_back_and_stops_nothing(project: Project, cont
 def test_a_run_has_just_settled_the_plan(project: Project, context: Contexts) -> None:
     plan_on_record(project)
     project.folder.plan_md.write_text("nonsense")
-    assert records.look_at_plan(context(ours=True))["plan"].problem == ""
+    assert records.inspect_plan(context(ours=True))["plan"].problem == ""
 
 
 def test_a_chain_that_does_not_hold_stops_the_phase(project: Project, context: Contexts) -> None:
     plan_on_record(project)
     before = context()
-    assert records.look_at_evidence(before)["evidence"].problem == ""
+    assert records.inspect_evidence(before)["evidence"].problem == ""
     text = project.folder.ledger.read_text()
     project.folder.ledger.write_text(text.replace("Add parts", "Add farts"))
-    found = records.look_at_evidence(before)["evidence"]
+    found = records.inspect_evidence(before)["evidence"]
     assert "line" in found.problem
     assert found.hint == "See all of it: swarm verify"
 
@@ -153,9 +155,9 @@ def test_evidence_that_is_gone_stops_the_phase(project: Project, context: Contex
         ev.TaskDelegated(task="1.1", attempt=1, tree=head, base=head),
         ev.ChangeCaptured(task="1.1", attempt=1, tree=head, evidence=digest),
     )
-    assert records.look_at_evidence(context())["evidence"].problem == ""
+    assert records.inspect_evidence(context())["evidence"].problem == ""
     store.place("1.1", 1, "change.patch").unlink()
-    assert "change.patch" in records.look_at_evidence(context())["evidence"].problem
+    assert "change.patch" in records.inspect_evidence(context())["evidence"].problem
 
 
 def _approving() -> Any:
@@ -168,11 +170,11 @@ def _approving() -> Any:
 
 
 async def test_old_lint_is_told_and_stops_nothing_before_the_work(project: Project, context: Contexts) -> None:
-    found = await gates.look(context())
+    found = await gates.inspect(context())
     assert found["lint"].problem == found["secrets"].problem == ""
     assert "the whole tree" in found["lint"].detail
     project.write("src/calc/old.py", '"""Old."""\n\nimport os\n')
-    found = await gates.look(context())
+    found = await gates.inspect(context())
     assert "F401" in found["lint"].problem
     assert not found["lint"].blocks
 
@@ -184,11 +186,11 @@ async def test_lint_of_the_work_stops_the_phase_and_what_was_there_before_does_n
     project.git("add", "--all")
     project.git("commit", "--quiet", "--message=Old")
     begun = project.git("rev-parse", "HEAD")
-    found = (await gates.look(with_state(context, base=begun)))["lint"]
+    found = (await gates.inspect(with_state(context, base=begun)))["lint"]
     assert found.skipped
     assert "nothing was changed" in found.detail
     project.write("src/calc/new.py", '"""New."""\n\nimport sys\n')
-    found = (await gates.look(with_state(context, base=begun)))["lint"]
+    found = (await gates.inspect(with_state(context, base=begun)))["lint"]
     assert "new.py" in found.problem
     assert "old.py" not in found.problem
     assert found.blocks
@@ -199,24 +201,24 @@ async def test_a_secret_anywhere_stops_the_phase_and_is_not_repeated(project: Pr
     project.git("add", "--all")
     project.git("commit", "--quiet", "--message=Deploy")
     begun = project.git("rev-parse", "HEAD")
-    found = (await gates.look(with_state(context, base=begun)))["secrets"]
+    found = (await gates.inspect(with_state(context, base=begun)))["secrets"]
     assert "deploy.sh:2" in found.problem
     assert KEY not in str(found)
     assert found.blocks
     accept = ("gates", "baseline", "--all", "--only", "secret_scan", "--force", "--reason", "an example")
     await asyncio.to_thread(project.swarm, *accept)
-    assert (await gates.look(with_state(context, base=begun)))["secrets"].problem == ""
+    assert (await gates.inspect(with_state(context, base=begun)))["secrets"].problem == ""
 
 
 async def test_submodules_are_named_since_nobody_looks_into_them(project: Project, context: Contexts) -> None:
     head = project.git("rev-parse", "HEAD")
     project.git("update-index", "--add", "--cacheinfo", f"160000,{head},vendor/sub")
     project.git("commit", "--quiet", "--message=Sub")
-    found = (await gates.look(context()))["secrets"]
+    found = (await gates.inspect(context()))["secrets"]
     assert found.problem == "submodules are not scanned, and changes in them are not seen: vendor/sub"
     assert not found.blocks
     project.write("deploy.sh", f"#!/bin/sh\nexport AWS_ACCESS_KEY_ID={KEY}\n")
-    found = (await gates.look(context()))["secrets"]
+    found = (await gates.inspect(context()))["secrets"]
     assert "deploy.sh:2" in found.problem
     assert found.blocks
     assert "vendor/sub" in found.detail
@@ -230,7 +232,7 @@ def test_a_gate_that_broke_has_failed() -> None:
 
 async def test_a_gate_that_is_skipped_is_a_skip_with_its_reason(project: Project, context: Contexts) -> None:
     project.configure(gates={"skip": ["lint_check", "secret_scan"]})
-    found = await gates.look(context())
+    found = await gates.inspect(context())
     assert found["lint"].skipped
     assert found["secrets"].skipped
     assert "gates.skip" in found["secrets"].detail
@@ -241,28 +243,28 @@ async def test_a_gate_that_is_skipped_is_a_skip_with_its_reason(project: Project
 
 @pytest.mark.slow
 async def test_the_tests_are_run_confined_and_alone_count(project: Project, context: Contexts) -> None:
-    found = (await suite.look(context()))["tests"]
+    found = (await suite_check.inspect(context()))["tests"]
     assert found.problem == ""
     assert found.detail.startswith("1 passed")
     project.write(
         "tests/test_red.py",
         "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        assert 0\n",
     )
-    found = (await suite.look(context()))["tests"]
+    found = (await suite_check.inspect(context()))["tests"]
     assert "1 of 2 tests failed" in found.problem
 
 
 async def test_without_a_test_command_there_is_nothing_to_run(project: Project, context: Contexts) -> None:
     shutil.rmtree(project.root / "tests")
     project.configure(tests={"command": ""})
-    found = (await suite.look(context()))["tests"]
+    found = (await suite_check.inspect(context()))["tests"]
     assert found.skipped
     assert "no test command" in found.detail
 
 
 async def test_a_program_that_is_not_there_and_no_sandbox_are_failures(project: Project, context: Contexts) -> None:
     project.configure(tests={"command": "no-such-runner --all"})
-    found = (await suite.look(context()))["tests"]
+    found = (await suite_check.inspect(context()))["tests"]
     assert "no-such-runner" in found.problem
     assert "Install" in found.hint
 
@@ -270,7 +272,7 @@ async def test_a_program_that_is_not_there_and_no_sandbox_are_failures(project: 
         raise MissingRequirement("no sandbox works here")
 
     with pytest.raises(MissingRequirement):
-        await suite.look(context(commands=none))
+        await suite_check.inspect(context(commands=none))
 
 
 @pytest.mark.slow
@@ -283,16 +285,18 @@ async def test_tests_that_passed_over_this_very_tree_are_not_run_again(project: 
     done = TaskRecord(attempts=(attempt,), status=TaskStatus.COMPLETE, commit=commit)
     state = context().state
     proven = replace(state, last="1.1", tasks=state.tasks.set("1.1", done))
-    assert (await suite.look(context(state=proven)))["tests"] == Found("they passed over this very tree, for task 1.1")
+    assert (await suite_check.inspect(context(state=proven)))["tests"] == CheckResult(
+        "they passed over this very tree, for task 1.1"
+    )
     overruled = replace(done, overrides=done.overrides.set(Stage("tests"), "flaky"))
     for other in (
         replace(proven, known_red=("test_a",)),
         replace(proven, tasks=state.tasks.set("1.1", overruled)),
         replace(proven, tasks=state.tasks.set("1.1", replace(done, commit="0" * 40))),
     ):
-        assert (await suite.look(context(state=other)))["tests"].problem
+        assert (await suite_check.inspect(context(state=other)))["tests"].problem
     project.write("notes.txt", "another tree\n")
-    assert (await suite.look(context(state=proven)))["tests"].problem
+    assert (await suite_check.inspect(context(state=proven)))["tests"].problem
 
 
 @pytest.mark.slow
@@ -301,9 +305,9 @@ async def test_red_that_the_user_overruled_stops_nothing(project: Project, conte
         "tests/test_red.py",
         "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        assert 0\n",
     )
-    first = (await suite.look(context()))["tests"]
+    first = (await suite_check.inspect(context()))["tests"]
     failures = first.problem.partition(": ")[2]
-    found = (await suite.look(with_state(context, known_red=(failures,))))["tests"]
+    found = (await suite_check.inspect(with_state(context, known_red=(failures,))))["tests"]
     assert found.problem == ""
     assert "overruled" in found.detail
 
@@ -311,5 +315,5 @@ async def test_red_that_the_user_overruled_stops_nothing(project: Project, conte
 async def test_the_tests_run_in_a_clean_checkout(project: Project, context: Contexts) -> None:
     project.configure(tests={"command": f"{project.test_command} && echo x > left.txt && test ! -e empty"})
     (project.root / "empty").mkdir()
-    assert (await suite.look(context()))["tests"].problem == ""
+    assert (await suite_check.inspect(context()))["tests"].problem == ""
     assert not (project.root / "left.txt").exists()

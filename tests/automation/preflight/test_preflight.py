@@ -1,4 +1,4 @@
-"""Preflight on a whole project: by hand, in the loop and beside a watcher."""
+"""Tests preflight on a whole project: by hand, in the loop and in a watcher."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.project import Project, code, plain, plan, task
 
-from swarmgate.automation.bus.worker import Seen
+from swarmgate.automation.bus.worker import BusEvent
 from swarmgate.automation.preflight import worker as watching
 from swarmgate.automation.preflight.checks import GROUPS
 from swarmgate.automation.preflight.preflight import _budgets
@@ -277,7 +277,7 @@ def test_keys_of_a_run_reach_their_endpoint(project: Project, monkeypatch: pytes
 # --- beside a watcher ---
 
 
-def approval(project: Project) -> Seen:
+def approval(project: Project) -> BusEvent:
     """The newest event as a watcher sees it."""
     ledger = Ledger.read(project.folder)
     entries = [entry for entry, _ in ledger.entries()]
@@ -287,7 +287,7 @@ def approval(project: Project) -> Seen:
     last = entries[-1]
     data = last.event.model_dump(mode="json")
     happening = Happening(source="ledger", seq=last.seq, time=last.time, actor=last.actor, data=data)
-    return Seen(happening, fold(State(), entries[:-1]), ledger.state)
+    return BusEvent(happening, fold(State(), entries[:-1]), ledger.state)
 
 
 @pytest.mark.slow

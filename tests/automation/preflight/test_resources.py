@@ -1,4 +1,4 @@
-"""What a phase needs at hand and depends on: tools, models, budget, disk, tasks before it."""
+"""Tests the preflight checks of resources: tools, models, budget, disk, dependencies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.domain.story import make_plan, make_task
 from tests.project import Project
 
 from swarmgate.automation.preflight import dependencies, resources
-from swarmgate.automation.preflight.context import Found
+from swarmgate.automation.preflight.context import CheckResult
 from swarmgate.config import Config
 from swarmgate.domain.events.event import PhaseEstimated
 from swarmgate.domain.plan.plan import Complexity
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.suite("unittest")
 
 
 async def test_tools_are_told_with_their_versions(context: Contexts) -> None:
-    found = (await resources.look_at_tools(context()))["tools"]
+    found = (await resources.inspect_tools(context()))["tools"]
     assert found.problem == ""
     assert all(word in found.detail for word in ("python 3.", "git 2.", "ruff"))
 
@@ -38,11 +38,11 @@ async def test_tools_are_told_with_their_versions(context: Contexts) -> None:
 async def test_a_required_tool_that_is_missing_stops_the_phase(project: Project, context: Contexts) -> None:
     gate = 'id = "house"\ntitle = "House"\ncommand = ["no-such-linter", "{files}"]\ninstall_hint = "pip install it"\n'
     project.write(".swarm/gates/house.toml", gate)
-    found = (await resources.look_at_tools(context()))["tools"]
+    found = (await resources.inspect_tools(context()))["tools"]
     assert "no-such-linter" in found.problem
     assert "pip install it" in found.hint
     project.configure(gates={"skip": ["house"]})
-    assert (await resources.look_at_tools(context()))["tools"].problem == ""
+    assert (await resources.inspect_tools(context()))["tools"].problem == ""
 
 
 def speaking(**models: Any) -> Config:
@@ -65,32 +65,32 @@ def reaching(**problems: str) -> Any:
 async def test_a_model_that_does_not_answer_stops_the_roles_that_have_no_other(context: Contexts) -> None:
     config = speaking(coder=("one/a", "two/b"), critic=("two/b",))
     common = {"config": config, "roles": ("coder", "critic")}
-    assert (await resources.look_at_models(context(**common, reach=reaching())))["models"].problem == ""
-    found = (await resources.look_at_models(context(**common, reach=reaching(one="down"))))["models"]
+    assert (await resources.inspect_models(context(**common, reach=reaching())))["models"].problem == ""
+    found = (await resources.inspect_models(context(**common, reach=reaching(one="down"))))["models"]
     assert (found.blocks, found.hint) == (False, "start it")
     assert "one (http://one.test/v1): down" in found.problem
-    found = (await resources.look_at_models(context(**common, reach=reaching(two="down"))))["models"]
+    found = (await resources.inspect_models(context(**common, reach=reaching(two="down"))))["models"]
     assert found.blocks
     assert "No model answers for: critic" in found.problem
 
 
 async def test_an_agent_program_has_to_be_there(context: Contexts) -> None:
     config = speaking(coder=("command:no-such-agent -p",))
-    found = (await resources.look_at_models(context(config=config, roles=("coder",), reach=reaching())))["models"]
+    found = (await resources.inspect_models(context(config=config, roles=("coder",), reach=reaching())))["models"]
     assert "no-such-agent" in found.problem
     config = speaking(coder=("command:sh -c true",))
-    found = (await resources.look_at_models(context(config=config, roles=("coder",), reach=reaching())))["models"]
-    assert found == Found("agent programs alone")
+    found = (await resources.inspect_models(context(config=config, roles=("coder",), reach=reaching())))["models"]
+    assert found == CheckResult("agent programs alone")
 
 
 async def test_what_the_settings_ask_for_is_told_and_missing_ones_stop(context: Contexts) -> None:
-    found = (await resources.look_at_models(context(demands=lambda: ("coder and reviewer are alike",))))["models"]
+    found = (await resources.inspect_models(context(demands=lambda: ("coder and reviewer are alike",))))["models"]
     assert "alike" in found.detail
 
     def missing() -> Sequence[str]:
         raise MissingRequirement("THE_KEY is not set", hint="export THE_KEY=...")
 
-    found = (await resources.look_at_models(context(demands=missing)))["models"]
+    found = (await resources.inspect_models(context(demands=missing)))["models"]
     assert (found.problem, found.hint) == ("THE_KEY is not set", "export THE_KEY=...")
 
 
@@ -111,8 +111,8 @@ def planned_state(spent: int = 0, *, experience: int = 0, **limits: Any) -> Stat
     )
 
 
-def budget(context: Contexts, state: State, phase: int = 1) -> Found:
-    return resources.look_at_budget(context(state=state, phase=phase, budgets=lambda: accounts(state, "")))["budget"]
+def budget(context: Contexts, state: State, phase: int = 1) -> CheckResult:
+    return resources.inspect_budget(context(state=state, phase=phase, budgets=lambda: accounts(state, "")))["budget"]
 
 
 def test_no_limit_is_nothing_to_look_at(context: Contexts) -> None:
@@ -163,37 +163,37 @@ def test_a_full_disk_stops_the_phase(context: Contexts, monkeypatch: pytest.Monk
         monkeypatch.setattr("shutil.disk_usage", lambda _place: usage)
 
     free(0.5, 10**12)
-    assert resources.look_at_disk(context())["disk"].problem == ""
+    assert resources.inspect_disk(context())["disk"].problem == ""
     free(0.01, 10**12)  # a hundredth of it is a lot all the same
-    assert resources.look_at_disk(context())["disk"].problem == ""
+    assert resources.inspect_disk(context())["disk"].problem == ""
     free(0.01, 10**11)
-    assert "1,000 MB of 100,000 MB" in resources.look_at_disk(context())["disk"].problem
+    assert "1,000 MB of 100,000 MB" in resources.inspect_disk(context())["disk"].problem
     free(0.5, 9 * 10**8)
-    assert "450 MB" in resources.look_at_disk(context())["disk"].problem
+    assert "450 MB" in resources.inspect_disk(context())["disk"].problem
 
 
 def test_what_a_phase_depends_on_has_to_be_done(context: Contexts) -> None:
     state = planned_state()
-    found = dependencies.look(context(state=state, phase=2))["dependencies"]
+    found = dependencies.inspect(context(state=state, phase=2))["dependencies"]
     assert found.problem == "not done yet: 1.1 (pending), needed by 2.1"
     for status in (TaskStatus.COMPLETE, TaskStatus.SKIPPED):
         done = replace(state, tasks=state.tasks.set("1.1", TaskRecord(status=status)))
-        assert dependencies.look(context(state=done, phase=2))["dependencies"].problem == ""
-    assert dependencies.look(context(state=state, phase=1))["dependencies"].problem == ""
+        assert dependencies.inspect(context(state=done, phase=2))["dependencies"].problem == ""
+    assert dependencies.inspect(context(state=state, phase=1))["dependencies"].problem == ""
 
 
 def test_a_task_that_is_done_needs_nothing_any_more(context: Contexts) -> None:
     state = planned_state()
     skipped = replace(state, tasks=state.tasks.set("2.1", TaskRecord(status=TaskStatus.SKIPPED)))
-    found = dependencies.look(context(state=skipped, phase=2))["dependencies"]
-    assert found == Found("2 tasks, 1 open; they need nothing of other phases")
+    found = dependencies.inspect(context(state=skipped, phase=2))["dependencies"]
+    assert found == CheckResult("2 tasks, 1 open; they need nothing of other phases")
 
 
 def test_what_was_looked_at_is_told(context: Contexts) -> None:
     done = TaskRecord(status=TaskStatus.COMPLETE)
     state = planned_state()
     state = replace(state, tasks=state.tasks.set("1.1", done))
-    found = dependencies.look(context(state=state, phase=2))["dependencies"]
-    assert found == Found("2 tasks, 2 open; what they need of other phases is done: 1.1")
+    found = dependencies.inspect(context(state=state, phase=2))["dependencies"]
+    assert found == CheckResult("2 tasks, 2 open; what they need of other phases is done: 1.1")
     over = replace(state, tasks=state.tasks.set("2.1", done).set("2.2", done))
-    assert dependencies.look(context(state=over, phase=2))["dependencies"] == Found("2 tasks, 0 open")
+    assert dependencies.inspect(context(state=over, phase=2))["dependencies"] == CheckResult("2 tasks, 0 open")

@@ -1,4 +1,4 @@
-"""How checks are run: at once or alone, each within its time, and nothing passes that broke."""
+"""Tests how preflight checks run: concurrently or alone, each within its time limit."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tests.automation.preflight.conftest import Contexts
 from tests.project import Project
 
 from swarmgate.automation.preflight.checks import GROUPS, Group, longest, run_checks
-from swarmgate.automation.preflight.context import Found, Look, PreflightContext, few, in_thread
+from swarmgate.automation.preflight.context import CheckResult, Inspection, PreflightContext, few, in_thread
 from swarmgate.domain.preflight import PreflightStatus
 from swarmgate.errors import WorkspaceError
 
 pytestmark = pytest.mark.suite("unittest")
 
 
-def saying(**found: Found) -> Look:
-    async def look(_context: PreflightContext) -> Mapping[str, Found]:
+def saying(**found: CheckResult) -> Inspection:
+    async def look(_context: PreflightContext) -> Mapping[str, CheckResult]:
         return found
 
     return look
@@ -28,9 +28,9 @@ def saying(**found: Found) -> Look:
 
 async def test_what_checks_find_is_the_report(context: Contexts) -> None:
     groups = (
-        Group(("good", "nothing"), saying(good=Found("looked"), nothing=Found("none there", skipped=True))),
-        Group(("bad",), saying(bad=Found("it", "is broken", "mend it"))),
-        Group(("odd",), saying(odd=Found("it", "is odd", blocks=False, seconds=7.0))),
+        Group(("good", "nothing"), saying(good=CheckResult("looked"), nothing=CheckResult("none there", skipped=True))),
+        Group(("bad",), saying(bad=CheckResult("it", "is broken", "mend it"))),
+        Group(("odd",), saying(odd=CheckResult("it", "is odd", blocks=False, seconds=7.0))),
     )
     report = await run_checks(context(phase=3), groups)
     assert [(each.name, each.status.value) for each in report.checks] == [
@@ -47,23 +47,23 @@ async def test_what_checks_find_is_the_report(context: Contexts) -> None:
 
 
 async def test_a_report_without_a_blocker_passes_and_one_without_checks_does_not(context: Contexts) -> None:
-    odd = Group(("odd",), saying(odd=Found("it", "is odd", blocks=False)))
+    odd = Group(("odd",), saying(odd=CheckResult("it", "is odd", blocks=False)))
     assert (await run_checks(context(), (odd,))).passed
     assert not (await run_checks(context(), ())).passed
 
 
 async def test_a_check_that_breaks_or_says_nothing_has_failed_with_the_reason(context: Contexts) -> None:
-    async def breaks(_context: PreflightContext) -> Mapping[str, Found]:
+    async def breaks(_context: PreflightContext) -> Mapping[str, CheckResult]:
         raise ZeroDivisionError("oh")
 
-    async def refuses(_context: PreflightContext) -> Mapping[str, Found]:
+    async def refuses(_context: PreflightContext) -> Mapping[str, CheckResult]:
         raise WorkspaceError("git is ill", hint="heal git")
 
     groups = (
         Group(("a", "b"), breaks),
         Group(("c",), refuses),
         Group(("d",), saying()),
-        Group(("e",), in_thread(lambda _context: {"e": Found(str(1 // 0))})),
+        Group(("e",), in_thread(lambda _context: {"e": CheckResult(str(1 // 0))})),
     )
     report = await run_checks(context(), groups)
     assert [each.status for each in report.checks] == [PreflightStatus.FAIL] * 5
@@ -76,11 +76,11 @@ async def test_a_check_that_breaks_or_says_nothing_has_failed_with_the_reason(co
 def test_a_check_that_never_ends_is_left_at_its_time_limit(context: Contexts) -> None:
     never = threading.Event()
 
-    def hangs(_context: PreflightContext) -> Mapping[str, Found]:
+    def hangs(_context: PreflightContext) -> Mapping[str, CheckResult]:
         never.wait(20)
-        return {"a": Found("too late")}
+        return {"a": CheckResult("too late")}
 
-    async def sleeps(_context: PreflightContext) -> Mapping[str, Found]:
+    async def sleeps(_context: PreflightContext) -> Mapping[str, CheckResult]:
         await asyncio.sleep(20)
         return {}
 
@@ -95,18 +95,18 @@ def test_a_check_that_never_ends_is_left_at_its_time_limit(context: Contexts) ->
 async def test_those_that_read_run_at_once_and_the_others_alone_after_them(context: Contexts) -> None:
     met, log = asyncio.Event(), []
 
-    async def waits(_context: PreflightContext) -> Mapping[str, Found]:
+    async def waits(_context: PreflightContext) -> Mapping[str, CheckResult]:
         await asyncio.wait_for(met.wait(), 5)
         log.append("waits")
-        return {"waits": Found("met")}
+        return {"waits": CheckResult("met")}
 
-    async def meets(_context: PreflightContext) -> Mapping[str, Found]:
+    async def meets(_context: PreflightContext) -> Mapping[str, CheckResult]:
         met.set()
-        return {"meets": Found("met")}
+        return {"meets": CheckResult("met")}
 
-    async def alone(_context: PreflightContext) -> Mapping[str, Found]:
+    async def alone(_context: PreflightContext) -> Mapping[str, CheckResult]:
         log.append("alone")
-        return {"alone": Found("last")}
+        return {"alone": CheckResult("last")}
 
     groups = (Group(("alone",), alone, alone=True), Group(("waits",), waits), Group(("meets",), meets))
     report = await run_checks(context(), groups)

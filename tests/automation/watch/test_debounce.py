@@ -1,3 +1,5 @@
+"""Tests the debouncing of file changes."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""File watching on real files, by the system's events and by looking; editors' habits; a folder that goes away."""
+"""Tests file watching on real files: by events, by polling, with editors' habits, with a folder that goes away."""
 
 from __future__ import annotations
 
@@ -178,13 +178,13 @@ def test_a_file_whose_event_came_late_is_no_suspect_any_more(folder: Path) -> No
     with watching(folder, Overflowing, poll_s=60) as heard:
         Overflowing.deaf.set()
         plan.write_text("one")
-        heard.watch._look()  # the event of this one may be on the way
+        heard.watch._scan()  # the event of this one may be on the way
         heard.watch._touch({plan})  # there it is
         heard.hears("plan.md")
         plan.write_text("two")
-        heard.watch._look()
+        heard.watch._scan()
         assert heard.fell_back == []
-        heard.watch._look()  # its time is over
+        heard.watch._scan()  # its time is over
         assert len(heard.fell_back) == 1
     Overflowing.deaf.clear()
 

@@ -1,4 +1,4 @@
-"""The watcher on a real folder: what it starts, what it survives, what it tells, and how it ends."""
+"""Tests the watcher on a real folder: what it starts, survives and reports, and how it ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from tests.domain.story import started
 from tests.project import until
 
-from swarmgate.automation.bus.worker import Seen, Worker
+from swarmgate.automation.bus.worker import BusEvent, Worker
 from swarmgate.automation.watch.status_board import StatusBoard
 from swarmgate.automation.watch.watcher import Watcher
 from swarmgate.config import Automation, Capabilities
@@ -54,10 +54,10 @@ class Echo:
         self.seen: list[str] = []
         self._work = work
 
-    def subject(self, seen: Seen) -> str:
+    def subject(self, seen: BusEvent) -> str:
         return f"{seen.happening.type} {seen.happening.seq}" if seen.happening.source == "ledger" else ""
 
-    def work(self, subject: str, seen: Seen) -> AutomationEvent | None:
+    def work(self, subject: str, seen: BusEvent) -> AutomationEvent | None:
         del seen
         self.seen.append(subject)
         return self._work(subject)
@@ -154,7 +154,7 @@ def test_a_worker_that_fails_takes_nobody_down(folder: SwarmFolder) -> None:
 @pytest.mark.slow
 def test_the_status_tells_how_everything_stands(folder: SwarmFolder) -> None:
     echo = Echo()
-    with at_work(folder, echo, words=lambda happening: happening.type.replace("_", " ")):
+    with at_work(folder, echo, describe_event=lambda happening: happening.type.replace("_", " ")):
         first = status(folder)
         assert (first.version, first.place, first.mode, first.watching, first.reason) == (
             1,
@@ -200,10 +200,12 @@ def test_a_run_that_ends_says_that_nobody_works_any_more(folder: SwarmFolder) ->
 
 
 def test_the_newest_event_is_first_however_late_it_was_told(folder: SwarmFolder) -> None:
-    board = StatusBoard(folder, "watch", words=lambda each: each.type, heard=lambda *_: None, stirred=lambda: None)
+    board = StatusBoard(
+        folder, "watch", describe_event=lambda each: each.type, on_event=lambda *_: None, changed=lambda: None
+    )
     for seq, time_ in ((1, "T10"), (2, "T30"), (3, "T20"), (4, "T30")):
         told = Happening(source="ledger", seq=seq, time=time_, actor="x", data={"type": "goal_set"})
-        board.handle(Seen(told, State(), State()))
+        board.handle(BusEvent(told, State(), State()))
     board.write(State(), mode="manual", watching="events", reason="", workers=(), edits_waiting=(), config_problem="")
     assert [each.seq for each in status(folder).last_events] == [4, 2, 3, 1]
 

@@ -1,3 +1,5 @@
+"""Tests `swarm debate`."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Tests `swarm decide`."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""`swarm discuss` as its users meet it: to the end, waiting, at the terminal, and with what they get wrong."""
+"""Tests `swarm discuss`: to its end, waiting for the user, at the terminal, and with wrong input."""
 
 from __future__ import annotations
 

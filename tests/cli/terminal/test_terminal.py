@@ -1,4 +1,4 @@
-"""The boundary: whatever a command raises ends as a message and an exit code, as JSON where that was asked for."""
+"""Tests that every error of a command ends as a message and an exit code, as JSON where asked for."""
 
 from __future__ import annotations
 

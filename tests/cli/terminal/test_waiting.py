@@ -1,4 +1,4 @@
-"""What a wait looks like on a terminal: a line once, and the time left, drawn anew by the status line."""
+"""Tests the output of a wait at a terminal: one line, and a countdown in the status line."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import os
 import pytest
 from tests.project import Project, delegate, plan, task
 
-from swarmgate.automation.bus.worker import Seen
+from swarmgate.automation.bus.worker import BusEvent
 from swarmgate.automation.drift.report import DriftReport, Place, Signal, SignalKind
 from swarmgate.automation.drift.worker import _context, _task_lines, worker
 from swarmgate.cli.views.drift import _lines
@@ -111,8 +111,8 @@ def test_the_worker_tells_when_the_signals_change_and_not_again(project: Project
     swarm = Swarm(project.root)
     state = swarm.state
     saved = Happening(source="ledger", seq=state.seq, time="", actor="architect", data={"type": "plan_saved"})
-    seen, made = Seen(saved, state, state), worker(swarm.project, EnginePorts())
-    other = Seen(saved.model_copy(update={"data": {"type": "task_completed"}}), state, state)
+    seen, made = BusEvent(saved, state, state), worker(swarm.project, EnginePorts())
+    other = BusEvent(saved.model_copy(update={"data": {"type": "task_completed"}}), state, state)
     assert made.name == "decision_drift_detection"
     assert made.subject(seen)
     assert not made.subject(other)

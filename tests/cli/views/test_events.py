@@ -15,7 +15,7 @@ from queue import Queue
 import pytest
 from tests.project import Project, until
 
-from swarmgate.automation.events.listing import in_full, words
+from swarmgate.automation.events.listing import describe_event, in_full
 from swarmgate.domain.events.automation import AUTOMATION_EVENTS, Happening, HookRan, TriggerFired
 from swarmgate.domain.events.event import (
     DebateKept,
@@ -121,7 +121,7 @@ def test_an_event_of_tomorrow_is_shown_without_words(project: Project) -> None:
 
 def test_what_is_bookkeeping_has_no_words() -> None:
     run = RunStarted(pid=1, host="here").model_dump(mode="json")
-    assert words(Happening(source="ledger", seq=1, time="t", actor="a", data=run)) == ""
+    assert describe_event(Happening(source="ledger", seq=1, time="t", actor="a", data=run)) == ""
 
 
 @pytest.mark.parametrize(

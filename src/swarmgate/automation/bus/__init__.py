@@ -1,1 +1,1 @@
-"""Carries events to workers, each behind its circuit breaker, time limit and loop protection."""
+"""The event bus: queues ledger events for workers, each behind a circuit breaker, a time limit and loop protection."""

@@ -1,4 +1,4 @@
-"""Safety of a worker, decided purely: its circuit breaker, and the protection from triggers that chase their own tail.
+"""The circuit breaker of a worker and its protection against trigger loops, as pure state transitions.
 
 Times are seconds of a clock that never goes back (`time.monotonic`), given by the caller.
 """

@@ -1,6 +1,6 @@
-"""The event bus: carries what happens from the files of `.swarm/` to subscribers, none of which holds up another.
+"""The event bus: reads new events from the files of `.swarm/` and queues them for every subscriber.
 
-What a worker tells goes into the same files, and so comes to all others as well.
+Events of workers are written to the same files, and so reach all subscribers as well.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import threading
 import time
 from collections.abc import Sequence
 
-from swarmgate.automation.bus.guarded import Guarded
+from swarmgate.automation.bus.guarded_worker import GuardedWorker
 from swarmgate.automation.bus.subscription import Subscriber, Subscription, Wait
-from swarmgate.automation.bus.worker import Seen, Worker
+from swarmgate.automation.bus.worker import BusEvent, Worker
 from swarmgate.domain.events.automation import WorkerFailed
 from swarmgate.domain.state.state import State
 from swarmgate.domain.status import WorkerStatus
@@ -20,7 +20,7 @@ from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.tail import Tail
 
 _NAME = "events"
-"""Who tells that the ledger cannot be read."""
+"""The actor of the event that says that the ledger cannot be read."""
 
 
 class EventBus:
@@ -53,17 +53,17 @@ class EventBus:
         with self._one:  # two threads at once would mix the order up
             polled = self._tail.poll()
             for each in polled.seen:
-                self.publish(Seen(each.happening, each.before, each.after))
+                self.publish(BusEvent(each.happening, each.before, each.after))
         if polled.trouble:
             self._journal.append(WorkerFailed(worker=_NAME, error=polled.trouble), actor=_NAME)
         return len(polled.seen)
 
-    def publish(self, seen: Seen) -> None:
+    def publish(self, bus_event: BusEvent) -> None:
         """Queues an event for every subscriber, and never waits for one. After `close` it does nothing."""
         for each in self._subscriptions:
-            each.offer(seen)
+            each.offer(bus_event)
 
-    # --- who hears of events ---
+    # --- subscribers ---
 
     def subscribe(self, subscriber: Subscriber) -> Subscription:
         """Everything that is published from now on goes to it too."""
@@ -78,7 +78,7 @@ class EventBus:
             workers: at most one of a name.
             call_s: longest time of one call, in seconds, where a worker names none.
         """
-        guarded = {each.name: Guarded(each, self._journal, call_s=call_s) for each in workers}
+        guarded = {each.name: GuardedWorker(each, self._journal, call_s=call_s) for each in workers}
         for name, subscription in self._workers.items():
             subscription.subscriber = guarded.get(name)
         for name, worker in guarded.items():
@@ -129,7 +129,7 @@ class EventBus:
 
 def _status(name: str, subscription: Subscription) -> WorkerStatus:
     match subscription.subscriber:
-        case Guarded() as guarded:
+        case GuardedWorker() as guarded:
             return guarded.snapshot(subscription.pending)
         case _:
             return WorkerStatus(name=name, on=False)

@@ -1,4 +1,4 @@
-"""One subscriber of the bus with its queue and its thread.
+"""The queue and the thread of one subscriber of the bus, with retries and dead letters.
 
 A subscriber that raises gets the event again after 1, 2 and 4 seconds, in its order: later events wait. After that the
 event is a dead letter, and so is one that finds `QUEUE` others waiting.
@@ -12,8 +12,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from swarmgate.automation.bus.call import error_text
-from swarmgate.automation.bus.worker import Seen
+from swarmgate.automation.bus.threaded_call import error_text
+from swarmgate.automation.bus.worker import BusEvent
 from swarmgate.errors import SwarmError
 from swarmgate.ledger.files.automation_log import STOPPED, DeadLetters
 
@@ -38,11 +38,11 @@ class TryLater(SwarmError):
 
 
 class Subscriber(Protocol):
-    """Who hears of events, one at a time, in its own thread."""
+    """Receives events, one at a time, in its own thread."""
 
     name: str
 
-    def handle(self, seen: Seen) -> None:
+    def handle(self, bus_event: BusEvent) -> None:
         """Takes an event.
 
         Raises:
@@ -50,7 +50,7 @@ class Subscriber(Protocol):
         """
         ...
 
-    def wants(self, seen: Seen) -> bool:
+    def wants(self, bus_event: BusEvent) -> bool:
         """Whether the event concerns it: where it cannot be handed over before the end, it is kept. Pure and fast."""
         ...
 
@@ -72,10 +72,10 @@ class Subscription:
         self.subscriber: Subscriber | None = subscriber
         self._letters = letters
         self._wait = wait
-        self._queue: deque[Seen] = deque()
+        self._queue: deque[BusEvent] = deque()
         self._changed = threading.Condition()
         self._finishing = threading.Event()
-        self._in_hand: Seen | None = None
+        self._in_hand: BusEvent | None = None
         self._dropped = 0
         self._thread = threading.Thread(target=self._run, name=f"swarm-{self.name}", daemon=True)
         self._thread.start()
@@ -92,25 +92,25 @@ class Subscription:
             held = [*self._queue, *([self._in_hand] if self._in_hand else [])]
         return len(self._wanted(held))
 
-    def _wanted(self, events: list[Seen]) -> list[Seen]:
+    def _wanted(self, events: list[BusEvent]) -> list[BusEvent]:
         subscriber = self.subscriber
-        return [seen for seen in events if subscriber is not None and subscriber.wants(seen)]
+        return [bus_event for bus_event in events if subscriber is not None and subscriber.wants(bus_event)]
 
     # --- the publisher's side ---
 
-    def offer(self, seen: Seen) -> None:
-        """Queues an event, or keeps it where there is no room: told are the first of a burst, and then their number."""
+    def offer(self, bus_event: BusEvent) -> None:
+        """Queues an event, or keeps it where there is no room: reports the first of a burst, and then their number."""
         with self._changed:
             if self._finishing.is_set():
                 return
             if len(self._queue) < QUEUE:
-                self._queue.append(seen)
+                self._queue.append(bus_event)
                 self._changed.notify()
                 return
             self._dropped += 1
             first = self._dropped == 1
         why = f"its queue was full: {QUEUE:,} events waited for it"
-        self._letters.keep(self.name, [seen.happening], why, tell=first)
+        self._letters.keep(self.name, [bus_event.happening], why, tell=first)
 
     def finish(self) -> None:
         """No more events, no more retries: the thread ends when the queue is empty."""
@@ -123,7 +123,7 @@ class Subscription:
         with self._changed:
             rest = list(self._queue)
             self._queue.clear()
-        self._letters.keep(self.name, [seen.happening for seen in self._wanted(rest)], STOPPED)
+        self._letters.keep(self.name, [bus_event.happening for bus_event in self._wanted(rest)], STOPPED)
 
     def join(self, until: float) -> None:
         """Waits for the thread until that time of `time.monotonic`."""
@@ -143,13 +143,13 @@ class Subscription:
     # --- the thread's side ---
 
     def _run(self) -> None:
-        while (seen := self._next()) is not None:
-            self._deliver(seen)
+        while (bus_event := self._next()) is not None:
+            self._deliver(bus_event)
             with self._changed:
                 self._in_hand = None
-            del seen  # not held until the next one comes: it may hold a plan of thousands of tasks, twice
+            del bus_event  # not held until the next one comes: it may hold a plan of thousands of tasks, twice
 
-    def _next(self) -> Seen | None:
+    def _next(self) -> BusEvent | None:
         with self._changed:
             while not self._queue and not self._finishing.is_set():
                 self._changed.wait()
@@ -161,13 +161,13 @@ class Subscription:
             self._letters.tell(self.name, None, f"its queue had been full: {dropped:,} events found no room")
         return taken
 
-    def _deliver(self, seen: Seen) -> None:
+    def _deliver(self, bus_event: BusEvent) -> None:
         """Hands the event over, again and again where that fails, and keeps it in the end."""
         for pause in (*PAUSES_S, None):
             subscriber = self.subscriber
             try:
                 if subscriber is not None:
-                    subscriber.handle(seen)
+                    subscriber.handle(bus_event)
             except BaseException as error:  # noqa: BLE001 - a subscriber that exits must not end its thread unheard
                 failed, after = error_text(error), error.after_s if isinstance(error, TryLater) else 0.0
             else:
@@ -180,4 +180,4 @@ class Subscription:
         with self._changed:
             mine = self._in_hand is not None
         if mine:
-            self._letters.keep(self.name, [seen.happening], failed)
+            self._letters.keep(self.name, [bus_event.happening], failed)

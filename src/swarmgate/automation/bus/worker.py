@@ -1,4 +1,4 @@
-"""What a worker is: one capability that is started by events, and works beside the loop.
+"""The `Worker` protocol: a capability that events start in the background.
 
 A worker decides purely whether an event concerns it (`subject`), and works in a thread of its own (`work`), where it
 may take its time and may fail: its circuit breaker, the loop protection and the bus stand between it and all else.
@@ -14,7 +14,7 @@ from swarmgate.domain.state.state import State
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class BusEvent:
     """An event as the bus carries it, with the fold of the ledger on both sides of it.
 
     Attributes:
@@ -39,11 +39,11 @@ class Worker(Protocol):
     name: str
     limit_s: float | None
 
-    def subject(self, seen: Seen) -> str:
+    def subject(self, bus_event: BusEvent) -> str:
         """What to work on because of this event, such as `phase 2`; empty: nothing. Pure and fast."""
         ...
 
-    def work(self, subject: str, seen: Seen) -> AutomationEvent | None:
+    def work(self, subject: str, bus_event: BusEvent) -> AutomationEvent | None:
         """Works, and returns what to put on the bus; None: nothing worth telling.
 
         Raises:

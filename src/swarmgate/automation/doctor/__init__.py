@@ -1,4 +1,4 @@
-"""The doctor: is everything there that the work needs, and do the settings say what was meant?
+"""The doctor: checks the settings, the models, the tools and the environment that the project needs.
 
 It spends no tokens. One module for each group of checks; `diagnosis` puts them together and mends what can be mended.
 """

@@ -1,17 +1,17 @@
-"""Settings that speak against each other: one of them cannot have been meant, or does nothing."""
+"""The doctor's check for settings that contradict each other or have no effect."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Places
+from swarmgate.automation.setting_locations import Places
 from swarmgate.config import Config, Provider, Role, is_program, nearest
 
 NAME = "contradictions"
 
 
-def look(config: Config, places: Places, gates: tuple[str, ...]) -> tuple[Problem, ...]:
+def inspect(config: Config, places: Places, gates: tuple[str, ...]) -> tuple[Problem, ...]:
     """Every contradiction, in the order of the tables.
 
     Args:
@@ -126,8 +126,8 @@ def _times(config: Config) -> Iterator[_Found]:
         for key in ("first_byte_s", "silence_s"):
             part, whole = getattr(owner, key), owner.timeout_s
             if part is not None and whole is not None and part > whole:
-                told = f"{key} = {part:g} is more than the whole call may take (timeout_s = {whole:g})"
-                yield (*place, key), told, "raise timeout_s, or leave it out"
+                message = f"{key} = {part:g} is more than the whole call may take (timeout_s = {whole:g})"
+                yield (*place, key), message, "raise timeout_s, or leave it out"
     if config.commands.timeout_s > config.breakers.of("coder").wall_time_s:
         yield (
             ("commands", "timeout_s"),

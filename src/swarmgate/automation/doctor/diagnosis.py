@@ -1,4 +1,4 @@
-"""All checks together, what mending would change, and the mending itself: settings and `.gitignore`, nothing else."""
+"""Runs all checks of the doctor, previews the repairs of settings and `.gitignore`, and makes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import chain, islice
 
 from swarmgate import config as settings
 from swarmgate.automation.doctor import (
-    basics,
+    basic_checks,
     contradictions,
     endpoints,
     gate_tools,
@@ -23,7 +23,7 @@ from swarmgate.automation.doctor import (
     variables,
 )
 from swarmgate.automation.doctor.problem import Problem, check_of
-from swarmgate.automation.setting_places import Places, Written, written
+from swarmgate.automation.setting_locations import Places, SettingsFile, written
 from swarmgate.config import PROJECT_FILE, Config, toml_text
 from swarmgate.config.loading import read_sources
 from swarmgate.errors import ConfigError, SwarmError
@@ -82,8 +82,8 @@ class Diagnosis:
             lines += [f"      {each}" for each in (*check.problems, *check.warnings)]
         lines += [f"skip  {name}: {why}" for name, why in self.skipped.items()]
         if self.fixed:
-            kept = f"; what they held before: {', '.join(self.backup)}" if self.backup else ""
-            lines.append(f"mended: {', '.join(self.fixed)}{kept}")
+            stored = f"; what they held before: {', '.join(self.backup)}" if self.backup else ""
+            lines.append(f"mended: {', '.join(self.fixed)}{stored}")
         return lines
 
     def outcome(self, *, dry: bool) -> str:
@@ -94,11 +94,11 @@ class Diagnosis:
 
     def as_json(self) -> dict[str, object]:
         """For programs."""
-        shown = ("check", "severity", "where", "line", "message", "hint", "fixable")
+        fields = ("check", "severity", "where", "line", "message", "hint", "fixable")
         return {
             "passed": self.passed,
             "checks": [asdict(each) for each in self.checks],
-            "problems": [{name: getattr(each, name) for name in shown} for each in self.problems],
+            "problems": [{name: getattr(each, name) for name in fields} for each in self.problems],
             "diff": self.diff,
             "fixed": self.fixed,
             "backup": self.backup,
@@ -111,8 +111,8 @@ Further = Callable[[Config], Iterable[Check]]
 """Checks that need what this room may not import."""
 
 _NEED_SETTINGS = (
-    *basics.NEED_SETTINGS, contradictions.NAME, guardrails.NAME, shared_models.NAME, variables.NAME, endpoints.NAME,
-    gate_tools.NAME, hook_commands.NAME,
+    *basic_checks.NEED_SETTINGS, contradictions.NAME, guardrails.NAME, shared_models.NAME, variables.NAME,
+    endpoints.NAME, gate_tools.NAME, hook_commands.NAME,
 )  # fmt: skip
 """Checks that are always made where the settings can be read, and never where they cannot."""
 
@@ -125,13 +125,13 @@ def diagnose(
     environ: Mapping[str, str],
     roles: tuple[str, ...],
     further: Further,
-    suite: basics.Suite | None = None,
+    suite: basic_checks.Suite | None = None,
 ) -> Diagnosis:
-    """Looks at everything; changes nothing. `suite` asks the test command what it would run (`basics.examine`)."""
+    """Runs every check; changes nothing. `suite` asks the test command what it would run (see `basic_checks`)."""
     places = written(folder, environ)
     in_files, drafts = _mended(folder, tuple(each for file in places.files for each in _in_file(file)))
     in_files = (*in_files, *_across(folder, places))
-    checks = [_settings(each, in_files) for each in basics.examine(folder, environ, roles, suite)]
+    checks = [_settings(each, in_files) for each in basic_checks.examine(folder, environ, roles, suite)]
     groups: list[_Group] = []
     skipped = {}
     try:
@@ -140,8 +140,8 @@ def diagnose(
         checks += further(config)
     except ConfigError:
         skipped = dict.fromkeys(_NEED_SETTINGS, "not looked at: the settings must be mended first")
-    own, further_drafts = swarm_folder.look(folder)
-    groups.append((records.NAME, "ledger.jsonl, plan.md, plan.json", records.look(folder)))
+    own, further_drafts = swarm_folder.inspect(folder)
+    groups.append((records.NAME, "ledger.jsonl, plan.md, plan.json", records.inspect(folder)))
     groups.append((swarm_folder.NAME, f".swarm{swarm_folder.locks(folder)}", own))
     drafts = (*drafts, *further_drafts)
     return Diagnosis(
@@ -162,19 +162,19 @@ def mend(folder: SwarmFolder, found: Diagnosis, again: Callable[[], Diagnosis]) 
     """
     if not found.drafts:
         return found
-    kept = save(folder, found.drafts)
+    stored = save(folder, found.drafts)
     return replace(
         again(),
         diff=found.diff,
         fixed=tuple(folder.relative(each.path) for each in found.drafts),
         mended=found.fixable,
-        backup=tuple(folder.relative(each) for each in kept),
+        backup=tuple(folder.relative(each) for each in stored),
     )
 
 
-def _in_file(file: Written) -> Iterator[Problem]:
+def _in_file(file: SettingsFile) -> Iterator[Problem]:
     """What is wrong in one file; only that of the project is mended."""
-    for each in keys.look(file):
+    for each in keys.inspect(file):
         yield each if file.name == PROJECT_FILE else replace(each, edits=(), fixable=False)
 
 
@@ -185,8 +185,8 @@ def _across(folder: SwarmFolder, places: Places) -> tuple[Problem, ...]:
     except ConfigError as error:
         return (Problem("settings", error.message, hint=error.hint, severity="error"),)
     names = {str(folder.config): PROJECT_FILE}
-    told = set(chain.from_iterable(keys.errors_of(each.values) for each in places.files))
-    return tuple(keys.across([replace(each, name=names.get(each.name, each.name)) for each in sources], told))
+    known = set(chain.from_iterable(keys.errors_of(each.values) for each in places.files))
+    return tuple(keys.across([replace(each, name=names.get(each.name, each.name)) for each in sources], known))
 
 
 def _settings(check: Check, found: tuple[Problem, ...]) -> Check:
@@ -207,13 +207,13 @@ def _of_settings(folder: SwarmFolder, config: Config, places: Places, environ: M
     gates = _gates(folder)
     ids = tuple(each.id for each in gates)
     hosts = ", ".join(f"{name} {each.base_url}" for name, each in config.providers.items())
-    yield contradictions.NAME, "settings against each other", contradictions.look(config, places, ids)
-    yield guardrails.NAME, "what is switched off", guardrails.look(config, places, gates)
-    yield shared_models.NAME, "who judges what the coder wrote", shared_models.look(config, places)
-    yield variables.NAME, variables.told(config, environ), variables.look(config, places, environ)
-    yield endpoints.NAME, hosts or "none", endpoints.look(config, places)
-    yield gate_tools.NAME, f"what {len(ids)} gates need", gate_tools.look(gates, config, folder.root)
-    yield hook_commands.NAME, f"{len(config.hooks)} hooks", hook_commands.look(config, places, folder.root)
+    yield contradictions.NAME, "settings against each other", contradictions.inspect(config, places, ids)
+    yield guardrails.NAME, "what is switched off", guardrails.inspect(config, places, gates)
+    yield shared_models.NAME, "who judges what the coder wrote", shared_models.inspect(config, places)
+    yield variables.NAME, variables.described(config, environ), variables.inspect(config, places, environ)
+    yield endpoints.NAME, hosts or "none", endpoints.inspect(config, places)
+    yield gate_tools.NAME, f"what {len(ids)} gates need", gate_tools.inspect(gates, config, folder.root)
+    yield hook_commands.NAME, f"{len(config.hooks)} hooks", hook_commands.inspect(config, places, folder.root)
 
 
 def _gates(folder: SwarmFolder) -> tuple[GateDefinition, ...]:
@@ -261,5 +261,5 @@ def _diff(folder: SwarmFolder, draft: Draft, found: tuple[Problem, ...]) -> str:
     )
     keys_changed = frozenset(edit.path[-1] for each in found for edit in each.edits)
     head = [*islice(lines, 2)]
-    shown = (redaction.of_settings(each, keys_changed) if is_settings else redaction.masked(each) for each in lines)
-    return "".join(f"{line}\n" for line in (*head, *shown))
+    redacted = (redaction.of_settings(each, keys_changed) if is_settings else redaction.masked(each) for each in lines)
+    return "".join(f"{line}\n" for line in (*head, *redacted))

@@ -1,4 +1,4 @@
-"""Endpoints of models: does anything answer, and is what is sent there safe on its way? Connects, and sends nothing.
+"""The doctor's check of model endpoints: whether they accept connections, and whether the transport is safe.
 
 What they answer when they are asked for their lists of models is the engine's to ask: this room knows no models.
 """
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Places
+from swarmgate.automation.setting_locations import Places
 from swarmgate.config import Config
 
 NAME = "endpoints"
@@ -27,7 +27,7 @@ _HOME = (".local", ".lan", ".home", ".internal", ".localhost", ".home.arpa")
 Address = tuple[str, int]
 
 
-def look(config: Config, places: Places) -> tuple[Problem, ...]:
+def inspect(config: Config, places: Places) -> tuple[Problem, ...]:
     """Each provider whose host does not answer, or is reached in the open."""
     addresses = {name: address_of(provider.base_url) for name, provider in config.providers.items()}
     silent = connect(set(addresses.values()))
@@ -36,8 +36,8 @@ def look(config: Config, places: Places) -> tuple[Problem, ...]:
         place = places.of("providers", name, "base_url")
         host, port = addresses[name]
         if why := silent.get((host, port)):
-            told = f"provider {name}: nothing answers at {host} port {port}: {why}"
-            found.append(Problem(NAME, told, *place, "start it, or mend base_url", "error"))
+            message = f"provider {name}: nothing answers at {host} port {port}: {why}"
+            found.append(Problem(NAME, message, *place, "start it, or mend base_url", "error"))
         if in_the_open(provider.base_url):
             found.append(_open(name, place, key=provider.api_key_env))
     return tuple(found)
@@ -45,10 +45,10 @@ def look(config: Config, places: Places) -> tuple[Problem, ...]:
 
 def _open(name: str, place: tuple[str, int], *, key: str) -> Problem:
     if key:
-        told = f"provider {name}: the key in {key} is sent over http, where everybody on the way can read it"
-        return Problem(NAME, told, *place, "use https, and change the key", "error")
-    told = f"provider {name}: your code is sent over http, where everybody on the way can read and change it"
-    return Problem(NAME, told, *place, "use https")
+        message = f"provider {name}: the key in {key} is sent over http, where everybody on the way can read it"
+        return Problem(NAME, message, *place, "use https, and change the key", "error")
+    message = f"provider {name}: your code is sent over http, where everybody on the way can read and change it"
+    return Problem(NAME, message, *place, "use https")
 
 
 def in_the_open(base_url: str) -> bool:
@@ -90,8 +90,8 @@ def connect(addresses: Iterable[Address], *, within_s: float = WITHIN_S) -> dict
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
     late = f"no answer within {within_s:g} s"
-    told = {each: answers.get(each, late) for each in wanted}
-    return {each: why for each, why in told.items() if why}
+    answered = {each: answers.get(each, late) for each in wanted}
+    return {each: why for each, why in answered.items() if why}
 
 
 def _try(address: Address, within_s: float, answers: dict[Address, str]) -> None:

@@ -1,4 +1,4 @@
-"""The tools that the gates cannot do without: there, and new enough. Programs are asked for their version."""
+"""The doctor's check that the tools of required gates are installed and new enough."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from swarmgate.gates.tools import table
 NAME = "gate tools"
 
 
-def look(gates: Sequence[GateDefinition], config: Config, root: Path) -> tuple[Problem, ...]:
+def inspect(gates: Sequence[GateDefinition], config: Config, root: Path) -> tuple[Problem, ...]:
     """A problem for each tool that a required gate, which is on, lacks.
 
     A command that is not on PATH is told by the check `gates`, and not again.

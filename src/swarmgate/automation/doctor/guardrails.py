@@ -1,11 +1,11 @@
-"""Guardrails that are switched off: allowed, and told each time, with what it costs."""
+"""The doctor's check that lists guardrails which are switched off, with what each omission costs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Places
+from swarmgate.automation.setting_locations import Places
 from swarmgate.config import Bounds, Config
 from swarmgate.gates.definition import GateDefinition
 
@@ -30,7 +30,7 @@ _AS_GOOD_AS_OFF = 10
 """A bound of a turn of more than so many times its default stops nothing."""
 
 
-def look(config: Config, places: Places, gates: Sequence[GateDefinition]) -> tuple[Problem, ...]:
+def inspect(config: Config, places: Places, gates: Sequence[GateDefinition]) -> tuple[Problem, ...]:
     """Every guardrail that the settings or the project's gates switch off."""
     known = {each.id for each in gates}
     found = (*_gates(config, known), *_rules(config), *_authority(config), *_breakers(config))

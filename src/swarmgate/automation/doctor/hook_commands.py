@@ -1,4 +1,4 @@
-"""`[hooks]`: the events that they wait for exist, and the commands that they start."""
+"""The doctor's check of `[hooks]`: every event exists, and every command can be started."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from swarmgate.automation.doctor.problem import Problem
 from swarmgate.automation.hooks.worker import unknown_hooks, why_not
-from swarmgate.automation.setting_places import Places
+from swarmgate.automation.setting_locations import Places
 from swarmgate.config import Config
 from swarmgate.workspace.programs import trusted
 
@@ -24,7 +24,7 @@ _SHELL = frozenset((
 """Words that the shell knows by itself (POSIX, and what bash adds)."""
 
 
-def look(config: Config, places: Places, root: Path) -> tuple[Problem, ...]:
+def inspect(config: Config, places: Places, root: Path) -> tuple[Problem, ...]:
     """Hooks that never run, and hooks whose command cannot be started."""
     found = [
         Problem(NAME, f"`{event}`: {why_not(event)}", *places.of("hooks", event), "see docs/hooks.md", "error")
@@ -33,13 +33,13 @@ def look(config: Config, places: Places, root: Path) -> tuple[Problem, ...]:
     for event, command in config.hooks.items():
         word = first_word(command)
         if word and word not in _SHELL and not _there(word, root):
-            told = f"`{word}` is not found: the hook of {event} cannot run"
-            found.append(Problem(NAME, told, *places.of("hooks", event), "install it, or write its whole path"))
+            message = f"`{word}` is not found: the hook of {event} cannot run"
+            found.append(Problem(NAME, message, *places.of("hooks", event), "install it, or write its whole path"))
     return tuple(found)
 
 
 def first_word(command: str) -> str:
-    """The program that a command line starts; empty where only the shell can tell, such as `$EDITOR` or `(cd x; y)`."""
+    """The program that a command line starts; empty where only the shell knows, such as `$EDITOR` or `(cd x; y)`."""
     try:
         words = shlex.split(command, comments=True)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Keys and values of a settings file: all that are unknown, deprecated or of the wrong type, and keys in the open."""
+"""The doctor's check of a settings file for unknown, deprecated and wrongly typed keys, and for plain-text secrets."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Written
+from swarmgate.automation.setting_locations import SettingsFile
 from swarmgate.config import Config
 from swarmgate.config.base import KEY_SHAPES
 from swarmgate.config.loading import merged
-from swarmgate.config.refusals import KEY_HINT, KEY_IN_FILE, Source, check_providers, known_keys, refusal
+from swarmgate.config.setting_errors import KEY_HINT, KEY_IN_FILE, Source, check_providers, known_keys, setting_error
 from swarmgate.errors import ConfigError
 from swarmgate.ledger.settings.file import Edit, Put, Remove, Rename
 from swarmgate.ledger.settings.text import applied
@@ -47,27 +47,27 @@ _SECRET = re.compile(rf"(?<![A-Za-z0-9_])(?:{KEY_SHAPES.pattern})")
 _SECRET_LENGTH = 20
 
 
-def look(file: Written) -> tuple[Problem, ...]:
+def inspect(file: SettingsFile) -> tuple[Problem, ...]:
     """Every problem of one file of settings, in the order of its lines."""
     errors = errors_of(file.values)
     found = [_problem(file, path, errors) for path in errors]
     return tuple(sorted((*found, *_secrets(file, {each.line for each in found})), key=lambda each: each.line))
 
 
-def across(sources: list[Source], told: Collection[tuple[str, ...]]) -> Iterator[Problem]:
+def across(sources: list[Source], known: Collection[tuple[str, ...]]) -> Iterator[Problem]:
     """What only all sources together say: keys that none of them has, variables, and models of unknown providers.
 
     Args:
         sources: the files and the variables, weakest first.
-        told: the places of what is wrong in a file by itself.
+        known: the places of what is wrong in a file by itself.
     """
     try:
         config = Config.model_validate(merged(sources))
     except ValidationError as error:
         for each in error.errors(include_url=False, include_input=False):
             path = _path(each)
-            if path not in told and not (each["type"] in _MERGED and _misspelled(path, told)):
-                found = refusal(each, sources)
+            if path not in known and not (each["type"] in _MERGED and _misspelled(path, known)):
+                found = setting_error(each, sources)
                 yield Problem("settings", found.message, found.where, found.line, found.hint, "error")
         return
     try:
@@ -76,10 +76,10 @@ def across(sources: list[Source], told: Collection[tuple[str, ...]]) -> Iterator
         yield Problem("settings", error.message, hint=error.hint, severity="error")
 
 
-def _misspelled(path: tuple[str, ...], told: Collection[tuple[str, ...]]) -> bool:
+def _misspelled(path: tuple[str, ...], known: Collection[tuple[str, ...]]) -> bool:
     """Whether a key is missing since it stands there under a wrong name."""
     *tables, key = path
-    return any([*one[:-1]] == tables and _meant(one[-1], tables) == (key,) for one in told)
+    return any([*one[:-1]] == tables and _meant(one[-1], tables) == (key,) for one in known)
 
 
 def errors_of(values: dict[str, Any]) -> dict[tuple[str, ...], ErrorDetails]:
@@ -104,9 +104,9 @@ def _path(error: ErrorDetails) -> tuple[str, ...]:
     return tuple(str(part) for part in error["loc"] if part != "[key]")
 
 
-def _problem(file: Written, path: tuple[str, ...], errors: _Errors) -> Problem:
+def _problem(file: SettingsFile, path: tuple[str, ...], errors: _Errors) -> Problem:
     error = errors[path]
-    found = refusal(error, [Source(file.name, file.values, file.text)])
+    found = setting_error(error, [Source(file.name, file.values, file.text)])
     message, hint = found.message, found.hint
     edits: tuple[Edit, ...] = ()
     if _unknown(error) and path in DEPRECATED:
@@ -153,16 +153,16 @@ def _mending(values: dict[str, Any], path: tuple[str, ...], errors: _Errors) -> 
 
 
 def _renames(path: tuple[str, ...], values: dict[str, Any]) -> Iterator[Edit]:
-    """The one known key that was meant, where no other key beside it was meant for it too.
+    """The one known key that an unknown one stands for, where no other key stands for it too.
 
     An empty table stands back: it would keep the name from one that says something.
     """
     *tables, key = path
     meant = _meant(key, tables)
-    beside = at(values, tables)
-    rivals = [each for each in beside if each != key and meant and each not in meant and _meant(each, tables) == meant]
-    says = [each for each in rivals if beside[each] != {}]
-    if len(meant) == 1 and not says and (beside[key] != {} or not rivals):
+    table = at(values, tables)
+    rivals = [each for each in table if each != key and meant and each not in meant and _meant(each, tables) == meant]
+    filled = [each for each in rivals if table[each] != {}]
+    if len(meant) == 1 and not filled and (table[key] != {} or not rivals):
         yield Rename(path, meant[0])
 
 
@@ -173,7 +173,7 @@ def _meant(key: str, tables: Sequence[str]) -> tuple[str, ...]:
     return same or tuple(each for each in known if slips(key.lower(), each) == 1 and len(each) > 3)  # noqa: PLR2004 - a short word is one slip from many
 
 
-def _twin(file: Written, path: tuple[str, ...], error: ErrorDetails) -> str:
+def _twin(file: SettingsFile, path: tuple[str, ...], error: ErrorDetails) -> str:
     """What to do where a key has its right name in the file too, or another key was meant for it."""
     *tables, key = path
     meant = _meant(key, tables) if _unknown(error) else ()
@@ -219,11 +219,11 @@ def _values(path: tuple[str, ...], kind: str, values: dict[str, Any]) -> Iterato
         yield Put(path, [held])
 
 
-def _secrets(file: Written, told: set[int]) -> Iterator[Problem]:
+def _secrets(file: SettingsFile, reported: set[int]) -> Iterator[Problem]:
     """Lines with what looks like a key of a provider, comments among them: the file is committed."""
     for number, line in enumerate(file.text.splitlines(), start=1):
         found = [match[0] for match in _SECRET.finditer(line)]
-        if number not in told and any(len(each) >= _SECRET_LENGTH and re.search(r"\d", each) for each in found):
+        if number not in reported and any(len(each) >= _SECRET_LENGTH and re.search(r"\d", each) for each in found):
             yield Problem(
                 "settings",
                 KEY_IN_FILE,

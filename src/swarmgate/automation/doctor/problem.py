@@ -1,4 +1,4 @@
-"""What the doctor finds: a problem with its place, and the checks that problems add up to."""
+"""The records of the doctor's findings: a problem with its place, and the check that it belongs to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger and its projections: what was edited by hand and waits, what is out of date, what was cut short."""
+"""The doctor's check of the ledger and its projections: pending hand edits, outdated files, truncated records."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from swarmgate.ledger.reconcile import edits
 NAME = "plan files"
 
 
-def look(folder: SwarmFolder) -> tuple[Problem, ...]:
-    """Edits and drift of plan.md and plan.json. A ledger that is damaged is told by the check `ledger`."""
+def inspect(folder: SwarmFolder) -> tuple[Problem, ...]:
+    """Edits and drift of plan.md and plan.json. The check `ledger` reports a damaged ledger."""
     try:
         ledger = Ledger.read(folder)
     except LedgerError:
         return ()
     found = []
     if ledger.torn:
-        told = f"its last line was cut short ({len(ledger.torn)} bytes); it is put aside when work goes on"
-        found.append(Problem(NAME, told, folder.relative(folder.ledger)))
+        message = f"its last line was cut short ({len(ledger.torn)} bytes); it is put aside when work goes on"
+        found.append(Problem(NAME, message, folder.relative(folder.ledger)))
     try:
-        looked = edits(ledger)
+        found_edits = edits(ledger)
     except SwarmError as error:
         return (*found, Problem(NAME, error.message, hint=error.hint))
-    for edit in looked.found:
-        shown = f".swarm/{edit.source}"
+    for edit in found_edits.found:
+        path = f".swarm/{edit.source}"
         refusal = "the next command that writes refuses the edit and keeps it"
-        found += [Problem(NAME, problem, shown, hint=refusal) for problem in edit.problems]
+        found += [Problem(NAME, problem, path, hint=refusal) for problem in edit.problems]
         if not edit.problems:
-            found.append(Problem(NAME, "was edited by hand; the edit is not in the plan yet", shown, hint="swarm sync"))
+            found.append(Problem(NAME, "was edited by hand; the edit is not in the plan yet", path, hint="swarm sync"))
     found += [
         Problem(NAME, "is missing or out of date", f".swarm/{name}", hint="it comes back with: swarm sync")
-        for name in looked.missing
+        for name in found_edits.missing
     ]
     return tuple(found)

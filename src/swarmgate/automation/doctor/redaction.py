@@ -1,4 +1,4 @@
-"""What the doctor shows of settings: nothing that could be a secret."""
+"""Redacts settings for the doctor's output, so that no secret is printed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from swarmgate.config import Config
 from swarmgate.config.base import KEY_SHAPES
-from swarmgate.config.refusals import SECRET_WORDS
+from swarmgate.config.setting_errors import SECRET_WORDS
 
 HIDDEN = "<hidden>"
 _SHAPE = re.compile(rf"(?<![A-Za-z0-9_])(?:{KEY_SHAPES.pattern})")
@@ -34,21 +34,21 @@ def _unless_variable(match: re.Match[str]) -> str:
 
 def of_settings(line: str, changed: Collection[str]) -> str:
     """One line of a diff of settings: values of known keys and of those that were changed, and nothing else."""
-    mark, said = line[:1], line[1:]
-    if mark == "@" or _PLAIN.fullmatch(said):
-        return mark + _in_line(said)
-    if not _PAIR.search(said):
+    mark, text = line[:1], line[1:]
+    if mark == "@" or _PLAIN.fullmatch(text):
+        return mark + _in_line(text)
+    if not _PAIR.search(text):
         return mark + HIDDEN
 
     def value(match: re.Match[str]) -> str:
         name = match[1].strip("\"'")
         return match[0] if name in KNOWN or name in changed else f"{match[1]}{match[2]}{HIDDEN}"
 
-    return mark + _in_line(_PAIR.sub(value, said))
+    return mark + _in_line(_PAIR.sub(value, text))
 
 
-def _in_line(said: str) -> str:
-    return _IN_LINE.sub(_unless_variable, masked(said))
+def _in_line(text: str) -> str:
+    return _IN_LINE.sub(_unless_variable, masked(text))
 
 
 def _names(section: type[BaseModel]) -> Iterator[str]:

@@ -1,16 +1,16 @@
-"""Roles that share a model: who wrote it does not see its own mistakes."""
+"""The doctor's check for roles that share a model, such as an author and its reviewer."""
 
 from __future__ import annotations
 
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Places
+from swarmgate.automation.setting_locations import Places
 from swarmgate.config import Config
 
 NAME = "shared models"
 _JUDGES = ("reviewer", "test_engineer", "critic")
 
 
-def look(config: Config, places: Places) -> tuple[Problem, ...]:
+def inspect(config: Config, places: Places) -> tuple[Problem, ...]:
     """A warning where the coder's model judges, too."""
     if "default" not in config.roles and not {"coder", *_JUDGES} <= config.roles.keys():
         return ()  # the check `models` says which role has none

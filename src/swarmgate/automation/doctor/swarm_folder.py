@@ -1,4 +1,4 @@
-"""`.swarm/` itself: what is committed and what is not, who may write, locks of dead processes, and the template."""
+"""The doctor's check of `.swarm/`: committed files, permissions, locks of dead processes, the template's version."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = "folder"
 _WHOLE = re.compile(r"/?(\*\*/)?\.swarm(/|/\*|/\*\*)?")
 
 
-def look(folder: SwarmFolder) -> tuple[tuple[Problem, ...], tuple[Draft, ...]]:
+def inspect(folder: SwarmFolder) -> tuple[tuple[Problem, ...], tuple[Draft, ...]]:
     """What is wrong with the folder, and the files that `--fix` would write."""
     ignored = tuple(_ignored_whole(folder))
     lacking = () if ignored else tuple(_ignore_lines(folder))
@@ -56,8 +56,8 @@ def _ignore_lines(folder: SwarmFolder) -> Iterator[tuple[Problem, Draft]]:
     end = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text or text.endswith("\n") else end
     after = text + gap + "".join(f"{line}{end}" for line in lacking)
-    told = f"lacks {', '.join(lacking)}: what belongs to this machine alone would be committed"
-    yield Problem(NAME, told, folder.relative(path), fixable=True), Draft(path, before, after)
+    message = f"lacks {', '.join(lacking)}: what belongs to this machine alone would be committed"
+    yield Problem(NAME, message, folder.relative(path), fixable=True), Draft(path, before, after)
 
 
 def _pattern(line: str) -> str:
@@ -73,8 +73,10 @@ def _ignored_whole(folder: SwarmFolder) -> Iterator[Problem]:
         return
     for number, line in enumerate(lines, start=1):
         if _WHOLE.fullmatch(line.strip()):
-            told = "git ignores all of .swarm/: plan, ledger, evidence and settings are not committed"
-            yield Problem(NAME, told, ".gitignore", number, "take the line out; .swarm/.gitignore says what stays here")
+            message = "git ignores all of .swarm/: plan, ledger, evidence and settings are not committed"
+            yield Problem(
+                NAME, message, ".gitignore", number, "take the line out; .swarm/.gitignore says what stays here"
+            )
 
 
 def _missing(folder: SwarmFolder) -> Iterator[tuple[Problem, Draft]]:
@@ -83,8 +85,8 @@ def _missing(folder: SwarmFolder) -> Iterator[tuple[Problem, Draft]]:
     for source in sorted(each for each in template.rglob("*") if each.is_file()):
         target = folder.path / source.relative_to(template)
         if not os.path.lexists(target):
-            told = "is not there, and the template of this version has it"
-            problem = Problem(NAME, told, folder.relative(target), fixable=True)
+            message = "is not there, and the template of this version has it"
+            problem = Problem(NAME, message, folder.relative(target), fixable=True)
             yield problem, Draft(target, None, source.read_text(encoding="utf-8"))
 
 
@@ -97,15 +99,15 @@ def _permissions(folder: SwarmFolder) -> Iterator[Problem]:
         except OSError:
             continue
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            shown = folder.relative(path)
-            yield Problem(NAME, "every user of this machine may change it", shown, 0, f"chmod o-w {shown}")
+            relative = folder.relative(path)
+            yield Problem(NAME, "every user of this machine may change it", relative, 0, f"chmod o-w {relative}")
 
 
 def _locks(folder: SwarmFolder) -> Iterator[Problem]:
     for path, owner in _stale(folder):
         if not _ours(owner):
-            told = f"names {describe(owner)}, on another host; a run here is refused while it stands"
-            yield Problem(NAME, told, folder.relative(path), 0, "if that process is dead, remove the file")
+            message = f"names {describe(owner)}, on another host; a run here is refused while it stands"
+            yield Problem(NAME, message, folder.relative(path), 0, "if that process is dead, remove the file")
 
 
 def _stale(folder: SwarmFolder) -> Iterator[tuple[Path, dict[str, object]]]:

@@ -1,17 +1,17 @@
-"""Variables that the settings name: is each of them set? No value is looked at beyond that, and none is shown."""
+"""The doctor's check that the environment variables which the settings name are set; no value is printed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.automation.setting_places import Places
+from swarmgate.automation.setting_locations import Places
 from swarmgate.config import Config, is_program
 
 NAME = "variables"
 
 
-def look(config: Config, places: Places, environ: Mapping[str, str]) -> tuple[Problem, ...]:
+def inspect(config: Config, places: Places, environ: Mapping[str, str]) -> tuple[Problem, ...]:
     """Each variable that is named and not set."""
     return tuple(
         Problem(NAME, f"{name} is not set; {why}", *places.of(*path), hint=f"export {name}=..., or take it out")
@@ -20,7 +20,7 @@ def look(config: Config, places: Places, environ: Mapping[str, str]) -> tuple[Pr
     )
 
 
-def told(config: Config, environ: Mapping[str, str]) -> str:
+def described(config: Config, environ: Mapping[str, str]) -> str:
     """What is looked up, and how it stands."""
     names = dict.fromkeys(name for _, name, _ in _named(config))
     return ", ".join(f"{name} {'set' if environ.get(name) else 'not set'}" for name in names) or "none are named"

@@ -1,12 +1,12 @@
-"""The config doctor composed: by hand (`swarm doctor`), and as the worker that looks when work begins."""
+"""The doctor run by hand (`swarm doctor`), and the worker that runs it when work begins."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from swarmgate.automation.bus.triggers import start_up
-from swarmgate.automation.bus.worker import Seen
-from swarmgate.automation.doctor import diagnosis, suite
+from swarmgate.automation.bus.trigger_events import start_up
+from swarmgate.automation.bus.worker import BusEvent
+from swarmgate.automation.doctor import diagnosis, suite_check
 from swarmgate.automation.doctor.diagnosis import Diagnosis
 from swarmgate.automation.ports import Ports
 from swarmgate.config import ROLES, Config, load
@@ -17,8 +17,8 @@ from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.project import Project
 
 NAME = "config_doctor"
-_MOST_TOLD = 20
-"""Problems in one event; all of them are told by `swarm doctor`."""
+_MOST_MESSAGES = 20
+"""Problems in one event; `swarm doctor` prints all of them."""
 
 
 def diagnose(
@@ -52,7 +52,7 @@ def diagnose(
     def once(folder: SwarmFolder, config: Config) -> Check:
         key = config.tests.model_dump_json() + config.commands.model_dump_json()
         if key not in asked:
-            asked[key] = suite.look(folder, config)
+            asked[key] = suite_check.inspect(folder, config)
         return asked[key]
 
     lists: dict[str, Check] = {}  # nor does it change what an endpoint says
@@ -65,15 +65,15 @@ def diagnose(
                 lists[key] = ports.model_lists(config)
             yield lists[key]
 
-    def look() -> Diagnosis:
+    def inspect() -> Diagnosis:
         return diagnosis.diagnose(project.folder, known, ROLES, further, once if tests else None)
 
-    found = look()
+    found = inspect()
     if not (fix and found.drafts):
         return found
     if tell is not None:
         tell(found.diff)
-    return diagnosis.mend(project.folder, found, look)
+    return diagnosis.mend(project.folder, found, inspect)
 
 
 def at_startup(project: Project, ports: Ports, environ: Mapping[str, str] | None = None) -> DoctorRan | None:
@@ -100,10 +100,10 @@ def at_startup(project: Project, ports: Ports, environ: Mapping[str, str] | None
 
 
 def _ran(found: Diagnosis) -> DoctorRan:
-    told = [f"{check.name}: {text}" for check in found.checks for text in (*check.problems, *check.warnings)]
+    messages = [f"{check.name}: {text}" for check in found.checks for text in (*check.problems, *check.warnings)]
     return DoctorRan(
         passed=found.passed,
-        problems=tuple(" ".join(each.split()) for each in told[:_MOST_TOLD]),
+        problems=tuple(" ".join(each.split()) for each in messages[:_MOST_MESSAGES]),
         fixed=found.fixed,
         backup=", ".join(found.backup),
     )
@@ -124,17 +124,17 @@ class ConfigDoctor:
         self._project, self._ports = project, ports
         self._environ = dict(project.environ)  # before a run withholds the keys from the commands that it starts
 
-    def subject(self, seen: Seen) -> str:
+    def subject(self, bus_event: BusEvent) -> str:
         """The start of workers, and nothing else."""
-        return start_up(seen.happening, seen.before, seen.after)
+        return start_up(bus_event.happening, bus_event.before, bus_event.after)
 
-    def work(self, subject: str, seen: Seen) -> DoctorRan | None:
+    def work(self, subject: str, bus_event: BusEvent) -> DoctorRan | None:
         """Looks, and mends where that is switched on.
 
         Raises:
             SwarmError: a file that should be mended cannot be written, or was changed meanwhile.
         """
-        del subject, seen
+        del subject, bus_event
         return at_startup(self._project, self._ports, self._environ)
 
 

@@ -1,1 +1,1 @@
-"""Decision drift: decisions on record against what came after them. Local and deterministic: no model, no network."""
+"""Decision drift: compares recorded decisions with later plans, texts and dependencies, without a model."""

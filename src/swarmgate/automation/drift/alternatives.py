@@ -1,4 +1,4 @@
-"""Jobs and what can do them: for one job a project rightly has one choice. Curated; words of data, no logic.
+"""A table of jobs and the alternatives that do each, of which a project normally uses one.
 
 A name stands once for each job that it may do. Where it may do several (Redis), or is an ordinary word (`requests`),
 a cue of the job has to stand beside it.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from swarmgate.automation.drift.words import word_set
+from swarmgate.automation.drift.tokens import word_set
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which choices a sentence names, for which job, and whether it takes them, refuses them, or only mentions them."""
+"""Finds which choices a sentence names, for which job, and whether it adopts, rejects or only mentions them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cache
 
 from swarmgate.automation.drift.alternatives import ALWAYS, JOBS, ORDINARY, Job
 from swarmgate.automation.drift.limits import NUMBERS
-from swarmgate.automation.drift.opposites import ASIDE, NEGATORS, REMOVERS, TESTING
-from swarmgate.automation.drift.words import word_set
+from swarmgate.automation.drift.opposite_words import ASIDE, NEGATORS, REMOVERS, TESTING
+from swarmgate.automation.drift.tokens import word_set
 
 _NAMING = word_set("use using uses used with via through adopt install import is are be on go than pick choose prefer")
 """Words after which an ordinary word is a name."""
@@ -21,7 +21,7 @@ _ENDED = word_set("rejected removed dropped deprecated out ruled not replaced go
 _WAS = frozenset({"is", "was", "are", "were", "be", "has", "been", "will"})
 
 
-class Stand(Enum):
+class Stance(Enum):
     """How a sentence stands to what it names."""
 
     TAKEN = "taken"
@@ -32,11 +32,11 @@ class Stand(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A choice named in a sentence; `job` is empty where it is not told which of its jobs is meant."""
+    """A choice named in a sentence; `job` is empty where its job is unknown."""
 
     job: str
     option: str
-    stand: Stand
+    stand: Stance
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,30 +120,30 @@ def _jobs(name: _Name, words: Sequence[str], at: int, cue: frozenset[str], quote
     if ordinary and not (name.words[0] in quoted or (at and words[at - 1] in _NAMING)):
         return []
     others = cue - set(name.words)
-    told: list[Job | None] = [job for job in name.jobs if others & cues(job.name)]
-    if told or ordinary:
-        beside = [job for job in told[1:] if job and job.no_package]
-        return [*told[:1], *beside]
+    jobs: list[Job | None] = [job for job in name.jobs if others & cues(job.name)]
+    if jobs or ordinary:
+        rest = [job for job in jobs[1:] if job and job.no_package]
+        return [*jobs[:1], *rest]
     certain: list[Job | None] = [job for job in name.jobs if not job.cued]
     alone = sum(not job.no_package for job in name.jobs) == 1
     return certain if alone and certain else [None]
 
 
-def _stand(words: Sequence[str], at: int, end: int, job: Job | None) -> Stand:
+def _stand(words: Sequence[str], at: int, end: int, job: Job | None) -> Stance:
     before, after = list(words[max(0, at - 5) : at]), list(words[end : end + 4])
     if _refused(before, after):
-        return Stand.REFUSED
+        return Stance.REFUSED
     if before[-1:] == ["to"] and not _MOVING.isdisjoint(words):
-        return Stand.TAKEN  # `migrate from this to that`
+        return Stance.TAKEN  # `migrate from this to that`
     if (
         before[-1:] == ["from"]
         or (job and not set(job.unless.split()).isdisjoint(words))
         or not ASIDE.isdisjoint(words)
     ):
-        return Stand.ASIDE
+        return Stance.ASIDE
     if not (job and (job.development or job.name in ALWAYS)) and not TESTING.isdisjoint(words):
-        return Stand.ASIDE
-    return Stand.TAKEN
+        return Stance.ASIDE
+    return Stance.TAKEN
 
 
 def _refused(before: list[str], after: list[str]) -> bool:

@@ -1,4 +1,4 @@
-"""A text read into what it claims: choices, opposites, limits, versions, and what it denies; one record a sentence."""
+"""Parses a text into claims, one record a sentence: choices, opposites, limits, versions, negations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itertools import pairwise
 from swarmgate.automation.drift import choices
 from swarmgate.automation.drift.choices import Mention
 from swarmgate.automation.drift.limits import Limit, limits, versions
-from swarmgate.automation.drift.opposites import (
+from swarmgate.automation.drift.opposite_words import (
     APART,
     ASIDE,
     BEFORE,
@@ -25,7 +25,7 @@ from swarmgate.automation.drift.opposites import (
     REMOVERS,
     Opposites,
 )
-from swarmgate.automation.drift.words import GENERIC, clauses, content, stem, tokens, word_set
+from swarmgate.automation.drift.tokens import GENERIC, clauses, content, stem, tokens, word_set
 
 LONGEST = 4_000
 """As many characters of one text are read; decisions are sentences."""
@@ -46,7 +46,7 @@ _GUARDING = word_set(
 
 @dataclass(frozen=True, slots=True)
 class Pole:
-    """One side of a pair of opposites, said in a sentence; `head` is what it is said of, as far as that is told."""
+    """One side of a pair of opposites, in a sentence; `head` is the subject that it is claimed of, where known."""
 
     pair: str
     side: int
@@ -197,7 +197,7 @@ def _poles(part: Sequence[str]) -> list[Pole]:
         linked = max((n for n, word in enumerate(before) if word in _LINKS), default=-1)
         by_default = list(part[at + len(words) : at + len(words) + 2]) == ["by", "default"] or words[-1] == "default"
         allowed = bool(before) and before[-1] in _ALLOWING
-        if (not pair.beside or not word_set(pair.beside).isdisjoint(part)) and (
+        if (not pair.nearby or not word_set(pair.nearby).isdisjoint(part)) and (
             not pair.predicative or linked >= 0 or by_default or allowed
         ):
             turned = not NEGATORS.isdisjoint(before[-3:])

@@ -1,15 +1,15 @@
-"""Many decisions against many texts: an index by claims, so that only sentences that share one are compared."""
+"""Compares many decisions with many texts through an index of claims."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from swarmgate.automation.drift.choices import JOB_OF, Stand, packages
+from swarmgate.automation.drift.choices import JOB_OF, Stance, packages
 from swarmgate.automation.drift.claims import Sentence, sentences
 from swarmgate.automation.drift.conflicts import Conflict, conflicts
 from swarmgate.automation.drift.report import Decision, Place, TextKind
-from swarmgate.automation.drift.words import content, is_light, tokens
+from swarmgate.automation.drift.tokens import content, is_light, tokens
 
 _DEPENDENCY = 0.85
 """How much a package in a manifest says, against a sentence that says it."""
@@ -19,7 +19,7 @@ CANDIDATES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class LaterText:
     """A text that a decision is compared with.
 
     Attributes:
@@ -42,11 +42,11 @@ class Later:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Match:
     """A decision, the text that speaks against it, and why."""
 
     decision: Decision
-    later: Later
+    later: LaterText
     conflict: Conflict
 
 
@@ -65,15 +65,15 @@ class Index:
         for key in {key for sentence in read for key in _keys(sentence, "denied", "done")}:
             self._by_key.setdefault(key, []).append(number)
 
-    def against(self, later: Later) -> Iterator[Found]:
+    def against(self, later: LaterText) -> Iterator[Match]:
         """The decisions that a text speaks against, each once, with the surest reason."""
         if later.kind is TextKind.DEPENDENCY:
             yield from self._against_package(later)
             return
         for number, found in self.conflicts(later):
-            yield Found(self._decisions[number][0], later, found)
+            yield Match(self._decisions[number][0], later, found)
 
-    def conflicts(self, later: Later) -> Iterable[tuple[int, Conflict]]:
+    def conflicts(self, later: LaterText) -> Iterable[tuple[int, Conflict]]:
         """The same for a text that is no dependency, with the numbers of the decisions in the order of `add`."""
         return self._best(sentences(later.text), content(tokens(later.context))).items()
 
@@ -88,7 +88,7 @@ class Index:
 
     def _best(self, read: tuple[Sentence, ...], context: frozenset[str]) -> dict[int, Conflict]:
         best: dict[int, Conflict] = {}
-        spoken = {mention.option for each in read for mention in each.mentions if mention.stand is Stand.TAKEN}
+        spoken = {mention.option for each in read for mention in each.mentions if mention.stand is Stance.TAKEN}
         for new in read:
             for number in self._alike(set(_keys(new, "done", "denied"))):
                 _, olds, around = self._decisions[number]
@@ -100,7 +100,7 @@ class Index:
                             best[number] = found
         return best
 
-    def _against_package(self, later: Later) -> Iterator[Found]:
+    def _against_package(self, later: LaterText) -> Iterator[Match]:
         name = later.text.lower()
         sure = [
             (job, option)
@@ -114,16 +114,16 @@ class Index:
             decision, olds, _ = self._decisions[number]
             conflict = next((found for old in olds if (found := _package_conflict(old, name, sure, words))), None)
             if conflict is not None:
-                yield Found(decision, later, conflict)
+                yield Match(decision, later, conflict)
 
 
 def _package_conflict(old: Sentence, name: str, does: list[tuple[str, str]], words: frozenset[str]) -> Conflict | None:
     options = {option for _, option in does}
-    refused = any(m.stand is Stand.REFUSED and m.option in options for m in old.mentions)
+    refused = any(m.stand is Stance.REFUSED and m.option in options for m in old.mentions)
     denied = any(not denial.verb and words and _telling(denial.words) == words for denial in old.denials)
     if (refused or denied) and not old.aside and not _telling(old.scope) - words:
         return Conflict(name, f"{name} was ruled out, and is a dependency", _DEPENDENCY)
-    taken = {(m.job, m.option) for m in old.mentions if m.stand is Stand.TAKEN}
+    taken = {(m.job, m.option) for m in old.mentions if m.stand is Stance.TAKEN}
     if len(does) != 1 or {option for _, option in taken} & options:
         return None
     [(job, option)] = does
@@ -161,7 +161,7 @@ def _keys(sentence: Sentence, denied: str, done: str) -> Iterator[str]:
         yield from (f"{done} {word}" for word in brought.words if not is_light(word))
 
 
-def compare(decisions: Iterable[Decision], laters: Iterable[Later]) -> list[Found]:
+def compare(decisions: Iterable[Decision], laters: Iterable[LaterText]) -> list[Match]:
     """Everything in `laters` that speaks against one of `decisions`, in the order of the texts."""
     index = Index()
     for decision in decisions:

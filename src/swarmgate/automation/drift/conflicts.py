@@ -1,4 +1,4 @@
-"""Whether two sentences speak against each other: pure comparisons of their claims. In doubt they do not."""
+"""Decides whether the claims of two sentences contradict each other; in doubt they do not."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from swarmgate.automation.drift.choices import JOB_OF, Stand, cues
+from swarmgate.automation.drift.choices import JOB_OF, Stance, cues
 from swarmgate.automation.drift.claims import Denial, Sentence
 from swarmgate.automation.drift.limits import clash, other_version
-from swarmgate.automation.drift.opposites import CONTRASTS, INTRODUCERS, OPPOSITES, STORING
-from swarmgate.automation.drift.words import content, is_light, stem, weight, word_set
+from swarmgate.automation.drift.opposite_words import CONTRASTS, INTRODUCERS, OPPOSITES, STORING
+from swarmgate.automation.drift.tokens import content, is_light, stem, weight, word_set
 
 _SHARED_POLES = 0.5
 """How much of the smaller subject two sentences with opposites share."""
@@ -81,15 +81,15 @@ def _apart(old: Sentence, new: Sentence) -> bool:
 
 
 def _taken(sentence: Sentence, job: str) -> frozenset[str]:
-    return frozenset(m.option for m in sentence.mentions if m.job == job and m.stand is Stand.TAKEN)
+    return frozenset(m.option for m in sentence.mentions if m.job == job and m.stand is Stance.TAKEN)
 
 
 def _choices(old: Sentence, new: Sentence) -> Iterator[Conflict]:
-    for job in sorted({m.job for m in old.mentions if m.job and m.stand is Stand.TAKEN}):
+    for job in sorted({m.job for m in old.mentions if m.job and m.stand is Stance.TAKEN}):
         one, other = _taken(old, job), _taken(new, job)
         if not other or one & other or _contrast(old.words, new.words) or not _same_place(job, old, new):
             continue
-        why = f"two choices for one job ({job}): {_shown(one)} was decided, {_shown(other)} is named"
+        why = f"two choices for one job ({job}): {_quoted(one)} was decided, {_quoted(other)} is named"
         yield Conflict(job, why, 0.9, job)
 
 
@@ -102,8 +102,8 @@ def _same_place(job: str, old: Sentence, new: Sentence) -> bool:
             return True
         if JOB_OF[job].no_package:
             return False
-        together = weight(old.subject | new.subject)
-        return weight(old.subject & new.subject) >= max(1.0, _SHARED_SCOPED * together)
+        combined = weight(old.subject | new.subject)
+        return weight(old.subject & new.subject) >= max(1.0, _SHARED_SCOPED * combined)
     if not _ELSEWHERE.isdisjoint(new.words - old.words - cues(job)):
         return False
     if not _UNIVERSAL.isdisjoint(old.words):
@@ -138,14 +138,14 @@ def _refused(old: Sentence, new: Sentence) -> Iterator[Conflict]:
     """What was ruled out is taken, or what was taken is ruled out."""
     if not old.denials and not new.denials:
         return
-    for first, second, told in ((old, new, "was ruled out"), (new, old, "was decided, and is ruled out here")):
-        refused = {m.option for m in first.mentions if m.stand is Stand.REFUSED and first.denials}
-        taken = {m.option for m in second.mentions if m.stand is Stand.TAKEN}
+    for first, second, message in ((old, new, "was ruled out"), (new, old, "was decided, and is ruled out here")):
+        refused = {m.option for m in first.mentions if m.stand is Stance.REFUSED and first.denials}
+        taken = {m.option for m in second.mentions if m.stand is Stance.TAKEN}
         ours = first.scope | content(first.words & frozenset({"here", "there"}))
         if refused & taken and not first.aside and (not ours or ours & (second.scope | second.subject)):
             if "here" in first.words:
                 continue
-            yield Conflict(_shown(refused & taken), f"{_shown(refused & taken)} {told}", 0.85)
+            yield Conflict(_quoted(refused & taken), f"{_quoted(refused & taken)} {message}", 0.85)
 
 
 def _poles(old: Sentence, new: Sentence, around: frozenset[str], context: frozenset[str]) -> Iterator[Conflict]:
@@ -168,7 +168,7 @@ def _poles(old: Sentence, new: Sentence, around: frozenset[str], context: frozen
             least = min(weight(ours), weight(theirs))
             whole = not ours - _ACTS and not old.words.isdisjoint(_UNIVERSAL) and not new.words.isdisjoint(STORING)
             if (whole or weight(shared) >= max(1.0, _SHARED_POLES * least)) and not _contrast(old.words, new.words):
-                yield Conflict(_shown(shared), f"opposites on one subject ({one.pair})", 0.8)
+                yield Conflict(_quoted(shared), f"opposites on one subject ({one.pair})", 0.8)
 
 
 def _contrast(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -181,7 +181,7 @@ def _limits(old: Sentence, new: Sentence, context: frozenset[str]) -> Iterator[C
     for one in old.limits:
         for other in new.limits:
             if clash(one, other, new.limits, context):
-                yield Conflict(_shown(one.before | one.narrows), f"two limits on one subject ({one.dimension})", 0.85)
+                yield Conflict(_quoted(one.before | one.narrows), f"two limits on one subject ({one.dimension})", 0.85)
                 return
 
 
@@ -195,12 +195,12 @@ def _versions(old: Sentence, new: Sentence) -> Iterator[Conflict]:
 def _denials(old: Sentence, new: Sentence, around: frozenset[str]) -> Iterator[Conflict]:
     for denial in old.denials:
         if _done(denial, new, loose=False):
-            yield Conflict(_shown(denial.words), "what was ruled out is done", 0.8)
+            yield Conflict(_quoted(denial.words), "what was ruled out is done", 0.8)
             return
     for denial in new.denials:
         rest = {each for each in around - denial.words if not is_light(each)}
         if len(rest) <= 1 and not denial.words - around and _done(denial, old, loose=True):
-            yield Conflict(_shown(denial.words), "what was decided is ruled out", 0.75)
+            yield Conflict(_quoted(denial.words), "what was decided is ruled out", 0.75)
             return
 
 
@@ -219,5 +219,5 @@ def _done(denial: Denial, other: Sentence, *, loose: bool) -> bool:
     return False
 
 
-def _shown(words: Iterable[str]) -> str:
+def _quoted(words: Iterable[str]) -> str:
     return ", ".join(sorted(words))

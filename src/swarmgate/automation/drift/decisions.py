@@ -1,4 +1,4 @@
-r"""Where decisions come from: the checkpoints of phases, and the user's own lines in context.md.
+r"""Collects the decisions of a project from phase checkpoints and from the user's lines in context.md.
 
     ## Decisions
     - D1 [open] (phase 2): Use argon2 for password hashes
@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from swarmgate.automation.drift.comparison import Index, Later
-from swarmgate.automation.drift.opposites import CLOSING
+from swarmgate.automation.drift.comparison import Index, LaterText
+from swarmgate.automation.drift.opposite_words import CLOSING
 from swarmgate.automation.drift.report import Decision, DecisionStatus, Place, TextKind
-from swarmgate.automation.drift.words import rows
+from swarmgate.automation.drift.tokens import rows
 from swarmgate.domain.state.state import State
 from swarmgate.ledger.context.context_file import blocks
 
@@ -114,10 +114,10 @@ def _decision(rest: str, number: int, file: str, *, titled: bool) -> Decision | 
     )
 
 
-def _status(told: str) -> tuple[DecisionStatus, str]:
+def _status(text: str) -> tuple[DecisionStatus, str]:
     """The status by its first word; one that nobody knows is open: a decision that was overlooked is worse."""
-    by = _BY.search(told)
-    first = next(iter(told.split()), "").lower().strip(",.")
+    by = _BY.search(text)
+    first = next(iter(text.split()), "").lower().strip(",.")
     return _CLOSED.get(first, DecisionStatus.OPEN), by[1] if by else ""
 
 
@@ -132,7 +132,7 @@ def settled(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
         text = newer.text.lower()
         if newer.status is not DecisionStatus.REJECTED and any(phrase in text for phrase in CLOSING):
             older = [each for match in _NAMED.finditer(text) for each in by_id.get(match[1].rstrip(".-"), ())]
-            later = Later(TextKind.DECISION, newer.text, newer.place)
+            later = LaterText(TextKind.DECISION, newer.text, newer.place)
             older += [numbers[each] for each, _ in index.conflicts(later)]
             for before in older:
                 if before != number and decisions[before].status is DecisionStatus.OPEN:

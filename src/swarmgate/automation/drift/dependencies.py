@@ -1,4 +1,4 @@
-"""The names in the manifests of a work tree, read by the SBOM's readers. What does not parse is told."""
+"""Lists the dependency names in the manifests of a work tree, with the SBOM's readers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.comparison import LaterText
 from swarmgate.automation.drift.report import Place, TextKind
 from swarmgate.gates.sbom import formats
 from swarmgate.gates.sbom.formats import Role, Unreadable
@@ -20,9 +20,9 @@ MOST_FILES = 200
 _DEVELOPMENT = ("dev", "test", "lint", "docs", "ci", "example", "sample", "benchmark")
 
 
-def read(root: Path, paths: Iterable[str]) -> tuple[list[Later], list[str]]:
+def read(root: Path, paths: Iterable[str]) -> tuple[list[LaterText], list[str]]:
     """(the dependencies, why files were passed over) of the manifests among some paths of a work tree."""
-    found: list[Later] = []
+    found: list[LaterText] = []
     notes: list[str] = []
     wanted = sorted(path for path in set(paths) if (kind := formats.of(path)) and kind.role is not Role.LOCK)
     if len(wanted) > MOST_FILES:
@@ -36,23 +36,25 @@ def read(root: Path, paths: Iterable[str]) -> tuple[list[Later], list[str]]:
     return found, notes
 
 
-def _read(root: Path, path: str) -> list[Later] | str:
+def _read(root: Path, path: str) -> list[LaterText] | str:
     kind = formats.of(path)
     content = _content(root, path)
     if isinstance(content, str):
         return content
     if kind is None or content is None:
         return []
-    reading = formats.read(path, content, kind, lambda name: _beside(root, path, name))
+    reading = formats.read(path, content, kind, lambda name: _sibling(root, path, name))
     if isinstance(reading, Unreadable):
         return f"passed over: {reading}"
     apart = _apart(path, content)
-    seen: dict[str, Later] = {}
+    seen: dict[str, LaterText] = {}
     for each in reading.declared:
         aside = each.optional or each.name in apart or _development(path)
         place = Place(file=path, line=each.line, what="dependency")
         if each.name not in seen or (seen[each.name].development and not aside):
-            seen[each.name] = Later(TextKind.DEPENDENCY, each.name, place, f"package {each.name}", development=aside)
+            seen[each.name] = LaterText(
+                TextKind.DEPENDENCY, each.name, place, f"package {each.name}", development=aside
+            )
     return list(seen.values())
 
 
@@ -69,7 +71,7 @@ def _content(root: Path, path: str) -> bytes | str | None:
         return f"passed over: {path}: {error.strerror or error}"
 
 
-def _beside(root: Path, path: str, name: str) -> bytes | None:
+def _sibling(root: Path, path: str, name: str) -> bytes | None:
     content = _content(root, posixpath.normpath(posixpath.join(posixpath.dirname(path), name)))
     return content if isinstance(content, bytes) else None
 

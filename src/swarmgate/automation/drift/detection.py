@@ -1,11 +1,12 @@
-"""All of it: decisions, what they are compared with, and the few signals worth a look, the best first."""
+"""Detects decision drift: compares all decisions with all texts and returns the strongest signals first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from swarmgate.automation.drift.comparison import Found, Index, Later
+from swarmgate.automation.drift.compared_texts import decision_text, follows
+from swarmgate.automation.drift.comparison import Index, LaterText, Match
 from swarmgate.automation.drift.decisions import settled
 from swarmgate.automation.drift.gaps import requirements, stale, uncovered
 from swarmgate.automation.drift.report import (
@@ -19,15 +20,14 @@ from swarmgate.automation.drift.report import (
     SignalKind,
     TextKind,
 )
-from swarmgate.automation.drift.texts import decision_text, follows
-from swarmgate.automation.drift.words import content, tokens
+from swarmgate.automation.drift.tokens import content, tokens
 from swarmgate.domain.state.state import State
 
 _ORDER = {SignalKind.CONTRADICTION: 0, SignalKind.UNCOVERED: 1, SignalKind.STALE: 2}
 MOST = 2_000
 """As many decisions are compared, the newest."""
 _STALE, _LEAST_UNCOVERED = 0.3, 0.5
-_SHOWN = 300
+_LINE_WIDTH = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Material:
 
     state: State
     decisions: tuple[Decision, ...] = ()
-    laters: tuple[Later, ...] = ()
+    laters: tuple[LaterText, ...] = ()
     spec: tuple[str, Place] = ("", Place())
     notes: tuple[str, ...] = field(default=())
 
@@ -56,8 +56,8 @@ def detect(material: Material) -> DriftReport:
     open_ = _distinct(each for each in decisions if each.status is DecisionStatus.OPEN)
     asked = list(requirements(*material.spec))
     contradictions = list(_contradictions(open_, material.laters, state))
-    told = {each.decision for each in contradictions}
-    quiet = [each for each in open_ if each.id not in told]
+    reported = {each.decision for each in contradictions}
+    quiet = [each for each in open_ if each.id not in reported]
     signals = [*contradictions, *_uncovered(asked, state), *_stale(quiet, material.laters, state)]
     best = _best_first(signals)
     count = {kind: sum(each.kind is kind for each in material.laters) for kind in TextKind}
@@ -94,12 +94,12 @@ def _distinct(decisions: Iterable[Decision]) -> list[Decision]:
     return list(first.values())
 
 
-def _contradictions(decisions: Sequence[Decision], laters: Sequence[Later], state: State) -> Iterator[Signal]:
-    index, among = Index(), list[Found]()
+def _contradictions(decisions: Sequence[Decision], laters: Sequence[LaterText], state: State) -> Iterator[Signal]:
+    index, among = Index(), list[Match]()
     for decision in decisions:
         among += index.against(decision_text(decision))
         index.add(decision)
-    best: dict[tuple[str, str], Found] = {}
+    best: dict[tuple[str, str], Match] = {}
     for later in laters:
         for found in index.against(later):
             key = (found.decision.id, later.about)
@@ -110,7 +110,7 @@ def _contradictions(decisions: Sequence[Decision], laters: Sequence[Later], stat
     yield from map(_contradiction, (*best.values(), *among))
 
 
-def _contradiction(found: Found) -> Signal:
+def _contradiction(found: Match) -> Signal:
     decision, later = found.decision, found.later
     return Signal(
         kind=SignalKind.CONTRADICTION,
@@ -127,7 +127,7 @@ def _contradiction(found: Found) -> Signal:
     )
 
 
-def _advice(decision: Decision, later: Later) -> str:
+def _advice(decision: Decision, later: LaterText) -> str:
     write = f"write under `## Decisions` in .swarm/context.md: `- ... replaces {decision.id}`"
     change = {
         TextKind.PLAN: f"change task {later.about} (edit .swarm/plan.md, or: swarm revise)",
@@ -163,7 +163,7 @@ def _uncovered(asked: Sequence[tuple[str, Place]], state: State) -> Iterator[Sig
         )
 
 
-def _stale(decisions: Sequence[Decision], laters: Sequence[Later], state: State) -> Iterator[Signal]:
+def _stale(decisions: Sequence[Decision], laters: Sequence[LaterText], state: State) -> Iterator[Signal]:
     for decision, (one, two) in stale(decisions, laters, state):
         yield Signal(
             kind=SignalKind.STALE,
@@ -192,4 +192,4 @@ def _best_first(signals: Sequence[Signal]) -> list[Signal]:
 
 def _cut(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3]}..."
+    return line if len(line) <= _LINE_WIDTH else f"{line[: _LINE_WIDTH - 3]}..."

@@ -1,4 +1,4 @@
-"""What is missing: decisions that the newest phases do not touch, and requirements that no task covers."""
+"""Finds decisions that the newest phases do not mention, and requirements that no task covers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from swarmgate.automation.drift.alternatives import ALWAYS
-from swarmgate.automation.drift.choices import Stand
+from swarmgate.automation.drift.choices import Stance
 from swarmgate.automation.drift.claims import sentences
-from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.drift.comparison import LaterText
 from swarmgate.automation.drift.report import Decision, DecisionStatus, Place
-from swarmgate.automation.drift.words import content, is_light, rows, tokens
+from swarmgate.automation.drift.tokens import content, is_light, rows, tokens
 from swarmgate.domain.state.state import State
 
 UNTOUCHED_PHASES = 2
@@ -38,7 +38,7 @@ _NOT_ASKED = re.compile(
 
 
 def stale(
-    decisions: Sequence[Decision], laters: Sequence[Later], state: State
+    decisions: Sequence[Decision], laters: Sequence[LaterText], state: State
 ) -> Iterator[tuple[Decision, tuple[int, int]]]:
     """Open decisions that neither plan nor briefs of the two newest phases touch, and which phases those are.
 
@@ -70,14 +70,14 @@ def _newest_phases(state: State) -> tuple[int, int] | None:
 def _could_be_stale(decision: Decision, newest: tuple[int, int], state: State) -> bool:
     old = bool(decision.goal and decision.goal < state.goals) or decision.phase < newest[0]
     read = sentences(decision.text)
-    lasting = any(m.job in ALWAYS and m.stand is Stand.TAKEN for each in read for m in each.mentions)
+    lasting = any(m.job in ALWAYS and m.stand is Stance.TAKEN for each in read for m in each.mentions)
     return old and not lasting and not any(each.denials for each in read)
 
 
 def requirements(text: str, place: Place) -> Iterator[tuple[str, Place]]:
     """The sentences of a specification that ask for something, with their lines."""
     outside = fenced = False
-    told = 0
+    count = 0
     for number, line in enumerate(rows(text), start=1):
         if line.lstrip().startswith("```"):
             fenced = not fenced
@@ -86,18 +86,18 @@ def requirements(text: str, place: Place) -> Iterator[tuple[str, Place]]:
         elif heading := _HEADING.match(line.strip()):
             outside = bool(_OUTSIDE.match(heading[1] or heading[2] or ""))
         elif not outside and (asked := _asked(line)):
-            told += 1
-            if told > MOST_REQUIREMENTS:
+            count += 1
+            if count > MOST_REQUIREMENTS:
                 return
             yield asked, place.model_copy(update={"line": number} if place.file else {})
 
 
 def _asked(line: str) -> str:
     bullet = _BULLET.match(line)
-    said = bullet[1] if bullet else line.strip()
-    if _NOT_ASKED.search(said) or said.endswith("?"):
+    text = bullet[1] if bullet else line.strip()
+    if _NOT_ASKED.search(text) or text.endswith("?"):
         return ""
-    return said if bullet or _ASKS.search(said) else ""
+    return text if bullet or _ASKS.search(text) else ""
 
 
 def uncovered(
@@ -125,15 +125,15 @@ def uncovered(
         weights = {word: (0.4 if is_light(word) else 1.0) / math.sqrt(counts[word]) for word in words}
         whole = sum(weights.values())
         single: dict[int, float] = {}
-        together = 0.0
+        covered = 0.0
         for word, worth in weights.items():
             known = near.of(word)
-            together += worth if known else 0.0
+            covered += worth if known else 0.0
             for number in by_word.get(known, ()):
                 single[number] = single.get(number, 0.0) + worth
         best = max(single.values(), default=0.0) / whole
-        if together / whole < _COVERED_BY_ALL and best < _COVERED_BY_ONE:
-            yield text, place, together / whole
+        if covered / whole < _COVERED_BY_ALL and best < _COVERED_BY_ONE:
+            yield text, place, covered / whole
 
 
 class _Nearest:

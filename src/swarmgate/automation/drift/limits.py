@@ -1,11 +1,11 @@
-"""Numeric limits and versions in a sentence, in units that can be compared."""
+"""Parses numeric limits and versions in a sentence into comparable units."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from swarmgate.automation.drift.words import content, is_light, stem, tokens, word_set
+from swarmgate.automation.drift.tokens import content, is_light, stem, tokens, word_set
 
 _UNITS = {
     0.001: "ms millisecond",
@@ -70,7 +70,7 @@ _SAYING = word_set(
     "issue issues issued configure configured change changes changed raise lower increase reduce show shows give gives "
     "end ends job task script long length size big large total whole single form via again"
 )
-"""Words beside a limit that say nothing about what it is of."""
+"""Words near a limit that say nothing about its subject."""
 _CASE = re.compile(r"\b(?:when|if|where|once|whose|which|with)\b")
 _NARROWS = re.compile(r"\b(?:for|per|on|in|when|if|during|while|unless|inside)\b(.*)")
 _SAME = 0.02
@@ -155,7 +155,7 @@ def _measured(match: re.Match[str]) -> tuple[str, float] | None:
 
 
 def _about(text: str, *, timed: bool) -> frozenset[str]:
-    """What a part of the text is about; where attempts are counted, the word for them tells nothing."""
+    """What a part of the text is about; where attempts are counted, the word for them says nothing."""
     words = [word for word in tokens(text) if word not in _OUTCOMES and (word not in _ATTEMPTS or timed)]
     measures = frozenset(_MEASURES[word] for word in words if word in _MEASURES) if timed else frozenset[str]()
     return measures | content(word for word in words if word not in _SAYING and not (timed and word in _MEASURES))
@@ -182,7 +182,7 @@ def clash(old: Limit, new: Limit, every: tuple[Limit, ...], context: frozenset[s
 
 
 def _close(one: Limit, other: Limit) -> bool:
-    """The same, or the value beside it that a test of the limit takes."""
+    """The same limit, or the adjacent value that a test of the limit takes."""
     gap = abs(one.value - other.value)
     return gap <= max(one.value, other.value) * _SAME or gap <= 1
 
@@ -196,5 +196,5 @@ def versions(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def other_version(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
-    """Whether two versions differ as far as both are told."""
+    """Whether two versions differ in the parts that both state."""
     return any(a != b for a, b in zip(old, new, strict=False))

@@ -1,4 +1,4 @@
-"""Decision drift: what was decided, what speaks against it, and where both stand. Records only; nothing is judged here.
+"""The records of a drift report: the decision, the text that contradicts it, and where both stand.
 
 A decision is *superseded* once a later one says that it takes its place; only open ones are compared. How texts are
 compared: `automation.drift`.
@@ -53,7 +53,7 @@ class Place(Frozen):
 
 
 class Decision(Frozen):
-    """A decision on record. `phase` and `goal` are 0 where nobody said; `by` is the id of the one that replaced it."""
+    """A decision on record. `phase` and `goal` are 0 where unknown; `by` is the id of the one that replaced it."""
 
     id: str
     text: Line
@@ -75,7 +75,7 @@ class SignalKind(StrEnum):
 
 
 class Signal(Frozen):
-    """One thing to look at: two texts with their places, and why they do not fit.
+    """One signal of drift: two texts with their places, and why they do not fit.
 
     `decision` is the id of the decision; empty for a requirement. `other` is empty where something is *missing*.
     `confidence` lies between 0 and 1 and orders signals of one kind; it is no probability.

@@ -1,4 +1,4 @@
-"""Compares the decisions on record with what came after them: by hand, and whenever the plan changes."""
+"""Compares recorded decisions with later texts: by hand (`swarm drift`), and as a worker on each change of the plan."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import errno
 import re
 from pathlib import Path
 
-from swarmgate.automation.bus.triggers import plan_change
-from swarmgate.automation.bus.worker import Seen, Worker
-from swarmgate.automation.drift import dependencies, texts
-from swarmgate.automation.drift.comparison import Later
+from swarmgate.automation.bus.trigger_events import plan_change
+from swarmgate.automation.bus.worker import BusEvent, Worker
+from swarmgate.automation.drift import compared_texts, dependencies
+from swarmgate.automation.drift.compared_texts import Record, record
+from swarmgate.automation.drift.comparison import LaterText
 from swarmgate.automation.drift.decisions import recorded, written
 from swarmgate.automation.drift.detection import Material, detect
 from swarmgate.automation.drift.report import Decision, DriftReport, Place
-from swarmgate.automation.drift.texts import Record, record
 from swarmgate.automation.ports import Ports
 from swarmgate.domain.events.automation import AutomationEvent, DriftFound
 from swarmgate.domain.state.state import State
@@ -43,22 +43,22 @@ def drift(project: Project) -> DriftReport:
     folder = project.folder
     ledger = Ledger.read(folder)
     state, found = ledger.state, record(entry for entry, _ in ledger.entries())
-    shown = folder.relative(folder.context)
-    context, notes = _context(folder.context, shown)
-    decisions: tuple[Decision, ...] = (*recorded(state, found.closed), *written(context, file=shown))
+    path = folder.relative(folder.context)
+    context, notes = _context(folder.context, path)
+    decisions: tuple[Decision, ...] = (*recorded(state, found.closed), *written(context, file=path))
     laters, more = _laters(folder, state, found, context)
     material = Material(state, decisions, tuple(laters), _wanted(state, found), (*notes, *more))
     return detect(material)
 
 
-def _laters(folder: SwarmFolder, state: State, found: Record, context: str) -> tuple[list[Later], list[str]]:
-    shown = folder.relative(folder.context)
+def _laters(folder: SwarmFolder, state: State, found: Record, context: str) -> tuple[list[LaterText], list[str]]:
+    path = folder.relative(folder.context)
     answers = guidance.parse(context) if context else state.guidance
     packages, notes = dependencies.read(folder.root, dependencies.listed(folder.root, _tracked(folder.root)))
     laters = [
-        *texts.plan_texts(state, _task_lines(folder.plan_md)),
-        *texts.brief_texts(state, found),
-        *texts.answer_texts(answers, context, shown, found),
+        *compared_texts.plan_texts(state, _task_lines(folder.plan_md)),
+        *compared_texts.brief_texts(state, found),
+        *compared_texts.answer_texts(answers, context, path, found),
         *packages,
     ]
     return laters, notes
@@ -106,7 +106,7 @@ def _wanted(state: State, found: Record) -> tuple[str, Place]:
 
 
 class DriftWorker:
-    """Compares when the plan changed, and tells when the signals are others than those told last.
+    """Compares when the plan changed, and reports when the signals differ from those reported last.
 
     Args:
         project: the project.
@@ -117,25 +117,25 @@ class DriftWorker:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._told: tuple[str, ...] = ()
+        self._reported: tuple[str, ...] = ()
 
-    def subject(self, seen: Seen) -> str:
+    def subject(self, bus_event: BusEvent) -> str:
         """`plan` where this event changed the plan."""
-        return plan_change(seen.happening, seen.before, seen.after)
+        return plan_change(bus_event.happening, bus_event.before, bus_event.after)
 
-    def work(self, subject: str, seen: Seen) -> AutomationEvent | None:
+    def work(self, subject: str, bus_event: BusEvent) -> AutomationEvent | None:
         """Compares.
 
         Raises:
             SwarmError: the ledger cannot be read.
         """
-        del subject, seen
+        del subject, bus_event
         report = drift(self._project)
         lines = tuple(signal.line for signal in report.signals)
-        told = tuple(sorted(f"{each.kind} {each.decision} {each.text} {each.other}" for each in report.signals))
-        if told == self._told:
+        signals = tuple(sorted(f"{each.kind} {each.decision} {each.text} {each.other}" for each in report.signals))
+        if signals == self._reported:
             return None
-        self._told = told
+        self._reported = signals
         return DriftFound(signals=lines)
 
 

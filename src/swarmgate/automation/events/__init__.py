@@ -1,1 +1,1 @@
-"""Events of ledger and automation: listed, followed, and told in words."""
+"""Events of ledger and automation: listed, followed, and described in a line each."""

@@ -1,4 +1,4 @@
-"""Events of ledger and automation, merged by time: `swarm events`."""
+"""Lists and follows the events of ledger and automation, merged by time: `swarm events`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from swarmgate.automation.events.wording import words_of
+from swarmgate.automation.events.describe import words_of
 from swarmgate.config import nearest
 from swarmgate.domain import base
 from swarmgate.domain.events.automation import AUTOMATION_EVENTS, Happening
@@ -15,9 +15,9 @@ from swarmgate.domain.events.event import EVENTS, Entry
 from swarmgate.domain.progress import Progress
 from swarmgate.errors import UsageError
 from swarmgate.ledger import raw_entries
-from swarmgate.ledger.describe import counted, describe
 from swarmgate.ledger.files.automation_log import AutomationLog
 from swarmgate.ledger.tail import Tail, happening
+from swarmgate.ledger.views.describe import counted, describe
 from swarmgate.project import Project
 
 LOOK_S = 0.2
@@ -27,25 +27,28 @@ LOOK_S = 0.2
 def events(
     project: Project, *, types: tuple[str, ...] = (), follow: bool = False, last: int | None = None
 ) -> Iterator[Happening]:
-    """See `Automation.events`. While they are followed, what is wrong with a file is told to the listener."""
+    """See `Automation.events`. While they are followed, the listener gets what is wrong with a file."""
     for each in types:
         _check(each)
     tail = Tail(project.folder) if follow else None  # first: what is added from now on is not missed
     entries = raw_entries.entries(project.folder, None if types else last)
     journal = AutomationLog(project.folder)
-    told = journal.read()
+    happened = journal.read()
     if journal.unreadable:
         _notice(project, f"{counted(journal.unreadable, 'line')} of {journal.lines.path} cannot be read, and left out.")
-    there = _merged(entries, told, types)
-    shown = there if last is None else there[max(0, len(there) - last) :]
-    happenings = (happening(each) if isinstance(each, base.Entry) else each for each in shown)
+    there = _merged(entries, happened, types)
+    selected = there if last is None else there[max(0, len(there) - last) :]
+    happenings = (happening(each) if isinstance(each, base.Entry) else each for each in selected)
     if tail is None:
         return happenings
-    known = {"ledger": entries[-1].seq if entries else tail.state.seq, "automation": told[-1].seq if told else 0}
+    known = {
+        "ledger": entries[-1].seq if entries else tail.state.seq,
+        "automation": happened[-1].seq if happened else 0,
+    }
     return _followed(project, tail, happenings, known, types)
 
 
-def words(event: Happening) -> str:
+def describe_event(event: Happening) -> str:
     """One line; empty for what is bookkeeping only, and for an event that this version does not know."""
     if event.source == "automation":
         return words_of(event)
@@ -55,9 +58,9 @@ def words(event: Happening) -> str:
 
 def in_full(event: Happening) -> str:
     """The same, with words for the ledger's bookkeeping too."""
-    said = words(event)
-    book = _BOOKS.get(event.type) if event.source == "ledger" and not said else None
-    return book(EVENTS[event.type].model_validate(event.data)) if book else said
+    text = describe_event(event)
+    book = _BOOKS.get(event.type) if event.source == "ledger" and not text else None
+    return book(EVENTS[event.type].model_validate(event.data)) if book else text
 
 
 def _of(task: str) -> str:
@@ -98,10 +101,10 @@ def _check(kind: str) -> None:
         raise UsageError(f"there is no event of type {kind[:60]!r}", hint=hint)
 
 
-def _merged(entries: list[Entry], told: tuple[Happening, ...], types: tuple[str, ...]) -> list[Entry | Happening]:
+def _merged(entries: list[Entry], happened: tuple[Happening, ...], types: tuple[str, ...]) -> list[Entry | Happening]:
     """Both in order of time. Each source keeps its own order, also where a clock was set back."""
     of_ledger: list[Entry | Happening] = [each for each in entries if not types or each.event.type in types]
-    of_automation: list[Entry | Happening] = [each for each in told if not types or each.type in types]
+    of_automation: list[Entry | Happening] = [each for each in happened if not types or each.type in types]
     return list(heapq.merge(of_ledger, of_automation, key=lambda each: each.time))
 
 

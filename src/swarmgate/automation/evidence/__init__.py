@@ -1,1 +1,1 @@
-"""Evidence: how complete it is, how long it is kept, and the summaries of long tasks."""
+"""Evidence: reports its completeness, applies its retention, and summarises it for long tasks."""

@@ -1,4 +1,4 @@
-"""`swarm evidence`: how complete the evidence is, and its retention."""
+"""Reports how complete the evidence of each attempt is, and applies its retention: `swarm evidence`."""
 
 # ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
 

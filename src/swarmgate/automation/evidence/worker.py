@@ -1,11 +1,11 @@
-"""The worker that sums up the evidence of long tasks in context.md."""
+"""The worker that summarises the evidence of long tasks in context.md."""
 
 from __future__ import annotations
 
 from functools import cached_property
 
-from swarmgate.automation.bus.triggers import long_task, task_of, why_long
-from swarmgate.automation.bus.worker import Seen, Worker
+from swarmgate.automation.bus.trigger_events import long_task, task_of, why_long
+from swarmgate.automation.bus.worker import BusEvent, Worker
 from swarmgate.automation.evidence.report import report
 from swarmgate.automation.ports import Ports
 from swarmgate.config import Automation
@@ -34,26 +34,30 @@ class Summaries:
     def __init__(self, project: Project) -> None:
         self._project = project
 
-    def subject(self, seen: Seen) -> str:
+    def subject(self, bus_event: BusEvent) -> str:
         """`task 1.2` where this event makes the task long, or ends a chapter of a long one."""
         limits = self._limits
         found = long_task(
-            seen.happening, seen.before, seen.after, attempts=limits.long_attempts, minutes=limits.long_minutes
+            bus_event.happening,
+            bus_event.before,
+            bus_event.after,
+            attempts=limits.long_attempts,
+            minutes=limits.long_minutes,
         )
-        if found or seen.happening.source != "ledger" or seen.happening.type not in _GROWS:
+        if found or bus_event.happening.source != "ledger" or bus_event.happening.type not in _GROWS:
             return found
-        task = str(seen.happening.data.get("task", ""))
-        return f"task {task}" if task and self._why(seen.after, task) else ""
+        task = str(bus_event.happening.data.get("task", ""))
+        return f"task {task}" if task and self._why(bus_event.after, task) else ""
 
-    def work(self, subject: str, seen: Seen) -> AutomationEvent | None:
-        """Writes the summary; nothing to tell where it stands there already.
+    def work(self, subject: str, bus_event: BusEvent) -> AutomationEvent | None:
+        """Writes the summary; None where it is up to date already.
 
         Raises:
             LedgerError: context.md could not be written, or was in use for too long.
         """
         task, folder = task_of(subject), self._project.folder
         state = self._project.state
-        if state.plan is None or task not in state.plan.tasks or state.goals != seen.after.goals:
+        if state.plan is None or task not in state.plan.tasks or state.goals != bus_event.after.goals:
             return None  # the plan went on without it
         (row,) = report(self._project, task).tasks
         before = read(folder.context)

@@ -1,1 +1,1 @@
-"""Handoff: one page that lets somebody else go on."""
+"""Handoff: one page with which another person or architect can continue the work."""

@@ -1,4 +1,4 @@
-"""The handoff put together from the ledger, context.md, the settings and the repository, and written."""
+"""Collects a handoff from the ledger, context.md, the settings and the repository, and writes it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ANSWER = 200
 
 
 def hand_off(project: Project, ports: Ports, out: Path | None = None) -> Handoff:
-    """Writes the page, to `.swarm/handoff.md` unless told otherwise, and returns what it says.
+    """Writes the page, by default to `.swarm/handoff.md`, and returns its data.
 
     Raises:
         LedgerError: the ledger cannot be read.
@@ -46,12 +46,12 @@ def hand_off(project: Project, ports: Ports, out: Path | None = None) -> Handoff
     page = render(found)
     with writing(target):
         replace(target, page)
-    shown = (
+    path = (
         target.relative_to(project.folder.root).as_posix()
         if target.is_relative_to(project.folder.root)
         else str(target)
     )
-    return found.model_copy(update={"page": page, "path": shown})
+    return found.model_copy(update={"page": page, "path": path})
 
 
 def _require_free(target: Path, folder: SwarmFolder) -> None:
@@ -160,7 +160,7 @@ def _git(folder: SwarmFolder) -> tuple[str, tuple[str, ...]]:
 
 
 def _preflight(folder: SwarmFolder, state: State) -> str:
-    """What the newest look at the current phase found; empty where there was none, or it passed."""
+    """What the newest preflight of the current phase found; empty where there was none, or it passed."""
     report = preflights.read(folder, state.current_phase) if state.plan else None
     if report is None or report.passed:
         return ""

@@ -1,4 +1,4 @@
-"""The handoff: one page that lets a person or another architect go on. Rendered purely; at most `LINES` lines.
+"""Renders the handoff page in at most `LINES` lines, purely.
 
 Words of people and models stay words: none of them can make a heading of the page.
 """
@@ -132,13 +132,13 @@ def _state(handoff: Handoff) -> list[str]:
 
 
 def _failures(handoff: Handoff) -> list[str]:
-    shown = handoff.failures[:_ITEMS]
+    listed = handoff.failures[:_ITEMS]
     lines = [
         f"- Task {each.task}, {inline(each.title, 80)}, {each.status.replace('_', ' ')}"
         f"{f' ({inline(each.stage)})' if each.stage else ''}: {inline(each.reason)}"
-        for each in shown
+        for each in listed
     ]
-    left = len(handoff.failures) - len(shown)
+    left = len(handoff.failures) - len(listed)
     lines += [f"- {left} more: `swarm failures`"] if left > 0 else []
     lines += [f"- Refused edit: {inline(text)}" for text in handoff.quarantined[-_ITEMS // 2 :]]
     return [*lines, "- A refused edit is settled by deleting the file that keeps it"] if handoff.quarantined else lines

@@ -1,1 +1,1 @@
-"""Hooks: the user's own commands on events."""
+"""Hooks: the user's own commands, run on events."""

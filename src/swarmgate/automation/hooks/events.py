@@ -1,4 +1,4 @@
-"""The user's own commands on events: which events there are, and what a command is told of one."""
+"""The events that hooks can name, and the data that a hook command gets of one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOOKABLE = tuple(name for name in (*EVENTS, *AUTOMATION_EVENTS) if name not in N
 """Every event that a command may be run on, by its type."""
 
 VARIABLES = ("EVENT", "SEQ", "TASK", "PHASE", "ATTEMPT", "TIME", "REPO", "FOLDER")
-"""What a command is told in its environment, each with `SWARMGATE_` before it: `SWARM_...` are settings of `swarm`."""
+"""The variables that a command gets, each with `SWARMGATE_` before it: `SWARM_...` are settings of `swarm`."""
 
 _OWN = ("worker", "capability", "subscriber")
 """Fields in which automation's events name a worker."""
@@ -75,7 +75,7 @@ def _likeness(name: str, known: str) -> float:
 
 
 def is_own(happening: Happening) -> bool:
-    """Whether an event is told because hooks run, such as `trigger_fired` of theirs: a hook on it would never end."""
+    """Whether hooks themselves caused an event, such as `trigger_fired` of theirs: a hook on it would never end."""
     if happening.source != "automation":
         return False
     return happening.actor == ACTOR or any(happening.data.get(name) == ACTOR for name in _OWN)
@@ -101,8 +101,8 @@ def variables_of(happening: Happening, state: State, repo: str, folder: str) -> 
     task = str(data.get("task") or "")
     phase = data.get("phase") or (state.plan.phase_numbers.get(task, "") if state.plan else "")
     values = (happening.type, happening.seq, task, phase, data.get("attempt") or "", happening.time, repo, folder)
-    told = zip(VARIABLES, values, strict=True)
-    return {f"SWARMGATE_{name}": str(value).replace("\0", "") for name, value in told}
+    pairs = zip(VARIABLES, values, strict=True)
+    return {f"SWARMGATE_{name}": str(value).replace("\0", "") for name, value in pairs}
 
 
 def sample(event: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`swarm hooks`: the user's commands on events as the settings have them, and what runs them."""
+"""Reports the configured hooks and their sandbox: `swarm hooks`."""
 
 # ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
 
@@ -76,14 +76,14 @@ def report(project: Project) -> HookReport:
 
 def problems(config: Config, folder: SwarmFolder, environ: Mapping[str, str]) -> tuple[str, ...]:
     """A line for each hook that never runs, since there is no such event, with the place in the settings."""
-    from swarmgate.automation.setting_places import written
+    from swarmgate.automation.setting_locations import written
 
-    def told(event: str) -> str:
+    def description(event: str) -> str:
         where, line = written(folder, environ).of("hooks", event)
         place = f"{where or PROJECT_FILE}{f' line {line}' if line else ''}"
         return f"{place}: the hook of {event} never runs: {why_not(event)}"
 
-    return tuple(told(event) for event in unknown_hooks(config))
+    return tuple(description(event) for event in unknown_hooks(config))
 
 
 def _bare(project: Project) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ def _bare(project: Project) -> tuple[str, ...]:
 
 
 def try_hook(project: Project, ports: Ports, name: str) -> HookReport:
-    """Runs the command of one event now, with a made-up event of that type. The journal is not told.
+    """Runs the command of one event now, with a made-up event of that type. Nothing is written to the journal.
 
     Raises:
         UsageError: there is no such event, or no hook on it.

@@ -1,4 +1,4 @@
-"""Runs the user's own commands on events: confined like any command, bounded in time, and in nobody's way.
+"""The worker that runs the user's hook commands, each in the sandbox and with a time limit.
 
 A command that fails is told and not tried again: what it did before it failed may not be done twice.
 """
@@ -26,12 +26,12 @@ from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.workspace.files.folders import make
 
 if TYPE_CHECKING:
-    from swarmgate.automation.bus.worker import Seen
+    from swarmgate.automation.bus.worker import BusEvent
     from swarmgate.workspace.process.process import Completed
     from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
 OUTPUT_CHARS = 2_000
-"""Of what a hook prints, so much is told: its end."""
+"""Characters kept of what a hook prints: its end."""
 
 _READ_CHARS = 20_000
 """So much of its output is read: secrets are masked before it is cut."""
@@ -83,19 +83,19 @@ class Hooks:
     def __post_init__(self) -> None:
         self.limit_s = self.hook_s + _ENDING_S
 
-    def subject(self, seen: Seen) -> str:
+    def subject(self, bus_event: BusEvent) -> str:
         """The event and what it is about, where a hook is on it that it does not come from itself."""
-        happening = seen.happening
+        happening = bus_event.happening
         wanted = self.commands.get(happening.type, "").strip()  # an empty line switches off what another file set
         return subject_of(happening) if wanted and not is_own(happening) else ""
 
-    def work(self, subject: str, seen: Seen) -> HookRan:
+    def work(self, subject: str, bus_event: BusEvent) -> HookRan:
         """Runs the hook; how that went."""
         del subject
-        return self.run(seen.happening, seen.after)
+        return self.run(bus_event.happening, bus_event.after)
 
     def run(self, happening: Happening, state: State) -> HookRan:
-        """Runs the hook of an event. It raises nothing: what went wrong is told."""
+        """Runs the hook of an event. It raises nothing: the event it returns has the problem."""
         started = time.monotonic()
         ran = HookRan(event=happening.type, seq=happening.seq, exit_code=None)
         try:
@@ -105,8 +105,8 @@ class Hooks:
             return ran.model_copy(update={"problem": problem, "seconds": _since(started)})
         problem = refused or (f"it did not end within {self.hook_s:g} s and was ended" if done.timed_out else "")
         output = self.redact(done.output).strip()[-OUTPUT_CHARS:]
-        told = {"exit_code": None if refused else done.exit_code, "problem": problem, "output": output}
-        return ran.model_copy(update={**told, "seconds": _since(started)})
+        outcome = {"exit_code": None if refused else done.exit_code, "problem": problem, "output": output}
+        return ran.model_copy(update={**outcome, "seconds": _since(started)})
 
     async def _done(self, happening: Happening, state: State) -> tuple[Completed, str]:
         """The event is on standard input and in variables: nothing of it ever stands in the command."""

@@ -1,1 +1,1 @@
-"""Plan sync: takes edits of plan.md and plan.json into the ledger."""
+"""Plan sync: records hand edits of plan.md and plan.json in the ledger."""

@@ -1,4 +1,4 @@
-"""One pass of plan sync by hand: `swarm sync`, and what it would do."""
+"""Runs one pass of plan sync by hand, or previews it: `swarm sync`."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def sync(project: Project, *, check: bool = False) -> SyncReport:
         LedgerError: the ledger cannot be read or written.
     """
     if check:
-        return _looked(project)
+        return _inspected(project)
     try:
         return _passed(project)
     except LedgerLocked:
-        report = _looked(project)
+        report = _inspected(project)
         return report if report.working else _passed(project)  # it may have ended meanwhile
 
 
@@ -69,7 +69,7 @@ def _passed(project: Project) -> SyncReport:
     return report.model_copy(update={"interrupted": outcome.interrupted})
 
 
-def _looked(project: Project) -> SyncReport:
+def _inspected(project: Project) -> SyncReport:
     """What a pass would do. What a process at work has not rendered yet is no drift."""
     owner = at_work(project.folder.lock)
     found, missing, busy = edits(Ledger.read(project.folder), interruptible=True)
@@ -84,6 +84,6 @@ def _looked(project: Project) -> SyncReport:
 def _report(
     amended: tuple[str, ...], refused: Iterable[RefusedEdit], restored: tuple[str, ...], busy: tuple[str, ...]
 ) -> SyncReport:
-    told = tuple(refused)
-    in_step = not (amended or told or restored or busy)
-    return SyncReport(amended=amended, refused=told, restored=restored, busy=busy, in_step=in_step)
+    refusals = tuple(refused)
+    in_step = not (amended or refusals or restored or busy)
+    return SyncReport(amended=amended, refused=refusals, restored=restored, busy=busy, in_step=in_step)

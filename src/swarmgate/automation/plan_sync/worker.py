@@ -1,4 +1,4 @@
-"""The worker of plan sync: an edit of plan.md or plan.json starts a pass between the files and the ledger.
+"""The worker of plan sync: an edit of plan.md or plan.json starts a pass that reconciles the files with the ledger.
 
 It is started by files, not by events, and is held to the same rules as every other worker: a circuit breaker, a time
 limit a pass, and loop protection from a program that undoes each of our passes.
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from swarmgate.automation.bus.breaker import RESET_S, WITHIN_S, Breaker, Repeats
-from swarmgate.automation.bus.call import Call, error_text
+from swarmgate.automation.bus.threaded_call import Call, error_text
 from swarmgate.domain.events.automation import (
     AutomationEvent,
     BreakerChanged,
@@ -35,7 +35,7 @@ NAME = "plan_sync"
 LOOK_S = 0.5
 """Seconds between two looks whether the ledger's lock is free again."""
 _HEAD = 1_000_000
-"""As many bytes of a file tell one edit from another."""
+"""Bytes of a file that are compared to recognise an edit."""
 _SEQ = re.compile(rb'(seq"?:?\s*)\d+', re.IGNORECASE)
 """The ledger position in the head of a plan file: it grows with every pass, and makes no other edit of the same one."""
 
@@ -207,14 +207,14 @@ class PlanSync:
         self._acted[digest] = again
         if self._suppressed != digest:
             self._suppressed = digest
-            told = TriggerSuppressed(
+            suppressed = TriggerSuppressed(
                 capability=NAME, subject="plan.md, plan.json", count=len(again.times), within_s=WITHIN_S
             )
-            self._tell(told)
+            self._tell(suppressed)
         return True
 
     def _state_of_files(self) -> str:
-        """What tells one state of the two files from another, but for the ledger position in them."""
+        """A digest of the two files, without the ledger position in them."""
         digest = hashlib.sha256()
         for path in (self._folder.plan_md, self._folder.plan_json):
             head = _head(path)

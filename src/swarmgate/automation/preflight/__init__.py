@@ -1,1 +1,1 @@
-"""Preflight: what is looked at before a phase, a module for each group of checks; `checks` has their table."""
+"""Preflight: checks before a phase begins, one module a group; `checks` holds their table."""

@@ -1,4 +1,4 @@
-"""Runs the checks of preflight: those that only read at once, then the tests alone.
+"""Runs the checks of preflight: the read-only ones concurrently, then the tests alone.
 
 A check that crashes or does not end in its time has failed, with its reason: nothing passes that was not looked at.
 """
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from swarmgate.automation.preflight import dependencies, gates, records, resources, suite, work_tree
-from swarmgate.automation.preflight.context import Found, Look, PreflightContext, in_thread
+from swarmgate.automation.preflight import dependencies, gates, records, resources, suite_check, work_tree_check
+from swarmgate.automation.preflight.context import CheckResult, Inspection, PreflightContext, in_thread
 from swarmgate.domain.preflight import PreflightCheck, PreflightReport, PreflightStatus, report_of
 from swarmgate.errors import SwarmError
 from swarmgate.workspace.test_runs.collection.listing import LIMIT_S
@@ -31,13 +31,13 @@ class Group:
 
     Attributes:
         names: of the checks, in the order of the report.
-        look: makes them; in a thread of its own where it blocks.
+        inspect: makes them; in a thread of its own where it blocks.
         limit_s: longest time; None: as long as the tests may take.
         alone: runs when all others have ended.
     """
 
     names: tuple[str, ...]
-    look: Look
+    inspect: Inspection
     limit_s: float | None = READING_S
     alone: bool = False
 
@@ -47,20 +47,20 @@ class Group:
 
 
 GROUPS = (
-    Group(("repository", "branch"), in_thread(work_tree.look)),
-    Group(("dependencies",), in_thread(dependencies.look)),
-    Group(("plan",), in_thread(records.look_at_plan)),
-    Group(("evidence",), in_thread(records.look_at_evidence)),
-    Group(("tools",), resources.look_at_tools),
-    Group(("disk",), in_thread(resources.look_at_disk)),
-    Group(("budget",), in_thread(resources.look_at_budget)),
-    Group(("models",), resources.look_at_models),
-    Group(("lint", "secrets"), gates.look, limit_s=JUDGING_S),
-    Group(("tests",), suite.look, limit_s=None, alone=True),
+    Group(("repository", "branch"), in_thread(work_tree_check.inspect)),
+    Group(("dependencies",), in_thread(dependencies.inspect)),
+    Group(("plan",), in_thread(records.inspect_plan)),
+    Group(("evidence",), in_thread(records.inspect_evidence)),
+    Group(("tools",), resources.inspect_tools),
+    Group(("disk",), in_thread(resources.inspect_disk)),
+    Group(("budget",), in_thread(resources.inspect_budget)),
+    Group(("models",), resources.inspect_models),
+    Group(("lint", "secrets"), gates.inspect, limit_s=JUDGING_S),
+    Group(("tests",), suite_check.inspect, limit_s=None, alone=True),
 )
 """All checks, in the order of the report: what costs least to mend comes first."""
 
-FIRST = (Group(("tests",), suite.look_before, limit_s=LIMIT_S + BEYOND_TESTS_S, alone=True),)
+FIRST = (Group(("tests",), suite_check.inspect_before, limit_s=LIMIT_S + BEYOND_TESTS_S, alone=True),)
 """What is looked at before a first phase where nothing else is asked for: whether anything could prove its tasks."""
 
 
@@ -73,10 +73,10 @@ async def run_checks(context: PreflightContext, groups: Sequence[Group] = GROUPS
     """The report on the phase. It never raises for what a check finds, or for one that breaks."""
     started, began = time.monotonic(), datetime.now(UTC)
     at_once = [group for group in groups if not group.alone]
-    found = dict(zip(at_once, await asyncio.gather(*(_looked(group, context) for group in at_once)), strict=True))
+    found = dict(zip(at_once, await asyncio.gather(*(_inspected(group, context) for group in at_once)), strict=True))
     for group in groups:
         if group.alone:
-            found[group] = await _looked(group, context)
+            found[group] = await _inspected(group, context)
     checks = [check for group in groups for check in found[group]]
     return report_of(
         context.phase,
@@ -88,24 +88,24 @@ async def run_checks(context: PreflightContext, groups: Sequence[Group] = GROUPS
     )
 
 
-async def _looked(group: Group, context: PreflightContext) -> list[PreflightCheck]:
+async def _inspected(group: Group, context: PreflightContext) -> list[PreflightCheck]:
     started, limit = time.monotonic(), group.limit(context)
     try:
         async with asyncio.timeout(limit):
-            answers = dict(await group.look(context))
+            answers = dict(await group.inspect(context))
     except TimeoutError:
-        answers = dict.fromkeys(group.names, Found(problem=f"it did not end within {limit:g} s"))
+        answers = dict.fromkeys(group.names, CheckResult(problem=f"it did not end within {limit:g} s"))
     except SwarmError as error:
-        answers = dict.fromkeys(group.names, Found.of(error))
+        answers = dict.fromkeys(group.names, CheckResult.of(error))
     except Exception as error:  # noqa: BLE001 - a check that breaks is a check that failed
         broken = f"the check itself broke: {type(error).__name__}: {error}"
-        answers = dict.fromkeys(group.names, Found(problem=broken, hint="See: swarm doctor"))
+        answers = dict.fromkeys(group.names, CheckResult(problem=broken, hint="See: swarm doctor"))
     seconds = time.monotonic() - started
-    unanswered = Found(problem="the check gave no answer")
+    unanswered = CheckResult(problem="the check gave no answer")
     return [_check(name, answers.get(name, unanswered), seconds) for name in group.names]
 
 
-def _check(name: str, found: Found, seconds: float) -> PreflightCheck:
+def _check(name: str, found: CheckResult, seconds: float) -> PreflightCheck:
     status = PreflightStatus.PASS
     if found.problem:
         status = PreflightStatus.FAIL
@@ -123,13 +123,13 @@ def _check(name: str, found: Found, seconds: float) -> PreflightCheck:
 
 
 async def _tree(context: PreflightContext) -> str:
-    """The tree that was looked at; empty where git cannot say, which the check `repository` tells."""
+    """The tree that was checked; empty where git fails, which the check `repository` reports."""
     answer = await in_thread(_snapshot)(context)
     return answer["tree"].detail
 
 
-def _snapshot(context: PreflightContext) -> dict[str, Found]:
+def _snapshot(context: PreflightContext) -> dict[str, CheckResult]:
     try:
-        return {"tree": Found(context.fresh().snapshot())}
+        return {"tree": CheckResult(context.fresh().snapshot())}
     except (SwarmError, OSError):
-        return {"tree": Found()}
+        return {"tree": CheckResult()}

@@ -1,4 +1,4 @@
-"""What the checks of preflight look at, and what each of them answers."""
+"""The context that preflight checks get, and the record of what a check found."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class PreflightContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckResult:
     """What one check found.
 
     Attributes:
@@ -78,24 +78,24 @@ class Found:
     seconds: float | None = None
 
     @classmethod
-    def of(cls, error: SwarmError, detail: str = "") -> Found:
+    def of(cls, error: SwarmError, detail: str = "") -> CheckResult:
         """The problem that an error is."""
         return cls(detail, error.message, error.hint)
 
 
-Look = Callable[[PreflightContext], Awaitable[Mapping[str, Found]]]
+Inspection = Callable[[PreflightContext], Awaitable[Mapping[str, CheckResult]]]
 """Looks, and answers by the name of the check."""
 
 
-def in_thread(look: Callable[[PreflightContext], Mapping[str, Found]]) -> Look:
+def in_thread(inspect: Callable[[PreflightContext], Mapping[str, CheckResult]]) -> Inspection:
     """A look that blocks, in a thread of its own: where it never ends, nothing waits for it, not even our end."""
 
-    @wraps(look)
-    async def looked(context: PreflightContext) -> Mapping[str, Found]:
+    @wraps(inspect)
+    async def inspected(context: PreflightContext) -> Mapping[str, CheckResult]:
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Mapping[str, Found]] = loop.create_future()
+        answer: asyncio.Future[Mapping[str, CheckResult]] = loop.create_future()
 
-        def settle(found: Mapping[str, Found] | None, error: BaseException | None) -> None:
+        def settle(found: Mapping[str, CheckResult] | None, error: BaseException | None) -> None:
             if answer.done():
                 return
             if error is not None:
@@ -106,16 +106,16 @@ def in_thread(look: Callable[[PreflightContext], Mapping[str, Found]]) -> Look:
         def work() -> None:
             found, failed = None, None
             try:
-                found = look(context)
+                found = inspect(context)
             except BaseException as error:  # noqa: BLE001 - told to who waits
                 failed = error
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 loop.call_soon_threadsafe(settle, found, failed)
 
-        threading.Thread(target=work, name=f"preflight-{look.__module__}", daemon=True).start()
+        threading.Thread(target=work, name=f"preflight-{inspect.__module__}", daemon=True).start()
         return await answer
 
-    return looked
+    return inspected
 
 
 def few(names: Sequence[str], limit: int = 5) -> str:

@@ -1,17 +1,17 @@
-"""What the tasks of a phase depend on: complete, skipped, or in the same phase."""
+"""The preflight check that every dependency of a phase's tasks is complete, skipped, or in the same phase."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from swarmgate.automation.preflight.context import Found, PreflightContext, few
+from swarmgate.automation.preflight.context import CheckResult, PreflightContext, few
 
 
-def look(context: PreflightContext) -> Mapping[str, Found]:
+def inspect(context: PreflightContext) -> Mapping[str, CheckResult]:
     """`dependencies`."""
     state, plan = context.state, context.state.plan
     if plan is None:
-        return {"dependencies": Found("there is no plan", problem="there is no plan", hint='swarm plan "..."')}
+        return {"dependencies": CheckResult("there is no plan", problem="there is no plan", hint='swarm plan "..."')}
     tasks = plan.phase(context.phase).tasks
     own, still = {task.id for task in tasks}, [task for task in tasks if not state.task(task.id).settled]
     number = f"{len(tasks)} task{'s' * (len(tasks) != 1)}, {len(still)} open"
@@ -19,8 +19,8 @@ def look(context: PreflightContext) -> Mapping[str, Found]:
     outside = [other for other in needed if other not in own]
     open_ones = [other for other in outside if not state.task(other).settled]
     if open_ones:
-        told = [f"{other} ({state.task(other).status}), needed by {needed[other]}" for other in open_ones]
+        descriptions = [f"{other} ({state.task(other).status}), needed by {needed[other]}" for other in open_ones]
         hint = "Finish them, or give them up: swarm skip TASK"
-        return {"dependencies": Found(number, f"not done yet: {few(told)}", hint)}
+        return {"dependencies": CheckResult(number, f"not done yet: {few(descriptions)}", hint)}
     met = f"what they need of other phases is done: {few(outside)}" if outside else "they need nothing of other phases"
-    return {"dependencies": Found(f"{number}; {met}" if still else number)}
+    return {"dependencies": CheckResult(f"{number}; {met}" if still else number)}

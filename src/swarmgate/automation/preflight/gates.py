@@ -1,4 +1,4 @@
-"""The project's gates before a phase: lint over what the work has changed, secrets over the whole tree.
+"""The preflight check that runs gates: lint over the files that the work changed, secrets over the whole tree.
 
 Old lint stops nobody: gates hold a change to account, never what was there before. Where no work has begun, the whole
 tree is looked at and told, and a finding stops nothing. A secret stops the phase wherever it stands, since agents read
@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from swarmgate.automation.preflight.context import Found, PreflightContext, few
+from swarmgate.automation.preflight.context import CheckResult, PreflightContext, few
 from swarmgate.domain.review.finding import GateResult, GateStatus
 from swarmgate.gates import baseline
 from swarmgate.gates.cache.memory import Memory
@@ -25,7 +25,7 @@ LINT, SECRETS = "lint_check", "secret_scan"
 """The gates that are run."""
 
 
-async def look(context: PreflightContext) -> Mapping[str, Found]:
+async def inspect(context: PreflightContext) -> Mapping[str, CheckResult]:
     """`lint` and `secrets`."""
     begun = bool(context.state.base)
     lint, secrets = await asyncio.gather(_gate(context, LINT, whole=not begun), _gate(context, SECRETS, whole=True))
@@ -35,17 +35,17 @@ async def look(context: PreflightContext) -> Mapping[str, Found]:
     }
 
 
-def _with_submodules(context: PreflightContext, found: Found) -> Found:
-    """What is not looked into is told: git would have to run there, by the settings there."""
+def _with_submodules(context: PreflightContext, found: CheckResult) -> CheckResult:
+    """Adds a note on submodules that are not scanned: git would have to run there, by the settings there."""
     repository = context.fresh()
     inner = revisions.submodules(repository, repository.head_tree())
     if not inner or found.skipped:
         return found
-    told = f"submodules are not scanned, and changes in them are not seen: {few(inner)}"
+    message = f"submodules are not scanned, and changes in them are not seen: {few(inner)}"
     if found.problem:
-        return replace(found, detail=f"{found.detail}; {told}")
+        return replace(found, detail=f"{found.detail}; {message}")
     hint = f"Look there yourself: swarm gates run --all --repo {inner[0]}"
-    return replace(found, problem=told, hint=hint, blocks=False)
+    return replace(found, problem=message, hint=hint, blocks=False)
 
 
 async def _gate(context: PreflightContext, gate: str, *, whole: bool) -> GateResult:
@@ -69,18 +69,18 @@ async def _gate(context: PreflightContext, gate: str, *, whole: bool) -> GateRes
     return report.results[0].model_copy(update={"seconds": time.monotonic() - started})
 
 
-def _found(result: GateResult, where: str) -> Found:
+def _found(result: GateResult, where: str) -> CheckResult:
     """A gate's result: one that looked at nothing is a skip, one that broke a failure."""
     match result.status:
         case GateStatus.PASS:
             files = "1 file" if result.files == 1 else f"{result.files} files"
-            return Found(f"{files}: {where}", seconds=result.seconds)
+            return CheckResult(f"{files}: {where}", seconds=result.seconds)
         case GateStatus.SKIP:
-            return Found(f"{where}: {result.reason}", skipped=True, seconds=result.seconds)
+            return CheckResult(f"{where}: {result.reason}", skipped=True, seconds=result.seconds)
         case GateStatus.ERROR:
-            return Found(where, result.reason, "See: swarm gates doctor", seconds=result.seconds)
+            return CheckResult(where, result.reason, "See: swarm gates doctor", seconds=result.seconds)
     places = [f"{each.place} {each.rule}: {each.message}" for each in result.blocking_findings]
     hint = f"See all: swarm gates run --all --only {result.gate}"
     if result.gate == SECRETS:
         hint += f'; what is none: swarm gates baseline --all --only {SECRETS} --force --reason "..."'
-    return Found(where, few(places, 3) or result.reason, hint, seconds=result.seconds)
+    return CheckResult(where, few(places, 3) or result.reason, hint, seconds=result.seconds)

@@ -1,4 +1,4 @@
-"""Preflight of one phase: by hand, and in a run before the phase spends anything."""
+"""Runs the preflight of one phase: by hand, or in a run before the phase spends anything."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NAME = "phase_preflight"
 
 
 def preflight(project: Project, ports: Ports, *, phase: int | None = None) -> PreflightReport:
-    """Looks whether a phase can begin; unless told, the one that is next. Keeps it in `.swarm/runtime/preflight/`.
+    """Checks whether a phase can begin, by default the next one. Stores the report in `.swarm/runtime/preflight/`.
 
     Raises:
         UsageError: there is no plan, or no such phase in it, or none is left to begin.
@@ -91,8 +91,8 @@ def _phase(state: State, asked: int | None) -> int:
     if asked is None and number > last:
         if current > last:
             raise UsageError("Every phase is approved: none is left to begin.", hint=_NAME_ONE)
-        told = f"Phase {current}, the last one, is complete and waits for your approval: none is left to begin."
-        raise UsageError(told, hint=f"swarm approve. {_NAME_ONE}")
+        message = f"Phase {current}, the last one, is complete and waits for your approval: none is left to begin."
+        raise UsageError(message, hint=f"swarm approve. {_NAME_ONE}")
     if not 1 <= number <= last:
         raise UsageError(f"The plan has no phase {number}.", hint=f"Phases: 1 to {last}. See: swarm status")
     return number
@@ -149,14 +149,14 @@ def reach(
 ) -> Callable[[Sequence[str]], Awaitable[Sequence[Reach]]]:
     """Asks which models can be reached; agent programs alone need no endpoint."""
 
-    async def look(models: Sequence[str]) -> Sequence[Reach]:
+    async def ask(models: Sequence[str]) -> Sequence[Reach]:
         return () if all(is_program(model) for model in models) else await ports.reach(models, config, environ)
 
-    return look
+    return ask
 
 
 def ran(folder: SwarmFolder, report: PreflightReport) -> PreflightRan:
-    """The event that tells of a look."""
+    """The event of a preflight."""
     return PreflightRan(
         phase=report.phase,
         passed=report.passed,
@@ -169,7 +169,7 @@ def ran(folder: SwarmFolder, report: PreflightReport) -> PreflightRan:
 
 
 def _tell(folder: SwarmFolder, report: PreflightReport) -> None:
-    """Keeps the report and tells the journal; a disk that refuses takes nothing from what was found."""
+    """Stores the report and its event; a full disk does not change the result."""
     with contextlib.suppress(LedgerError):
         preflights.keep(folder, report)
     AutomationLog(folder).append(ran(folder, report), actor=NAME)

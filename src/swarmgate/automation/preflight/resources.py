@@ -1,4 +1,4 @@
-"""What a phase needs at hand: tools with their versions, models that answer, budget, room on the disk."""
+"""The preflight check of resources: tool versions, reachable models, budget, free disk space."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import platform
 import shutil
 from collections.abc import Mapping, Sequence
 
-from swarmgate.automation.preflight.context import Found, PreflightContext, few
+from swarmgate.automation.preflight.context import CheckResult, PreflightContext, few
 from swarmgate.config import is_program
 from swarmgate.domain.events.event import PhaseEstimated
 from swarmgate.domain.preflight import Reach
@@ -28,7 +28,7 @@ FREE_SHARE, FREE_ENOUGH = 0.05, 5_000_000_000
 _MB = 1_000_000
 
 
-async def look_at_tools(context: PreflightContext) -> Mapping[str, Found]:
+async def inspect_tools(context: PreflightContext) -> Mapping[str, CheckResult]:
     """`tools`: Python, git, and what every required gate that is on cannot do without."""
     skipped = context.config.gates.skip
     gates = [
@@ -37,33 +37,37 @@ async def look_at_tools(context: PreflightContext) -> Mapping[str, Found]:
     wanted = [tool for gate in gates for tool in table.needed(gate) if tool.required]
     found = (await table.asked([table.GIT, *wanted], context.repository.root, context.commands)).values()
     known = {each.name: each for each in found}
-    told = ", ".join([f"python {platform.python_version()}", *map(str, known.values())])
+    description = ", ".join([f"python {platform.python_version()}", *map(str, known.values())])
     lacking = [each for each in found if each.problem]
     if lacking:
         hints = dict.fromkeys(each.hint for each in lacking if each.hint)
-        return {"tools": Found(told, "; ".join(map(str, lacking)), "; ".join(hints) or "See: swarm gates doctor")}
-    return {"tools": Found(told)}
+        return {
+            "tools": CheckResult(
+                description, "; ".join(map(str, lacking)), "; ".join(hints) or "See: swarm gates doctor"
+            )
+        }
+    return {"tools": CheckResult(description)}
 
 
-async def look_at_models(context: PreflightContext) -> Mapping[str, Found]:
+async def inspect_models(context: PreflightContext) -> Mapping[str, CheckResult]:
     """`models`: every role has a model that answers or a program that is there. No token is spent."""
     try:
         warnings = context.demands()
         models = {name: _models(context, name) for name in context.roles}
         reached = await context.reach([model for each in models.values() for model in each])
     except SwarmError as error:
-        return {"models": Found.of(error)}
+        return {"models": CheckResult.of(error)}
     by_name = {each.provider: each for each in reached}
-    told = "; ".join([*(f"{each.provider} {each.answered or 'does not answer'}" for each in reached), *warnings])
+    description = "; ".join([*(f"{each.provider} {each.answered or 'does not answer'}" for each in reached), *warnings])
     failed = [each for each in reached if each.problem]
     if not failed:
-        return {"models": Found(told or "agent programs alone")}
+        return {"models": CheckResult(description or "agent programs alone")}
     problem = "; ".join(f"{each.provider} ({each.base_url}): {each.problem}" for each in failed)
     hint = " ".join(dict.fromkeys(each.hint for each in failed if each.hint))
     stuck = [role for role, names in models.items() if not any(_answers(name, by_name) for name in names)]
     if stuck:
-        return {"models": Found(told, f"{problem}. No model answers for: {few(stuck)}", hint)}
-    return {"models": Found(told, f"{problem}. A fallback answers for every role", hint, blocks=False)}
+        return {"models": CheckResult(description, f"{problem}. No model answers for: {few(stuck)}", hint)}
+    return {"models": CheckResult(description, f"{problem}. A fallback answers for every role", hint, blocks=False)}
 
 
 def _models(context: PreflightContext, role: str) -> tuple[str, ...]:
@@ -78,27 +82,27 @@ def _answers(model: str, reached: Mapping[str, Reach]) -> bool:
     return is_program(model) or not reached[model.partition("/")[0]].problem
 
 
-def look_at_budget(context: PreflightContext) -> Mapping[str, Found]:
+def inspect_budget(context: PreflightContext) -> Mapping[str, CheckResult]:
     """`budget`: none is used up, and what is left is as much as the phase is expected to use."""
     state, budgets = context.state, context.budgets()
     if state.finished:
-        return {"budget": Found("every phase is approved: nothing more is to be used", skipped=True)}
+        return {"budget": CheckResult("every phase is approved: nothing more is to be used", skipped=True)}
     measures = [(account, measure) for account in budgets for measure in account.measures()]
-    told = ", ".join(f"{account.name}: {measure.text}" for account, measure in measures)
+    description = ", ".join(f"{account.name}: {measure.text}" for account, measure in measures)
     used_up = [(account, measure) for account, measure in measures if measure.used_up]
     if used_up:
         account, measure = used_up[0]
         problem = f"{account.name} is used up ({measure.text})"
-        return {"budget": Found(told, problem, account.next_action.format(key=measure.key))}
+        return {"budget": CheckResult(description, problem, account.next_action.format(key=measure.key))}
     expected = _expected(state, context.phase)
     lasting = tuple(account for account in budgets if account.owner.kind != "run")  # the next run has a new one
     if short := _shortfalls(state, expected, lasting):
-        told = f"{told}; judged by {expected.basis} completed tasks"
-        return {"budget": Found(told, "; ".join(short), "Raise what is too little in .swarm/config.toml.")}
+        description = f"{description}; judged by {expected.basis} completed tasks"
+        return {"budget": CheckResult(description, "; ".join(short), "Raise what is too little in .swarm/config.toml.")}
     if not budgets:
-        return {"budget": Found("no limit is set", skipped=True)}
+        return {"budget": CheckResult("no limit is set", skipped=True)}
     guess = f"; judged by {expected.basis} completed tasks" if expected.basis else "; nothing to judge the phase by yet"
-    return {"budget": Found(told + guess)}
+    return {"budget": CheckResult(description + guess)}
 
 
 def _expected(state: State, phase: int) -> PhaseEstimated:
@@ -123,17 +127,19 @@ def _shortfalls(state: State, expected: PhaseEstimated, budgets: Sequence[Accoun
     return shortfalls(state, expected, budgets)
 
 
-def look_at_disk(context: PreflightContext) -> Mapping[str, Found]:
+def inspect_disk(context: PreflightContext) -> Mapping[str, CheckResult]:
     """`disk`: room where the work tree, git's folder and temporary files lie."""
     places = (context.repository.root, context.repository.git_dir, temporary.place())
-    told, problems = [], []
+    descriptions, problems = [], []
     for place in dict.fromkeys(places):
         usage = shutil.disk_usage(place)
         words = f"{usage.free // _MB:,} MB of {usage.total // _MB:,} MB free at {place}"
-        told.append(words)
+        descriptions.append(words)
         if usage.free < FREE_BYTES or usage.free < min(FREE_SHARE * usage.total, FREE_ENOUGH):
             problems.append(words)
     if problems:
         least = f"{FREE_BYTES // _MB:,} MB, and {FREE_SHARE:.0%} of the disk or {FREE_ENOUGH // _MB:,} MB"
-        return {"disk": Found(told[0], f"{'; '.join(problems)}: at least {least} is needed", "Make room.")}
-    return {"disk": Found(told[0])}
+        return {
+            "disk": CheckResult(descriptions[0], f"{'; '.join(problems)}: at least {least} is needed", "Make room.")
+        }
+    return {"disk": CheckResult(descriptions[0])}

@@ -1,4 +1,4 @@
-"""The worker of preflight: it looks at every phase boundary that is seen while no run is at work."""
+"""The worker of preflight: it checks each phase boundary that is reached while no run is active."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import time
 
-from swarmgate.automation.bus.triggers import phase_boundary, phase_of, phase_to_begin
-from swarmgate.automation.bus.worker import Seen, Worker
+from swarmgate.automation.bus.trigger_events import phase_boundary, phase_of, phase_to_begin
+from swarmgate.automation.bus.worker import BusEvent, Worker
 from swarmgate.automation.ports import Ports
 from swarmgate.automation.preflight.checks import longest, run_checks
 from swarmgate.automation.preflight.preflight import NAME, context_of, ran
@@ -24,7 +24,7 @@ holds it for an instant, a run for long."""
 
 
 def worker(project: Project, ports: Ports) -> Worker:
-    """Preflight at every phase boundary that is seen while no run is at work: a run has its own (`require`)."""
+    """Runs preflight at every phase boundary while no run is active: a run has its own (`require`)."""
     return _AtBoundaries(project, ports)
 
 
@@ -36,13 +36,13 @@ class _AtBoundaries:
         self.limit_s: float | None = longest(project.config.tests.timeout_s)
         self._project, self._ports = project, ports
 
-    def subject(self, seen: Seen) -> str:
+    def subject(self, bus_event: BusEvent) -> str:
         """`phase N` at its boundary."""
-        return phase_boundary(seen.happening, seen.before, seen.after)
+        return phase_boundary(bus_event.happening, bus_event.before, bus_event.after)
 
-    def work(self, subject: str, seen: Seen) -> AutomationEvent | None:
+    def work(self, subject: str, bus_event: BusEvent) -> AutomationEvent | None:
         """Looks; nothing where a run is at work, or the phase is not the one to begin any more."""
-        del seen
+        del bus_event
         if self._somebody_writes():
             return None
         project, number = self._project, phase_of(subject)

@@ -1,1 +1,1 @@
-"""Watches a project: in the foreground, as a daemon, or beside a run."""
+"""The watcher of a project: in the foreground, as a daemon, or during a run."""

@@ -1,4 +1,4 @@
-"""`swarm watch --daemon`, `stop` and `status`: the watching process as seen from others."""
+"""`swarm watch --daemon`, `stop` and `status`: starts, stops and inspects the daemon from other processes."""
 
 from __future__ import annotations
 
@@ -89,17 +89,17 @@ def stop(project: Project) -> WatchStatus:
             hint="End the run with: swarm stop" if run else f"End it yourself: kill {before.pid}",
         )
     began = time.monotonic()
-    told = _asked(folder, before) if before.host != os.uname().nodename else _ended(project, before)
+    message = _asked(folder, before) if before.host != os.uname().nodename else _ended(project, before)
     seconds = round(time.monotonic() - began, 1)
     now = _found(folder)
     if now.pid == before.pid:  # on another host, and it goes on
-        return now.model_copy(update={"told": (told,)})
+        return now.model_copy(update={"told": (message,)})
     ended = Ended(pid=before.pid, host=before.host, seconds=seconds)
-    return now.model_copy(update={"told": (told or f"it ended after {seconds} s",), "ended": ended})
+    return now.model_copy(update={"told": (message or f"it ended after {seconds} s",), "ended": ended})
 
 
 def _asked(folder: SwarmFolder, before: WatchStatus) -> str:
-    """Asks a process on another host; returns what is to be said where it does not end."""
+    """Asks a process on another host to end; returns the message for the user where it does not."""
     with writing(folder.watch_stop):
         folder.watch_stop.touch()
     if _gone(folder, before.pid, ELSEWHERE_S):

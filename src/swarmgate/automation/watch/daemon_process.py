@@ -1,4 +1,4 @@
-"""What the process of `swarm watch --daemon` does.
+"""The main function of the daemon process that `swarm watch --daemon` starts.
 
 It reads `{"root": ..., "flags": ..., "apart": ...}` on stdin: the variables that were kept from it, for what it runs
 confined. It prints one line: `{"pid": ...}` when it watches, else why not.
@@ -41,6 +41,6 @@ def main(ports: Ports) -> None:
         watch(project, ports, place="daemon", begun=begun)
     except SwarmError as error:
         log.write(f"{error.message} {error.hint}")
-        told = {"error": error.code, "message": error.message, "hint": error.hint}
-        print(json.dumps(told), flush=True)  # noqa: T201 - as above
+        failure = {"error": error.code, "message": error.message, "hint": error.hint}
+        print(json.dumps(failure), flush=True)  # noqa: T201 - whoever started it waits for this
         sys.exit(error.exit_code)

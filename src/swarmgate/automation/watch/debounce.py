@@ -1,4 +1,4 @@
-"""When a changed file is looked at: after a quiet time, and under steady changes after five of them at the latest."""
+"""Debounces file changes: reported after a quiet time, and after five of them at most while changes continue."""
 
 from __future__ import annotations
 

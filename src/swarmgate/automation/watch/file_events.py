@@ -1,4 +1,4 @@
-"""The system's file events (inotify, FSEvents, kqueue) of one folder, as `watchdog` has them."""
+"""File events of one folder (inotify, FSEvents, kqueue) through `watchdog`."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _OF_FOLDERS: list[type[FileSystemEvent]] = [DirCreatedEvent, DirDeletedEvent, Di
 
 
 class FileEvents:
-    """One subscription. What it tells, it tells in a thread of its own."""
+    """One subscription. It calls back in a thread of its own."""
 
     def __init__(self) -> None:
         self._observer: BaseObserver | None = None
 
-    def start(self, folder: Path, told: Callable[[str], None], folder_told: Callable[[], None]) -> None:
+    def start(self, folder: Path, changed: Callable[[str], None], folder_changed: Callable[[], None]) -> None:
         """Begins.
 
         Args:
             folder: the folder; what lies deeper is not watched.
-            told: called with the name of a file in it that was made, changed, renamed or removed.
-            folder_told: called when the folder itself may have been made, renamed or removed.
+            changed: called with the name of a file in it that was made, changed, renamed or removed.
+            folder_changed: called when the folder itself may have been made, renamed or removed.
 
         Raises:
             OSError: the system gives no events, such as where the user has too many watches.
@@ -50,25 +50,25 @@ class FileEvents:
         logging.getLogger("watchdog").addHandler(_UNHEARD)
         self._observer = Observer()
         self._observer.start()
-        self._observer.schedule(_Names(told), str(folder), event_filter=_OF_FILES)
-        at = _Names(lambda name: folder_told() if name == folder.name else None)
+        self._observer.schedule(_Names(changed), str(folder), event_filter=_OF_FILES)
+        at = _Names(lambda name: folder_changed() if name == folder.name else None)
         self._observer.schedule(at, str(folder.parent), event_filter=_OF_FOLDERS)
 
     def stop(self) -> None:
-        """Ends it; nothing is told after."""
+        """Ends it; nothing is called after."""
         if self._observer is not None:
             self._observer.stop()
             self._observer = None
 
 
 class _Names(FileSystemEventHandler):
-    """Tells the names of what an event is about."""
+    """Passes on the names of the files in an event."""
 
-    def __init__(self, told: Callable[[str], None]) -> None:
-        self._told = told
+    def __init__(self, changed: Callable[[str], None]) -> None:
+        self._changed = changed
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         """Called by watchdog for each event."""
         for path in (event.src_path, event.dest_path):
             if path:
-                self._told(os.path.basename(os.fsdecode(path)))  # noqa: PTH119 - a name of a string
+                self._changed(os.path.basename(os.fsdecode(path)))  # noqa: PTH119 - a name of a string

@@ -1,4 +1,4 @@
-"""Notices changes of a few files in one folder: by the system's file events, or by looking where none come.
+"""Watches a few files in one folder, by file events or by polling where there are none.
 
 Whether events come is detected: a probe file is written at the start, and while events are relied on a rare look at
 the files' stamps finds what no event told of (a network file system, an overflow, a remount).
@@ -26,7 +26,7 @@ PROBE_S = 0.5
 TRUST = 5
 """Looks that are left out while events come: one every `TRUST * poll_s` seconds remains."""
 GONE_S = 1.0
-"""Seconds that a file has to be gone before that is told: `rm -rf` of its folder takes less."""
+"""Seconds that a file has to be gone before that is reported: `rm -rf` of its folder takes less."""
 _GRACE_S = 0.5
 """Seconds that an event may take longer than a look."""
 
@@ -70,7 +70,7 @@ class FileWatch:
         self._debounce = Debounce(debounce_s)
         self._wake = threading.Condition()
         self._stopping = False
-        self._next_look = 0.0
+        self._next_scan = 0.0
         self._seen: dict[Path, Stamp | None] = {}
         self._gone: dict[Path, float] = {}
         self._suspects: set[Path] = set()
@@ -83,11 +83,11 @@ class FileWatch:
         """Begins; when it returns, `watching` is known and every later change is noticed."""
         self._identity = _identity(self._folder)
         self._attach()
-        self._next_look = time.monotonic() + self._pause
+        self._next_scan = time.monotonic() + self._pause
         self._thread.start()
 
     def stop(self, within_s: float = 1.0) -> bool:
-        """Ends; whether that was within the time. Changes that were not told yet are not told any more."""
+        """Ends; whether that was within the time. Changes that were not reported yet are dropped."""
         with self._wake:
             self._stopping = True
             self._wake.notify()
@@ -99,7 +99,7 @@ class FileWatch:
         """Other times from now on."""
         with self._wake:
             self._debounce.quiet_s, self._poll_s = debounce_s, poll_s
-            self._next_look = 0.0
+            self._next_scan = 0.0
             self._wake.notify()
 
     @property
@@ -124,16 +124,16 @@ class FileWatch:
                 try:
                     if taken:
                         self._tell(taken)
-                    if time.monotonic() >= self._next_look:
-                        self._next_look = time.monotonic() + self._pause
-                        self._look()
+                    if time.monotonic() >= self._next_scan:
+                        self._next_scan = time.monotonic() + self._pause
+                        self._scan()
                 except Exception as error:  # noqa: BLE001 - whoever was told failed; the files change all the same
                     self._notice(f"{type(error).__name__}: {error}")
         finally:
             self._detach()
 
     def _released(self, taken: frozenset[Path], now: float) -> frozenset[Path]:
-        """What is told now of what is due: of a file that is gone a while later, since its folder may go with it.
+        """The due changes to report now: a file that is gone waits a while, since its folder may go with it.
 
         Whoever is told writes it anew, and must not do so under the hands of somebody who removes the whole folder.
         """
@@ -146,7 +146,7 @@ class FileWatch:
         return (taken | due) - waiting
 
     def _wait_s(self) -> float:
-        until = min(self._next_look, self._debounce.due or math.inf, *self._gone.values(), math.inf)
+        until = min(self._next_scan, self._debounce.due or math.inf, *self._gone.values(), math.inf)
         return 0.0 if self._stopping else max(0.0, until - time.monotonic())
 
     def _tell(self, paths: frozenset[Path]) -> None:
@@ -155,7 +155,7 @@ class FileWatch:
         if not self.lost:
             self._changed(paths)
 
-    def _look(self) -> None:
+    def _scan(self) -> None:
         """Compares the folder and the stamps with what is known."""
         identity = _identity(self._folder)
         if identity != self._identity:
@@ -168,7 +168,7 @@ class FileWatch:
             silent = {path for path in changed if not self._debounce.waits(path)} - self._gone.keys()
             if self.watching is Watching.EVENTS and silent and not silent & self._suspects:
                 self._suspects = silent  # its event may be on the way
-                self._next_look = time.monotonic() + _GRACE_S
+                self._next_scan = time.monotonic() + _GRACE_S
                 return
             silent = silent & self._suspects if self.watching is Watching.EVENTS else silent
             self._suspects = set()
@@ -185,7 +185,7 @@ class FileWatch:
             self._notice(f"{self._folder} is {'gone' if identity is None else 'another folder now'}")
         self._identity = identity
         if identity is None:
-            self._next_look = time.monotonic() + self._pause
+            self._next_scan = time.monotonic() + self._pause
             return
         if away:
             self._notice(f"{self._folder} is back")
@@ -196,7 +196,7 @@ class FileWatch:
     def _fall_back(self, reason: str) -> None:
         self._detach()
         self.watching, self.reason = Watching.POLLING, reason
-        self._next_look = time.monotonic() + self._pause
+        self._next_scan = time.monotonic() + self._pause
         self._fell_back(reason)
 
     # --- file events ---
@@ -214,27 +214,27 @@ class FileWatch:
 
     def _refusal(self) -> str:
         """Why events cannot be relied on; empty when the probe's event came."""
-        heard = threading.Event()
+        arrived = threading.Event()
         probe = self._folder / f".swarmgate-probe-{os.getpid()}.tmp"
 
-        def told(name: str) -> None:
+        def changed(name: str) -> None:
             if name == probe.name:
-                heard.set()
+                arrived.set()
             elif path := self._paths.get(name):
                 self._touch({path})
 
         try:
             self._events = self._make()
-            self._events.start(self._folder, told, self._look_now)
+            self._events.start(self._folder, changed, self._scan_now)
         except OSError as error:
             return f"file events cannot be had: {error.strerror or error}"
         try:
             probe.write_bytes(b"")
-            came = heard.wait(PROBE_S)
+            received = arrived.wait(PROBE_S)
             probe.unlink(missing_ok=True)
         except OSError as error:
             return f"whether file events come cannot be tried: {error.strerror or error}"
-        return "" if came else f"no file event came within {PROBE_S} s of a change"
+        return "" if received else f"no file event came within {PROBE_S} s of a change"
 
     def _detach(self) -> None:
         if self._events is not None:
@@ -250,10 +250,10 @@ class FileWatch:
             if waited is None:  # else it wakes in time by itself
                 self._wake.notify()
 
-    def _look_now(self) -> None:
+    def _scan_now(self) -> None:
         """The folder itself was created, deleted or renamed."""
         with self._wake:
-            self._next_look = 0.0
+            self._next_scan = 0.0
             self._wake.notify()
 
 
@@ -264,7 +264,7 @@ def _file_events() -> FileEvents:
 
 
 def _stamp(path: Path) -> Stamp | None:
-    """What tells two versions of a file apart; None where there is none, or nobody can say."""
+    """A stamp that differs between two versions of a file; None where there is none, or nobody can say."""
     try:
         found = path.lstat()
     except OSError:
@@ -273,7 +273,7 @@ def _stamp(path: Path) -> Stamp | None:
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:
-    """What tells two folders apart; None where there is none. A symbolic link is none."""
+    """The identity of a folder; None where there is none. A symbolic link is none."""
     try:
         found = folder.lstat()
     except OSError:

@@ -1,4 +1,4 @@
-"""`swarm watch` in the foreground, and what its daemon does in its own process: one watcher, until somebody ends it."""
+"""`swarm watch` in the foreground, and the main loop of its daemon: one watcher until it is stopped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from swarmgate.automation.ports import Ports
-from swarmgate.automation.watch.build import watcher_of
+from swarmgate.automation.watch.make_watcher import watcher_of
 from swarmgate.automation.watch.watcher import Watcher
 from swarmgate.domain.progress import Progress
 from swarmgate.domain.status import Place
@@ -23,7 +23,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def watch(project: Project, ports: Ports, *, place: Place = "watch", begun: Callable[[], None] = lambda: None) -> None:
-    """See `Automation.watch`. What happens is told to the project's listener.
+    """See `Automation.watch`. The project's listener gets what happens.
 
     Args:
         project: the project.

@@ -1,4 +1,4 @@
-"""The right to watch a project: one process has it, and the kernel takes it back however that process ends."""
+"""The lock that lets one process at a time watch a project; the kernel releases it when that process ends."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class WatchLock:
         except LedgerLocked as error:
             if owner := live_owner(self._path):
                 raise taken(owner) from None
-            told = f"Another process watches this project: {describe(read_owner(self._path))}."
-            raise AlreadyWatching(told, hint=error.hint) from None
+            message = f"Another process watches this project: {describe(read_owner(self._path))}."
+            raise AlreadyWatching(message, hint=error.hint) from None
         self._lock = lock
         return lock.taken_over
 
@@ -47,7 +47,7 @@ class WatchLock:
 
 
 def taken(owner: dict[str, object]) -> AlreadyWatching:
-    """What to tell whoever wants to watch while a live process does, which may be a run."""
+    """The hint for whoever wants to watch while a live process does, which may be a run."""
     if owner.get("place") == "run":
         return AlreadyWatching(
             f"A run is at work in this project, and does the same beside its steps: {describe(owner)}.",

@@ -1,4 +1,4 @@
-"""Keeps `.swarm/runtime/status.json` up to date: half a second after something happened, and as a sign of life."""
+"""Writes `.swarm/runtime/status.json` half a second after each event, and regularly as a heartbeat."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from swarmgate.automation.bus.worker import Seen
+from swarmgate.automation.bus.worker import BusEvent
 from swarmgate.domain.events.automation import Happening
 from swarmgate.domain.state.state import State
 from swarmgate.domain.status import LAST_EVENTS, Place, StatusEvent, StatusFile, WorkerStatus, work_status
@@ -20,8 +20,9 @@ PAUSE_S = 0.5
 HEARTBEAT_S = 30.0
 """Seconds between two writes while nothing does."""
 
-Words = Callable[[Happening], str]
-Heard = Callable[[Happening, str], None]
+Describe = Callable[[Happening], str]
+OnEvent = Callable[[Happening, str], None]
+_Changed = Callable[[], None]
 
 
 class StatusBoard:
@@ -30,18 +31,18 @@ class StatusBoard:
     Args:
         folder: the project.
         place: which verb started the workers.
-        words: an event in words; empty for bookkeeping, which is not shown.
-        heard: told each event that has words, with them.
-        stirred: called when there is something new to write.
+        describe_event: an event in words; empty for bookkeeping, which is not shown.
+        on_event: told each event that has words, with them.
+        changed: called when there is something new to write.
     """
 
     name = "status"
 
     def __init__(
-        self, folder: SwarmFolder, place: Place, *, words: Words, heard: Heard, stirred: Callable[[], None]
+        self, folder: SwarmFolder, place: Place, *, describe_event: Describe, on_event: OnEvent, changed: _Changed
     ) -> None:
         self._folder, self._place = folder, place
-        self._words, self._heard, self._stirred = words, heard, stirred
+        self._describe, self._on_event, self._changed = describe_event, on_event, changed
         self._started = status_file.stamp()
         self._events: deque[StatusEvent] = deque(maxlen=LAST_EVENTS)
         self._written = float("-inf")
@@ -49,28 +50,28 @@ class StatusBoard:
         self.problem = ""
         """Why the file could not be written the last time; empty if it could."""
 
-    def handle(self, seen: Seen) -> None:
+    def handle(self, bus_event: BusEvent) -> None:
         """Takes an event."""
-        happening = seen.happening
-        if text := self._words(happening):
+        happening = bus_event.happening
+        if text := self._describe(happening):
             self._events.append(
                 StatusEvent(
                     source=happening.source, seq=happening.seq, time=happening.time, type=happening.type, text=text
                 )
             )
-            self._heard(happening, text)
+            self._on_event(happening, text)
         self.touch()
 
-    def wants(self, seen: Seen) -> bool:
-        """None: what it did not hear of before the end is not shown, and nothing else comes of it."""
-        del seen
+    def wants(self, bus_event: BusEvent) -> bool:
+        """None: an event that did not arrive before the end is not shown, and has no other effect."""
+        del bus_event
         return False
 
     def touch(self) -> None:
         """Something changed that the file shows. Who is to write it is woken once: `due` says when."""
         if not self._dirty:
             self._dirty = True
-            self._stirred()
+            self._changed()
 
     @property
     def due(self) -> float:

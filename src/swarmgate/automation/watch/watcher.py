@@ -1,4 +1,4 @@
-"""The watcher: everything that works beside the loop in one process, held together by the watcher's lock.
+"""The watcher: runs file watching, plan sync, the event bus and the status file in one process, under one lock.
 
 with Watcher(folder, workers, config=config.automation, place="watch", sync=sync) as watcher:
     watcher.wait()
@@ -26,7 +26,7 @@ from swarmgate.automation.plan_sync.worker import NAME as PLAN_SYNC
 from swarmgate.automation.plan_sync.worker import Pass, PlanSync
 from swarmgate.automation.watch.file_watch import GONE_S, FileWatch
 from swarmgate.automation.watch.lock import WatchLock
-from swarmgate.automation.watch.status_board import Heard, StatusBoard, Words
+from swarmgate.automation.watch.status_board import Describe, OnEvent, StatusBoard
 from swarmgate.config.automation import Automation
 from swarmgate.domain.events.automation import (
     AutomationEvent,
@@ -43,10 +43,10 @@ from swarmgate.ledger.files.automation_log import AutomationLog
 from swarmgate.ledger.files.folder import SwarmFolder
 
 ACTOR = "watch"
-"""Under which name the watcher itself tells what it does."""
-_STOP_LOOK_S = 1.0
+"""The actor of the watcher's own events."""
+_STOP_POLL_S = 1.0
 """Seconds between two looks whether another host asks this watcher to end."""
-_SIGNAL_LOOK_S = 0.25
+_SIGNAL_POLL_S = 0.25
 """Seconds after which a signal is noticed at the latest."""
 
 Reload = Callable[[], tuple[Automation, Sequence[Worker]]]
@@ -62,8 +62,8 @@ class Watcher:
         place: which verb it works for.
         sync: one pass of plan sync; None: there is none, whatever the settings say.
         reload: reads the settings again and composes the workers anew; None: they stay as they are.
-        words: an event in words; empty for bookkeeping.
-        heard: told each event that has words, with them.
+        describe_event: an event in words; empty for bookkeeping.
+        on_event: told each event that has words, with them.
         notice: told in words what no event says.
 
     Attributes:
@@ -80,15 +80,15 @@ class Watcher:
         place: Place,
         sync: Pass | None = None,
         reload: Reload | None = None,
-        words: Words = lambda happening: happening.type,
-        heard: Heard = lambda happening, text: None,  # noqa: ARG005 - the names of the protocol
+        describe_event: Describe = lambda happening: happening.type,
+        on_event: OnEvent = lambda happening, text: None,  # noqa: ARG005 - the names of the protocol
         notice: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._folder, self._config, self._place = folder, config, place
         self._workers, self._sync, self._reload, self._notice = workers, sync, reload, notice
         self._lock = WatchLock(folder, place)
         self._journal = AutomationLog(folder)
-        self._board = StatusBoard(folder, place, words=words, heard=heard, stirred=self._stir)
+        self._board = StatusBoard(folder, place, describe_event=describe_event, on_event=on_event, changed=self._stir)
         self._plan_sync: PlanSync | None = None
         self._wake = threading.Condition()
         self._stirred = self._stopping = False
@@ -167,7 +167,7 @@ class Watcher:
         """Waits until there is a reason to end."""
         while not self.why:
             with contextlib.suppress(Empty):  # a signal's handler runs between two waits: it may not end one
-                self.why = self._ends.get(timeout=_SIGNAL_LOOK_S)
+                self.why = self._ends.get(timeout=_SIGNAL_POLL_S)
 
     def __enter__(self) -> Self:
         self.start()
@@ -280,8 +280,8 @@ class Watcher:
 
     def _pause_s(self) -> float:
         if self._files.lost:  # the status has nowhere to be written to, however long it is due
-            return _STOP_LOOK_S
-        return max(0.0, min(_STOP_LOOK_S, self._board.due - time.monotonic()))
+            return _STOP_POLL_S
+        return max(0.0, min(_STOP_POLL_S, self._board.due - time.monotonic()))
 
     def _beat(self) -> None:
         if self._unread:
@@ -308,8 +308,8 @@ class Watcher:
         except SwarmError as error:
             if error.message != self._config_problem:
                 self._config_problem = error.message
-                told = f"{error.message} The settings of before stay in use."
-                self._tell(WorkerFailed(worker=ACTOR, subject=self._folder.config.name, error=told))
+                message = f"{error.message} The settings of before stay in use."
+                self._tell(WorkerFailed(worker=ACTOR, subject=self._folder.config.name, error=message))
             return
         before, self._config, self._config_problem = self.on, config, ""
         self._files.retime(debounce_s=config.debounce_s, poll_s=config.poll_s)
@@ -322,10 +322,10 @@ class Watcher:
     # --- telling ---
 
     def _tell(self, event: AutomationEvent, actor: str = ACTOR) -> Happening:
-        told = self._journal.append(event, actor=actor)
+        entry = self._journal.append(event, actor=actor)
         self._unread = True
         self._stir()
-        return told
+        return entry
 
     def _tell_sync(self, event: AutomationEvent) -> None:
         self._tell(event, PLAN_SYNC)

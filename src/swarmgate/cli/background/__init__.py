@@ -1,1 +1,1 @@
-"""Verbs of what works beside the loop."""
+"""Verbs of background automation."""

@@ -1,4 +1,4 @@
-"""`swarm automation`: what happens beside the loop, and switching it."""
+"""`swarm automation`: shows which capabilities of automation are on, and switches them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`swarm hooks`: the user's own commands on events, and a try of one."""
+"""`swarm hooks`: lists the user's hook commands, and tries one."""
 
 from __future__ import annotations
 

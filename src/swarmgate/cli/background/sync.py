@@ -1,4 +1,4 @@
-"""`swarm sync`: takes hand edits of the plan in, now."""
+"""`swarm sync`: records hand edits of the plan in the ledger now."""
 
 from __future__ import annotations
 

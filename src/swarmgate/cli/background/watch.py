@@ -1,4 +1,4 @@
-"""`swarm watch`: work in the background, in the foreground or as a daemon; `stop` and `status` of it."""
+"""`swarm watch`: runs the background workers in the foreground or as a daemon; `stop` and `status` of it."""
 
 from __future__ import annotations
 
@@ -119,11 +119,11 @@ def _worker(worker: dict[str, object]) -> list[str]:
         return ["off", "", ""]
     if worker["by"]:
         return ["on", f"by {worker['by']}", ""]
-    said = [f"breaker {str(worker['state']).replace('_', ' ')}"]
+    parts = [f"breaker {str(worker['state']).replace('_', ' ')}"]
     if worker["failures"]:
-        said.append(f"{worker['failures']} failures in a row")
+        parts.append(f"{worker['failures']} failures in a row")
     if worker["pending"]:
-        said.append(f"{worker['pending']} waiting")
+        parts.append(f"{worker['pending']} waiting")
     if worker["suppressed"]:
-        said.append("held back by loop protection")
-    return ["on", ", ".join(said), f"last: {worker['last']} {worker['last_time']}" if worker["last"] else ""]
+        parts.append("held back by loop protection")
+    return ["on", ", ".join(parts), f"last: {worker['last']} {worker['last_time']}" if worker["last"] else ""]

@@ -1,1 +1,1 @@
-"""Verbs that check: a change, a command line, the settings, models and agent programs."""
+"""Verbs that check a change, a command line, the settings, models or agent programs."""

@@ -1,4 +1,4 @@
-"""`swarm agents`: agent programs as roles."""
+"""`swarm agents`: lists and tries agent programs that play roles."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def tried(
             timeout_s=timeout,
             on_use=terminal.note,
         )
-        terminal.result({**found.model_dump(mode="json"), "exit_code": found.exit_code}, _told(found))
+        terminal.result({**found.model_dump(mode="json"), "exit_code": found.exit_code}, _lines_of_trial(found))
         raise typer.Exit(found.exit_code)
 
 
@@ -112,7 +112,7 @@ def _lines(each: Known) -> list[str]:
     return [*lines, *(f"  {line}" for line in ["", *best.table.splitlines(), ""])]
 
 
-def _told(found: Trial) -> list[str]:
+def _lines_of_trial(found: Trial) -> list[str]:
     cost = f", ${found.usage.usd:.4f}" if found.usage.usd else ""
     measured = f"{found.seconds:.0f} s, {found.usage.tokens:,} tokens{cost}"
     who = f"{found.name} (version {found.version})" if found.version else found.name

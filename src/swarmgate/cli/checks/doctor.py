@@ -1,4 +1,4 @@
-"""`swarm doctor`: is everything there that the work needs, do the settings say what was meant, what can models do?"""
+"""`swarm doctor`: checks settings, models, tools and environment, and repairs settings."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def command(
             _models(repo, terminal)
         from swarmgate.engine.swarm import Swarm
 
-        found = Swarm(repo).automation.doctor(fix=fix and not check, tell=lambda diff: _shown(terminal, diff))
-        shown = found.diff.splitlines() if check else []
-        terminal.result(found.as_json(), [*found.lines(), *shown, *([found.outcome(dry=check)] if fix else ())])
+        found = Swarm(repo).automation.doctor(fix=fix and not check, tell=lambda diff: _print_diff(terminal, diff))
+        diff = found.diff.splitlines() if check else []
+        terminal.result(found.as_json(), [*found.lines(), *diff, *([found.outcome(dry=check)] if fix else ())])
         raise typer.Exit(0 if found.passed else 6)
 
 
@@ -51,7 +51,7 @@ def _require_fitting(*, models: bool, fix: bool, check: bool) -> None:
         raise UsageError("--models and --fix do not go together", hint="Leave one of them out.")
 
 
-def _shown(terminal: Terminal, diff: str) -> None:
+def _print_diff(terminal: Terminal, diff: str) -> None:
     """The diff, before anything is written; as JSON it is in the result."""
     if not terminal.as_json:
         terminal.result(None, diff.splitlines())

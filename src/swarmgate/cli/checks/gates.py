@@ -1,4 +1,4 @@
-"""`swarm gates`: the quality gates by hand, in any git repository."""
+"""`swarm gates`: runs the quality gates by hand, in any git repository."""
 
 from __future__ import annotations
 
@@ -76,14 +76,14 @@ def run(
         from swarmgate.gates.verbs.request import Request
         from swarmgate.gates.verbs.run import check_form, judge
 
-        shown = check_form(form, as_json=json, to_file=output is not None)
+        chosen_form = check_form(form, as_json=json, to_file=output is not None)
         request = Request(repo, base or "", staged, everything, tuple(paths or ()), fix)
         judged = judge(request, only=tuple(only or ()), skip=tuple(skip or ()), cache=cache)
         if output is not None:
-            judged.save(form or shown, output)
+            judged.save(form or chosen_form, output)
         there = screen()
-        terminal.text(judged.rendered(shown, there))
-        judged.remember(shown, there)
+        terminal.text(judged.rendered(chosen_form, there))
+        judged.remember(chosen_form, there)
         raise typer.Exit(judged.exit_code)
 
 
@@ -113,8 +113,8 @@ def explain(
     with boundary(json) as terminal:
         from swarmgate.gates.verbs import explain
 
-        told = explain.explain(repo, rule)
-        terminal.result(told, explain.lines(told))
+        explanation = explain.explain(repo, rule)
+        terminal.result(explanation, explain.lines(explanation))
 
 
 @app.command("baseline")

@@ -1,4 +1,4 @@
-"""`swarm guard`: the guards by hand."""
+"""`swarm guard`: runs the guards by hand."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ def explained(
         line = command[0] if len(command) == 1 else shlex.join(command)
         root, config = settings_at((repo or Path.cwd()).resolve())
         limits = config.commands
-        told = explain(line, root=root, allow=limits.allow, writable=limits.writable, sandbox=limits.sandbox)
-        terminal.result(told.as_json(), told.lines())
-        raise typer.Exit(0 if told.judgement.allowed else 1)
+        explanation = explain(line, root=root, allow=limits.allow, writable=limits.writable, sandbox=limits.sandbox)
+        terminal.result(explanation.as_json(), explanation.lines())
+        raise typer.Exit(0 if explanation.judgement.allowed else 1)

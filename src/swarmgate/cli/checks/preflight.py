@@ -1,4 +1,4 @@
-"""`swarm preflight`: can the phase begin?"""
+"""`swarm preflight`: checks whether the phase can begin."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def _lines(report: PreflightReport) -> list[str]:
         lines += [f"      {each}" for each in check.problem.splitlines()]
         lines += [f"      -> {check.hint}"] if check.hint else []
     lines += [f"note: {report.note}"] if report.note else []
-    said = f"Nothing stops phase {report.phase}" if report.note else f"Phase {report.phase} can begin"
-    lines.append(f"{said} ({report.seconds:.1f} s)." if report.passed else _stopped(report))
+    headline = f"Nothing stops phase {report.phase}" if report.note else f"Phase {report.phase} can begin"
+    lines.append(f"{headline} ({report.seconds:.1f} s)." if report.passed else _stopped(report))
     return lines
 
 

@@ -1,1 +1,1 @@
-"""Verbs of the council: several roles talk, outside of a run."""
+"""Verbs of the council: debates, decisions, discussions, critiques, chats and dispatches."""

@@ -1,4 +1,4 @@
-"""`swarm chat`: agents that write to each other until they are done; and what was said in earlier chats."""
+"""`swarm chat`: agents exchange messages until they are done; shows earlier chats."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ add_list(
 
 def _hold(repo: Path | None, terminal: Terminal, chat: str, work: Callable[[Swarm], Coroutine[Any, Any, Any]]) -> None:
     """Holds the chat with live progress, and prints how it ended."""
-    from swarmgate.cli.council.holding import held
+    from swarmgate.cli.council.run_session import run_session
     from swarmgate.council.chat import view
 
-    result = held(repo, terminal, work, goes_on=f"swarm chat resume {chat}")
+    result = run_session(repo, terminal, work, resume_command=f"swarm chat resume {chat}")
     ending = view.ending(council_of(repo).chat_record(chat))
     terminal.result(result, [*ending, f"All of it: swarm chat show {chat}"])

@@ -1,4 +1,4 @@
-"""`swarm critique`: a version that is judged and improved until it is good enough; and what was made in others."""
+"""`swarm critique`: judges and improves a version until it is good enough; shows earlier critiques."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.council.flags import in_flags
+from swarmgate.cli.council.flag_errors import in_flags
 from swarmgate.cli.council.verbs import add_list, add_show, described, group
 from swarmgate.cli.terminal.columns import at, gist
 from swarmgate.cli.terminal.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
@@ -134,7 +134,7 @@ def hold(
     Example: swarm critique "Write a slugify function" --target src/slug.py --command "pytest -q tests/test_slug.py"
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.council.holding import held
+        from swarmgate.cli.council.run_session import run_session
         from swarmgate.council.shared import new_id
 
         options: dict[str, Any] = {
@@ -167,7 +167,7 @@ def hold(
             return council.critique_file(Path(task), **given) if in_file else council.critique(task, **given)
 
         try:
-            outcome = held(repo, terminal, work, goes_on=f"swarm critique resume {critique}")
+            outcome = run_session(repo, terminal, work, resume_command=f"swarm critique resume {critique}")
         except (ConfigError, CouncilRefused) as error:
             page, verb = "docs/commands.md, swarm critique", "swarm critique hold"
             raise in_flags(error, _FLAGS, given=given, in_file=bool(in_file), page=page, verb=verb) from None
@@ -190,12 +190,12 @@ def resume(
     """
     with boundary(json) as terminal:
         _check_out(out, None, repo, force=force)
-        from swarmgate.cli.council.holding import held
+        from swarmgate.cli.council.run_session import run_session
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, CritiqueOutcome]:
             return swarm.council.resume_critique(critique, tokens=tokens, usd=usd)
 
-        outcome = held(repo, terminal, work, goes_on=f"swarm critique resume {critique}")
+        outcome = run_session(repo, terminal, work, resume_command=f"swarm critique resume {critique}")
         _finish(terminal, repo, outcome, out, asked=critique)
 
 
@@ -264,7 +264,7 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out
 
     `asked` is the id that it was to have. That another record answers is told in the progress: stdout is the version.
     """
-    from swarmgate.cli.council.answered import Answered
+    from swarmgate.cli.council.cached_answer import CachedAnswer
     from swarmgate.cli.council.result_file import save
     from swarmgate.council.critique.view import score_lines
     from swarmgate.engine.swarm import Swarm
@@ -279,6 +279,6 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out
     weights = {"given_weights": record.critique.given_weights, "learnt_from": record.critique.learnt_from}
     evaluations = [each.model_dump(mode="json", exclude={"usage"}) for each in record.iterations]
     top = {"id": outcome.id, "status": record.status, "task": record.critique.task}
-    told = {**top, **outcome.model_dump(mode="json"), **weights, "evaluations": evaluations}
-    terminal.result(Answered(asked, outcome.id).data(told), outcome.version.split("\n"))
+    result = {**top, **outcome.model_dump(mode="json"), **weights, "evaluations": evaluations}
+    terminal.result(CachedAnswer(asked, outcome.id).data(result), outcome.version.split("\n"))
     raise typer.Exit(0 if outcome.passed else 1)

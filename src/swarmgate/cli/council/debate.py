@@ -1,4 +1,4 @@
-"""`swarm debate`: several voices on one question, with a verdict as the exit code; and what was said in others."""
+"""`swarm debate`: several participants debate one question, with the verdict as exit code; shows earlier debates."""
 
 from __future__ import annotations
 
@@ -146,10 +146,10 @@ add_list(
 
 
 def _held(repo: Path | None, terminal: Terminal, debate: str, work: Callable[[Swarm], Coroutine[Any, Any, Any]]) -> str:
-    from swarmgate.cli.council.holding import held
+    from swarmgate.cli.council.run_session import run_session
 
     try:
-        outcome = held(repo, terminal, work, goes_on=f"swarm debate resume {debate}")
+        outcome = run_session(repo, terminal, work, resume_command=f"swarm debate resume {debate}")
     except CouncilRefused as error:
         raise error if error.hint else CouncilRefused(error.message, hint=_HELP) from None
     return str(outcome.id)
@@ -157,6 +157,6 @@ def _held(repo: Path | None, terminal: Terminal, debate: str, work: Callable[[Sw
 
 def _finish(terminal: Terminal, repo: Path | None, debate: str) -> None:
     """Prints how it ended and leaves with the verdict as the exit code."""
-    told, lines = council_of(repo).debate_verdict(debate)
-    terminal.result(told, [*lines, f"All of it: swarm debate show {debate}"])
-    raise typer.Exit(0 if told["verdict"] == "APPROVE" else 1)
+    result, lines = council_of(repo).debate_verdict(debate)
+    terminal.result(result, [*lines, f"All of it: swarm debate show {debate}"])
+    raise typer.Exit(0 if result["verdict"] == "APPROVE" else 1)

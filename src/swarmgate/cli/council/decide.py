@@ -1,4 +1,4 @@
-"""`swarm decide`: several decide on one question, with the consensus as the exit code; and what was decided before."""
+"""`swarm decide`: participants vote on one question, with the consensus as exit code; shows earlier decisions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.council.flags import in_flags
+from swarmgate.cli.council.flag_errors import in_flags
 from swarmgate.cli.council.verbs import add_list, add_resume, add_show, described, group
 from swarmgate.cli.terminal.columns import at, gist
 from swarmgate.cli.terminal.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
@@ -135,7 +135,7 @@ def hold(
         given = {key: value for key, value in options.items() if value is not None}
         hint = 'To decide on a file: swarm decide "QUESTION" --file {path}.'
         in_file = described("decision", question, "question", hint)
-        from swarmgate.cli.council.holding import held
+        from swarmgate.cli.council.run_session import run_session
         from swarmgate.council.shared import new_id
 
         decision = in_file.get("id", "")
@@ -147,7 +147,7 @@ def hold(
             return council.decide_file(Path(question), **given) if in_file else council.decide(question, **given)
 
         try:
-            outcome = held(repo, terminal, work, goes_on=f"swarm decide resume {decision}")
+            outcome = run_session(repo, terminal, work, resume_command=f"swarm decide resume {decision}")
         except (ConfigError, CouncilRefused) as error:
             page, verb = "docs/consensus.md, A file", "swarm decide hold"
             raise in_flags(error, _FLAGS, given=given, in_file=bool(in_file), page=page, verb=verb) from None
@@ -172,7 +172,7 @@ def _weight(given: str) -> tuple[str, float]:
 
 def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, asked: str) -> None:
     """Prints how it ended and leaves with 0 where there is a consensus; `asked` is the id that it was to have."""
-    from swarmgate.cli.council.answered import Answered
+    from swarmgate.cli.council.cached_answer import CachedAnswer
     from swarmgate.council.decision.view import outcome_lines
     from swarmgate.engine.swarm import Swarm
 
@@ -185,9 +185,9 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, ask
         for each in (record.rounds[-1].contributions if record.rounds else ())
     ]
     top = {"id": outcome.id, "status": record.status, "question": record.decision.question}
-    answered, lines = Answered(asked, outcome.id), outcome_lines(record)
-    told = answered.lines(lines, cost=lines[-1])
-    terminal.result(answered.data({**top, **outcome.model_dump(mode="json"), "stands": stands}), [*told, *more])
+    answered, lines = CachedAnswer(asked, outcome.id), outcome_lines(record)
+    marked = answered.lines(lines, cost=lines[-1])
+    terminal.result(answered.data({**top, **outcome.model_dump(mode="json"), "stands": stands}), [*marked, *more])
     raise typer.Exit(0 if outcome.consensus else 1)
 
 

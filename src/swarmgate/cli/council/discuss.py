@@ -1,4 +1,4 @@
-"""`swarm discuss`: experts with opposing interests on a question without a clear answer; and those that were held."""
+"""`swarm discuss`: experts with opposing interests discuss an open question; shows earlier discussions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.council.flags import in_flags
+from swarmgate.cli.council.flag_errors import in_flags
 from swarmgate.cli.council.verbs import add_list, council_of, group
 from swarmgate.cli.terminal.columns import at, gist
 from swarmgate.cli.terminal.options import Events, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here, no_path
@@ -115,7 +115,7 @@ def hold(
     """
     with boundary(json) as terminal:
         no_path(topic, "topic", 'To discuss a file: swarm discuss "TOPIC" --file {path}')
-        from swarmgate.cli.council.discuss_answers import Given, choices_of, people_for
+        from swarmgate.cli.council.discuss_answer_modes import GivenAnswers, choices_of, people_for
         from swarmgate.cli.council.discuss_result import finish
         from swarmgate.council.shared import new_id
 
@@ -135,11 +135,11 @@ def hold(
             "tokens": tokens,
             "usd": usd,
             "timeout_s": timeout,
-            "on_event": _told(events),
+            "on_event": _on_event(events),
         }
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, DiscussionRecord]:
-            return swarm.council.discuss(topic, people=Given(answering(swarm), choices=choices), **options)
+            return swarm.council.discuss(topic, people=GivenAnswers(answering(swarm), choices=choices), **options)
 
         finish(terminal, council_of(repo), _held(repo, terminal, name, work, quiet=events), asked=name, left=choices)
 
@@ -166,7 +166,7 @@ def resume(
     Example: swarm discuss resume 20261121-224500-3f2a --choose deep-dive="key rotation"
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.council.discuss_answers import Given, check, choices_of, people_for
+        from swarmgate.cli.council.discuss_answer_modes import GivenAnswers, check, choices_of, people_for
         from swarmgate.cli.council.discuss_result import finish
         from swarmgate.council.discussion.request import mode_of
         from swarmgate.engine.swarm import Swarm
@@ -178,9 +178,9 @@ def resume(
         check(Swarm(repo).council.discussion_record(discussion), answers)
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, DiscussionRecord]:
-            people = Given(answering(swarm), **answers)
-            told = _told(events)
-            return swarm.council.resume_discussion(discussion, people=people, tokens=tokens, usd=usd, on_event=told)
+            people = GivenAnswers(answering(swarm), **answers)
+            on_event = _on_event(events)
+            return swarm.council.resume_discussion(discussion, people=people, tokens=tokens, usd=usd, on_event=on_event)
 
         record = _held(repo, terminal, discussion, work, quiet=events)
         finish(terminal, council_of(repo), record, asked=discussion, left=choices)
@@ -235,7 +235,7 @@ def _model(given: str) -> tuple[str, str]:
     return role, model
 
 
-def _told(events: bool) -> Callable[[Any], None] | None:
+def _on_event(events: bool) -> Callable[[Any], None] | None:
     from swarmgate.cli.terminal.progress import json_line
 
     return json_line if events else None
@@ -249,10 +249,10 @@ def _held(
     *,
     quiet: bool,
 ) -> DiscussionRecord:
-    from swarmgate.cli.council.holding import held
+    from swarmgate.cli.council.run_session import run_session
 
     try:
-        return held(repo, terminal, work, goes_on=f"swarm discuss resume {discussion}", quiet=quiet)
+        return run_session(repo, terminal, work, resume_command=f"swarm discuss resume {discussion}", quiet=quiet)
     except WaitingForUser:
         return council_of(repo).discussion_record(discussion)
     except CouncilRefused as error:

@@ -1,4 +1,4 @@
-"""What `swarm discuss` prints of a discussion: how it ended, or what it waits for; its record as JSON, and as files."""
+"""Prints the result of `swarm discuss`, as text, as JSON or as files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from swarmgate.cli.council.answered import Answered
+from swarmgate.cli.council.cached_answer import CachedAnswer
 from swarmgate.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ def finish(
     terminal: Terminal, council: Council, record: DiscussionRecord, *, asked: str, left: Sequence[Choice] = ()
 ) -> None:
     """Prints how it ended, or what it waits for, which is exit code 3; and the given choices that are `left`."""
-    from swarmgate.cli.council.discuss_answers import at_terminal, written
+    from swarmgate.cli.council.discuss_answer_modes import at_terminal, written
     from swarmgate.council.views.formatting import cost
 
-    answered = Answered(asked, record.discussion.id)
+    answered = CachedAnswer(asked, record.discussion.id)
     unmade = [written(each) for each in left]
     lines = answered.lines(
         _lines(council, record, shown=at_terminal(terminal)), cost=cost(record.usage, record.seconds)
@@ -43,7 +43,7 @@ def data(council: Council, record: DiscussionRecord) -> dict[str, Any]:
 
 
 def _lines(council: Council, record: DiscussionRecord, *, shown: bool) -> Sequence[str]:
-    """How it stands; `shown`: a person has just seen a cast that waits."""
+    """The state of a discussion in lines; `shown`: a cast that waits is on the screen already."""
     from swarmgate.council.discussion.view.terminal import cast_lines, outcome_lines
 
     name, places = record.discussion.id, council.discussion_places(record.discussion.id)
@@ -77,14 +77,14 @@ def check_places(html: Path | None, export: Path | None) -> None:
 
 def save(council: Council, discussion: str, *, html: Path | None, export: Path | None) -> list[str]:
     """Writes the page, and all files of a record; a line for each that says where."""
-    told = []
+    lines = []
     if html is not None:
         html.write_text(council.discussion_page(discussion), encoding="utf-8")
-        told.append(f"The page is {html}")
+        lines.append(f"The page is {html}")
     if export is not None:
         _written(export, council.discussion_documents(discussion))
-        told.append(f"The files are in {export}")
-    return told
+        lines.append(f"The files are in {export}")
+    return lines
 
 
 def _written(folder: Path, documents: dict[str, str]) -> None:

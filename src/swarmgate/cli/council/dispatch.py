@@ -1,4 +1,4 @@
-"""`swarm dispatch`: tasks for voices of the council, and what came of them."""
+"""`swarm dispatch`: gives tasks to participants of the council, and shows their answers."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def hold(
     with boundary(json) as terminal:
         if not tasks.strip():
             raise UsageError("no file of tasks is given", hint="swarm dispatch --mode parallel tasks.toml")
-        from swarmgate.cli.council.holding import held
+        from swarmgate.cli.council.run_session import run_session
 
         path = Path(tasks)
-        result = held(
-            repo, terminal, lambda swarm: swarm.council.dispatch_file(path, mode=mode, rounds=rounds), goes_on=""
+        result = run_session(
+            repo, terminal, lambda swarm: swarm.council.dispatch_file(path, mode=mode, rounds=rounds), resume_command=""
         )
         terminal.result(*council_of(repo).dispatch_told(result))
         if result.exhausted:

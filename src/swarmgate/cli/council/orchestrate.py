@@ -1,4 +1,4 @@
-"""`swarm orchestrate`: debates, decisions, critiques and tasks as the steps of a file, and what came of each."""
+"""`swarm orchestrate`: runs debates, decisions, critiques and tasks as the steps of a file."""
 
 from __future__ import annotations
 
@@ -55,10 +55,12 @@ def hold(
             terminal.result(asked.model_dump(mode="json", exclude_unset=True), _planned(asked))
             return
         name = asked.id or new_id()
-        from swarmgate.cli.council.holding import held
+        from swarmgate.cli.council.run_session import run_session
 
-        goes_on = f"swarm orchestrate resume {name}"
-        outcome = held(repo, terminal, lambda swarm: swarm.council.orchestrate(asked, id=name), goes_on=goes_on)
+        resume_command = f"swarm orchestrate resume {name}"
+        outcome = run_session(
+            repo, terminal, lambda swarm: swarm.council.orchestrate(asked, id=name), resume_command=resume_command
+        )
         _finish(terminal, repo, outcome, name)
 
 
@@ -84,8 +86,8 @@ def _finish(terminal: Terminal, _repo: Path | None, outcome: OrchestrationOutcom
     """Prints how it ended, and leaves with the exit code."""
     from swarmgate.council.orchestration.view import ended
 
-    told = {**outcome.model_dump(mode="json"), "failures": [each.label for each in outcome.failures]}
-    terminal.result(told, ended(outcome))
+    result = {**outcome.model_dump(mode="json"), "failures": [each.label for each in outcome.failures]}
+    terminal.result(result, ended(outcome))
     if outcome.all_failed:
         raise typer.Exit(CouncilFailed.exit_code)
     raise typer.Exit(1 if outcome.failures else 0)

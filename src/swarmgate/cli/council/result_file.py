@@ -1,4 +1,4 @@
-"""The file that a result is written to, beside stdout: `--out`."""
+"""Writes a result to the file that `--out` names, in addition to stdout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs of patterns, made from the table: resume, show and list; and all of them where a pattern has no file here.
+"""Makes the verbs `resume`, `show` and `list` of every council pattern from the table of patterns.
 
 A pattern with a file of its own there has its `hold`, and takes from here what it has no flags of its own for.
 """
@@ -72,12 +72,12 @@ def add_resume(
         json: Json = False,
     ) -> None:
         with boundary(json) as terminal:
-            from swarmgate.cli.council.holding import held
+            from swarmgate.cli.council.run_session import run_session
 
-            def goes_on(swarm: Swarm) -> Coroutine[Any, Any, Any]:
+            def resumed(swarm: Swarm) -> Coroutine[Any, Any, Any]:
                 return work(swarm.council)(record, tokens=tokens, usd=usd)
 
-            outcome = held(repo, terminal, goes_on, goes_on=f"swarm {verb} resume {record}")
+            outcome = run_session(repo, terminal, resumed, resume_command=f"swarm {verb} resume {record}")
             finish(terminal, repo, outcome, record)
 
 
@@ -87,7 +87,7 @@ def add_show(app: typer.Typer, name: str, about: str, *, which: str = "") -> Non
     @app.command("show", help=about)
     def show(record: str = _id(name, which), repo: Repo = None, json: Json = False) -> None:
         with boundary(json) as terminal:
-            told(terminal, repo, name, record)
+            print_record(terminal, repo, name, record)
 
 
 def add_list(
@@ -115,8 +115,8 @@ def add_list(
     def listed(repo: Path | None, as_json: bool, *, parts: bool = True) -> None:
         with boundary(as_json) as terminal:
             shared, rules = _shared(repo), patterns.rules(name)
-            if notes and (told := shared.elsewhere()):
-                terminal.note(told)
+            if notes and (note := shared.elsewhere()):
+                terminal.note(note)
             rows = shared.rows(rules, parts=parts)
             lines = columns([cells(each) for each in rows])
             left = len(shared.records.ids(name)) if notes and not rows else 0
@@ -168,9 +168,9 @@ def app_of(verb: str) -> typer.Typer:
                 allowance = shared.allowance.but(tokens=tokens, usd=usd)
                 return shared.hold(patterns.pattern(name), request, allowance=allowance)
 
-            from swarmgate.cli.council.holding import held
+            from swarmgate.cli.council.run_session import run_session
 
-            held(repo, terminal, work, goes_on=patterns.rules(name).resume_command(request.id))
+            run_session(repo, terminal, work, resume_command=patterns.rules(name).resume_command(request.id))
             _finish(terminal, repo, name, request.id)
 
     add_resume(
@@ -197,7 +197,7 @@ def app_of(verb: str) -> typer.Typer:
                 found = _shared(repo).record(patterns.rules(name), record)
                 terminal.text("".join(f"{each.model_dump_json()}\n" for each in found.replayed()))
             else:
-                told(terminal, repo, name, record)
+                print_record(terminal, repo, name, record)
 
     add_list(
         app,
@@ -208,7 +208,7 @@ def app_of(verb: str) -> typer.Typer:
     return app
 
 
-def told(terminal: Terminal, repo: Path | None, name: str, record: str) -> int:
+def print_record(terminal: Terminal, repo: Path | None, name: str, record: str) -> int:
     """Prints a record as the rules of its pattern have it; gives the exit code of that."""
     rules = patterns.rules(name)
     standing = _shared(repo).standing(rules, record)
@@ -217,7 +217,7 @@ def told(terminal: Terminal, repo: Path | None, name: str, record: str) -> int:
 
 
 def _finish(terminal: Terminal, repo: Path | None, name: str, record: str) -> None:
-    raise typer.Exit(told(terminal, repo, name, record))
+    raise typer.Exit(print_record(terminal, repo, name, record))
 
 
 def described(name: str, given: str, meant: str, hint: str) -> dict[str, Any]:
@@ -247,8 +247,8 @@ def council_of(repo: Path | None) -> Council:
 
 
 def _id(name: str, which: str = "") -> Any:
-    told = which or f"The id of a {name}, as `list` shows it."
-    return typer.Argument(metavar="ID", callback=filled, help=told)
+    help_text = which or f"The id of a {name}, as `list` shows it."
+    return typer.Argument(metavar="ID", callback=filled, help=help_text)
 
 
 def _shared(repo: Path | None) -> Shared:

@@ -1,1 +1,1 @@
-"""The terminal as all verbs use it: options, results, progress, errors as exit codes."""
+"""Terminal functions that all verbs share: options, results, progress, and errors as exit codes."""

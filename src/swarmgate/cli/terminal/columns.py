@@ -1,4 +1,4 @@
-"""Rows as lines in columns."""
+"""Formats rows as aligned columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs below a verb, of which one may be left out: `swarm debate "QUESTION"` is `swarm debate hold "QUESTION"`."""
+"""A group of verbs with a default: `swarm debate "QUESTION"` means `swarm debate hold "QUESTION"`."""
 
 from __future__ import annotations
 

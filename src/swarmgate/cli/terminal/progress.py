@@ -1,4 +1,4 @@
-"""Live progress on stderr: a line an event, with time, tokens and cost; or the same as JSON lines."""
+"""Prints live progress on stderr: one line an event with time, tokens and cost, or the same as JSON lines."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ def _deafen() -> None:
 class _Countdown:
     """What is waited for, and how long still; drawn anew with every turn of the spinner."""
 
-    def __init__(self, said: str, until: datetime) -> None:
-        self._said = said
+    def __init__(self, text: str, until: datetime) -> None:
+        self._text = text
         self._until = until
 
     def __rich__(self) -> Text:
         from rich.text import Text
 
         left = max(0, round((self._until - datetime.now(UTC)).total_seconds()))
-        return Text(f"{self._said}  {left // 3600}:{left // 60 % 60:02}:{left % 60:02}")
+        return Text(f"{self._text}  {left // 3600}:{left // 60 % 60:02}:{left % 60:02}")
 
 
 class _Printer:
@@ -95,19 +95,19 @@ class _Printer:
             return
         if self._status is not None:
             self._status.start()
-        said = printable(progress.text)
+        text = printable(progress.text)
         if progress.kind == "step":
-            self._step = said
+            self._step = text
         if self._status is not None and progress.until:
-            self._status.update(_Countdown(said, datetime.fromisoformat(progress.until)))
+            self._status.update(_Countdown(text, datetime.fromisoformat(progress.until)))
         elif self._status is not None:
-            now = f"  {said}" if progress.kind == "answer" else ""
-            told = f"{_where(progress)}{self._step}  {progress.seconds:.0f} s  {_meter(progress)}{now}"
-            self._status.update(Text(told))
+            now = f"  {text}" if progress.kind == "answer" else ""
+            status = f"{_where(progress)}{self._step}  {progress.seconds:.0f} s  {_meter(progress)}{now}"
+            self._status.update(Text(status))
         if not self._worth_a_line(progress):
             return
         line = Text(f"{progress.seconds:7.1f} s ", style="dim")
-        line.append(said if progress.kind == "event" else f"  {said}", style=_style(progress))
+        line.append(text if progress.kind == "event" else f"  {text}", style=_style(progress))
         if progress.kind == "event":
             line.append(f"  {_meter(progress)}", style="dim")
         try:

@@ -1,4 +1,4 @@
-"""Stdout as reports are laid out for it."""
+"""Lays out reports for the width and the colours of stdout."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def screen() -> Screen:
         return Screen(width)
 
     def painted(pieces: Sequence[Piece]) -> str:
-        with console.capture() as kept:
+        with console.capture() as captured:
             console.print(Text.assemble(*pieces), soft_wrap=True, end="")
-        return kept.get().rstrip()
+        return captured.get().rstrip()
 
     return Screen(width, painted)

@@ -1,4 +1,4 @@
-"""The boundary to the terminal: results go to stdout, everything else to stderr, errors become exit codes."""
+"""The boundary to the terminal: prints results to stdout and all else to stderr, and maps errors to exit codes."""
 
 from __future__ import annotations
 
@@ -89,16 +89,16 @@ def report(error: SwarmError, *, as_json: bool) -> None:
     """Tells the user what happened and what to do: on stderr, or as JSON on stdout."""
     problems = list(error.problems) if isinstance(error, (PlanError, PreflightFailed)) else []
     if as_json:
-        told: dict[str, Any] = {
+        result: dict[str, Any] = {
             "error": error.code,
             "message": error.message,
             "hint": error.hint,
             "exit_code": error.exit_code,
         }
         if isinstance(error, (LimitReached, Stopped)) and error.until:
-            told["until"] = error.until.astimezone(UTC).isoformat(timespec="seconds")
+            result["until"] = error.until.astimezone(UTC).isoformat(timespec="seconds")
         with suppress(OSError):  # stdout is what failed
-            sys.stdout.write(escaped(json.dumps(told | ({"problems": problems} if problems else {}))) + "\n")
+            sys.stdout.write(escaped(json.dumps(result | ({"problems": problems} if problems else {}))) + "\n")
             sys.stdout.flush()
             return
     lines = [f"swarm: {error.message}", *(f"  - {problem}" for problem in problems)]

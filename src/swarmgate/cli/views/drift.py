@@ -1,4 +1,4 @@
-"""`swarm drift`: do later plans, briefs, answers and dependencies still fit what was decided?"""
+"""`swarm drift`: shows where plans, briefs, answers and dependencies contradict recorded decisions."""
 
 from __future__ import annotations
 
@@ -61,6 +61,6 @@ def _compared(report: DriftReport) -> list[str]:
         "dependency": ("dependencies", n.dependencies),
         "requirement": ("requirements", n.requirements),
     }
-    told = ", ".join(f"{count} {one if count == 1 else many}" for one, (many, count) in counts.items())
+    totals = ", ".join(f"{count} {one if count == 1 else many}" for one, (many, count) in counts.items())
     closed = f" ({n.superseded} more are closed)" if n.superseded else ""
-    return [f"Compared: {n.decisions} open decision{'' if n.decisions == 1 else 's'}{closed} with {told}."]
+    return [f"Compared: {n.decisions} open decision{'' if n.decisions == 1 else 's'}{closed} with {totals}."]

@@ -1,4 +1,4 @@
-"""`swarm events`: what happened, in the ledger and beside the loop."""
+"""`swarm events`: lists events of the ledger and of automation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`swarm evidence`: how complete the evidence of every attempt is; and its retention."""
+"""`swarm evidence`: shows how complete the evidence of every attempt is, and applies its retention."""
 
 from __future__ import annotations
 
@@ -157,8 +157,8 @@ def _pruned(pruned: Pruned) -> list[str]:
         f"  goal {each.goal}, task {each.task}: {each.files} files, {each.size / _MB:.2f} MB, last event {each.last}"
         for each in pruned.tasks
     ]
-    told = f"{pruned.files} files of {len(pruned.tasks)} tasks {verb}, {pruned.size / _MB:.2f} MB"
-    lines.append(f"{told}; {pruned.left / _MB:.2f} MB of evidence stay." if pruned.tasks else "Nothing has to go.")
+    summary = f"{pruned.files} files of {len(pruned.tasks)} tasks {verb}, {pruned.size / _MB:.2f} MB"
+    lines.append(f"{summary}; {pruned.left / _MB:.2f} MB of evidence stay." if pruned.tasks else "Nothing has to go.")
     lines += [f"Archived in: {pruned.archive}"] if pruned.archive else []
     lines += [f"Passed over, no file: {path}" for path in pruned.skipped]
     return [*lines, *([f"Note: {pruned.over}."] if pruned.over else [])]

@@ -1,4 +1,4 @@
-"""`swarm failures`: what keeps being rejected."""
+"""`swarm failures`: shows which rejections recur."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`swarm handoff`: one page that lets a person or another architect go on."""
+"""`swarm handoff`: writes one page with which a person or another architect can continue."""
 
 from __future__ import annotations
 

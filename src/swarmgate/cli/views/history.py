@@ -1,4 +1,4 @@
-"""`swarm history`: what happened, in order."""
+"""`swarm history`: lists the events of the project in order."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def command(
         from swarmgate.engine.swarm import Swarm
 
         lines = Swarm(repo).history(task=task)
-        shown = [f"{line.seq:6}  {line.time[:19].replace('T', ' ')}  {line.actor:10}  {line.text}" for line in lines]
-        terminal.result([line.model_dump() for line in lines], shown or ["Nothing has happened yet."])
+        rows = [f"{line.seq:6}  {line.time[:19].replace('T', ' ')}  {line.actor:10}  {line.text}" for line in lines]
+        terminal.result([line.model_dump() for line in lines], rows or ["Nothing has happened yet."])

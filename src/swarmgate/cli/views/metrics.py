@@ -1,4 +1,4 @@
-"""`swarm metrics`: how the patterns of the council have done in this project, from what is on record."""
+"""`swarm metrics`: shows measurements of the council's patterns in this project."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def command(
             hint = f"Did you mean {close}?" if close else f"They are: {', '.join(PATTERNS)}"
             raise UsageError(f"there is no pattern {pattern[:60]!r}", hint=hint)
         council = Swarm(repo).council
-        if told := council.elsewhere():
-            terminal.note(told)
+        if note := council.elsewhere():
+            terminal.note(note)
         found = [each for each in council.metrics() if pattern in (None, each.pattern)]
         rows = [each.model_dump(mode="json") for each in found]
         nothing = f"No {pattern} is on record yet." if pattern else "Nothing is on record yet."
@@ -76,8 +76,8 @@ def _lines(found: list[PatternMetrics]) -> list[str]:
     """The table, and what is damaged below it."""
     table = columns([_HEAD, *(_row(each) for each in found)])
     parts = {each.pattern: each.parts for each in found if each.parts and each.pattern != "total"}
-    told = ", ".join(f"{count} {name}" for name, count in parts.items())
-    lines = [*table, *([f"Parts of others, whose cost is in that of their whole: {told}"] if told else [])]
+    parts_line = ", ".join(f"{count} {name}" for name, count in parts.items())
+    lines = [*table, *([f"Parts of others, whose cost is in that of their whole: {parts_line}"] if parts_line else [])]
     return lines + [f"Damaged: {each}" for one in found if one.pattern != "total" for each in one.damaged]
 
 

@@ -1,4 +1,4 @@
-"""`swarm show`: everything about one task."""
+"""`swarm show`: shows everything about one task."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _reviews(attempt: AttemptReport) -> list[str]:
 
 
 def _gates(attempt: AttemptReport) -> list[str]:
-    """What gates rejected it for, as they tell it by hand."""
+    """The findings that rejected an attempt, as `swarm gates run` prints them."""
     from swarmgate.cli.terminal.screen import screen
     from swarmgate.domain.text.screen import Screen
     from swarmgate.gates.formats.text import rejection
@@ -118,8 +118,8 @@ def _attempt(task_id: str, attempt: AttemptReport) -> list[str]:
     lines += [f"    debate: {attempt.debate}"] if attempt.debate else []
     lines += _reviews(attempt)
     if attempt.files:
-        shown = (f"{path} (outside the scope)" if path in attempt.outside else path for path in attempt.files)
-        lines.append(f"    changed: {', '.join(shown)}")
+        paths = (f"{path} (outside the scope)" if path in attempt.outside else path for path in attempt.files)
+        lines.append(f"    changed: {', '.join(paths)}")
     if attempt.tests:
         lines.append(f"    tests:   {', '.join(attempt.tests)}")
     if attempt.proof:

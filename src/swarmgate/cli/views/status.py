@@ -1,4 +1,4 @@
-"""`swarm status`: where the work stands and what comes next."""
+"""`swarm status`: shows where the work stands and what comes next."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _lines(report: StatusReport) -> list[str]:
     if report.paused:
         lines.append(f"  paused: {report.paused}")
     lines += _edited(report)
-    lines += _surroundings(report)
+    lines += _environment_lines(report)
     lines.append(f"  used: {_used(report)}")
     lines += [f"  budget of {budget.owner or 'the project'}: {budget.text}" for budget in report.budgets]
     if report.estimate:
@@ -67,7 +67,7 @@ def _edited(report: StatusReport) -> list[str]:
     return [f"  {files}: that is taken in by the next command that works, or now by: swarm sync"]
 
 
-def _surroundings(report: StatusReport) -> list[str]:
+def _environment_lines(report: StatusReport) -> list[str]:
     """The models with their families and who speaks with each, and what confines commands."""
     roles: dict[str, list[str]] = {}
     for role, spoken in report.models.items():
@@ -107,6 +107,6 @@ def _used(report: StatusReport) -> str:
 
 
 def _expected(estimate: PhaseEstimated) -> str:
-    from swarmgate.ledger.describe import describe
+    from swarmgate.ledger.views.describe import describe
 
     return describe(estimate)

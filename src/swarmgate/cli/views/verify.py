@@ -1,4 +1,4 @@
-"""`swarm verify`: does everything fit?"""
+"""`swarm verify`: checks that ledger, plan files, evidence and commits agree."""
 
 from __future__ import annotations
 
@@ -50,17 +50,17 @@ def command(
         if restore or adopt:
             event = restored or adopted
             result["restored" if restore else "adopted"] = event.model_dump(mode="json") if event else None
-        terminal.result(result, [*(_mended(restored or adopted) if restore or adopt else []), *_lines(checks)])
+        terminal.result(result, [*(_repaired(restored or adopted) if restore or adopt else []), *_lines(checks)])
         raise typer.Exit(0 if good else 1)
 
 
-def _mended(event: LedgerRestored | LedgerAdopted | None) -> list[str]:
+def _repaired(event: LedgerRestored | LedgerAdopted | None) -> list[str]:
     if event is None:
         return ["The ledger has lost nothing."]
     if event.type == "ledger_adopted":
         return [f"The work goes on with the ledger as it is. The {event.seq} lines on record besides: {event.kept}."]
-    kept = f"; what stood there is kept in {event.kept}" if event.kept else ""
-    return [f"The ledger ended at line {event.lost}, and was brought back up to line {event.seq}{kept}."]
+    stored = f"; what stood there is kept in {event.kept}" if event.kept else ""
+    return [f"The ledger ended at line {event.lost}, and was brought back up to line {event.seq}{stored}."]
 
 
 def _lines(checks: Sequence[Check]) -> list[str]:

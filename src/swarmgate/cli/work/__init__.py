@@ -1,1 +1,1 @@
-"""Verbs that drive the work: from a goal to commits, and what the user decides on the way."""
+"""Verbs that drive the work from a goal to commits, and record the user's decisions."""

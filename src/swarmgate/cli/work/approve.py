@@ -1,4 +1,4 @@
-"""`swarm approve`: the user's yes to a plan or a phase."""
+"""`swarm approve`: records the user's approval of a plan or a phase."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def command(repo: Repo = None, json: Json = False) -> None:
             swarm = Swarm(repo, listener=listen)
             approved = swarm.approve()
         after = swarm.status().actions
-        said = [f"Approved: {', '.join(approved)}.", "Next:", *(f"  {action}" for action in after)]
-        terminal.result({"approved": approved, "actions": after}, said)
+        lines = [f"Approved: {', '.join(approved)}.", "Next:", *(f"  {action}" for action in after)]
+        terminal.result({"approved": approved, "actions": after}, lines)

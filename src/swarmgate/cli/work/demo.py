@@ -1,4 +1,4 @@
-"""`swarm demo`: the whole main job on a small real project, in half a minute; or a debate, in two seconds."""
+"""`swarm demo`: runs the whole loop on a small real project in half a minute, or a debate in two seconds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from swarmgate.cli.terminal.options import Json
 from swarmgate.cli.terminal.terminal import Terminal, boundary
-from swarmgate.cli.work.driving import drive
+from swarmgate.cli.work.run_loop import drive
 from swarmgate.workspace.process import temporary
 
 
@@ -49,20 +49,20 @@ def command(
 
 
 def _debate(terminal: Terminal, place: Path, *, live: bool) -> None:
-    """Holds the demo's debate, and tells how it ended and how to read it again."""
-    from swarmgate.cli.council.holding import held
+    """Runs the demo's debate, and prints its result and how to read it again."""
+    from swarmgate.cli.council.run_session import run_session
     from swarmgate.engine.demo import debate
     from swarmgate.engine.demo.setup import stage
     from swarmgate.engine.swarm import Swarm
 
     with stage(place, live=live, script=debate.SCRIPT):
         terminal.note(f"The question: {debate.QUESTION}\n")
-        outcome = held(place, terminal, lambda swarm: debate.debate(swarm.council, live=live), goes_on="")
+        outcome = run_session(place, terminal, lambda swarm: debate.debate(swarm.council, live=live), resume_command="")
     ended, verdict = Swarm(place).council.debate_verdict(outcome.id)
-    told = {**ended, "project": str(place)}
+    result = {**ended, "project": str(place)}
     show = f"swarm debate show {outcome.id}"
     lines = ["", *verdict, "", "Read who said what:"]
-    terminal.result(told, [*lines, f"  cd {place}", f"  {show}", f"  {show} --html debate.html"])
+    terminal.result(result, [*lines, f"  cd {place}", f"  {show}", f"  {show} --html debate.html"])
 
 
 def _approved(terminal: Terminal, place: Path, waiting: str, *, yes: bool) -> bool:
@@ -84,8 +84,8 @@ def _approved(terminal: Terminal, place: Path, waiting: str, *, yes: bool) -> bo
 
 def _failures(plan: str) -> str:
     """The tasks of plan.md with their attempts: the failure history."""
-    kept = [line for line in plan.splitlines() if re.match(r"(# |## |- \[|  - Attempt )", line)]
-    return "\n".join(["plan.md, failure history:", *kept]) + "\n"
+    lines = [line for line in plan.splitlines() if re.match(r"(# |## |- \[|  - Attempt )", line)]
+    return "\n".join(["plan.md, failure history:", *lines]) + "\n"
 
 
 def _finish(terminal: Terminal, place: Path, waiting: str) -> None:
@@ -95,7 +95,7 @@ def _finish(terminal: Terminal, place: Path, waiting: str) -> None:
 
     state = Waiting(waiting)
     status = Swarm(place).status()
-    said = {
+    headline = {
         Waiting.NOTHING: "Done: every phase is complete and approved.",
         Waiting.PLAN_APPROVAL: "The plan was not approved, and the script is over. To see it all: swarm demo --yes",
         Waiting.PHASE_APPROVAL: "The phase was not approved, and the script is over. To see it all: swarm demo --yes",
@@ -103,6 +103,6 @@ def _finish(terminal: Terminal, place: Path, waiting: str) -> None:
     commands = (f"cd {place}", "git log --stat", "swarm show 1.2", "swarm history", "swarm verify")
     terminal.result(
         {"project": str(place), "waiting": state, "status": status.model_dump(mode="json")},
-        [said, "Look around:", *(f"  {command}" for command in commands)],
+        [headline, "Look around:", *(f"  {command}" for command in commands)],
     )
     raise typer.Exit(EXIT_CODES[state])

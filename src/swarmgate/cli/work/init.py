@@ -1,4 +1,4 @@
-"""`swarm init`: make `.swarm/` in this repository."""
+"""`swarm init`: creates `.swarm/` in this repository."""
 
 from __future__ import annotations
 

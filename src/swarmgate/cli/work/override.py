@@ -1,4 +1,4 @@
-"""`swarm override`: overrule a rejection."""
+"""`swarm override`: overrules a rejection."""
 
 from __future__ import annotations
 

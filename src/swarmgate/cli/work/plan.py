@@ -1,4 +1,4 @@
-"""`swarm plan`: from a goal to a plan that waits for approval."""
+"""`swarm plan`: turns a goal into a plan that waits for approval."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from swarmgate.cli.terminal.options import Json, Repo
 from swarmgate.cli.terminal.terminal import Terminal, boundary
-from swarmgate.cli.work.driving import drive, finish
+from swarmgate.cli.work.run_loop import drive, finish
 from swarmgate.errors import UsageError
 
 if TYPE_CHECKING:

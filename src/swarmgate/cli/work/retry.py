@@ -1,4 +1,4 @@
-"""`swarm retry`: try a task again."""
+"""`swarm retry`: tries a task again."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ def command(
 
         with listener(as_json=json) as listen:
             Swarm(repo, listener=listen).retry(task, note=note)
-        told = f"Task {task} will be tried again, from the delegation on."
-        terminal.result({"retried": task}, [told, "Next: swarm run"])
+        message = f"Task {task} will be tried again, from the delegation on."
+        terminal.result({"retried": task}, [message, "Next: swarm run"])

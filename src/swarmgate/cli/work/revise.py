@@ -1,4 +1,4 @@
-"""`swarm revise`: have the plan changed."""
+"""`swarm revise`: has the architect change the plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from swarmgate.cli.terminal.options import Json, Repo
 from swarmgate.cli.terminal.terminal import boundary
-from swarmgate.cli.work.driving import drive, finish
+from swarmgate.cli.work.run_loop import drive, finish
 
 
 def command(

@@ -1,4 +1,4 @@
-"""`swarm run`: work until it is the user's turn."""
+"""`swarm run`: runs the loop until the user has to decide something."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from swarmgate.cli.terminal.options import Json, Repo
 from swarmgate.cli.terminal.terminal import boundary
-from swarmgate.cli.work.driving import drive, finish
+from swarmgate.cli.work.run_loop import drive, finish
 
 
 def command(

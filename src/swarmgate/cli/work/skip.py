@@ -1,4 +1,4 @@
-"""`swarm skip`: give a task up."""
+"""`swarm skip`: skips a task."""
 
 from __future__ import annotations
 

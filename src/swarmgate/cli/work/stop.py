@@ -1,4 +1,4 @@
-"""`swarm stop`: end a run that goes on elsewhere."""
+"""`swarm stop`: stops a run in another process."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def command(repo: Repo = None, json: Json = False) -> None:
         from swarmgate.engine.swarm import Swarm
 
         owner = Swarm(repo).stop()
-        said = f"Asked {owner} to stop at the next safe point." if owner else "Nothing is running."
-        terminal.result({"stopping": owner}, [said, "Go on later with: swarm run"])
+        message = f"Asked {owner} to stop at the next safe point." if owner else "Nothing is running."
+        terminal.result({"stopping": owner}, [message, "Go on later with: swarm run"])

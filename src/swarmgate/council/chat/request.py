@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from swarmgate.config import nearest
-from swarmgate.config.refusals import unknown
+from swarmgate.config.setting_errors import unknown
 from swarmgate.council.chat.model import (
     ALL,
     LEAST_AGENTS,

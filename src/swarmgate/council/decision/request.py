@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from swarmgate.config import nearest
-from swarmgate.config.refusals import unknown
+from swarmgate.config.setting_errors import unknown
 from swarmgate.council.decision.model import THRESHOLDS, VOTING, Decision, DecisionSeat, Strategy
 from swarmgate.council.discussion.model import Mode
 from swarmgate.council.limits import (

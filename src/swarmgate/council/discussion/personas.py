@@ -25,7 +25,7 @@ from typing import Any
 from pydantic import ConfigDict, Field, ValidationError
 
 from swarmgate.config import nearest, toml_text
-from swarmgate.config.refusals import unknown
+from swarmgate.config.setting_errors import unknown
 from swarmgate.council.discussion.model import (
     USER,
     Camel,

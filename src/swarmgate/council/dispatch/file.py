@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from swarmgate.config.refusals import unknown
+from swarmgate.config.setting_errors import unknown
 from swarmgate.council.dispatch.model import Dispatch
 from swarmgate.council.dispatch.request import Where, checked, mode_of
 from swarmgate.council.requests.request_file import begins, tables_of, text_of

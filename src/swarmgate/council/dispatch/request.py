@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from pydantic import ValidationError
 
 from swarmgate.config import Config, nearest
-from swarmgate.config.refusals import unknown
+from swarmgate.config.setting_errors import unknown
 from swarmgate.council.dispatch.model import (
     MOST_CHAIN,
     MOST_TASKS,

@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from swarmgate.config.refusals import unknown
+from swarmgate.config.setting_errors import unknown
 from swarmgate.council.critique.model import Criterion
 from swarmgate.council.decision.model import DecisionSeat
 from swarmgate.council.discussion.model import Expert

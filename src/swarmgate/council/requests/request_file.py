@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import ValidationError
 
 from swarmgate.config import toml_text
-from swarmgate.config.refusals import unknown
+from swarmgate.config.setting_errors import unknown
 from swarmgate.council.requests.toml_lines import Place, line_of
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused

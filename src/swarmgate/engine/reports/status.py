@@ -25,7 +25,7 @@ from swarmgate.domain.state.state import Attempt, Outcome, State, TaskStatus
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.reports.outcome import actions
 from swarmgate.errors import UsageError
-from swarmgate.ledger.describe import debate_in_words, describe
+from swarmgate.ledger.views.describe import debate_in_words, describe
 
 if TYPE_CHECKING:
     from swarmgate.ledger.evidence.evidence import EvidenceStore

@@ -1,0 +1,87 @@
+"""Runs the loop for a verb: signal handling, live progress, and the exit code."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from swarmgate.cli.terminal.terminal import Terminal
+
+if TYPE_CHECKING:
+    from swarmgate.engine.reports.outcome import RunOutcome
+    from swarmgate.engine.swarm import Swarm
+
+
+def drive(
+    repo: Path | None, terminal: Terminal, work: Callable[[Swarm], Coroutine[Any, Any, RunOutcome]]
+) -> RunOutcome:
+    """Runs `work` with live progress. Ctrl-C asks for a safe point; a second one ends it at once."""
+    import asyncio
+    import gc
+
+    gc.enable()
+    from swarmgate.cli.terminal.progress import listener
+    from swarmgate.engine.swarm import Swarm
+
+    with listener(as_json=terminal.as_json) as listen:
+        swarm = Swarm(repo, listener=listen)
+        try:
+            return asyncio.run(_with_signals(swarm, work(swarm)))
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
+
+
+async def _with_signals(swarm: Swarm, work: Coroutine[Any, Any, RunOutcome]) -> RunOutcome:
+    import asyncio
+
+    task = asyncio.ensure_future(work)
+    loop = asyncio.get_running_loop()
+    asked = False
+
+    def on_interrupt() -> None:
+        nonlocal asked
+        if asked:
+            task.cancel()
+            return
+        asked = True
+        swarm.interrupt()
+        swarm.notice("stopping at the next safe point; Ctrl-C again stops at once")
+
+    loop.add_signal_handler(signal.SIGINT, on_interrupt)
+    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    try:
+        return await task
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        loop.remove_signal_handler(signal.SIGTERM)
+
+
+def finish(terminal: Terminal, outcome: RunOutcome) -> None:
+    """Prints where the work stands and leaves with its exit code."""
+    from swarmgate.engine.reports.outcome import EXIT_CODES
+
+    terminal.result(outcome, _lines(outcome))
+    raise typer.Exit(EXIT_CODES[outcome.waiting])
+
+
+def _lines(outcome: RunOutcome) -> list[str]:
+    from swarmgate.domain.next_step import Waiting
+
+    headline = {
+        Waiting.GOAL: "There is no plan yet.",
+        Waiting.ANSWERS: "The architect needs answers:",
+        Waiting.PLAN_APPROVAL: "The plan waits for your approval: .swarm/plan.md",
+        Waiting.PLANNING_FAILED: f"Planning failed: {outcome.reason}",
+        Waiting.BLOCKED_TASK: f"Task {outcome.task} is blocked: {outcome.reason}",
+        Waiting.PHASE_APPROVAL: f"Phase {outcome.phase} is done and waits for your approval: "
+        f".swarm/history/phase-{outcome.phase}.md",
+        Waiting.NOTHING: "Every phase is complete and approved.",
+    }[outcome.waiting]
+    lines = [headline, *(f"  {number}. {text}" for number, text in outcome.questions)]
+    if outcome.objections:
+        lines += ["The critic still objects:", *(f"  - {text}" for text in outcome.objections)]
+    return [*lines, "Next:", *(f"  {action}" for action in outcome.actions)]
