@@ -1,4 +1,4 @@
-"""Findings that a project has decided to live with: `.swarm/gates/baseline.json`, each with a reason and an end.
+"""Reads and applies the baseline of accepted findings, `.swarm/gates/baseline.json`.
 
 An entry names its finding by fingerprint, so it holds for that line in that file wherever the line moves, and for no
 other. A secret's value never stands in the file. Entries whose day has come count no more, and the report says so.

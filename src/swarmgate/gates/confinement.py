@@ -1,4 +1,4 @@
-"""What confines the programs that gates start where no run does: by hand, in CI, for the doctor and labelled data.
+"""Chooses the sandbox for the programs that gates start outside of a run: by hand, in CI or for the doctor.
 
 What a work tree holds (its linters, plugins, build scripts) is code, whoever wrote it: the strongest sandbox of the
 machine confines it. Where there is none, it has the user's rights, and the report says so.

@@ -1,4 +1,4 @@
-"""What a gate is: a declarative definition, read from `gates/<id>.toml` and a project's `.swarm/gates/<id>.toml`.
+"""Loads gate definitions from `gates/<id>.toml` and the project's `.swarm/gates/<id>.toml`.
 
 A project's file with a new id adds a gate. With a built-in's id it names only the keys that it changes; where that
 makes the gate weaker, the definition carries it in `weakened`, and every report of the gate says so.

@@ -1,4 +1,4 @@
-"""What a rule means: from our rule packs, from `gates/rules/explain.toml`, and from the tools whose rules they are."""
+"""Explains a rule: looks up its text in our rule packs, in `gates/rules/explain.toml` or at the tool it comes from."""
 
 from __future__ import annotations
 

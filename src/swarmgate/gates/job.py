@@ -1,4 +1,4 @@
-"""What an adapter gets: the files, the limits, and what it tells of its progress."""
+"""The input of a gate's scanner: files, limits, settings, and progress reporting."""
 
 from __future__ import annotations
 

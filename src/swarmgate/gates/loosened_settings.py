@@ -1,4 +1,4 @@
-"""Settings of judges that a change loosens though its task does not speak of them: rules taken out, files exempted.
+"""Reports lint, type check and test settings that a change loosens although its task does not ask for it.
 
 The linters and type checkers of a project read their settings from the tree that they judge, and `.gitattributes` hold
 from the next revision on: who may change both code and settings could silence what the code would be told. What a

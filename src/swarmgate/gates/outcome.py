@@ -1,4 +1,4 @@
-"""What an adapter gives back: what it found, or why it found nothing."""
+"""The output of a gate's scanner: its findings, or why it has none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where our own environment for tools stands; apart from `tools`, whose imports a repeated answer must not pay."""
+"""The path of swarmgate's own tool environment; without heavy imports, so that a cached answer stays fast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each built-in scanner is: what it depends on, what it costs, what it may read. One record each.
+"""The records of the built-in scanners: what each depends on, costs and may read.
 
 `definition` and the pipeline read these without importing a scanner.
 """

@@ -1,4 +1,4 @@
-"""The built-in scanners, one module each; `gates.scanners` says of each what it is."""
+"""The table of the built-in scanners: which adapter module implements which gate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The project's own builds and type checks over the change; what was broken before it does not count."""
+"""The build gate: runs the project's builds and type checks, and reports what the change broke."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gate that is a command: argv from the definition, output through its parser, new findings told from old by line."""
+"""The gate of a user-defined command: runs it, parses its output, and reports the findings that are new."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The change set itself as evidence: what changed, what in it can hurt who checks it out, which contracts it broke."""
+"""The diff gate: reports what the change set contains, what is dangerous in it, and which contracts it breaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every import of the change lead somewhere: modules, names, packages; cycles; what the change made break."""
+"""The imports gate: checks that every import of the change resolves, and reports new import cycles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that a change makes weaker: removed, switched off, emptied, loosened; and what makes a runner say it passed."""
+"""The test integrity gate: reports tests that the change removes, skips, empties or weakens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work that only looks done: markers, elided code, stub wording, functions that do nothing of their own, sample values.
+"""The placeholder gate: reports unfinished work such as TODO markers, stubs, elided code and sample values.
 
 Python is read by `ast` and tokens, other languages by tree-sitter, what has no grammar here by a comment lexer.
 Tests and documentation have rules of their own: see docs/gates/placeholder_scan.md.

@@ -1,4 +1,4 @@
-"""The budget of a change: complexity, public names, copies, sizes, suppressions, tests, as deltas against the base."""
+"""The quality budget gate: measures complexity, copies, sizes, suppressions and tests against the base revision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weaknesses in the changed files: our semgrep rules in every language that has some, bandit and ruff for Python.
+"""The security scan gate: runs our semgrep rules, bandit and ruff's security rules over the changed files.
 
 A scanner that is missing or broken, and a file that no scanner reads, make the result an ERROR that names them;
 what the others found is in it all the same, and where that blocks, the result is FAIL with the error told beside it. A

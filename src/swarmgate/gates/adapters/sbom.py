@@ -1,4 +1,4 @@
-"""The components of the project before and after the change: the difference, and what no lock settles."""
+"""The SBOM gate: compares the project's dependencies before and after the change and reports unlocked ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Credentials in the changed files: every text file, whole.
+"""The secrets gate: searches every changed text file for credentials.
 
 A value never leaves this module: a prefix and a hash do.
 """

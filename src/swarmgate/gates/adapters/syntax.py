@@ -1,4 +1,4 @@
-"""Does every changed file parse: real parsers for Python and data, grammars for the rest; conflict markers in any text.
+"""The syntax gate: parses every changed file and reports syntax errors and merge conflict markers.
 
 Which module judges a language stands in `look`. docs/gates/syntax_check.md tells what each catches and misses.
 """

@@ -1,4 +1,4 @@
-"""The base revision as files on disk, so that a build can say what was wrong before the change."""
+"""Writes the base revision to a temporary folder, so that a build can be run on the code before the change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps a build's warm cache honest: tools that tell files apart by time and size must never answer from an old one.
+"""Keeps a build tool's incremental cache correct where the tool compares files by time and size only.
 
 mypy compares whole seconds and sizes, make and cargo compare times: of a file that is changed in the second in which
 it was last read, and keeps its size, they would repeat the old verdict.

@@ -1,4 +1,4 @@
-"""What compilers and type checkers print, as findings. Paths come out as the tool wrote them; only errors count."""
+"""Parses what compilers and type checkers print into findings; only errors count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which version of mypy a project pins: another one finds other things, and what it finds is no fault of a change."""
+"""Finds the version of mypy that a project pins, because another version reports other errors."""
 
 from __future__ import annotations
 

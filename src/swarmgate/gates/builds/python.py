@@ -1,4 +1,4 @@
-"""Does Python code compile for the oldest version that the project says it runs on: in memory, nothing is written."""
+"""Compiles Python files in memory for the oldest Python version that the project supports."""
 
 from __future__ import annotations
 

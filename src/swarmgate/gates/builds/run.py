@@ -1,4 +1,4 @@
-"""Runs one build in the work tree, and once more in the base revision where it found something."""
+"""Runs one build in the work tree and, where it fails, in the base revision to leave out old errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which builds and type checks a project has, seen from the files in its tree, and how each is called.
+"""Detects which builds and type checks a project has, and how each is called.
 
 Every tool's cache lies in a folder that whoever runs it names (`CACHE`); what a tool must write beside the sources is
 named in `leaves`.

@@ -1,4 +1,4 @@
-"""One hash of all that a verdict depends on beside the change and the gate's definition.
+"""Hashes the environment that a gate result depends on: tools, versions, settings and platform.
 
 That is: swarmgate's own code and rules (by size and time of each file, so that an editable checkout counts as well),
 the interpreter, every installed package with its version, the programs that a search of PATH could find, the variables

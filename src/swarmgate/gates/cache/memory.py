@@ -1,4 +1,4 @@
-"""What a gate said of exactly this before: one entry for each gate's look at a change, kept in the cache.
+"""Looks up and stores the scan results of gates, so that an unchanged file is not scanned again.
 
 An answer from here is the scanner's own outcome, before it is judged: severities that block, accepted findings and caps
 apply to it as they are now. The entry's key holds everything that the outcome depends on, so there is nothing to

@@ -1,4 +1,4 @@
-"""What gates said before, kept in the user's cache folder: a file an entry, named by the hash of all it depends on.
+"""Stores cache entries as files in the user's cache folder, each named by its key and protected by a checksum.
 
 Runs may share it at any time. A writer replaces whole files; a reader believes an entry only when its checksum is
 right, so one that is damaged, cut off or gone is a miss and never an error. A full or read-only disk is a cache that

@@ -1,4 +1,4 @@
-"""The contract analysis of a whole change: what breaks, who uses it, who was not updated; as findings.
+"""Analyses the API changes of a whole change set: what breaks, who uses it and was not updated; as findings.
 
 A broken contract alone is low (it may be the very goal of the task) or, where callers go on working with another
 result, info. Who in the project still uses the broken form is high: that code no longer works.

@@ -1,4 +1,4 @@
-"""What of a contract breaks between two surfaces of the same unit; one comparison for every language."""
+"""Compares two API surfaces of the same module and lists the breaking changes, for every language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a contract's users in the project, whatever the language."""
+"""Data model of the users of an API in the project: who uses a broken symbol and whether it fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a contract, the same for every language: symbols with signatures, and the ways in which they break."""
+"""Data model of a public API: symbols with their signatures, and the kinds of breaking changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What breaks for callers between two signatures: with keyword arguments (Python) and by position (all others)."""
+"""Compares two function signatures and tells which calls break, by keyword (Python) and by position (others)."""
 
 from __future__ import annotations
 

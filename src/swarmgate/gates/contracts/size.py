@@ -1,4 +1,4 @@
-"""How large a change is: what its files hold, by git, held against the limits of `[gates.size]`.
+"""Checks the size of a change, bytes and files, against the limits of `[gates.size]`.
 
 A change that nobody can read is a change that nobody judges: gates read files up to a size, a reviewer sees so many
 lines, and what is once in the history stays in every clone.

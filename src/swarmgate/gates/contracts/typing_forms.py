@@ -1,4 +1,4 @@
-"""Types as texts: when two spellings mean the same, and when a changed annotation is certainly another promise.
+"""Compares two type annotations as text: whether they mean the same or certainly differ.
 
 Only what can be told from the text is told: an unknown name may be a subclass, an alias or a protocol of the other.
 """

@@ -1,4 +1,4 @@
-"""Workflow commands, which GitHub Actions shows as annotations beside the lines of a pull request.
+"""Renders a gate report as GitHub Actions workflow commands (annotations in a pull request).
 
 Escapes: https://github.com/actions/toolkit, packages/core/src/command.ts. Only what the change introduced is annotated.
 """

@@ -1,4 +1,4 @@
-"""One JSON object: the report as it is kept as evidence, with the verdict in a word."""
+"""Renders a gate report as one JSON object, with the verdict as a word."""
 
 from __future__ import annotations
 

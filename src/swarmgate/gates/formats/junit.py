@@ -1,4 +1,4 @@
-"""JUnit XML, which GitLab, Jenkins and most CI systems show: a test suite for each gate.
+"""Renders a gate report as JUnit XML, with a test suite for each gate.
 
 There is no standard; this keeps to the schema of Jenkins' xUnit plugin (junit-10.xsd), and to what GitLab reads of it.
 """

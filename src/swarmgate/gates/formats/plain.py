@@ -1,4 +1,4 @@
-"""Text from outside (names, messages) in a form that cannot act on what shows it: a terminal, a log, a CI runner."""
+"""Escapes control characters in text from outside, so that it cannot act on a terminal, a log or a CI runner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0 (OASIS standard, 2020-03-27), as GitHub code scanning takes it.
+"""Renders a gate report as SARIF 2.1.0 for GitHub code scanning.
 
 One run holds all gates: of several runs in one file GitHub takes only those whose categories differ. A rule's tags name
 its gate and its CWE. Old findings are `unchanged`, accepted ones carry a suppression. Broken gates are notifications,

@@ -1,4 +1,4 @@
-"""A gate report for people: findings by file with the line that each is about, then the gates, the counts, the verdict.
+"""Renders a gate report for the terminal: findings by file with their lines, then gates, counts and verdict.
 
 Lines are made of pieces with a style each, so that a terminal may colour what a pipe gets plain.
 """

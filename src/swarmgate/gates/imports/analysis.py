@@ -1,4 +1,4 @@
-"""The whole judgement of a change: the base beside the head, so that only what the change brought is new."""
+"""Analyses the imports of a whole change and compares them with the base, so that only new problems are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Import cycles that a change introduced, by Python and JavaScript modules that import each other as they load.
+"""Finds import cycles that a change introduces between Python or JavaScript modules.
 
 A new edge closes a cycle when its target reaches its source. It is new if the file's base revision did not have it, and
 the two did not reach each other before. A cycle that works informs (low). A Python cycle in which every order of

@@ -1,4 +1,4 @@
-"""Which files of the project one file imports: the edges that the importer graph and the search for cycles walk."""
+"""Lists which files of the project one file imports: the edges of the import graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The environments that belong to the project, as they are on disk: which they are, and what can be imported there.
+"""Finds the project's virtual environments and node_modules on disk and what can be imported from them.
 
 swarmgate's own environment says nothing about the project, unless it lies in the repository, or the project itself is
 installed in it in development mode. Nothing is imported or run: files and folders are looked up by name.

@@ -1,4 +1,4 @@
-"""Judges the imports of a Go file: the standard library, the module's own packages, what go.mod requires."""
+"""Checks the imports of a Go file against the standard library, the module's packages and go.mod."""
 
 from __future__ import annotations
 

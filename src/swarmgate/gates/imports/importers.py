@@ -1,4 +1,4 @@
-"""The importer graph: which files of a tree import a given file (Python, JavaScript, TypeScript).
+"""Builds the importer graph: which files of a tree import a given file (Python, JavaScript, TypeScript).
 
 Only files that mention the module's name are read and parsed (`git grep` over the tree), so one changed file in a tree
 of thousands costs one search and a few parses.

@@ -1,4 +1,4 @@
-"""Dependencies that the change declares first: names near to a well-known package's, and names nobody has seen.
+"""Reports new dependencies with suspicious names: close to a well-known package (typosquatting), or unknown.
 
 Declaring a name does not make it real. Without a registry only the known is known: a name that is near to a well-known
 one is most likely a slip, or the bait that was registered for it (typosquatting); any other is for a person to check.

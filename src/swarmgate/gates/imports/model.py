@@ -1,4 +1,4 @@
-"""The words of this package: one import, and how it is guarded."""
+"""Data model of one import statement: what it imports and how it is guarded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judges the `use` declarations of a Rust file: crates that no Cargo.toml of the package names.
+"""Checks the `use` declarations of a Rust file against the crates that Cargo.toml declares.
 
 Only where nothing in the crate can bear that name: a path may also begin with a module, a type, an alias or a macro's
 product of the scope it stands in.

@@ -1,4 +1,4 @@
-"""Product code that imports what by its name is a test: gates judge tests mildly, and no package holds them."""
+"""Reports product code that imports test code."""
 
 from __future__ import annotations
 

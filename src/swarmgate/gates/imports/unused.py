@@ -1,4 +1,4 @@
-"""Dependencies that the change added to a manifest, and that nothing in the project imports. They inform only."""
+"""Reports dependencies that the change adds to a manifest and nothing in the project imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the linters and formatters of a change: those that the project has, over the files that changed."""
+"""Runs the linters and formatters that the project has installed over the changed files."""
 
 from __future__ import annotations
 

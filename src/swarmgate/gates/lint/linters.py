@@ -1,4 +1,4 @@
-"""Which linters there are: their programs, what configures them, how they are called, and who reads what they say."""
+"""The table of supported linters: programs, config files, command lines and output parsers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ruff that came with swarmgate, run in the project's own configuration: argv, findings, and what it calls a file.
+"""Runs the bundled ruff with the project's own configuration and parses its findings.
 
 Where no ruff configuration covers a file, `BASIC` rules are used instead of ruff's own default, which changes with its
 version. Of those, only what is broken blocks: a project that adopted no style has none to keep to.

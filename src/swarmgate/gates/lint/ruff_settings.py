@@ -1,4 +1,4 @@
-"""A project's ruff settings where this ruff does not know all that they name: judged without that, and told.
+"""Adapts a project's ruff settings where the bundled ruff does not know all of them.
 
 A selector that another version of ruff knows, or a version that is asked for, makes ruff refuse to look at anything:
 that says nothing of the change. A copy of the settings without them is used; any other mistake in them stays an error.

@@ -1,4 +1,4 @@
-"""Under which key a gate's outcome is kept: everything that it depends on, in one hash."""
+"""Computes the cache key of a gate's result from everything that the result depends on."""
 
 from __future__ import annotations
 

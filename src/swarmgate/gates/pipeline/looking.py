@@ -1,4 +1,4 @@
-"""Lets the scanner of one gate look, within its time; whatever goes wrong becomes an outcome."""
+"""Runs the scanner of one gate within its time limit and turns every failure into an outcome."""
 
 from __future__ import annotations
 

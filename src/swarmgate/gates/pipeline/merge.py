@@ -1,4 +1,4 @@
-"""One weakness that several gates found is told once, by the gate that knows most of it; the others are named.
+"""Merges duplicate findings: a weakness that several gates report is listed once and names the others.
 
 Where it blocks in some gates only, one of these tells it: what keeps a change out always stands in the report.
 """

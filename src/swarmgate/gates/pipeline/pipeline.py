@@ -1,4 +1,4 @@
-"""Runs the gates of a change: what fixes files first and alone, then all that only reads, at once; and judges.
+"""Runs all gates over a change: fixing gates first and in order, read-only gates concurrently.
 
 Every gate ends in a `GateResult`. A scanner that raises, hangs or is not installed is an ERROR, never an exception.
 """

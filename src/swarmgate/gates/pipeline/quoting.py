@@ -1,4 +1,4 @@
-"""The lines of code that findings are about, as they stand in the judged tree; nothing of a secret is among them."""
+"""Adds the quoted source line to each finding, with secrets redacted."""
 
 from __future__ import annotations
 

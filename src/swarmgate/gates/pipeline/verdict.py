@@ -1,4 +1,4 @@
-"""From what a scanner said to the result of its gate: what blocks, and why."""
+"""Decides the result of one gate from its scanner's findings: what blocks, and why."""
 
 from __future__ import annotations
 

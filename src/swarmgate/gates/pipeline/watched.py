@@ -1,4 +1,4 @@
-"""What a change does to the rules by which it is judged: settings of tools, attributes, the project's own gates.
+"""Reports changes to the files that configure the gates: tool settings, attributes, gate definitions.
 
 Such a change is legitimate as often as not, so it does not block; but no reader of the report shall miss it.
 """

@@ -1,4 +1,4 @@
-"""A function as its steps, whatever its language, and the judgement whether they are a stub.
+"""Decides whether a function body is a stub, for every language.
 
 The front ends (`python`, `trees`) only say what they see; what counts as unfinished is decided here.
 """

@@ -1,4 +1,4 @@
-"""Values that were meant to be replaced: filler text that users would read, example addresses, keys nobody has."""
+"""Detects placeholder values in code: filler text, example addresses, dummy keys."""
 
 from __future__ import annotations
 

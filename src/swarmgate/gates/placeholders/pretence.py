@@ -1,4 +1,4 @@
-"""Functions that pretend by their shape: the name promises work, the body ignores what it is given.
+"""Detects fake implementations: the function's name promises work, the body ignores its input.
 
 The shape has to be sure: a front end hands in only functions that nothing else may call for, and what is rightly
 constant says so by its name, its owner's name or its documentation.

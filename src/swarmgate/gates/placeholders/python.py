@@ -1,4 +1,4 @@
-"""Python's functions without work of their own, by syntax tree, and the many bodies that are rightly empty."""
+"""Finds Python functions without an implementation by syntax tree, and excuses the rightly empty ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shape of a Python function whose body does nothing of its own; None where something else may ask for it."""
+"""Describes the body of a Python function for the detection of fake implementations."""
 
 from __future__ import annotations
 

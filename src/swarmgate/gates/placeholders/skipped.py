@@ -1,4 +1,4 @@
-"""Tests that are switched off without a reason, by the forms that the test tools have for it."""
+"""Finds tests that are skipped without a reason."""
 
 from __future__ import annotations
 

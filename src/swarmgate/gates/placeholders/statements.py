@@ -1,4 +1,4 @@
-"""What one statement does, read from its text: enough for bodies of a few statements, in every C-like language.
+"""Classifies a statement of a C-like language by its text: what it does in a short function body.
 
 The syntax tree has already told where a statement begins and ends and what is a comment.
 """

@@ -1,4 +1,4 @@
-"""What the functions of a Python module look at of the process that runs them, and the texts that they ask for.
+"""Collects what a Python module reads of its process: environment variables, loaded modules, arguments.
 
 A text is asked for where it is compared, looked up, or matched: `"x" in names`, `names.get("x")`, `n.startswith("x")`,
 also by a name that it was given before. One that is printed, passed on or written is not.

@@ -1,4 +1,4 @@
-"""Product code that asks whether it is being tested: what it then does is not what its users get.
+"""Detects product code that behaves differently while it is being tested.
 
 Python is read by its syntax tree (`asking`): a look at the state of the process, and the word of a test runner that is
 compared or looked up, in one function. Other languages are read by the patterns of gates/rules/test_detection.toml,

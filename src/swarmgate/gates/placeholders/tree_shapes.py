@@ -1,4 +1,4 @@
-"""The shape of a function of another language than Python; None where something else may ask for it."""
+"""Describes the body of a function for the detection of fake implementations, with tree-sitter."""
 
 from __future__ import annotations
 

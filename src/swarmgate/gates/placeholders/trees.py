@@ -1,4 +1,4 @@
-"""Comments and functions without work of their own in any language of `workspace.grammars`, by tree-sitter queries."""
+"""Finds stub comments and functions without an implementation in all languages but Python, with tree-sitter."""
 
 from __future__ import annotations
 

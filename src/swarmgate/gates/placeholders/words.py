@@ -1,4 +1,4 @@
-"""The phrases of unfinished work in comments, docstrings and messages, and those that give a reason for an empty body.
+"""Searches comments, docstrings and messages for phrases of unfinished work and for reasons of an empty body.
 
 Three widths, because the same word weighs differently: `stub_wording` is sure in any comment; `hinted` is only asked
 beside a body that does nothing of its own; `not_implemented` is asked of a message that is a body's whole content.

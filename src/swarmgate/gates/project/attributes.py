@@ -1,4 +1,4 @@
-"""What a project says of its files in `.gitattributes`: generated, vendored, documentation (linguist's attributes).
+"""Reads `.gitattributes`: which files the project marks as generated, vendored or documentation.
 
 The files of one tree alone are read, by git itself: a change cannot take its own files out of the gates' sight, nor can
 `.git/info/attributes` or the user's own attributes, which no reviewer ever sees.

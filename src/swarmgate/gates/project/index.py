@@ -1,4 +1,4 @@
-"""The two trees of a change, the old one and the new one: what a gate learns of them, all gates of a run know."""
+"""The index of a change's old and new tree, shared by all gates of a run."""
 
 from __future__ import annotations
 

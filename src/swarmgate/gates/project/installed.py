@@ -1,4 +1,4 @@
-"""Installed packages and build output that git does not ignore: told once, and judged by nobody.
+"""Recognises installed packages and build output that git does not ignore, so that gates skip them.
 
 They are recognised by what a tool left in them, and only where git tracks nothing below the same folder: a marker among
 the project's own files makes nothing of them foreign.

@@ -1,4 +1,4 @@
-"""What of a tree is judged: a change, or files whole; and what the change's own word counts for."""
+"""The scope of a gate run: a change or whole files, and whose markers are trusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of one tree of the repository: all names at once, contents when asked for, kept."""
+"""A view of one tree of the repository: all file names, and file contents loaded on demand and cached."""
 
 from __future__ import annotations
 

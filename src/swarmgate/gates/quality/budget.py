@@ -1,4 +1,4 @@
-"""The budget of one change: what was measured, held against the limits, as findings that name the costly places."""
+"""Compares the measurements of a change with the quality budget's limits and reports what exceeds them."""
 
 from __future__ import annotations
 

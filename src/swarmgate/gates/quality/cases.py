@@ -1,4 +1,4 @@
-"""Plain cases of a switch: arms of one statement, or all arms where none branches. They are a table, and read like one.
+"""Recognises the plain cases of a switch statement, which do not count as complexity.
 
 McCabe exempted the case statement from his limit for that reason ("A Complexity Measure", IEEE TSE 1976, section VI).
 """

@@ -1,4 +1,4 @@
-"""How much more complex functions became, each compared with itself in the base.
+"""Measures how much the complexity of each function grew against the base.
 
 A function's cost is what its complexity grew by, and never more than the branches that the change wrote into it: what
 it moved, renamed or took out of another function was there before. A new function is new work, and being simple is

@@ -1,4 +1,4 @@
-"""Coverage of the added lines, from a report that lies in the work tree: Cobertura XML or lcov.
+"""Computes the test coverage of the added lines from a Cobertura XML or lcov report.
 
 A report older than a source that it speaks of is not believed. Nothing is run here.
 """

@@ -1,4 +1,4 @@
-"""Copies that the change made: runs of equal tokens in function bodies, within the changed files and their folders.
+"""Finds duplicated code that the change adds: equal token runs in function bodies.
 
 Identifiers count as they are, literals as one: copied code whose constants were changed is still a copy. Only function
 bodies are looked at, so imports, declarations, tables and licence headers are none. A run counts when the tree has it

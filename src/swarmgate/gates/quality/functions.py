@@ -1,4 +1,4 @@
-"""Functions and tokens of a source text, by lizard in process: 27 languages, some milliseconds a file."""
+"""Splits source text into functions and tokens with lizard, in 27 languages."""
 
 from __future__ import annotations
 

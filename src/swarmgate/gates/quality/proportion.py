@@ -1,4 +1,4 @@
-"""How many lines of tests come with the lines of code that a change adds."""
+"""Counts the lines of tests for each line of code that a change adds."""
 
 from __future__ import annotations
 

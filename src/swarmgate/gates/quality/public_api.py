@@ -1,4 +1,4 @@
-"""Public names of a file: Python by `__all__` and underscore, JS/TS by exports, Go, Rust and Java by their rules.
+"""Lists the public names of a file by the rules of its language.
 
 A name is a function, class or type at the level of the module. Methods, constants and imports are none, unless
 `__all__` or an export list names them. Where nobody imports from there is no API: tests, examples, scripts, docs.

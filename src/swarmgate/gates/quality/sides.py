@@ -1,4 +1,4 @@
-"""Both sides of a change: each code file as it is now and as it was, and what stood in the files that are gone."""
+"""Loads the old and new revision of every changed code file for the measurements."""
 
 from __future__ import annotations
 

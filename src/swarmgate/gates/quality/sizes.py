@@ -1,4 +1,4 @@
-"""Functions and files that the change made too long. What was too long before is no news."""
+"""Finds functions and files that the change makes too long."""
 
 from __future__ import annotations
 

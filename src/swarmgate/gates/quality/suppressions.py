@@ -1,4 +1,4 @@
-"""Comments that silence a tool, in the tools' own forms, and how many of them the change added.
+"""Counts the comments that suppress tool warnings (noqa, type: ignore, ...) and that the change adds.
 
 They are found in comments, and in the attributes and annotations that some languages have for it; a string that says
 `noqa` is data. What was edited beside a suppression, or moved with it, is no new one.

@@ -1,4 +1,4 @@
-"""bandit's tests without bandit's command line: imported without what only that needs, and asked only where they ask.
+"""Runs bandit's tests in process, without its command line, on the syntax tree of a file.
 
 `import bandit` takes 80 ms, of which 15 are its tests: the others are progress bars (rich), the search of every
 installed package for plugins (stevedore), report formats and YAML. Here its modules for those are not imported, and the

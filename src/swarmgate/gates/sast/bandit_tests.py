@@ -1,4 +1,4 @@
-"""bandit's tests: their weaknesses, and what of them blocks.
+"""The table of bandit's tests: the weakness that each finds, and which of them block.
 
 ruff's S rules are most of bandit's tests under other names, in a hundredth of the time. What blocks is decided by
 `BLOCKING`: tests whose match alone is a weakness. All others match a way of writing (a subprocess, an assert, a

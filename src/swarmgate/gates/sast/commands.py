@@ -1,4 +1,4 @@
-"""Which of bandit's matches of a shell, `eval` and `exec` block: those whose command or code is not fixed in the file.
+"""Decides which of bandit's shell, `eval` and `exec` findings block: those whose command is not constant.
 
 bandit and ruff tell every such call. One whose command is a literal, or put together of literals, harms nobody; what a
 caller hands over does. `eval` and `exec` have honest uses (they load a configuration file): they block where a

@@ -1,4 +1,4 @@
-"""Copies of files in a temporary folder of their own, so that no configuration beside the originals has a say."""
+"""Copies files to a temporary folder to scan them there, away from the project's tool configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a weakness on an edited line is the one that stood there before, by what the call is given.
+"""Decides whether a finding on an edited line is old or new, by comparing the code of the call.
 
 An edit may make a weakness reachable: a constant argument becomes a variable, a sanitizer is taken away. So the code of
 both must be equal word by word, but for comments, a name that the whole file now spells otherwise, and a number that

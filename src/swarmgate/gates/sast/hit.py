@@ -1,4 +1,4 @@
-"""What one scanner found at one place, before the scanners' lists are merged."""
+"""Data model of one match of a security scanner, before the scanners' results are merged."""
 
 from __future__ import annotations
 

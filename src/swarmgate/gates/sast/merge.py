@@ -1,4 +1,4 @@
-"""The lists of the scanners as one: the same weakness on the same line is one finding that names who found it."""
+"""Merges the results of the security scanners: the same weakness on the same line becomes one finding."""
 
 from __future__ import annotations
 

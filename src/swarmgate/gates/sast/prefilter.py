@@ -1,4 +1,4 @@
-"""What a Python file must hold for a rule of the engine to match anything in it, read from the rule's patterns.
+"""Derives from a rule's patterns what a file must contain to match, so that other files are not scanned.
 
 A name that a pattern spells out stands in every file that it matches, in an import at least. So the engine need not
 read the files in which one of them is missing: reading a file takes it thirty times as long as we take to look for

@@ -1,4 +1,4 @@
-"""Python files by bandit and by our own interpreter of flows, and which matches of bandit and ruff need a flow.
+"""Scans Python files with bandit and the taint analysis, and drops matches that need a flow and have none.
 
 bandit and ruff match how code is written. Inside a function that handles a request the interpreter knows more: what it
 does not follow to such a line is left out there. Both look in processes of their own (`worker`), as many as there are

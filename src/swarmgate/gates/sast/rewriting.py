@@ -1,4 +1,4 @@
-"""Python source of a newer syntax than this interpreter's, put into words that it reads, at the same lines and columns.
+"""Rewrites newer Python syntax (PEP 701 f-strings) so that an older parser reads it, positions unchanged.
 
 Since Python 3.12 a string inside of an f-string's braces may use the f-string's own quotes and backslashes (PEP 701).
 Here such a string gets the other quotes, or becomes a name of the same width, for which the syntax tree has the string

@@ -1,4 +1,4 @@
-"""ruff's S rules over copies of the Python files, without any configuration: bandit's tests, and newer ones."""
+"""Runs ruff's security rules (S) over copies of the Python files, without the project's configuration."""
 
 from __future__ import annotations
 

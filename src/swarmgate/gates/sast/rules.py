@@ -1,4 +1,4 @@
-"""Our rule pack in `gates/rules/sast/<language>/`: read, checked, and compiled to one JSON file for the engine.
+"""Loads our rule pack from `gates/rules/sast/<language>/`, checks it and compiles it for the engine.
 
 Rules are written in YAML (or JSON), in semgrep's own format with five additions, which are expanded here:
 

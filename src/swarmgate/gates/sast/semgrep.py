@@ -1,4 +1,4 @@
-"""Our rules, run by semgrep's own engine over copies of the files: offline, in one call, about 0.2 s for a file.
+"""Runs our rules with semgrep's engine, offline and in one call, over copies of the changed files.
 
 The engine is `semgrep-core` of the installed semgrep package; under the name `osemgrep` it is the whole command line.
 It scans a temporary folder that holds nothing but the files asked for, so no ignore file, git state or configuration

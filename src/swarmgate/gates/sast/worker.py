@@ -1,4 +1,4 @@
-"""Looks at Python files in a process of its own: bandit's tests, flows, and what only the syntax tree tells of matches.
+"""Scans Python files in a separate process: bandit's tests, taint analysis, syntax tree checks.
 
 Standard input is one JSON object: `flows` (rule and flow, as in the rule files) and `files`, of each its place, and
 whether flows are followed. Standard output is lines of JSON: the place of each file when it is

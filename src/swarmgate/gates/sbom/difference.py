@@ -1,4 +1,4 @@
-"""What a change did to the components of a project, and which dependencies are not settled by a lock."""
+"""Compares the components before and after a change and finds dependencies that no lock file pins."""
 
 from __future__ import annotations
 

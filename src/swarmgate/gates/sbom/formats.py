@@ -1,4 +1,4 @@
-"""Which file is a manifest or a lock, who reads it, and what is said of one that cannot be read."""
+"""The table of manifest and lock file formats: which reader parses which file."""
 
 from __future__ import annotations
 

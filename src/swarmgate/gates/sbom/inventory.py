@@ -1,4 +1,4 @@
-"""Every manifest and lock of a tree, read; their components as one list."""
+"""Collects the components of a tree from all its manifests and lock files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the readers of manifests and lock files give back: components, what they need, and what was asked for."""
+"""Data model of dependencies: components, their requirements, and what the project asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No gate writes a secret out: what gates say is searched by the rules of secret_scan, and masked.
+"""Redacts secrets in everything that gates report.
 
 A masked value is its beginning and the first digits of its hash: enough to find it, and to tell it from another one.
 """

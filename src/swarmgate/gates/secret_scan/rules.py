@@ -1,4 +1,4 @@
-"""The rules of gates/rules/secrets.toml, run by RE2: linear in the text, whatever the text.
+"""Loads the rules of gates/rules/secrets.toml and matches them with RE2, in linear time.
 
 Patterns run over bytes as Latin-1: an offset is a byte, and a name in any script is no error.
 """

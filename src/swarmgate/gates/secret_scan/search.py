@@ -1,4 +1,4 @@
-"""Where could a secret be: the formats of providers, and values assigned to telling names. What is one: secret_values.
+"""Finds candidates for secrets in text: known provider formats, and values assigned to telling names.
 
 Everything works on the file's bytes and is linear in them: RE2 for the patterns, bounded steps for the values.
 """

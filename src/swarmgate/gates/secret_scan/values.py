@@ -1,4 +1,4 @@
-"""Is a value a secret, or an example, a reference, a hash, a word? Pure judgement on one value and its name."""
+"""Decides whether a value is a secret, or an example, a reference, a hash or a word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words by which secret_values tells names of secrets and examples from all others."""
+"""The word lists that tell names of secrets and example values from all others."""
 
 from __future__ import annotations
 

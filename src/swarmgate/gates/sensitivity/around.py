@@ -1,4 +1,4 @@
-"""What code says around a place: the identifiers, and the strings that are a word, of a function or of a whole file.
+"""Collects the identifiers and one-word strings of the function or file that surrounds a line.
 
 A name such as `session.py` or `sha256` is sensitive in one program and harmless in the next; the words beside it tell.
 """

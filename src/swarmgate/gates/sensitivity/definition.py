@@ -1,4 +1,4 @@
-"""What counts as security-sensitive: `gates/rules/security_sensitive.toml`, extended by the project's own file."""
+"""Loads what counts as security-sensitive: `gates/rules/security_sensitive.toml` and the project's own file."""
 
 from __future__ import annotations
 

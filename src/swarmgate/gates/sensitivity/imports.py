@@ -1,4 +1,4 @@
-"""What the import statements of nine languages bring in: the module, the names in it, and what each is called here."""
+"""Extracts the imported modules and names from the import statements of nine languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a change is security-sensitive: by path, and by what the changed code imports, calls and names. Pure."""
+"""Lists the reasons why a change is security-sensitive: its paths, imports, calls and names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a piece of source imports, calls and names, in one dotted spelling for every language; by syntax trees.
+"""Extracts the imports, calls and names of a source file as dotted names, for every language.
 
     from subprocess import run as start   ->  import subprocess, import subprocess.run
     start(["ls"])                         ->  call subprocess.run

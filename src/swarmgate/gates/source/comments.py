@@ -1,4 +1,4 @@
-"""Comments of a source file, by a small lexer that knows strings from comments."""
+"""Extracts the comments of a source file with a small lexer that knows strings from comments."""
 
 from __future__ import annotations
 

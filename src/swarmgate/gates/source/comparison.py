@@ -1,4 +1,4 @@
-"""What the change introduced and what stood there before: findings of both revisions compared by fingerprint.
+"""Tells new findings from old ones by comparing the fingerprints of both revisions.
 
 A fingerprint is the SHA-256 of rule, path, the line's content with white space collapsed, and the how-manieth finding
 of that kind it is in the file; where it has a subject, also that. Lines that moved or were indented anew therefore

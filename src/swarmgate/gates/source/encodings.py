@@ -1,4 +1,4 @@
-"""How Python reads the bytes of a source file (PEP 263), and the same text in UTF-8, which every scanner reads."""
+"""Decodes Python source as Python does (PEP 263) and converts it to UTF-8 for the scanners."""
 
 from __future__ import annotations
 

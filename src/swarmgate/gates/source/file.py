@@ -1,4 +1,4 @@
-"""A changed file as a pair of revisions, and what is read of one of them."""
+"""A changed file as a pair of revisions, with its content, lines and syntax tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree that a grammar gives of a content: made once, shared by all who ask, changed by nobody."""
+"""Parses a file's content with tree-sitter once and shares the tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The present files of a change with their content, read once from the tree that is judged, for all gates."""
+"""Loads the files of a change with their content, once for all gates."""
 
 from __future__ import annotations
 

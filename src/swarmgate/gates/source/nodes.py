@@ -1,4 +1,4 @@
-"""Small readings of tree-sitter nodes that every language's reader needs."""
+"""Helper functions on tree-sitter nodes that the readers of all languages share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python source to syntax tree, in process, without running it and without a warning reaching the user.
+"""Parses Python source to a syntax tree, without running it and without printing warnings.
 
 A tree is shared by all who ask for it, in whatever thread: nobody changes one.
 """

@@ -1,4 +1,4 @@
-"""What is read from a content, once: whoever asks first reads, the others wait for it, and all get the same object."""
+"""Cache of what is parsed from a file's content, so that every content is parsed once in all threads."""
 
 from __future__ import annotations
 

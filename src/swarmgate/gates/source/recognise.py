@@ -1,4 +1,4 @@
-"""What the content of a file tells of it: binary, generated, minified."""
+"""Recognises binary, generated and minified files by their content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files of a change a gate looks at, by language, traits and globs; and why others are left out."""
+"""Selects the files of a change that a gate scans, by language, kind and globs, with reasons for the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the brackets match: over the marks of a lexer or the leaves of a tree, with a message that names the culprit."""
+"""Checks that brackets match, from the tokens of a lexer or the leaves of a syntax tree."""
 
 from __future__ import annotations
 

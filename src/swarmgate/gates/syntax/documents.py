@@ -1,4 +1,4 @@
-"""Formats for data, each by its own parser: JSON in its kinds, TOML, YAML, XML. Nothing is fetched or built."""
+"""Checks the syntax of data files: JSON, TOML, YAML, XML; each with its own parser, nothing is fetched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the brackets of a file are: small lexers that know each language's comments and strings, nothing else.
+"""Lexers that find the brackets of a file outside of comments and strings, one for each language.
 
 A grammar that meets syntax newer than itself gives up on the whole file; these few lines a language still tell
 whether its brackets match. Every pattern is linear: what does not end takes the rest of the line or file with it.

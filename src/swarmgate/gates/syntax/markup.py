@@ -1,4 +1,4 @@
-"""HTML, Vue and Svelte: tags that close, expressions whose brackets match, scripts and styles by their languages."""
+"""Checks the syntax of HTML, Vue and Svelte: tags, expressions, scripts and styles."""
 
 from __future__ import annotations
 

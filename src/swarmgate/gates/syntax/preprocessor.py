@@ -1,4 +1,4 @@
-"""Brackets of C, C++ and C# where `#if` and `#else` hold two versions of the same lines."""
+"""Handles `#if` and `#else` in C, C++ and C# for the bracket check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python by its own compiler, for the project's oldest version; notebooks cell by cell; a second opinion by ruff.
+"""Checks the syntax of Python files and notebooks with Python's own compiler, for the project's oldest version.
 
 compile() is the arbiter. It cannot tell two things, and ruff's parser is asked about them, once for all files: whether
 code that is accepted here is too new for the oldest version the project runs on, and whether code that is rejected here

@@ -1,4 +1,4 @@
-"""Dockerfiles and makefiles: their own few rules, because their grammars fail on a third of the valid ones."""
+"""Checks the syntax of Dockerfiles and makefiles with a few rules of our own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict of a grammar, and for which languages it needs the brackets to agree.
+"""Checks the syntax of other languages with tree-sitter grammars, confirmed by the brackets where needed.
 
 Grammars lag behind their languages: on valid code of well-kept repositories some fail on one file in four
 (docs/gates/syntax_check.md has the numbers). Where that is so, `lexicon` knows the language, and only what both the

@@ -1,4 +1,4 @@
-"""The oldest Python that the project runs on, and ruff's opinion of what is too new for it."""
+"""Finds the oldest Python version that the project supports, and syntax too new for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole change judged: what weakens its tests blocks, unless the task asks for it or what was tested is gone."""
+"""Analyses all tests of a change and decides which weakenings block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the task of a change says that tests are to be changed: its kind, and sentences about tests."""
+"""Reads from the task's kind and text whether it asks for changes of tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Both sides of a change as this gate wants them: suites of tests, and the product beside them."""
+"""Loads the test suites and the product code of a change, before and after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a runner collects tests from a file of this name, where nothing else is set."""
+"""Decides by its name whether a test runner collects a file."""
 
 from __future__ import annotations
 

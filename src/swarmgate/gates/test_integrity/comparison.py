@@ -1,4 +1,4 @@
-"""What became of each test of before: as strong as it was, or weaker, and in what."""
+"""Compares each test before and after a change and reports what got weaker."""
 
 from __future__ import annotations
 

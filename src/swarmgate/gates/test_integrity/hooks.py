@@ -1,4 +1,4 @@
-"""Code that changes what a test runner runs or reports: hooks of pytest, `TestMain`, globals of a JavaScript runner."""
+"""Finds code that changes what a test runner runs or reports: pytest hooks, `TestMain`, runner globals."""
 
 from __future__ import annotations
 

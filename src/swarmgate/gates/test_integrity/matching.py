@@ -1,4 +1,4 @@
-"""Each test of before, found again after the change: in its place, moved, or renamed."""
+"""Matches each old test to the same test after the change: in place, moved, or renamed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The assertions that a change brought into its tests: what one test lost may stand in another now."""
+"""Matches assertions that a test lost with assertions that the change added to other tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What steers test runners, where a change lets it run less: settings, commands, hooks, and results on file."""
+"""Finds changes of test runner settings, commands and hooks that let fewer tests run."""
 
 from __future__ import annotations
 

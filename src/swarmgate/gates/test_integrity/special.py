@@ -1,4 +1,4 @@
-"""Code of the product that knows its tests: for one value that a test passes, the value that it expects."""
+"""Finds product code that is written for one test: a special case for the value that a test passes."""
 
 from __future__ import annotations
 

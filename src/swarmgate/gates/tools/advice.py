@@ -1,4 +1,4 @@
-"""What to do about a finding of bandit, which is also ruff's by the same number; and where bandit writes about it."""
+"""Advice for fixing the findings of bandit and of ruff's security rules, by rule number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starts a gate's tool: file names as arguments in batches, each within the gate's time, and what a bad end means.
+"""Runs a gate's tool on batches of files within the gate's time limit and interprets its exit.
 
 Tools are confined as the agents' own commands are: a linter of the project, a build script or a plugin is a program of
 the work tree. With the user's rights runs only what came with swarmgate.

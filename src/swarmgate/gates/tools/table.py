@@ -1,4 +1,4 @@
-"""The tools that gates run: which gate needs which, from what version on, whether they are there, and where.
+"""The table of external tools: which gate needs which, from what version on, and where it is installed.
 
 Python packages come with swarmgate itself. Programs are looked for in the project's own environments, on PATH, and last
 in an environment of swarmgate's own that `swarm gates doctor --install` makes. Whoever asks a program for its version

@@ -1,4 +1,4 @@
-"""Answers `swarm gates run` again where nothing it could depend on has changed since: 0.06 s instead of 0.2 s.
+"""Caches whole answers of `swarm gates run` and repeats them where nothing has changed since.
 
 It runs before the command line is parsed and imports neither typer nor pydantic, whose start alone takes 0.1 s. What it
 repeats is a whole answer: the text on stdout and the exit code of a run that kept every gate's outcome

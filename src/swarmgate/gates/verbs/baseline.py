@@ -1,4 +1,4 @@
-"""`swarm gates baseline`: findings that the project decides to live with, each with a reason and an end."""
+"""`swarm gates baseline`: accepts findings into the baseline, each with a reason and an expiry date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`swarm gates doctor`: each tool of each gate, found or missing, and what can be installed."""
+"""`swarm gates doctor`: lists each tool of each gate, found or missing, and how to install it."""
 
 from __future__ import annotations
 

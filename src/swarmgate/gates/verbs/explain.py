@@ -1,4 +1,4 @@
-"""`swarm gates explain`: a rule in words."""
+"""`swarm gates explain`: explains a rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`swarm gates list`: the gates that hold in a repository, and whether what they need is there."""
+"""`swarm gates list`: lists the gates of a repository and whether their tools are installed."""
 
 from __future__ import annotations
 

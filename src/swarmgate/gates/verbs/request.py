@@ -1,4 +1,4 @@
-"""What a user asks the gates to judge, and the repository, base and scope that this means.
+"""Parses what a user asks the gates to judge into a repository, a base revision and a scope.
 
 swarm gates run                 the work tree with untracked files against HEAD
 swarm gates run --base REV      the same against where HEAD and REV parted

@@ -1,4 +1,4 @@
-"""`swarm gates run`: the pipeline over what was asked for, and the exit code that its report means."""
+"""`swarm gates run`: runs the pipeline over the requested files and computes the exit code."""
 
 from __future__ import annotations
 

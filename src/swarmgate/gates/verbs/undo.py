@@ -1,4 +1,4 @@
-"""What gates fixed in files that are in no commit is kept as a patch, so that it can be undone."""
+"""Saves what gates fixed in uncommitted files as a patch, so that it can be undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Python class inherits from beyond its file: the project's other modules, builtins, the standard library."""
+"""Resolves the base classes that a Python class inherits from outside of its own file."""
 
 from __future__ import annotations
 

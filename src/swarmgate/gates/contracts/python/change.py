@@ -1,4 +1,4 @@
-"""What a change breaks of the contracts of Python modules."""
+"""Finds the breaking API changes of the Python modules in a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Python module's tree tells beside its objects: imports, star imports, double definitions, dynamic names."""
+"""Reads from a Python module's syntax tree its imports, star imports, redefinitions and dynamic names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""griffe's visitor without griffe's command line, its loaders and its parsers of docstrings: half the time to import.
+"""Imports only the visitor of griffe, without its command line and loaders, in half the time.
 
 With a griffe that is built in another way the whole package is imported.
 """

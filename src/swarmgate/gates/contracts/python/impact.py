@@ -1,4 +1,4 @@
-"""Which Python files use a broken contract, and which of them certainly no longer work."""
+"""Finds the Python files that use a broken API, and those of them that certainly fail now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names of a Python file lead where: imports, own definitions and objects made of a known class, by scope.
+"""Resolves the names of a Python file by scope: to imports, own definitions, or objects of a known class.
 
 A binding is certain or it is nothing: a name that is bound twice in its scope leads nowhere.
 """

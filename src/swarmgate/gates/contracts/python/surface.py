@@ -1,4 +1,4 @@
-"""The contract of a Python module: its objects by griffe's visitor, from source text, and what it says of imports.
+"""Extracts the public API of a Python module from its source text with griffe's visitor.
 
 Nothing is imported or run. Public is what `__all__` names; without it what has no leading underscore and was not
 imported, except in an `__init__.py`, where names from the own package are re-exports.

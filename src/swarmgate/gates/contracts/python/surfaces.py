@@ -1,4 +1,4 @@
-"""The surfaces of the Python modules of a change, on both sides, each read once."""
+"""Loads and caches the API surfaces of the Python modules on both sides of a change."""
 
 from __future__ import annotations
 

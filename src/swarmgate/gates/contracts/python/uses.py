@@ -1,4 +1,4 @@
-"""Who uses what of the project's modules in a Python file: imports, names and calls, resolved through its scopes."""
+"""Finds which names of the project's modules a Python file imports, reads and calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change breaks of the contracts of JavaScript, TypeScript, Go, Rust and Java, read by tree-sitter."""
+"""Finds the breaking API changes of JavaScript, TypeScript, Go, Rust and Java files in a change."""
 
 from __future__ import annotations
 

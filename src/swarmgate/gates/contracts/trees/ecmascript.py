@@ -1,4 +1,4 @@
-"""The contract of a JavaScript or TypeScript module: its exports, ECMAScript's and CommonJS's."""
+"""Extracts the exports of a JavaScript or TypeScript module (ECMAScript modules and CommonJS)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions, classes and interfaces of JavaScript and TypeScript as symbols."""
+"""Converts functions, classes and interfaces of JavaScript and TypeScript to API symbols."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who uses what of other modules in a JavaScript or TypeScript file: imports, names, calls with their arguments."""
+"""Finds which names of other modules a JavaScript or TypeScript file imports and calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of a Go file: what begins with a capital letter. Files of one folder are one package, one unit."""
+"""Extracts the public API of a Go package: its exported (capitalised) names."""
 
 from __future__ import annotations
 

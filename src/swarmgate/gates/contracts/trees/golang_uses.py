@@ -1,4 +1,4 @@
-"""Who uses what of a Go package: selectors of importing files, bare names of its own files."""
+"""Finds which names of other Go packages a Go file uses."""
 
 from __future__ import annotations
 

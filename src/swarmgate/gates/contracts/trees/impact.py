@@ -1,4 +1,4 @@
-"""Who uses broken contracts of the languages that tree-sitter reads, and which of them no longer work."""
+"""Finds the files that use a broken API in the tree-sitter languages, and those that fail now."""
 
 from __future__ import annotations
 

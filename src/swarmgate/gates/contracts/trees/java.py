@@ -1,4 +1,4 @@
-"""The contract of a Java file: its types and their members that are not private. The package is the unit."""
+"""Extracts the public API of a Java package: its types and their members that are not private."""
 
 from __future__ import annotations
 

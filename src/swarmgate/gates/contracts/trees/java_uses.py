@@ -1,4 +1,4 @@
-"""Who uses what of Java's types: imports, `new`, static members, and variables whose declared type is known."""
+"""Finds which Java types and members a Java file uses."""
 
 from __future__ import annotations
 

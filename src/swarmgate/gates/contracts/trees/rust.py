@@ -1,4 +1,4 @@
-"""The contract of a Rust file: its `pub` items, with methods of its `impl` blocks as `Type.method`."""
+"""Extracts the public API of a Rust file: its `pub` items and the methods of its `impl` blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who uses what of a Rust module: `use` declarations and paths, resolved from the crate's root."""
+"""Finds which names of other modules a Rust file uses: `use` declarations and paths from the crate's root."""
 
 from __future__ import annotations
 

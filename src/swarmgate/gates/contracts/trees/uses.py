@@ -1,4 +1,4 @@
-"""One use of a contract in a file that tree-sitter read, and what the readers of uses share."""
+"""Data model of one use of an API in a source file, with helpers that the readers of all languages share."""
 
 from __future__ import annotations
 

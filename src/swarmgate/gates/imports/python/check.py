@@ -1,4 +1,4 @@
-"""Judges the imports of a Python file: modules and names of the project, the standard library, packages."""
+"""Checks that the modules and names that a Python file imports exist."""
 
 from __future__ import annotations
 

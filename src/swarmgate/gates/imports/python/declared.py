@@ -1,4 +1,4 @@
-"""What the Python manifests of a tree speak of: distributions that may be installed, and the interpreter.
+"""Collects the dependencies and the Python version that the manifests of a tree declare.
 
 Read leniently, because it only ever excuses an import: a name that any manifest, tox or nox file, conda environment,
 Dockerfile or workflow installs is declared. What a change *adds* is read strictly, by the SBOM's readers (`unused`).

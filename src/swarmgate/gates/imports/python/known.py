@@ -1,4 +1,4 @@
-"""Python packages known by name, from `gates/names/python_packages.toml`; `python_names` says what follows."""
+"""Loads the table of well-known Python packages and their import names, `gates/names/python_packages.toml`."""
 
 from __future__ import annotations
 

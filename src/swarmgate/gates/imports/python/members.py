@@ -1,4 +1,4 @@
-"""Judges what a Python file does with what it imported: attributes of modules and classes, arguments of calls.
+"""Checks that the attributes and call arguments that a Python file uses of its imports exist.
 
 Only what is certain: a name bound once, a module whose names are all known (the standard library, a module of the
 project that makes none at run time), a class with all of its bases, a function that nothing decorates or replaces.

@@ -1,4 +1,4 @@
-"""Does a module of the project have a name: definitions, star imports, submodules; read, never imported."""
+"""Checks whether a module of the project defines a name: definitions, star imports, submodules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a top-level name come from outside, and from where: the standard library, what is declared, what is installed.
+"""Checks whether a top-level module name is provided by the standard library or by an installed dependency.
 
 Without the project's environment only names can be compared, and a distribution may bring any import name. What the
 tables do not settle is settled by likeness: `import foo_bar` is excused by `foo-bar`, `python-foo-bar`, `acme-foo-bar`.

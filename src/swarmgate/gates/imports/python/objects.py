@@ -1,4 +1,4 @@
-"""Functions and classes of the project of which everything is certain: read from the syntax tree, never run.
+"""Reads the functions and classes of the project from the syntax tree, where their members are certain.
 
 Certain means: bound once in a module that makes no names at run time, not decorated by what may change it, and of a
 class all bases are certain as well. What is not certain is None.

@@ -1,4 +1,4 @@
-"""Where the Python modules of a tree lie: source roots of any layout, packages with and without `__init__.py`."""
+"""Maps the Python module names of a project to its files, for any layout of source roots."""
 
 from __future__ import annotations
 

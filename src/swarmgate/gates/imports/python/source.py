@@ -1,4 +1,4 @@
-"""What one Python file imports and which names it defines, read from its syntax tree."""
+"""Extracts the imports and defined names of one Python file from its syntax tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names of Python's standard library in every supported version, from `gates/names/python_stdlib.txt`.
+"""Loads the table of Python standard library names by version, `gates/names/python_stdlib.txt`.
 
 `gates/names/render_python_stdlib.py` says what a line of the file means, and writes it from typeshed.
 """

@@ -1,4 +1,4 @@
-"""Judges what a JavaScript or TypeScript file takes from Node's own modules: `require('fs').readFil`, `path.joins()`.
+"""Checks what a JavaScript or TypeScript file uses of Node's built-in modules.
 
 The names of Node's modules are in `gates/names/node_builtins.txt`, written by `render_node_builtins.mjs` beside it. A
 name of the file counts where it is bound once, and an attribute where the file neither asks for it nor assigns it.

@@ -1,4 +1,4 @@
-"""Judges the imports of a JavaScript or TypeScript file: files and exports of the project, packages."""
+"""Checks that the files, exports and packages that a JavaScript or TypeScript file imports exist."""
 
 from __future__ import annotations
 

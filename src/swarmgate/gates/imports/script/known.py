@@ -1,4 +1,4 @@
-"""npm packages known by name, and what Node itself brings, from `gates/names/npm_packages.toml`."""
+"""Loads the table of well-known npm packages and of Node's built-ins, `gates/names/npm_packages.toml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one JavaScript or TypeScript file imports and exports, read from its syntax tree (tree-sitter)."""
+"""Extracts the imports and exports of one JavaScript or TypeScript file with tree-sitter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call does in the interpreter of Python flows: brings input in, makes it harmless, passes it on, does harm."""
+"""Evaluates calls in the taint analysis: sources, sanitizers, propagation and sinks."""
 
 from __future__ import annotations
 

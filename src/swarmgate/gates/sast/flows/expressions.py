@@ -1,4 +1,4 @@
-"""The values of Python expressions, for the interpreter of flows."""
+"""Evaluates expressions in the taint analysis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operators, subscripts and methods give on values: computed where all is constant, followed where not."""
+"""Evaluates operators, subscripts and methods in the taint analysis: constant folding and taint propagation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a condition says of the values in it: which weaknesses a value is harmless for where the condition held, or not.
+"""Evaluates conditions in the taint analysis: which weaknesses a check rules out for a value.
 
 An unknown condition says nothing. A check is believed by what it does: membership in a list, the whole value of a
 harmless form, no character that ends a literal, a host or a folder that is compared.

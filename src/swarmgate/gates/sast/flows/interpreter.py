@@ -1,4 +1,4 @@
-"""Runs a Python file on what is known, to see which outside input reaches which sink, and on which ways at all.
+"""Interprets a Python file for the taint analysis and reports which outside input reaches which sink.
 
 Constants are computed, branches that a constant condition excludes are not taken, a slot of a list or dict holds what
 was put into it, functions and classes of the file are entered. An unknown condition goes both ways, a loop runs twice.

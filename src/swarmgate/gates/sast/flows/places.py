@@ -1,4 +1,4 @@
-"""The sinks of Python flows that are no calls of a named function, as `flow` names them.
+"""Recognises taint sinks that are no calls of a named function, such as a returned page or a response header.
 
 `<page>` what a handler returns, `<session>` what is kept in the session, `<secret>` what a name or keyword such as
 `token` gets, `<shell>` a program that is started, and the text after a shell's `-c`, `<header>` and `<location>` a

@@ -1,4 +1,4 @@
-"""What a rule of ours says about flows in Python: sources, sinks and what makes a value harmless. Its key `flow`.
+"""The `flow` key of our rules: sources, sinks and sanitizers of a taint rule for Python.
 
 flow:
   from: [web, local]              # kinds of source, see `sources`

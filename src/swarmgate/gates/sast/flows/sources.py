@@ -1,4 +1,4 @@
-"""Where values come from outside in Python programs, by the names that frameworks give them.
+"""Recognises the sources of outside input in Python programs, by the names of web frameworks.
 
 Kinds: `web` (a request), `local` (a terminal, a socket), `argv` (the program's arguments), `random` (a predictable
 generator), `download` (another server's answer), `trace` (a stack trace), `document` (JSON of a request, so not only

@@ -1,4 +1,4 @@
-"""What the interpreter of Python flows knows while it runs: names, what was seen of each expression, what was found."""
+"""The state of the taint analysis while it runs: names, evaluated expressions, findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statements of Python functions, for the interpreter of flows: an unknown condition goes both ways."""
+"""Evaluates statements in the taint analysis; an unknown condition takes both branches."""
 
 from __future__ import annotations
 

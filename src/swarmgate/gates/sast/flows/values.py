@@ -1,4 +1,4 @@
-"""What a Python expression may hold, as far as the analysis of flows knows it, and how two such values become one.
+"""The abstract values of the taint analysis: what an expression may hold, and how two values join.
 
 A value is a constant (itself), a list or dict whose slots are known, a `Thing` (an object that was made here), a `Ref`
 (a dotted name of another module), a `Function` or `Class` of this file, or a `Text`: anything else, with the places

@@ -1,4 +1,4 @@
-"""package.json and package-lock.json / npm-shrinkwrap.json of lock versions 1, 2 and 3."""
+"""Reads npm's package.json and package-lock.json / npm-shrinkwrap.json of lock versions 1, 2 and 3."""
 
 from __future__ import annotations
 

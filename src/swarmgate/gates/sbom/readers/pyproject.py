@@ -1,4 +1,4 @@
-"""pyproject.toml and Pipfile: what a Python project asks for (PEP 621, PEP 735, Poetry, PDM, uv, Pipenv)."""
+"""Reads the dependencies of pyproject.toml and Pipfile (PEP 621, PEP 735, Poetry, PDM, uv, Pipenv)."""
 
 from __future__ import annotations
 

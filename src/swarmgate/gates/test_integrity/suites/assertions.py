@@ -1,4 +1,4 @@
-"""The assertions in the body of a test, and whether each can fail where it stands; by the trees of five languages."""
+"""Finds the assertions in a test body, and whether each can fail, for five languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names that a file of the product defines and asks for, and its functions: what tests of it speak of."""
+"""Lists the names and functions that a product file defines and uses, to match them with tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where tests stand in JavaScript and TypeScript: calls of `test`, `it` and their like, in blocks of `describe`."""
+"""Finds the tests of a JavaScript or TypeScript file: `test`, `it` and `describe` calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests as the gate compares them: cases, and what each asks for."""
+"""Data model of tests: suites, cases and assertions."""
 
 from __future__ import annotations
 

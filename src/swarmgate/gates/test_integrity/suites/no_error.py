@@ -1,4 +1,4 @@
-"""Assertions that only say that no error came, and tests that fail of one by themselves now."""
+"""Recognises assertions that only say that no error occurred."""
 
 from __future__ import annotations
 

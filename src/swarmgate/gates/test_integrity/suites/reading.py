@@ -1,4 +1,4 @@
-"""Files of tests as suites of cases: one walk over the tree of a file for each of five languages."""
+"""Parses a test file of any of five languages into a suite of cases."""
 
 from __future__ import annotations
 

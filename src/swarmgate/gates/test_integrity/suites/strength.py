@@ -1,4 +1,4 @@
-"""How much an assertion asks for: told by comparisons, and by the names that test libraries give to theirs."""
+"""Rates how strict an assertion is, by its comparison and by the names of test libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How tests are switched off: by what stands above them, and by statements that they begin with."""
+"""Recognises skipped and disabled tests, by decorators, calls and early exits."""
 
 from __future__ import annotations
 

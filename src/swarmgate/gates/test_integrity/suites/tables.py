@@ -1,4 +1,4 @@
-"""The rows of a test's table: parametrised cases, tables that are looped over, arguments of annotations."""
+"""Reads the rows of parametrised tests: parameters, looped tables, annotation arguments."""
 
 from __future__ import annotations
 

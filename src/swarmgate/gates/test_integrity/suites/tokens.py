@@ -1,4 +1,4 @@
-"""Source text as tokens: what is compared of tests, whatever their language. Comments and layout are none."""
+"""Splits test source into tokens for comparison, without comments and layout."""
 
 from __future__ import annotations
 
