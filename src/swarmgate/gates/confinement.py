@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.config import Commands
 from swarmgate.errors import MissingRequirement
-from swarmgate.gates import own_tools
+from swarmgate.gates import tool_environment
 from swarmgate.workspace.programs import import_path, trusted
 from swarmgate.workspace.sandbox.choice import Unconfined, choose
 from swarmgate.workspace.sandbox.command_runner import CommandRunner
@@ -65,7 +65,7 @@ def _runner(sandbox: Sandbox, root: Path, settings: Commands, guarded: tuple[Pat
         bounds = confine(
             root,
             environ=trusted.given(),
-            readable=(*settings.readable, str(own_tools.folder())),
+            readable=(*settings.readable, str(tool_environment.folder())),
             writable=settings.writable,
             guarded=guarded,
             network=settings.network,

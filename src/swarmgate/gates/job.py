@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from swarmgate.config import Quality, Size
     from swarmgate.domain.review.change import ChangeSet
-    from swarmgate.gates.cache.memory import Memory
+    from swarmgate.gates.cache.scan_results import Memory
     from swarmgate.gates.definition import GateDefinition
     from swarmgate.gates.project.index import Project
     from swarmgate.gates.source.file import SourceFile

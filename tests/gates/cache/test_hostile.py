@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from swarmgate.errors import ConfigError, SwarmError, WorkspaceError
-from swarmgate.gates import baseline, own_tools
+from swarmgate.gates import baseline, tool_environment
 from swarmgate.gates.adapters import parsers
 from swarmgate.gates.cache import environment
 from swarmgate.gates.cache.store import Cache, key_of
@@ -130,7 +130,7 @@ def test_an_output_too_long_to_read_is_called_so(tmp_path: Path) -> None:
 def test_an_environment_of_tools_that_appears_changes_the_key(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_tools, "folder", lambda: tmp_path / "tools")
+    monkeypatch.setattr(tool_environment, "folder", lambda: tmp_path / "tools")
     before = environment.digest(repo)
     (tmp_path / "tools" / "bin").mkdir(parents=True)
     assert environment.digest(repo) != before

@@ -19,7 +19,7 @@ import pytest
 from swarmgate.config import Commands
 from swarmgate.domain.review.finding import GateStatus
 from swarmgate.errors import MissingRequirement
-from swarmgate.gates.cache.memory import Memory
+from swarmgate.gates.cache.scan_results import Memory
 from swarmgate.gates.confinement import by_hand
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.pipeline.pipeline import GatesOptions, run_pipeline

@@ -12,11 +12,11 @@ import pytest
 from swarmgate.domain.review.finding import Finding, GateReport, GateResult, GateStatus, Severity
 from swarmgate.gates.adapters import secrets
 from swarmgate.gates.baseline import entry
-from swarmgate.gates.cache.memory import Memory
+from swarmgate.gates.cache.scan_results import Memory
 from swarmgate.gates.cache.store import Cache
 from swarmgate.gates.formats import FORMATS, render
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.pipeline import quoting
+from swarmgate.gates.pipeline import quoted_lines
 from swarmgate.gates.secret_scan import redaction
 from swarmgate.gates.source.file import SourceFile
 from swarmgate.workspace.git.repository import Repository
@@ -247,6 +247,6 @@ def test_a_line_out_of_the_middle_of_a_key_is_not_shown(project: Project) -> Non
     found = [Finding(rule="W291", path="a.py", line=line, message="m") for line in (1, 5, 6)]
     repository = Repository.discover(project.root)
     result = GateResult(gate="lint_check", status=GateStatus.FAIL, findings=tuple(found))
-    (told,) = quoting.quoted((result,), (), repository, repository.snapshot())
+    (told,) = quoted_lines.quoted((result,), (), repository, repository.snapshot())
     assert told.findings[0].code == "import sys"
     assert body[0] not in told.model_dump_json()

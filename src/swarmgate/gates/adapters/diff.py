@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from swarmgate.config import Size
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates import loosened_settings
-from swarmgate.gates.contracts import analysis, size
+from swarmgate.gates.contracts import analysis
+from swarmgate.gates.contracts import change_size as size
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import MAX_BYTES
 from swarmgate.workspace.files.paths import encode

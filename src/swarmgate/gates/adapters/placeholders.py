@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.adapters.scan import scan
-from swarmgate.gates.placeholders import data, python, skipped, test_detection, trees, words
-from swarmgate.gates.placeholders.bodies import Function, finding, judge
+from swarmgate.gates.placeholders import phrase_search, python, sample_values, skipped_tests, test_detection, trees
+from swarmgate.gates.placeholders.function_bodies import Function, finding, judge
 from swarmgate.gates.project.files import Trait, is_of_tests
 from swarmgate.gates.source import comments
 from swarmgate.gates.source.file import text_of
@@ -77,7 +77,7 @@ def _gone(job: Job, new: Iterable[str]) -> list[str]:
 
 def _marked(contents: Mapping[str, bytes]) -> Iterator[str]:
     for content in contents.values():
-        yield from (line.strip() for line in text_of(content).split("\n") if words.may_mark(line))
+        yield from (line.strip() for line in text_of(content).split("\n") if phrase_search.may_mark(line))
 
 
 def _alike(one: str, other: str) -> bool:
@@ -121,7 +121,7 @@ def _prose(source: SourceFile, text: str) -> Iterator[Finding]:
         if _FENCE.match(line):
             fenced = not fenced
         elif not fenced and line.strip() and not line.startswith(("    ", "\t")):
-            word = words.marker(line.strip().lstrip("#>*- "))
+            word = phrase_search.marker(line.strip().lstrip("#>*- "))
             if word:
                 yield finding("marker", source.path, number, Severity.LOW, f"{word[0]} left in the documentation")
             if "lorem ipsum" in line.lower():
@@ -138,7 +138,7 @@ def _python(source: SourceFile, text: str) -> Iterator[Finding]:
     seen = python.survey(tree)
     documented = python.docstrings(seen)
     yield from _remarks(source, documented)
-    yield from data.values(source, text, frozenset(remark.line for remark in (*remarks, *documented)))
+    yield from sample_values.values(source, text, frozenset(remark.line for remark in (*remarks, *documented)))
     if not _apart(source):
         yield from test_detection.in_python(source, tree)
     if source.path.endswith(".pyi"):
@@ -168,9 +168,9 @@ def _parsed(source: SourceFile, grammar: str, text: str, before: int) -> Iterato
     covered = {line for each in found for line in range(each.line, each.line + each.text.count("\n") + 1)}
     made = [
         *_remarks(source, remarks),
-        *data.values(source, text, frozenset(covered)),
+        *sample_values.values(source, text, frozenset(covered)),
         *_functions(source, trees.functions(grammar, tree, code, found, tests=tests)),
-        *(skipped.tests(source, text, covered) if tests else ()),
+        *(skipped_tests.tests(source, text, covered) if tests else ()),
     ]
     yield from (each.model_copy(update={"line": each.line + before}) if before else each for each in made)
     for inner, content, lines in trees.embedded(tree) if grammar in trees.EMBEDDED else ():
@@ -209,19 +209,19 @@ def _linked(remarks: Sequence[Remark]) -> Iterator[int]:
     named, below = False, 0
     for remark in reversed(remarks):
         named = named and remark.line == below - 1
-        if words.marker(remark.text):
+        if phrase_search.marker(remark.text):
             if named:
                 yield remark.line
             named = False
         elif remark.whole or remark.docstring:
-            named = named or words.names_issue(remark.text)
+            named = named or phrase_search.names_issue(remark.text)
         else:
             named = False
         below = remark.line
 
 
 def _line(source: SourceFile, remark: Remark, *, quiet: bool) -> Iterator[Finding]:
-    word = words.marker(remark.text)
+    word = phrase_search.marker(remark.text)
     if word:
         # An issue holds the work, and a test without it is no broken promise: both inform.
         severity = Severity.LOW if word[1] or quiet else Severity.MEDIUM
@@ -229,14 +229,16 @@ def _line(source: SourceFile, remark: Remark, *, quiet: bool) -> Iterator[Findin
     between = remark.alone and Trait.TEST not in source.traits and not remark.docstring
     if _SAMPLE.search(remark.text):
         return
-    if (not remark.docstring and words.elided(remark.text)) or (between and words.stands_for_code(remark.text)):
+    if (not remark.docstring and phrase_search.elided(remark.text)) or (
+        between and phrase_search.stands_for_code(remark.text)
+    ):
         message = f"a {_kind(remark)} stands for code that was left out"
         yield finding("elided-code", source.path, remark.line, Severity.HIGH, message)
 
 
 def _wording(source: SourceFile, block: Sequence[Remark]) -> Iterator[Finding]:
     said = "\n".join(remark.text for remark in block)
-    place = words.stub_wording(said)
+    place = phrase_search.stub_wording(said)
     if place >= 0:
         remark = block[said.count("\n", 0, place)]
         message = f"the {_kind(remark)} says that this is not the real thing"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from swarmgate.config import Quality
     from swarmgate.domain.review.finding import Finding
     from swarmgate.gates.job import Job
-    from swarmgate.gates.quality.sides import Change
+    from swarmgate.gates.quality.revisions import Change
 
 
 async def run(job: Job) -> Outcome:
@@ -25,12 +25,12 @@ async def run(job: Job) -> Outcome:
 
 
 def _look(job: Job) -> Outcome:
-    from swarmgate.gates.quality import sides  # noqa: PLC0415 - late: a change without code needs none of it
+    from swarmgate.gates.quality import revisions  # noqa: PLC0415 - late: a change without code needs none of it
 
     tool = f"swarmgate {__version__}"
     if job.change.base in EMPTY_TREES:
         return Outcome(tool=tool, skip="there is no base to compare with, and a budget is for a change")
-    change = sides.read(job)
+    change = revisions.read(job)
     if not change.files:
         return Outcome(tool=tool, skip="no code was changed")
     return _judged(job, change, tool)

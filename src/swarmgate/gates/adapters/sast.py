@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import SwarmError
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import Trait, traits_of
-from swarmgate.gates.sast import bandit_tests, edits, python_scan, ruff_tests, rules, semgrep
-from swarmgate.gates.sast.copies import copies
+from swarmgate.gates.sast import bandit_tests, edited_lines, python_scan, ruff_tests, rules, semgrep
 from swarmgate.gates.sast.hit import Scanned
 from swarmgate.gates.sast.merge import merge, shown
+from swarmgate.gates.sast.temporary_copies import copies
 from swarmgate.gates.source import comparison
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from swarmgate.domain.review.finding import Finding
     from swarmgate.gates.job import Job
-    from swarmgate.gates.sast.copies import Copies
     from swarmgate.gates.sast.hit import Hit
+    from swarmgate.gates.sast.temporary_copies import Copies
     from swarmgate.gates.source.file import SourceFile
 
     _Rules = Mapping[str, frozenset[str]]
@@ -256,14 +256,14 @@ async def _against_base(
 
     def doubtful(source: SourceFile) -> bool:
         others = [each for each in found[source.path] if not informs(source, each)]
-        return bool(source.old) and (comparison.may_be_old(source, others) or edits.may_be_old(source, others))
+        return bool(source.old) and (comparison.may_be_old(source, others) or edited_lines.may_be_old(source, others))
 
     affected = [source for source in sources if found.get(source.path)]
     before = [source.past for source in affected if doubtful(source)]
     only = {each.path: frozenset(one.rule for one in found[each.path] if one.rule in ours) for each in before}
     was = await _remembered(job, before, _Looked(), only) if before else {}
     marked = (
-        (each, comparison.compare(each, found[each.path], was.get(each.path, ()), edited=edits.same_call))
+        (each, comparison.compare(each, found[each.path], was.get(each.path, ()), edited=edited_lines.same_call))
         for each in affected
     )
     return tuple(

@@ -16,7 +16,7 @@ from swarmgate.gates.adapters.scan import scan
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.secret_scan import self_signed
 from swarmgate.gates.secret_scan.redaction import digest, mask
-from swarmgate.gates.source import recognise
+from swarmgate.gates.source import content_traits
 from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _readings(content: bytes) -> list[bytes]:
     marked = content[:2] in _WIDE_MARKS
     if not marked and b"\0" not in content:
         return [content]
-    order = "utf-16" if marked else recognise.two_bytes_each(content)
+    order = "utf-16" if marked else content_traits.two_bytes_each(content)
     return [*([content.decode(order, "replace").encode()] if order else []), content.replace(b"\0", b"")]
 
 
@@ -139,7 +139,7 @@ def _hides_text(source: SourceFile) -> bool:
     content = source.content
     if content[:2] in _WIDE_MARKS and source.language not in _BYTEWISE:
         return "\0" in content.decode("utf-16", "replace")
-    return recognise.mostly_text(content)
+    return content_traits.mostly_text(content)
 
 
 def _lines_of(text: bytes, found: Sequence[Candidate]) -> list[int]:

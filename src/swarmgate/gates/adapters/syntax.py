@@ -131,7 +131,7 @@ def _judge(source: SourceFile, judge: Judge | None, on: Container[str]) -> list[
 
 
 def _code(source: SourceFile, on: Container[str]) -> list[Problem] | str:
-    from swarmgate.gates.syntax import markup, recipes, trees  # noqa: PLC0415
+    from swarmgate.gates.syntax import dockerfiles, markup, trees  # noqa: PLC0415
 
     language, content = source.language, _readable(source.content)
     if _other_shell(source):
@@ -143,7 +143,7 @@ def _code(source: SourceFile, on: Container[str]) -> list[Problem] | str:
             return "html template"
         return markup.check(language, content)
     if language in _RECIPES:
-        return recipes.dockerfile(content) if language == "dockerfile" else recipes.makefile(content)
+        return dockerfiles.dockerfile(content) if language == "dockerfile" else dockerfiles.makefile(content)
     if language in trees.languages():
         return trees.check(language, source.path, content)
     return language or "unknown"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Severity
-from swarmgate.gates.builds import base, pins
+from swarmgate.gates.builds import base_revision, mypy_version
 from swarmgate.gates.builds import cache as build_cache
 from swarmgate.gates.builds import tools as build_tools
 from swarmgate.gates.tools import table
@@ -80,7 +80,7 @@ async def run(job: Job, build: Build) -> Verdict:
     if not found:
         return Verdict(note=build.partial)
     before, note = await _before(job, build, (path, cache / "base"))
-    marked = await asyncio.to_thread(base.mark, job.repository, job.change, found, before)
+    marked = await asyncio.to_thread(base_revision.mark, job.repository, job.change, found, before)
     other = await _other_version(job, build, path) if any(each.new for each in marked) else ""
     habits = _habits(build, before)
     weighed = [
@@ -103,9 +103,9 @@ async def _other_version(job: Job, build: Build, path: str) -> str:
     """That the program is of another version than the project pins, and what follows; empty where it is not."""
     if build.name != "mypy":
         return ""
-    pinned = await asyncio.to_thread(pins.mypy, job.repository.root / build.folder)
+    pinned = await asyncio.to_thread(mypy_version.mypy, job.repository.root / build.folder)
     said = await invoke(job, [(path, "--version")], exit_codes=_ANY_EXIT) if pinned else Broken("")
-    if isinstance(said, Broken) or not pins.is_another(pinned, said[0].stdout):
+    if isinstance(said, Broken) or not mypy_version.is_another(pinned, said[0].stdout):
         return ""
     return f"{said[0].stdout.split('(')[0].strip()} is not {pinned}, which the project pins: what it finds informs"
 
@@ -117,7 +117,7 @@ def _rank(severity: Severity) -> int:
 async def _before(job: Job, build: Build, tool: tuple[str, Path]) -> tuple[list[Finding], str]:
     """What the same build says of the base revision; nothing, and why, where it cannot be built."""
     async with AsyncExitStack() as stack:
-        place = base.checkout(job.repository, job.change.base, (build.folder,))
+        place = base_revision.checkout(job.repository, job.change.base, (build.folder,))
         root = await asyncio.to_thread(place.__enter__)
         stack.push_async_callback(asyncio.to_thread, place.__exit__, None, None, None)
         if not (root / build.folder).is_dir():
@@ -144,7 +144,7 @@ async def _once(job: Job, build: Build, tool: tuple[str, Path], root: Path) -> l
         if isinstance(done, Broken):
             return Verdict(error=done.reason)
         completed = _plain(done[0])
-        here = base.relative(build.read(completed.output), root, build.folder)
+        here = base_revision.relative(build.read(completed.output), root, build.folder)
         found += here
         if completed.exit_code != 0 and not here:
             said = excerpt(completed.stderr) or excerpt(completed.stdout) or "no output"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate import __version__, assets
-from swarmgate.gates import own_tools
+from swarmgate.gates import tool_environment
 from swarmgate.gates.cache.store import key_of
 from swarmgate.workspace.files import regular
 from swarmgate.workspace.programs import trusted
@@ -96,7 +96,7 @@ def _interpreter() -> Iterator[str]:
 
 def _programs() -> Iterator[str]:
     path = trusted.given().get("PATH", os.defpath)
-    for place in (*path.split(os.pathsep), str(own_tools.folder() / "bin")):
+    for place in (*path.split(os.pathsep), str(tool_environment.folder() / "bin")):
         yield state(place)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from swarmgate.domain.review.change import ChangeSet
-    from swarmgate.gates.cache.memory import Memory
+    from swarmgate.gates.cache.scan_results import Memory
     from swarmgate.gates.contracts.impact import Broken, Usage
     from swarmgate.gates.contracts.model import Break
 

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import GateStatus, Severity, Standing
-from swarmgate.gates.formats.plain import flat
+from swarmgate.gates.formats.escaping import flat
 from swarmgate.gates.formats.text import counted
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.review.finding import Standing
-from swarmgate.gates.formats.plain import in_json
+from swarmgate.gates.formats.escaping import in_json
 
 if TYPE_CHECKING:
     from swarmgate.domain.review.finding import GateReport

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from swarmgate.domain.review.finding import GateStatus, Standing
-from swarmgate.gates.formats.plain import flat
+from swarmgate.gates.formats.escaping import flat
 
 if TYPE_CHECKING:
     from swarmgate.domain.review.finding import Finding, GateReport, GateResult

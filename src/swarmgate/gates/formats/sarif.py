@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from swarmgate import __version__
 from swarmgate.domain.review.finding import Finding, GateReport, GateResult, GateStatus, Severity
-from swarmgate.gates.formats.plain import in_json
+from swarmgate.gates.formats.escaping import in_json
 from swarmgate.workspace.files.paths import encode
 
 if TYPE_CHECKING:

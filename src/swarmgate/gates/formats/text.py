@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import NOT_SELECTED, GateStatus, Severity, Standing
 from swarmgate.domain.text.screen import PIPE
-from swarmgate.gates.formats.plain import flat, visible
+from swarmgate.gates.formats.escaping import flat, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

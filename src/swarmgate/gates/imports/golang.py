@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
-from swarmgate.gates.imports.excused import Builds, Kind, kind_of
+from swarmgate.gates.imports.exempt_files import Builds, Kind, kind_of
 from swarmgate.gates.project.view import ancestors
 
 if TYPE_CHECKING:

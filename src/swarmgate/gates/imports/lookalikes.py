@@ -12,8 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
-from swarmgate.gates.imports.python import known as known_python
-from swarmgate.gates.imports.script import known as known_npm
+from swarmgate.gates.imports.python import known_packages as known_python
+from swarmgate.gates.imports.script import known_packages as known_npm
 from swarmgate.gates.imports.unused import is_tool
 from swarmgate.gates.sbom import formats
 from swarmgate.gates.sbom.formats import Role, Unreadable

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.config import toml_text
 from swarmgate.domain.review.finding import Finding, Severity
-from swarmgate.gates.imports.excused import Kind, kind_of
+from swarmgate.gates.imports.exempt_files import Kind, kind_of
 from swarmgate.gates.project.view import ancestors
 
 if TYPE_CHECKING:

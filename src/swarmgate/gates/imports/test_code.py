@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.imports import importers
 from swarmgate.gates.imports.edges import PYTHON, SCRIPT
-from swarmgate.gates.imports.excused import Kind, kind_of
+from swarmgate.gates.imports.exempt_files import Kind, kind_of
 from swarmgate.gates.imports.model import Guard
 from swarmgate.gates.project.files import is_test
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.imports.edges import PYTHON, SCRIPT
 from swarmgate.gates.imports.importers import grep
-from swarmgate.gates.imports.python import known
+from swarmgate.gates.imports.python import known_packages
 from swarmgate.gates.sbom import formats
 from swarmgate.gates.sbom.formats import Role, Unreadable
 
@@ -91,7 +91,7 @@ def _is_used(view: View, each: Declared, environment: Environment) -> bool:
         return bool(grep(view, [each.name], (*SCRIPT, ".json", ".html", ".css", ".scss", ".md"), sources_only=True))
     names = {each.name, each.name.replace("-", "_"), each.name.replace("-", ".")}
     names |= {re.sub(r"^(?:python|py)-?|-?(?:python|py)$", "", each.name).replace("-", "_")}
-    names |= {name for name, dists in known.providers().items() if each.name in dists}
+    names |= {name for name, dists in known_packages.providers().items() if each.name in dists}
     names |= environment.provided_by(each.name)
     parts = {part for part in re.split(r"[-_.]", each.name) if len(part) > 3}  # noqa: PLR2004 - a word
     return bool(grep(view, sorted(names | parts), (*PYTHON, ".ini", ".cfg", ".yml", ".yaml", ".sh", ".ipynb", "file")))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity, Unchecked
 from swarmgate.errors import WorkspaceError
-from swarmgate.gates.builds import base
+from swarmgate.gates.builds import base_revision
 from swarmgate.gates.lint.linters import FORMATTERS, LINTERS, by_folder, is_adopted
 from swarmgate.gates.source import comparison
 from swarmgate.gates.tools.run import Broken, invoke, with_files
@@ -93,7 +93,7 @@ async def _lint(job: Job, linter: Linter, *, fix: bool) -> Ran:
             said = done[-1].output.strip()[:300]
             ran += Ran(error=f"{linter.name} failed without a finding: {said}", tools=(linter.name,))
             continue
-        placed = [_weighed(linter, root, each) for each in base.relative(findings, root, folder)]
+        placed = [_weighed(linter, root, each) for each in base_revision.relative(findings, root, folder)]
         ran += Ran(tuple(_marked(sources, placed)), len(paths), (linter.name,))
     return ran
 

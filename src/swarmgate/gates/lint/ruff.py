@@ -29,7 +29,7 @@ from swarmgate.workspace.process import temporary
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from swarmgate.gates.cache.memory import Memory
+    from swarmgate.gates.cache.scan_results import Memory
     from swarmgate.gates.job import Job
     from swarmgate.workspace.process.process import Completed
 

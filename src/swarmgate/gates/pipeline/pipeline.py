@@ -22,8 +22,8 @@ from swarmgate.gates.adapters import prepare
 from swarmgate.gates.definition import Stage
 from swarmgate.gates.job import Job
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.pipeline import looking, quoting, watched
-from swarmgate.gates.pipeline.key import cache_key
+from swarmgate.gates.pipeline import quoted_lines, scanner_run, settings_changes
+from swarmgate.gates.pipeline.cache_key import cache_key
 from swarmgate.gates.pipeline.merge import merge
 from swarmgate.gates.pipeline.verdict import judge
 from swarmgate.gates.project.files import Trait
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from swarmgate.domain.review.change import ChangeSet
     from swarmgate.gates.baseline import Accepted
-    from swarmgate.gates.cache.memory import Memory
+    from swarmgate.gates.cache.scan_results import Memory
     from swarmgate.gates.definition import GateDefinition
     from swarmgate.gates.project.index import Project
     from swarmgate.gates.source.file import SourceFile
@@ -131,7 +131,7 @@ async def run_pipeline(
     results |= {result.gate: result for result in checked}
     listed = [results[gate.id] for gate in definitions]
     ordered = merge(listed) if run.options.merged else tuple(listed)
-    ordered = await asyncio.to_thread(quoting.quoted, ordered, run.sources, repository, change.tree)
+    ordered = await asyncio.to_thread(quoted_lines.quoted, ordered, run.sources, repository, change.tree)
     notes = (*edits, *run.notes(), *_unjudged(change, ordered))
     return GateReport(tree=change.tree, results=ordered, seconds=time.monotonic() - started, notes=notes)
 
@@ -179,7 +179,7 @@ class _Run:
 
     def edits(self, change: ChangeSet) -> tuple[str, ...]:
         """What the change edits that it is judged by."""
-        return () if self.scope.whole else watched.edits(self.repository, change, by_hand=self.scope.by_hand)
+        return () if self.scope.whole else settings_changes.edits(self.repository, change, by_hand=self.scope.by_hand)
 
     def notes(self) -> tuple[str, ...]:
         """What concerns no gate alone: no sandbox, accepted findings that have expired, what was not looked at."""
@@ -301,7 +301,7 @@ class _Run:
         known = self._memory.recall(question) if self._memory else None
         if known is None and gate.stage is Stage.FIX:
             self._prepare()
-        outcome = known or await looking.look(gate, job)
+        outcome = known or await scanner_run.look(gate, job)
         if known is None:
             self._said[gate.id] = question, outcome
         found, expired = acceptances.mark(

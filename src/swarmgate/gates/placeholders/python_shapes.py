@@ -6,7 +6,7 @@ import ast
 import functools
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.placeholders.pretence import Shape
+from swarmgate.gates.placeholders.fake_implementations import Shape
 from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:

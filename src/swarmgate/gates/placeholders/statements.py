@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.placeholders import words
-from swarmgate.gates.placeholders.bodies import Step
+from swarmgate.gates.placeholders import phrase_search
+from swarmgate.gates.placeholders.function_bodies import Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -117,8 +117,8 @@ def _says_so(statement: str) -> bool:
     typed = _NOT_IMPLEMENTED_TYPE.match(statement)
     messages = [next(filter(None, found.groups()), "") for found in _STRING.finditer(statement)]
     if typed:
-        return not any(map(words.by_design, messages))
-    if not any(map(words.not_implemented, messages)):
+        return not any(map(phrase_search.by_design, messages))
+    if not any(map(phrase_search.not_implemented, messages)):
         return False
     return bool(_REFUSING.match(statement) or _TALKING.match(statement))
 

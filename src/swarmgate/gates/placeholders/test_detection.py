@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from swarmgate import assets
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.placeholders import test_awareness
-from swarmgate.gates.placeholders.bodies import finding
+from swarmgate.gates.placeholders.function_bodies import finding
 from swarmgate.gates.source import comments
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.placeholders.bodies import Function, Step
-from swarmgate.gates.placeholders.pretence import Shape
+from swarmgate.gates.placeholders.fake_implementations import Shape
+from swarmgate.gates.placeholders.function_bodies import Function, Step
 from swarmgate.gates.placeholders.statements import steps_of
 from swarmgate.workspace.code import grammars
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.review.change import ChangeKind, ChangeSet
-from swarmgate.gates.project import installed
+from swarmgate.gates.project import installed_packages
 from swarmgate.workspace.git import revisions
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Scope(Frozen):
     def change(self, repository: Repository, base: str, tree: str) -> ChangeSet:
         """What is judged of `tree`: neither installed packages nor build output, where nobody tracks them."""
         change = revisions.everything(base, tree, repository) if self.whole else repository.changes(base, tree)
-        found = installed.folders(repository, tree, change.files)
+        found = installed_packages.folders(repository, tree, change.files)
         if found:
             inside = tuple(f"{folder}/" for folder in found)
             files = tuple(file for file in change.files if not file.path.startswith(inside))

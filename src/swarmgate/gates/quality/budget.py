@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from swarmgate.config import Quality
     from swarmgate.gates.quality.complexity import Grown
     from swarmgate.gates.quality.functions import Code, Token
-    from swarmgate.gates.quality.sides import Change
+    from swarmgate.gates.quality.revisions import Change
     from swarmgate.gates.source.file import SourceFile
 
 NAMED = 5

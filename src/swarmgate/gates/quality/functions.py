@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.gates.project.files import language_of
-from swarmgate.gates.quality import cases
+from swarmgate.gates.quality import switch_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -122,7 +122,7 @@ def measure(path: str, text: str) -> Code:
 
 def _complexity(function: Any, lines: list[str]) -> int:
     language = language_of(function.filename)
-    plain = cases.plain(language, lines[function.start_line - 1 : function.end_line])
+    plain = switch_cases.plain(language, lines[function.start_line - 1 : function.end_line])
     return max(int(function.cyclomatic_complexity) - max(plain - 1, 0), 1)
 
 

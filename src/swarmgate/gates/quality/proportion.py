@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from swarmgate.gates.quality.sides import Change
+    from swarmgate.gates.quality.revisions import Change
     from swarmgate.gates.source.file import SourceFile
 
 FLOOR = 20

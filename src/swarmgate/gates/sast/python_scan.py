@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.review.finding import Severity
-from swarmgate.gates.sast import bandit_tests, rewriting
+from swarmgate.gates.sast import bandit_tests, older_syntax
 from swarmgate.gates.sast.hit import Hit, Scanned
 from swarmgate.gates.tools.run import Broken, excerpt, invoke
 from swarmgate.workspace.programs import trusted
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
     from swarmgate.gates.job import Job
-    from swarmgate.gates.sast.copies import Copies
     from swarmgate.gates.sast.rules import Rule
+    from swarmgate.gates.sast.temporary_copies import Copies
     from swarmgate.gates.source.file import SourceFile
 
 _INJECTIONS = "20 22 74 77 78 79 88 89 90 91 94 95 113 117 134 470 501 502 601 611 643 918 943 1333 1336"
@@ -106,9 +106,9 @@ async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Con
 def why_unparsed(content: bytes) -> str:
     """Why a Python file does not parse; empty where it does."""
     try:
-        rewriting.parse(content)
+        older_syntax.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return rewriting.why(error)
+        return older_syntax.why(error)
     return ""
 
 

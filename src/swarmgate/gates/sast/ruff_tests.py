@@ -12,7 +12,7 @@ from swarmgate.gates.tools.run import Broken, invoke
 
 if TYPE_CHECKING:
     from swarmgate.gates.job import Job
-    from swarmgate.gates.sast.copies import Copies
+    from swarmgate.gates.sast.temporary_copies import Copies
     from swarmgate.gates.source.file import SourceFile
 
 _NEWER_SYNTAX = "on Python 3"

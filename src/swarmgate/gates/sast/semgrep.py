@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
     from swarmgate.gates.job import Job
-    from swarmgate.gates.sast.copies import Copies
+    from swarmgate.gates.sast.temporary_copies import Copies
     from swarmgate.gates.source.file import SourceFile
 
 _FLAGS = (

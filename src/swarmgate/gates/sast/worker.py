@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.gates.sast import bandit_engine, commands, rewriting
+from swarmgate.gates.sast import bandit_engine, older_syntax, shell_commands
 from swarmgate.gates.sast.flows import rule as flows
 from swarmgate.gates.sast.flows import sources
 from swarmgate.gates.source import python_tree
@@ -44,12 +44,12 @@ def look(place: str, content: bytes, known: flows.Flows, *, followed: bool) -> d
     if not (bandit or concerned.all or sources.present("web", words)):
         return {}
     try:
-        tree, text = rewriting.parse(content)
+        tree, text = older_syntax.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return {"unparsed": rewriting.why(error)}
-    open_calls = list(commands.open_calls(tree)) if _RUNNING.search(text) else []
+        return {"unparsed": older_syntax.why(error)}
+    open_calls = list(shell_commands.open_calls(tree)) if _RUNNING.search(text) else []
     said: dict[str, Any] = {"handlers": list(_handlers(tree)), "open": open_calls}
-    said["harmless"] = list(commands.harmless_calls(tree)) if b"BaseLoader" in text or b"debug" in text else []
+    said["harmless"] = list(shell_commands.harmless_calls(tree)) if b"BaseLoader" in text or b"debug" in text else []
     if followed:
         said["flows"], said["whole"] = _followed(tree, concerned)
     if bandit:

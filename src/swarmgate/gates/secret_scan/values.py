@@ -10,7 +10,15 @@ import re
 from collections import Counter
 from enum import Enum
 
-from swarmgate.gates.secret_scan.words import BEFORE_KEY, COMMON, IDENTIFYING, OTHER_NAMES, PASSWORDS, SECRETS, TAILS
+from swarmgate.gates.secret_scan.word_lists import (
+    BEFORE_KEY,
+    COMMON,
+    IDENTIFYING,
+    OTHER_NAMES,
+    PASSWORDS,
+    SECRETS,
+    TAILS,
+)
 
 
 class Form(Enum):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source.nodes import child, flat, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, flat, name, named, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.project.files import UNREADABLE, Trait, Trust, language_of, traits_of
-from swarmgate.gates.sensitivity.around import Around
+from swarmgate.gates.sensitivity.surrounding_code import Around
 from swarmgate.gates.sensitivity.uses import LANGUAGES, Kind, Use, uses
 from swarmgate.gates.source import behaviour
 from swarmgate.workspace.code.grammars import TooSlow

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.sensitivity.imports import Imported, imports_of
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, named, text
+from swarmgate.gates.source.grammar_nodes import child, named, text
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:

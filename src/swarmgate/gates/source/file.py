@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.gates.project.files import Trait, Trust
 from swarmgate.gates.source import comments, grammar_tree, python_tree
-from swarmgate.gates.source.readings import once
+from swarmgate.gates.source.parse_cache import once
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:

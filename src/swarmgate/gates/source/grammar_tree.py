@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source.readings import once
+from swarmgate.gates.source.parse_cache import once
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from swarmgate.gates.project.files import MAX_BYTES, READ_BYTES, SAID, UNREADABL
 from swarmgate.gates.project.index import Project
 from swarmgate.gates.project.scope import Scope
 from swarmgate.gates.project.view import View
-from swarmgate.gates.source import recognise
+from swarmgate.gates.source import content_traits
 from swarmgate.gates.source.encodings import in_utf8
 from swarmgate.gates.source.file import Revision, SourceFile
 from swarmgate.workspace.files.paths import encode
@@ -129,7 +129,7 @@ def _cost(source: SourceFile) -> int:
 
 def _probed(root: Path, source: SourceFile) -> SourceFile:
     head = _beginning(root, source.path, _PROBE_BYTES) or b""
-    binary = Trait.BINARY in recognise.traits("", head)
+    binary = Trait.BINARY in content_traits.traits("", head)
     return replace(source, traits=source.traits | {Trait.BINARY}) if binary else source
 
 
@@ -158,7 +158,7 @@ def _recognised(source: SourceFile, said: Mapping[Trait, bool]) -> SourceFile:
     """The file with the traits that its content shows; what the project declares wins over the file's name."""
     if source.traits & {Trait.LINK, Trait.SUBMODULE}:
         return source
-    traits = source.traits | recognise.traits(source.language, source.content)
+    traits = source.traits | content_traits.traits(source.language, source.content)
     if said.get(Trait.GENERATED) is False:
         traits -= {Trait.MINIFIED}
     traits = (traits - {trait for trait, holds in said.items() if not holds}) | {
@@ -182,7 +182,7 @@ def _without_own_word(source: SourceFile, said: Mapping[Trait, bool]) -> SourceF
     """
     unproven = _claimed(source) - set(said)
     if unproven:
-        unproven -= recognise.traits(source.language, source.was.content)
+        unproven -= content_traits.traits(source.language, source.was.content)
     return replace(source, traits=source.traits - unproven) if unproven else source
 
 

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from swarmgate.gates.source.readings import once
+from swarmgate.gates.source.parse_cache import once
 
 KEPT_BYTES = 1_500_000
 """So much source is held as trees, which take some hundred times as much memory."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.source import comparison
 from swarmgate.gates.source.file import SourceFile
-from swarmgate.gates.test_integrity import asked, runners, special
+from swarmgate.gates.test_integrity import runners, special_cases, task_request
 from swarmgate.gates.test_integrity.change import Change, files_of
 from swarmgate.gates.test_integrity.comparison import judge
 from swarmgate.gates.test_integrity.matching import match
@@ -44,7 +44,7 @@ def analyse(project: Project, change: ChangeSet, announced: str | None = None) -
         announced: the words of the task; None where there is none.
     """
     seen = Change(project, files_of(project, change))
-    found = dict.fromkeys((*_of_tests(seen), *runners.found(seen), *special.found(seen)))
+    found = dict.fromkeys((*_of_tests(seen), *runners.found(seen), *special_cases.found(seen)))
     judged = [(each, _severity(each, seen, announced)) for each in found]
     told = [_finding(each, severity, seen) for each, severity in _together(judged)]
     notes = [f"tests not compared, their grammar did not end in time: {', '.join(sorted(set(seen.unread)))}"]
@@ -80,9 +80,9 @@ def _severity(each: Weakening, seen: Change, announced: str | None) -> Severity:
     severity = _BY_WAY[each.way]
     if severity.rank < Severity.MEDIUM.rank:
         return severity
-    if asked.allows(announced, each):
+    if task_request.allows(announced, each):
         return Severity.INFO
-    refactoring = announced is not None and asked.kind_of(announced) == "refactoring"
+    refactoring = announced is not None and task_request.kind_of(announced) == "refactoring"
     if each.way in _BY_BEHAVIOUR and seen.behaves and (not refactoring or seen.follows(*each.values)):
         return Severity.LOW
     if each.way not in _WITH_CODE:

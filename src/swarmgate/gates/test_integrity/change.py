@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
 from swarmgate.gates.source import behaviour
 from swarmgate.gates.test_integrity.suites.definitions import Names, names
-from swarmgate.gates.test_integrity.suites.reading import LANGUAGES, read
+from swarmgate.gates.test_integrity.suites.parsing import LANGUAGES, read
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:

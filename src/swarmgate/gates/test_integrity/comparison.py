@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.test_integrity.collected import is_collected
+from swarmgate.gates.test_integrity.collection import is_collected
 from swarmgate.gates.test_integrity.matching import alike
-from swarmgate.gates.test_integrity.pool import MOST, Pool
+from swarmgate.gates.test_integrity.moved_assertions import MOST, Pool
 from swarmgate.gates.test_integrity.suites.model import Strength, Way, Weakening
 from swarmgate.gates.test_integrity.suites.no_error import told_otherwise
 from swarmgate.gates.test_integrity.suites.strength import ASSERTS

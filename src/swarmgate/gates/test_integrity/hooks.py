@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, line, name, named, text
-from swarmgate.gates.test_integrity.collected import is_collected
+from swarmgate.gates.source.grammar_nodes import child, line, name, named, text
+from swarmgate.gates.test_integrity.collection import is_collected
 from swarmgate.gates.test_integrity.suites.model import Way, Weakening
 from swarmgate.workspace.code import grammars
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import SwarmError
-from swarmgate.gates import own_tools
+from swarmgate.gates import tool_environment
 from swarmgate.workspace.process import temporary
 from swarmgate.workspace.process.process import run
 from swarmgate.workspace.programs import trusted
@@ -227,7 +227,7 @@ def too_old(version: str, minimum: str) -> str:
 
 def environment() -> Path:
     """The folder of the environment that `install` makes, in the user's data folder; it may not exist."""
-    return own_tools.folder()
+    return tool_environment.folder()
 
 
 def search_path() -> str:

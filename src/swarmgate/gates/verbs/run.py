@@ -11,11 +11,12 @@ from swarmgate.domain.review.finding import GateReport, GateStatus
 from swarmgate.domain.text.screen import PIPE, Screen
 from swarmgate.errors import MissingRequirement, UsageError
 from swarmgate.gates import baseline, formats
-from swarmgate.gates.cache.memory import Memory
+from swarmgate.gates.cache.scan_results import Memory
 from swarmgate.gates.confinement import by_hand
 from swarmgate.gates.definition import load
 from swarmgate.gates.pipeline.pipeline import GatesOptions, check_names, not_followed, run_pipeline
-from swarmgate.gates.verbs import answer_cache, undo
+from swarmgate.gates.verbs import answer_cache
+from swarmgate.gates.verbs import fix_patch as undo
 from swarmgate.gates.verbs.request import Asked, Request, asked
 
 if TYPE_CHECKING:

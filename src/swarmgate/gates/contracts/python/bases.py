@@ -9,7 +9,7 @@ import sysconfig
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.compare import inherited
-from swarmgate.gates.contracts.python import facts
+from swarmgate.gates.contracts.python import module_facts
 from swarmgate.gates.contracts.python import surface as python
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Bases:
         if path and path not in self._surfaces:
             try:
                 self._surfaces[path] = python.read(path, self.project.head.content(path) or b"")
-            except facts.Unreadable:
+            except module_facts.Unreadable:
                 self._surfaces[path] = None
         return self._surfaces.get(path)
 

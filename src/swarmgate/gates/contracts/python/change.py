@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.compare import Dialect, compare
 from swarmgate.gates.contracts.model import Break, Surface, Symbol
-from swarmgate.gates.contracts.python import facts as python_facts
+from swarmgate.gates.contracts.python import module_facts as python_facts
 from swarmgate.gates.contracts.python.impact import impact
 from swarmgate.gates.contracts.python.surfaces import PythonSurfaces
 from swarmgate.gates.project.files import is_test
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from swarmgate.domain.review.finding import Finding
-    from swarmgate.gates.cache.memory import Memory
+    from swarmgate.gates.cache.scan_results import Memory
     from swarmgate.gates.contracts.impact import Usage
     from swarmgate.gates.project.index import Project
     from swarmgate.gates.source.file import Revision

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts import typing_forms
 from swarmgate.gates.contracts.impact import GONE, MOST_FILES, Broken, Usage
-from swarmgate.gates.contracts.python import facts as python_facts
+from swarmgate.gates.contracts.python import module_facts as python_facts
 from swarmgate.gates.contracts.python.scopes import Ref
 from swarmgate.gates.contracts.python.uses import Misfit, Use, misfit, uses
 

@@ -9,7 +9,7 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.contracts.python.facts import absolute, statements
+from swarmgate.gates.contracts.python.module_facts import absolute, statements
 from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:

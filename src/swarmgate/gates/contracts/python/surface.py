@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Call, Parameter, ParameterKind, Surface, Symbol
 from swarmgate.gates.contracts.python import griffe_visitor
-from swarmgate.gates.contracts.python.facts import OPEN_CLASS, Facts, Unreadable, decode, parse
+from swarmgate.gates.contracts.python.module_facts import OPEN_CLASS, Facts, Unreadable, decode, parse
 from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Surface, Symbol
-from swarmgate.gates.contracts.python import facts
+from swarmgate.gates.contracts.python import module_facts
 from swarmgate.gates.contracts.python import surface as python
 from swarmgate.gates.contracts.python.bases import Bases
 from swarmgate.gates.project.modules import PythonModules
@@ -58,7 +58,7 @@ class PythonSurfaces:
             content = side.content(path) if path and path != surface.path else None
             try:
                 there = python.read(path, content) if content is not None else None
-            except facts.Unreadable:
+            except module_facts.Unreadable:
                 there = None
             surface.open |= there is None or there.open or bool(there.stars)
             surface.spoken |= there.spoken if there else set()

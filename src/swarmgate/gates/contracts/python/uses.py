@@ -8,7 +8,7 @@ import posixpath
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from swarmgate.gates.contracts.python.facts import absolute
+from swarmgate.gates.contracts.python.module_facts import absolute
 from swarmgate.gates.contracts.python.scopes import Ref, Scope, function_scope, module_scope
 
 if TYPE_CHECKING:

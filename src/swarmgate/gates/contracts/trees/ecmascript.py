@@ -18,7 +18,7 @@ from swarmgate.gates.contracts.trees.ecmascript_members import (
 )
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, flat, header, line, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, flat, header, line, name, named, text
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Call, Parameter, ParameterKind, Symbol
-from swarmgate.gates.source.nodes import child, flat, header, line, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, flat, header, line, name, named, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Call, Parameter, ParameterKind, Surface, Symbol
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, fields, flat, header, line, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, fields, flat, header, line, name, named, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

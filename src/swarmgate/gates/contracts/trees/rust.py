@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Call, Parameter, Surface, Symbol
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, flat, header, line, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, flat, header, line, name, named, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.contracts.trees.rust import unit
 from swarmgate.gates.contracts.trees.uses import Use, arguments, is_callee, use
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, flat, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, flat, name, named, text
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:

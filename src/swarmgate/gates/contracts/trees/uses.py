@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source.nodes import child, text
+from swarmgate.gates.source.grammar_nodes import child, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.imports.environment import Environment
-from swarmgate.gates.imports.excused import Builds, Kind, kind_of
+from swarmgate.gates.imports.exempt_files import Builds, Kind, kind_of
 from swarmgate.gates.imports.model import Guard
-from swarmgate.gates.imports.python import declared as python_declared
-from swarmgate.gates.imports.python import known, source, stdlib
-from swarmgate.gates.imports.python import names as python_names
-from swarmgate.gates.imports.python.declared import Declared
+from swarmgate.gates.imports.python import declared_dependencies as python_declared
+from swarmgate.gates.imports.python import known_packages, source, stdlib
+from swarmgate.gates.imports.python import top_level_names as python_names
+from swarmgate.gates.imports.python.declared_dependencies import Declared
 from swarmgate.gates.imports.python.members import PythonMembers
 from swarmgate.gates.imports.python.modules import PythonNames
-from swarmgate.gates.imports.python.names import Origin
 from swarmgate.gates.imports.python.project import PythonProject
+from swarmgate.gates.imports.python.top_level_names import Origin
 from swarmgate.gates.project.files import Trait, traits_of
 from swarmgate.gates.project.view import ancestors
 from swarmgate.gates.sbom.model import normal
@@ -136,7 +136,7 @@ class _File:
 
     def _absolute(self, each: Import) -> Iterator[Finding]:
         checker, top = self._checker, each.module.split(".")[0]
-        if top in known.hosts():
+        if top in known_packages.hosts():
             return
         if python_names.standard(top, None) is Origin.STANDARD and top != "test":  # a name that projects use as well
             yield from self._gone(each, top)
@@ -204,11 +204,11 @@ class _File:
             )  # fmt: skip
 
     def _gone(self, each: Import, top: str) -> Iterator[Finding]:
-        if top not in known.removed():
+        if top not in known_packages.removed():
             return
         python = self._checker.python
         if python_names.standard(top, python) is Origin.REMOVED and self._from_outside(each, top) is not None:
-            version = ".".join(map(str, known.removed()[top]))
+            version = ".".join(map(str, known_packages.removed()[top]))
             yield self._finding(
                 "removed-module", each, Severity.MEDIUM, f"Python has no `{top}` from {version} on",
                 "use its replacement, or support older versions only",
@@ -242,7 +242,7 @@ class _File:
 
     def _other_version(self, each: Import, name: stdlib.Name, said: str) -> Iterator[Finding]:
         lacking = name.lacking(self._checker.python)
-        if lacking and name.name not in known.removed():
+        if lacking and name.name not in known_packages.removed():
             severity = Severity.LOW if each.deferred or Trait.TEST in traits_of(self._path) else Severity.MEDIUM
             hint = "ask for the version first, or use what every supported version has"
             yield self._finding("unresolved-name", each, severity, f"{said} {lacking}", hint)
@@ -257,7 +257,7 @@ class _File:
         own = {manifest.own for manifest in declared.all() if manifest.own}
         if python_names.declared(top, rest | own) or python_names.declared(top, declared.locked):
             return None
-        if top in known.python_2() and each is not None:
+        if top in known_packages.python_2() and each is not None:
             return Origin.OLD
         return Origin.KNOWN if python_names.is_known(top) else Origin.UNKNOWN
 
@@ -267,13 +267,15 @@ class _File:
         loose = not self._checker.declared.any and not self._checker.environment.sites
         if origin is Origin.OLD:
             message = f"`{top}` is a module of Python 2"
-            yield self._finding("removed-module", each, Severity.MEDIUM, message, f"use `{known.python_2()[top]}`")
+            yield self._finding(
+                "removed-module", each, Severity.MEDIUM, message, f"use `{known_packages.python_2()[top]}`"
+            )
         elif origin is Origin.KNOWN:
             if not loose:
                 informs = each.deferred or Trait.TEST in traits_of(self._path)
                 severity = Severity.LOW if informs else Severity.MEDIUM
                 message = f"`{top}` is imported, and no manifest of the project declares it"
-                names = ", ".join(sorted(known.providers().get(top, {top})))
+                names = ", ".join(sorted(known_packages.providers().get(top, {top})))
                 yield self._finding("undeclared-dependency", each, severity, message, f"declare it: {names}", top)
         else:
             yield self._invented(each, top, loose=loose)

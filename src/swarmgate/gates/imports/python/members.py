@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.contracts.python.uses import Use, caught, misfit, uses
-from swarmgate.gates.imports.excused import Kind, kind_of
+from swarmgate.gates.imports.exempt_files import Kind, kind_of
 from swarmgate.gates.imports.python import source, stdlib
 from swarmgate.gates.imports.python.objects import Class, Function, Objects
 from swarmgate.gates.source import python_tree

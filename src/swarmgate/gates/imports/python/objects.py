@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Parameter, ParameterKind
-from swarmgate.gates.contracts.python.facts import OPEN_CLASS
+from swarmgate.gates.contracts.python.module_facts import OPEN_CLASS
 from swarmgate.gates.imports.python import source as python_source
 from swarmgate.gates.imports.python import stdlib
 from swarmgate.gates.source import python_tree as source
-from swarmgate.gates.source.readings import once
+from swarmgate.gates.source.parse_cache import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

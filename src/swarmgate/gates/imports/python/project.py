@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.imports.excused import Kind, kind_of
+from swarmgate.gates.imports.exempt_files import Kind, kind_of
 from swarmgate.gates.project.view import ancestors
 
 if TYPE_CHECKING:

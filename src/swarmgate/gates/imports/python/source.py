@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.imports.model import Guard, Import
 from swarmgate.gates.source import python_tree
-from swarmgate.gates.source.readings import once
+from swarmgate.gates.source.parse_cache import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
-from swarmgate.gates.imports.excused import Builds, Kind, kind_of
+from swarmgate.gates.imports.exempt_files import Builds, Kind, kind_of
 from swarmgate.gates.imports.model import Guard, Import
 from swarmgate.gates.imports.script import builtins, source
-from swarmgate.gates.imports.script.known import brought_by, known
+from swarmgate.gates.imports.script.known_packages import brought_by, known
 from swarmgate.gates.imports.script.project import ScriptProject
 from swarmgate.gates.project.files import Trait, traits_of
 from swarmgate.gates.project.view import ancestors

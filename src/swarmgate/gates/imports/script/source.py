@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.imports.model import Guard, Import
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.readings import once
+from swarmgate.gates.source.parse_cache import once
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.sast.flows import folding, sources
+from swarmgate.gates.sast.flows import operations, sources
 from swarmgate.gates.sast.flows.rule import Call, describe
 from swarmgate.gates.sast.flows.values import UNKNOWN, Class, Function, Ref, Text, Thing, combined, content, known
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from swarmgate.gates.sast.flows.expressions import Expressions
-    from swarmgate.gates.sast.flows.places import Places
+    from swarmgate.gates.sast.flows.sinks import Places
     from swarmgate.gates.sast.flows.state import State
     from swarmgate.gates.sast.flows.values import Value
 
@@ -138,7 +138,7 @@ class Calls:
             if brought is not None:
                 return brought
             known_result = (
-                folding.method(holder, node.func.attr, list(said.arguments)) if not said.keywords else NotImplemented
+                operations.method(holder, node.func.attr, list(said.arguments)) if not said.keywords else NotImplemented
             )
             if known_result is not NotImplemented:
                 return known_result
@@ -153,9 +153,9 @@ class Calls:
         brought: Value = sources.of_call(said.name, first, line)
         if brought is not None:
             return brought
-        known_result = folding.builtin(said.name, said.arguments)
+        known_result = operations.builtin(said.name, said.arguments)
         if known_result is NotImplemented:
-            known_result = folding.made(said.name, said.arguments, dict(said.keywords))
+            known_result = operations.made(said.name, said.arguments, dict(said.keywords))
         if known_result is not NotImplemented:
             return known_result
         last = said.name.rpartition(".")[2]
@@ -198,7 +198,7 @@ class Calls:
                 holder.fields[f"{function.attr}({words})"] = values[-1]
             return
         held = isinstance(holder, Text) and isinstance(function.value, ast.Name | ast.Attribute)
-        if held and folding.adds(function.attr) and tainted.origins:
+        if held and operations.adds(function.attr) and tainted.origins:
             self._expressions.bind(function.value, combined([holder, tainted]))
 
     def _passed_on(self, said: Call, holder: Value, values: list[Value]) -> Value:

@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.sast.flows import folding, sources
+from swarmgate.gates.sast.flows import operations, sources
 from swarmgate.gates.sast.flows.values import (
     UNKNOWN,
     Class,
@@ -135,16 +135,16 @@ class Expressions:
         return text.made_safe(self._state.flows.cleaned_by("repr")) if node.conversion in {ord("r"), ord("a")} else text
 
     def _of_binop(self, node: ast.BinOp) -> Value:
-        return folding.binary(node.op, self.value(node.left), self.value(node.right))
+        return operations.binary(node.op, self.value(node.left), self.value(node.right))
 
     def _of_unaryop(self, node: ast.UnaryOp) -> Value:
-        return folding.unary(node.op, self.value(node.operand))
+        return operations.unary(node.op, self.value(node.operand))
 
     def _of_compare(self, node: ast.Compare) -> Value:
         values = [self.value(each) for each in (node.left, *node.comparators)]
         if len(node.ops) == 1:
-            return folding.compared(node.ops[0], *values)
-        said = [folding.compared(op, *pair) for op, pair in zip(node.ops, itertools.pairwise(values), strict=True)]
+            return operations.compared(node.ops[0], *values)
+        said = [operations.compared(op, *pair) for op, pair in zip(node.ops, itertools.pairwise(values), strict=True)]
         return all(said) if all(map(known, said)) else UNKNOWN
 
     def _of_boolop(self, node: ast.BoolOp) -> Value:
@@ -197,9 +197,9 @@ class Expressions:
         for key, value in zip(node.keys, node.values, strict=True):
             held = self.value(value)
             if key is None:
-                slots.update(held) if isinstance(held, dict) else folding.store(slots, UNKNOWN, content(held))
+                slots.update(held) if isinstance(held, dict) else operations.store(slots, UNKNOWN, content(held))
             else:
-                folding.store(slots, self.value(key), held)
+                operations.store(slots, self.value(key), held)
         return slots
 
     def _of_subscript(self, node: ast.Subscript) -> Value:
@@ -208,14 +208,14 @@ class Expressions:
             bounds = [
                 self.value(each) if each else None for each in (node.slice.lower, node.slice.upper, node.slice.step)
             ]
-            return folding.cut(holder, *bounds)
+            return operations.cut(holder, *bounds)
         key = self.value(node.slice)
         if isinstance(holder, Ref):
             environ = holder.name.endswith("environ") and sources.is_cgi_variable(key)
             return Text(frozenset({("web", node.lineno)})) if environ else UNKNOWN
         if isinstance(holder, Text) and holder.origins:
             return replace(holder, start="", whole=holder, part="[]")
-        return folding.item(holder, key)
+        return operations.item(holder, key)
 
     def _of_lambda(self, node: ast.Lambda) -> Value:
         return Function(node, ((self._state.frame.env or {}), *self._state.frame.scope))
@@ -274,7 +274,7 @@ class Expressions:
         holder = self.value(target.value)
         key = UNKNOWN if isinstance(target.slice, ast.Slice) else self.value(target.slice)
         if isinstance(holder, list | dict | Thing):
-            folding.store(holder, key, value)
+            operations.store(holder, key, value)
         elif isinstance(holder, Text) and content(value).origins and isinstance(target.value, ast.Name):
             self._state.set(target.value.id, content([holder, value]))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.sast.flows import sources
 from swarmgate.gates.sast.flows.calls import Calls
 from swarmgate.gates.sast.flows.expressions import Expressions
-from swarmgate.gates.sast.flows.places import Places
+from swarmgate.gates.sast.flows.sinks import Places
 from swarmgate.gates.sast.flows.state import Frame, State
 from swarmgate.gates.sast.flows.statements import Statements
 from swarmgate.gates.sast.flows.values import UNKNOWN, Function, Ref, Text, Thing, content, joined

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.sast.flows import folding
+from swarmgate.gates.sast.flows import operations
 from swarmgate.gates.sast.flows.expressions import truth
 from swarmgate.gates.sast.flows.values import UNKNOWN, Class, Function, Ref, Text, content, copied, merged, widened
 from swarmgate.gates.source import python_tree
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from swarmgate.gates.sast.flows.expressions import Expressions
-    from swarmgate.gates.sast.flows.places import Places
+    from swarmgate.gates.sast.flows.sinks import Places
     from swarmgate.gates.sast.flows.state import State
     from swarmgate.gates.sast.flows.values import Env, Value
 
@@ -127,7 +127,7 @@ class Statements:
 
     def _do_augassign(self, node: ast.AugAssign) -> None:
         # Reading a target gives what it holds. (No copy of the node: bandit hangs its own tree on ast's shared parts.)
-        value = folding.binary(node.op, self._expressions.value(node.target), self._expressions.value(node.value))
+        value = operations.binary(node.op, self._expressions.value(node.target), self._expressions.value(node.value))
         self._expressions.bind(node.target, value)
 
     def _do_delete(self, node: ast.Delete) -> None:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source.nodes import child, line, named, text
+from swarmgate.gates.source.grammar_nodes import child, line, named, text
 from swarmgate.gates.test_integrity.suites.strength import ASSERTS, Call, of_call, of_condition
 from swarmgate.gates.test_integrity.suites.tokens import Tokens, bare, split, tokens
 from swarmgate.workspace.code import grammars

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, text
-from swarmgate.gates.test_integrity.suites.reading import LANGUAGES
+from swarmgate.gates.source.grammar_nodes import child, text
+from swarmgate.gates.test_integrity.suites.parsing import LANGUAGES
 from swarmgate.gates.test_integrity.suites.tokens import tokens
 from swarmgate.workspace.code import grammars
 

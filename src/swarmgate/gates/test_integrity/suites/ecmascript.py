@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source.nodes import child, line, named, text
-from swarmgate.gates.test_integrity.suites.switches import Switch, of_statements
+from swarmgate.gates.source.grammar_nodes import child, line, named, text
+from swarmgate.gates.test_integrity.suites.skips import Switch, of_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

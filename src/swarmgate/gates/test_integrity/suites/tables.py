@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source.nodes import child, named, text
+from swarmgate.gates.source.grammar_nodes import child, named, text
 from swarmgate.gates.test_integrity.suites.tokens import Tokens, tokens
 from swarmgate.workspace.code import grammars
 

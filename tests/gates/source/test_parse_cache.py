@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from swarmgate.gates.source import python_tree
-from swarmgate.gates.source.readings import once
+from swarmgate.gates.source.parse_cache import once
 
 
 def test_all_who_ask_at_once_get_what_one_of_them_read() -> None:

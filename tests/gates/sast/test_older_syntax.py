@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from swarmgate.gates.sast import rewriting
+from swarmgate.gates.sast import older_syntax
 
 CASES = [
     ("""f'{a['x']}'""", ["x"]),
@@ -21,7 +21,7 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "strings"), CASES)
 def test_strings_in_braces(text: str, strings: list[str]) -> None:
-    tree, source = rewriting.parse(text.encode())
+    tree, source = older_syntax.parse(text.encode())
     assert len(source) == len(text.encode())
     inner = [each for each in ast.walk(tree) if isinstance(each, ast.Constant)]
     values = [each.value for each in inner]
@@ -31,10 +31,10 @@ def test_strings_in_braces(text: str, strings: list[str]) -> None:
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="this parser reads it as it is")
 def test_what_is_valid_is_left_as_it_is() -> None:
     text = b"x = f'{a[\"b\"]}' + 'c'\n"
-    assert rewriting.parse(text)[1] is text
-    assert rewriting.rewritten(text)[0] == text
+    assert older_syntax.parse(text)[1] is text
+    assert older_syntax.rewritten(text)[0] == text
 
 
 def test_wrong_syntax_stays_wrong() -> None:
     with pytest.raises(SyntaxError, match="invalid syntax"):
-        rewriting.parse(b"def f(:\n    f'{a['x']}'\n")
+        older_syntax.parse(b"def f(:\n    f'{a['x']}'\n")

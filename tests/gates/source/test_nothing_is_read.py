@@ -12,7 +12,7 @@ from swarmgate.gates.adapters import ruff_fix
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.quality import functions
 from swarmgate.gates.sast import semgrep
-from swarmgate.gates.source import encodings, loading, recognise
+from swarmgate.gates.source import content_traits, encodings, loading
 from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def test_what_ruff_cannot_read_is_told(project: Project) -> None:
 
 def test_one_long_line_does_not_make_a_file_minified() -> None:
     long = b"f(" * 2500 + b")" * 2500
-    assert not recognise.traits("javascript", long + b";\neval(x);\n")
-    assert recognise.traits("javascript", long + b";\n")
+    assert not content_traits.traits("javascript", long + b";\neval(x);\n")
+    assert content_traits.traits("javascript", long + b";\n")
 
 
 def test_files_beyond_the_limit_are_an_error(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swarmgate.gates.syntax import markup, recipes
+from swarmgate.gates.syntax import dockerfiles, markup
 
 VUE = """<script setup lang="ts" generic="T extends string">
 const a = defineProps<{ b: T }>()
@@ -112,8 +112,8 @@ def test_words_of_a_tag_that_is_not_closed() -> None:
 
 
 def test_a_sound_dockerfile_and_makefile() -> None:
-    assert recipes.dockerfile(DOCKER.encode()) == []
-    assert recipes.makefile(MAKE.encode()) == []
+    assert dockerfiles.dockerfile(DOCKER.encode()) == []
+    assert dockerfiles.makefile(MAKE.encode()) == []
 
 
 @pytest.mark.parametrize(
@@ -129,12 +129,12 @@ def test_a_sound_dockerfile_and_makefile() -> None:
 )
 def test_a_broken_dockerfile(old: str, new: str, line: int) -> None:
     assert old in DOCKER
-    (problem,) = recipes.dockerfile(DOCKER.replace(old, new, 1).encode())
+    (problem,) = dockerfiles.dockerfile(DOCKER.replace(old, new, 1).encode())
     assert abs(problem.line - line) <= 1
 
 
 def test_a_dockerfile_that_ends_in_an_instruction() -> None:
-    (problem,) = recipes.dockerfile(b"FROM x\nRUN a && \\\n")
+    (problem,) = dockerfiles.dockerfile(b"FROM x\nRUN a && \\\n")
     assert problem == (2, 1, "the file ends in the middle of this `RUN`")
 
 
@@ -153,5 +153,5 @@ def test_a_dockerfile_that_ends_in_an_instruction() -> None:
 )
 def test_a_broken_makefile(old: str, new: str, line: int) -> None:
     assert old in MAKE
-    (problem,) = recipes.makefile(MAKE.replace(old, new, 1).encode())
+    (problem,) = dockerfiles.makefile(MAKE.replace(old, new, 1).encode())
     assert abs(problem.line - line) <= 1

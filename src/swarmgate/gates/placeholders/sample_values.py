@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
-from swarmgate.gates.placeholders.bodies import finding
+from swarmgate.gates.placeholders.function_bodies import finding
 from swarmgate.gates.project.files import Trait
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, line, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, line, name, named, text
 from swarmgate.gates.test_integrity.suites import ecmascript
 from swarmgate.gates.test_integrity.suites.assertions import assertions
 from swarmgate.gates.test_integrity.suites.model import Case, Suite
-from swarmgate.gates.test_integrity.suites.switches import Switch, of_generator, of_go_file, of_head, of_statements
+from swarmgate.gates.test_integrity.suites.skips import Switch, of_generator, of_go_file, of_head, of_statements
 from swarmgate.gates.test_integrity.suites.tables import rows, shared_rows
 from swarmgate.gates.test_integrity.suites.tokens import tokens
 from swarmgate.workspace.code import grammars

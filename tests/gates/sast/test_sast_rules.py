@@ -22,10 +22,10 @@ from swarmgate.gates.job import Job
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.project.index import Project
 from swarmgate.gates.sast import python_scan, rules, semgrep, worker
-from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.flows import rule as flows
 from swarmgate.gates.sast.hit import Scanned
 from swarmgate.gates.sast.prefilter import words_of
+from swarmgate.gates.sast.temporary_copies import copies
 from swarmgate.gates.source.file import SourceFile
 
 SAMPLES = Path(__file__).parent / "samples" / "sast"

@@ -18,7 +18,7 @@ from swarmgate.config import Commands
 from swarmgate.domain.review.finding import GateStatus
 from swarmgate.gates import adapters
 from swarmgate.gates.cache import environment
-from swarmgate.gates.cache.memory import Memory
+from swarmgate.gates.cache.scan_results import Memory
 from swarmgate.gates.cache.store import Cache
 from swarmgate.gates.confinement import by_hand
 from swarmgate.gates.definition import GateDefinition, load

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, line, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, line, name, named, text
 from swarmgate.gates.test_integrity.change import holds_tests
 from swarmgate.gates.test_integrity.suites.model import Way, Weakening
-from swarmgate.gates.test_integrity.suites.reading import LANGUAGES, read
+from swarmgate.gates.test_integrity.suites.parsing import LANGUAGES, read
 from swarmgate.gates.test_integrity.suites.tokens import (
     Tokens,
     bare,

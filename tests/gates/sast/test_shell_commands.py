@@ -8,9 +8,9 @@ import pytest
 
 from swarmgate.domain.review.finding import Severity
 from swarmgate.gates.sast import bandit_tests
-from swarmgate.gates.sast.commands import harmless_calls, open_calls
 from swarmgate.gates.sast.hit import Hit
 from swarmgate.gates.sast.python_scan import plausible, raised
+from swarmgate.gates.sast.shell_commands import harmless_calls, open_calls
 
 _HEAD = "import os, shlex, subprocess, sys\nTOOL = 'ls'\ntool = 'ls'\n"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.domain.review.finding import Finding, GateStatus, Severity
-from swarmgate.gates.sast import edits
+from swarmgate.gates.sast import edited_lines
 from swarmgate.gates.source.file import Revision, SourceFile
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def told(language: str, old: str, new: str, *, severity: Severity = Severity.HIG
         )
 
     now, was = finding(new, severity), finding(old, Severity.HIGH)
-    return edits.same_call(source)(now, was), edits.may_be_old(source, [now])
+    return edited_lines.same_call(source)(now, was), edited_lines.may_be_old(source, [now])
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.sensitivity.imports import imports_of
 from swarmgate.gates.sensitivity.uses import FUNCTIONS, own_name
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import text
+from swarmgate.gates.source.grammar_nodes import text
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source.nodes import child, named, text
+from swarmgate.gates.source.grammar_nodes import child, named, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -9,7 +9,7 @@ import pytest
 from swarmgate.domain.review.finding import GateStatus
 from swarmgate.gates.project.files import READ_BYTES, Trait
 from swarmgate.gates.project.scope import Scope
-from swarmgate.gates.source import loading, recognise
+from swarmgate.gates.source import content_traits, loading
 from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
@@ -40,23 +40,23 @@ TOKEN = "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO2d4kzP"
     ],
 )
 def test_traits_of_content(content: bytes, traits: set[Trait]) -> None:
-    assert recognise.traits("", content) == traits
+    assert content_traits.traits("", content) == traits
 
 
 def test_code_by_its_name_is_never_binary() -> None:
     for content in (b"#" + b"\0" * 500 + b"x = 1\n", b"# \xff\xfe\x01\x02\0\nx = 1\n"):
-        assert recognise.traits("ini", content) == {Trait.NUL}
+        assert content_traits.traits("ini", content) == {Trait.NUL}
     padded = b"#" + b"\0" * 9000 + b"\npassword: x\n"
-    assert recognise.traits("", padded) == {Trait.NUL}
-    assert recognise.traits("", b"\0" * 9000) == {Trait.NUL}
+    assert content_traits.traits("", padded) == {Trait.NUL}
+    assert content_traits.traits("", b"\0" * 9000) == {Trait.NUL}
 
 
 def test_minified_is_code_in_long_lines() -> None:
     code = b"!function(a,b){return a(b,{c:1})}(x,y);" * 100
-    assert recognise.traits("javascript", code) == {Trait.MINIFIED}
-    assert recognise.traits("javascript", code.replace(b";", b";\n")) == set()
-    assert recognise.traits("python", code) == set()
-    assert recognise.traits("html", b"<p>" + b"Prose in one long line. " * 200) == set()
+    assert content_traits.traits("javascript", code) == {Trait.MINIFIED}
+    assert content_traits.traits("javascript", code.replace(b";", b";\n")) == set()
+    assert content_traits.traits("python", code) == set()
+    assert content_traits.traits("html", b"<p>" + b"Prose in one long line. " * 200) == set()
 
 
 def loaded(project: Project, **scope: Any) -> dict[str, frozenset[Trait]]:

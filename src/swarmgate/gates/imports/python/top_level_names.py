@@ -12,7 +12,7 @@ import sys
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.imports.python import known, stdlib
+from swarmgate.gates.imports.python import known_packages, stdlib
 from swarmgate.gates.sbom.model import normal
 
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ def standard(name: str, python: tuple[int, int] | None) -> Origin | None:
         name: a top-level import.
         python: the lowest version that the project supports, where it says so.
     """
-    gone = known.removed().get(name)
+    gone = known_packages.removed().get(name)
     if gone is not None and python is not None and python >= gone:
         return Origin.REMOVED
     if gone is not None or name in sys.stdlib_module_names or stdlib.is_module(name):
         return Origin.STANDARD
-    if name in known.python_2() and name not in known.providers():
+    if name in known_packages.python_2() and name not in known_packages.providers():
         return Origin.OLD
     return Origin.STANDARD if name in {"_typeshed", "_colorize", "__main__", "__mp_main__", "__future__"} else None
 
@@ -55,21 +55,21 @@ def declared(name: str, distributions: Collection[str]) -> bool:
     """Whether one of the (normalised) distributions brings this name, or may well do so."""
     if not distributions:
         return False
-    if known.providers().get(name, frozenset()) & set(distributions):
+    if known_packages.providers().get(name, frozenset()) & set(distributions):
         return True
-    if any(name in known.brings().get(each, ()) for each in distributions):
+    if any(name in known_packages.brings().get(each, ()) for each in distributions):
         return True
     return any(_alike(name, each) for each in distributions)
 
 
 def is_known(name: str) -> bool:
     """Whether it is the name of a package of our tables."""
-    return name in known.providers() or normal("pypi", name) in known.distributions()
+    return name in known_packages.providers() or normal("pypi", name) in known_packages.distributions()
 
 
 def nearest(name: str, others: Iterable[str]) -> str:
     """The name that was likely meant; empty when none is near."""
-    lower = {each.lower(): each for each in sorted({*others, *known.providers()}) if not each.startswith("_")}
+    lower = {each.lower(): each for each in sorted({*others, *known_packages.providers()}) if not each.startswith("_")}
     found = difflib.get_close_matches(name.lower(), [each for each in lower if each != name.lower()], n=1, cutoff=0.75)
     return lower[found[0]] if found else ""
 
