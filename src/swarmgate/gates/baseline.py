@@ -104,8 +104,8 @@ def parse(content: bytes) -> tuple[Accepted, ...]:
     except ValueError as error:
         raise ConfigError(f"{FILE} is not a baseline, for it is no JSON: {error}", hint=hint) from error
     except (KeyError, TypeError, AttributeError) as error:
-        told = f"{FILE} is not a baseline: it is no object with a `version` and a list `accepted`"
-        raise ConfigError(told, hint=hint) from error
+        message = f"{FILE} is not a baseline: it is no object with a `version` and a list `accepted`"
+        raise ConfigError(message, hint=hint) from error
 
 
 def write(root: Path, entries: Iterable[Accepted]) -> None:
@@ -117,10 +117,10 @@ def write(root: Path, entries: Iterable[Accepted]) -> None:
     if any((root / part).is_symlink() for part in (".swarm", ".swarm/gates")):
         raise ConfigError(f"{FILE} would lie behind a symbolic link", hint="Replace the link by a real folder.")
     ordered = sorted(entries, key=lambda each: (each.path, each.rule, each.fingerprint))
-    told = [each.model_dump(mode="json", exclude_defaults=True) for each in ordered]
+    rows = [each.model_dump(mode="json", exclude_defaults=True) for each in ordered]
     place = root / FILE
     place.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"version": _VERSION, "accepted": told}, indent=2, ensure_ascii=True) + "\n"
+    text = json.dumps({"version": _VERSION, "accepted": rows}, indent=2, ensure_ascii=True) + "\n"
     atomic.replace(place, text.encode())
 
 

@@ -54,7 +54,7 @@ def by_hand(root: Path, settings: Commands | None = None) -> CommandRunner:
     return _runner(sandbox, root, settings, ())
 
 
-def told(commands: CommandRunner | None) -> tuple[str, ...]:
+def unconfined_note(commands: CommandRunner | None) -> tuple[str, ...]:
     """What a report says of programs that nothing confined; nothing where none was started, or all were confined."""
     return (f"NO SANDBOX: {BARE}",) if commands is not None and commands.sandbox.name == "none" else ()
 

@@ -241,8 +241,8 @@ def compiled_pattern(pattern: str) -> Any:
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
-        said = error.args[0] if error.args else error
-        raise ValueError(said.decode(errors="replace") if isinstance(said, bytes) else str(said)) from error
+        reason = error.args[0] if error.args else error
+        raise ValueError(reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)) from error
 
 
 def _check_pattern(pattern: str) -> None:

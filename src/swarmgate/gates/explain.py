@@ -94,11 +94,11 @@ def _own(rule: str) -> Explained | None:
         for gate, texts in _texts().items():
             for name, text in texts.get("rules", {}).items():
                 if fits(rule, name):
-                    return _told(rule, gate, text, texts.get("suppress", ""))
+                    return _explained(rule, gate, text, texts.get("suppress", ""))
     return None
 
 
-def _told(rule: str, gate: str, text: Mapping[str, str], suppress: str) -> Explained:
+def _explained(rule: str, gate: str, text: Mapping[str, str], suppress: str) -> Explained:
     return Explained(
         rule=rule, gates=(gate,), title=text["means"], severity=text["severity"], cwe=text.get("cwe", ""),
         why=text["why"], mend=text["mend"], suppress=suppress, example=text.get("example", ""),
@@ -156,10 +156,10 @@ async def _of_tools(rule: str) -> Explained | None:
 async def _ruff(rule: str) -> Explained | None:
     from swarmgate.gates.lint import ruff  # noqa: PLC0415 - late: few ask
 
-    said = await _output([ruff.program(), "rule", rule, "--output-format", "json"])
-    if not said:
+    output = await _output([ruff.program(), "rule", rule, "--output-format", "json"])
+    if not output:
         return None
-    raw = json.loads(said)
+    raw = json.loads(output)
     text = re.split(r"^## ", raw.get("explanation") or "", flags=re.MULTILINE)
     parts = {part.partition("\n")[0].strip(): part.partition("\n")[2].strip() for part in text if part.strip()}
     security = rule.startswith("S") and rule[1:].isdigit()
@@ -261,8 +261,8 @@ async def _nearest(rule: str, gates: Sequence[GateDefinition]) -> list[str]:
     if len(rule) <= _SHORT:
         from swarmgate.gates.lint import ruff  # noqa: PLC0415 - late, as above
 
-        said = await _output([ruff.program(), "rule", "--all", "--output-format", "json"])
-        known += [each["code"] for each in json.loads(said or "[]") if each.get("code")]
+        output = await _output([ruff.program(), "rule", "--all", "--output-format", "json"])
+        known += [each["code"] for each in json.loads(output or "[]") if each.get("code")]
     by_lower = {name.lower(): name for name in known}
     by_lower |= {name.rpartition(".")[2].lower(): name for name in known if "." in name}
     near = difflib.get_close_matches(rule.lower(), by_lower, n=3, cutoff=0.6)

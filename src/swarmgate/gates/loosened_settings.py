@@ -90,11 +90,13 @@ def found(repository: Repository, change: ChangeSet, announced: str) -> Iterator
     after = repository.read_many(change.tree, [new for _, new in sides if new])
     for old, new in sides:
         path = new or old
-        said = loosened(path, before.get(old, b""), after.get(new, b""), asked)
-        if said:
-            more = f" and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
-            told = f"the change judges less, and its task does not ask for that: {', '.join(said[:_NAMED])}{more}"
-            yield Finding(rule=RULE, path=path, severity=Severity.HIGH, message=told, suggestion=_MEND)
+        loosenings = loosened(path, before.get(old, b""), after.get(new, b""), asked)
+        if loosenings:
+            more = f" and {len(loosenings) - _NAMED} more" if len(loosenings) > _NAMED else ""
+            message = (
+                f"the change judges less, and its task does not ask for that: {', '.join(loosenings[:_NAMED])}{more}"
+            )
+            yield Finding(rule=RULE, path=path, severity=Severity.HIGH, message=message, suggestion=_MEND)
 
 
 def _sides(file: ChangedFile) -> list[tuple[str, str]]:
@@ -118,7 +120,7 @@ def _judges(path: str, asked: str) -> bool:
 
 def _meant(tool: str, asked: str) -> bool:
     """Whether a sentence is about how a tool is set up; that it shall pass says nothing of the kind."""
-    return any(_word(tool, said) and _SETTING_UP.search(said) for said in re.split(r"[.;!?]\s|\n", asked))
+    return any(_word(tool, sentence) and _SETTING_UP.search(sentence) for sentence in re.split(r"[.;!?]\s|\n", asked))
 
 
 def _word(word: str, text: str) -> bool:

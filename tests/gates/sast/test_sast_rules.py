@@ -28,7 +28,7 @@ from swarmgate.gates.sast.prefilter import words_of
 from swarmgate.gates.sast.temporary_copies import copies
 from swarmgate.gates.source.file import SourceFile
 
-SAMPLES = Path(__file__).parent / "samples" / "sast"
+SAMPLES = Path(__file__).parents[1] / "samples" / "sast"
 LANGUAGES = ("python", "javascript")
 MARK = re.compile(r"(?:#|//)\s*(ruleid|ok):\s*([\w.\-]+)")
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from swarmgate.config import Size
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates import loosened_settings
-from swarmgate.gates.contracts import analysis
-from swarmgate.gates.contracts import change_size as size
+from swarmgate.gates.contracts import analysis, change_size
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import MAX_BYTES
 from swarmgate.workspace.files.paths import encode
@@ -62,7 +61,7 @@ def _look(job: Job) -> Iterator[Finding]:
 
 def _measured(job: Job) -> Iterator[Finding]:
     first = job.change.base in EMPTY_TREES
-    return size.judge(job.repository, job.change, job.size or Size(), first=first)
+    return change_size.judge(job.repository, job.change, job.size or Size(), first=first)
 
 
 def _loosened(job: Job) -> Iterator[Finding]:

@@ -237,10 +237,10 @@ def _line(source: SourceFile, remark: Remark, *, quiet: bool) -> Iterator[Findin
 
 
 def _wording(source: SourceFile, block: Sequence[Remark]) -> Iterator[Finding]:
-    said = "\n".join(remark.text for remark in block)
-    place = phrase_search.stub_wording(said)
+    text = "\n".join(remark.text for remark in block)
+    place = phrase_search.stub_wording(text)
     if place >= 0:
-        remark = block[said.count("\n", 0, place)]
+        remark = block[text.count("\n", 0, place)]
         message = f"the {_kind(remark)} says that this is not the real thing"
         yield finding("stub-wording", source.path, remark.line, Severity.MEDIUM, message)
 

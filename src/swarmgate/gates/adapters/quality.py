@@ -63,15 +63,15 @@ def _looser(limits: Quality) -> list[str]:
     """What is judged less strictly than by default: a weaker gate says so in every report."""
     from swarmgate.config import Quality  # noqa: PLC0415 - late, as above
 
-    told = []
+    messages = []
     for name, field in Quality.model_fields.items():
         value, default = getattr(limits, name), field.default
         if value == default or default is None:
             continue
         lower = value is not None and (value < default) == name.startswith("min_")
         if value is None or lower:
-            told.append(f"weakened: {name} {'off' if value is None else f'{value:g}'} instead of {default:g}")
-    return told
+            messages.append(f"weakened: {name} {'off' if value is None else f'{value:g}'} instead of {default:g}")
+    return messages
 
 
 def _neighbours(job: Job, change: Change, folders: set[str]) -> Mapping[str, bytes]:

@@ -84,11 +84,11 @@ async def run(job: Job) -> Outcome:
     notes = (f"{len(ours)} rules", *now.notes, *(left_out if len(sources) < len(code) else ()))
     if not now.troubles:
         return Outcome(findings, len(sources), tool, notes, rules=len(ours))
-    told = "; ".join(now.troubles)
+    reason = "; ".join(now.troubles)
     limit = job.definition.severity.rank
     if any(finding.new and finding.severity.rank >= limit for finding in findings):
-        return Outcome(findings, len(sources), tool, (told, *notes), rules=len(ours))
-    return Outcome(findings, len(sources), tool, notes, error=told, rules=len(ours))
+        return Outcome(findings, len(sources), tool, (reason, *notes), rules=len(ours))
+    return Outcome(findings, len(sources), tool, notes, error=reason, rules=len(ours))
 
 
 def _rebuilt(job: Job, sources: Sequence[SourceFile]) -> set[str]:
@@ -128,10 +128,10 @@ async def _remembered(
 
 async def _look(job: Job, sources: Sequence[SourceFile], looked: _Looked, only: _Rules | None) -> None:
     with copies(sources) as files:
-        said, trees = await _scans(job, files, only)
-    _tell(looked, said, sources)
+        results, trees = await _scans(job, files, only)
+    _tell(looked, results, sources)
     hits: defaultdict[str, list[Hit]] = defaultdict(list)
-    for scanned in said.values():
+    for scanned in results.values():
         for hit in scanned.hits:
             hits[hit.path].append(hit)
     for source in sources:
@@ -166,8 +166,8 @@ async def _scans(job: Job, files: Copies, only: _Rules | None) -> tuple[dict[str
 def _broken_beside(files: Copies, paths: set[str]) -> dict[str, str]:
     """Why files do not parse that no worker had a reason to parse."""
     named = [source for source in files.names.values() if source.path in paths]
-    said = {source.path: python_scan.why_unparsed(source.content) for source in named}
-    return {path: why for path, why in said.items() if why}
+    reasons = {source.path: python_scan.why_unparsed(source.content) for source in named}
+    return {path: why for path, why in reasons.items() if why}
 
 
 async def _trees(job: Job, files: Copies, only: _Rules | None) -> python_scan.Looked:
@@ -193,15 +193,15 @@ def _broken(name: str, error: Exception) -> Scanned:
     return Scanned(error=f"{name}: {error}{hint}")
 
 
-def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[SourceFile]) -> None:
+def _tell(looked: _Looked, results: Mapping[str, Scanned], sources: Sequence[SourceFile]) -> None:
     """What went wrong: a trouble where a scanner is broken, or no scanner read a file; else a note."""
-    for scanned in said.values():
+    for scanned in results.values():
         looked.troubles += [scanned.error] if scanned.error else []
         looked.notes += scanned.partly.values()
         looked.doubtful |= {*scanned.partly, *scanned.unread}
     broken = []
     for source in sources:
-        mine = {name: scanned for name, scanned in said.items() if name == "semgrep" or source.language == "python"}
+        mine = {name: scanned for name, scanned in results.items() if name == "semgrep" or source.language == "python"}
         told = [
             f"{name} could not read {source.path} ({scanned.unread[source.path]})"
             for name, scanned in mine.items()

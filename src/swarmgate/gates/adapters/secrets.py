@@ -58,8 +58,8 @@ def _of_test_server(job: Job, finding: Finding) -> Finding:
     key = contents.get(finding.path, b"")
     if len(key) > _PEM_SIZE or not self_signed.of_key(key, contents.values()):
         return finding
-    told = f"{finding.message}; its certificate beside it is signed by itself, as one of a test's server is"
-    return finding.model_copy(update={"severity": Severity.LOW, "message": told})
+    message = f"{finding.message}; its certificate beside it is signed by itself, as one of a test's server is"
+    return finding.model_copy(update={"severity": Severity.LOW, "message": message})
 
 
 def _rotated(job: Job, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -72,8 +72,8 @@ def _rotated(job: Job, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     contents = job.repository.read_many(job.change.base, [path for path in old if Trait.TEST in traits_of(path)])
     before = Counter[str]()
     for path, content in contents.items():
-        said = look(SourceFile.of(path, language_of(path, content), traits_of(path), content))
-        before.update(each.rule for each in said if not isinstance(each, str))
+        old_findings = look(SourceFile.of(path, language_of(path, content), traits_of(path), content))
+        before.update(each.rule for each in old_findings if not isinstance(each, str))
     return tuple(
         each.model_copy(update={"severity": Severity.LOW, "message": f"{each.message}, in the place of another one"})
         if each.new and each.path in tests and now[each.rule] <= before[each.rule]

@@ -85,11 +85,11 @@ def look(source: SourceFile, judge: Judge | None = None, on: Container[str] = fr
     conflict = conflicts.find(source.content)
     if conflict:  # a parser would only repeat it
         return [_finding(source, "conflict-marker", each) for each in conflict[:MOST]]
-    said = _judge(source, judge, on)
-    if isinstance(said, str) or not said:
-        return said if isinstance(said, str) else []
+    result = _judge(source, judge, on)
+    if isinstance(result, str) or not result:
+        return result if isinstance(result, str) else []
     word = _template(source, judge)
-    return word or [_finding(source, f"{source.language}-syntax", each) for each in said[:MOST]]
+    return word or [_finding(source, f"{source.language}-syntax", each) for each in result[:MOST]]
 
 
 def _too_large(source: SourceFile) -> list[Finding] | str:
@@ -178,8 +178,8 @@ def _template(source: SourceFile, judge: Judge | None) -> str:
     if source.language in _TEXT_WITH_TAGS:
         return f"{source.language} template"
     plain = _TAG.sub(lambda match: b"x" + blank(match[0])[1:] if match["value"] else blank(match[0]), source.content)
-    said = _judge(source.holding(plain), judge, frozenset())
-    return "" if said else f"{source.language} template"
+    result = _judge(source.holding(plain), judge, frozenset())
+    return "" if result else f"{source.language} template"
 
 
 def _finding(source: SourceFile, rule: str, problem: Problem) -> Finding:

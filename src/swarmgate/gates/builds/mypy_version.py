@@ -32,9 +32,9 @@ def mypy(folder: Path) -> str:
     return ""
 
 
-def is_another(pinned: str, said: str) -> bool:
+def is_another(pinned: str, version_output: str) -> bool:
     """Whether a program that says its version is of another release (major and minor) than a pinned one."""
-    wanted, here = _VERSION.match(pinned), _VERSION.search(said)
+    wanted, here = _VERSION.match(pinned), _VERSION.search(version_output)
     return bool(wanted and here and wanted[0] != here[0])
 
 

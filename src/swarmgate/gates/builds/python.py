@@ -38,10 +38,10 @@ def look(source: SourceFile, minor: int | None) -> list[Finding] | str:
         return source.language or "unknown"
     if minor is not None and minor > sys.version_info.minor:
         return f"Python that needs 3.{minor}"
-    said = _compile(source.content, minor)
-    if said is None:
+    error = _compile(source.content, minor)
+    if error is None:
         return []
-    line, column, message = said
+    line, column, message = error
     return [
         Finding(
             rule="python-compile",

@@ -89,8 +89,8 @@ async def run(job: Job, build: Build) -> Verdict:
         else each
         for each in marked
     ]
-    told = f"the base breaks {', '.join(sorted(habits))} everywhere: that informs" if habits else ""
-    return Verdict(tuple(weighed), note="; ".join(filter(None, (build.partial, note, other, told))))
+    habits_note = f"the base breaks {', '.join(sorted(habits))} everywhere: that informs" if habits else ""
+    return Verdict(tuple(weighed), note="; ".join(filter(None, (build.partial, note, other, habits_note))))
 
 
 def _habits(build: Build, before: list[Finding]) -> frozenset[str]:
@@ -104,10 +104,10 @@ async def _other_version(job: Job, build: Build, path: str) -> str:
     if build.name != "mypy":
         return ""
     pinned = await asyncio.to_thread(mypy_version.mypy, job.repository.root / build.folder)
-    said = await invoke(job, [(path, "--version")], exit_codes=_ANY_EXIT) if pinned else Broken("")
-    if isinstance(said, Broken) or not mypy_version.is_another(pinned, said[0].stdout):
+    completed = await invoke(job, [(path, "--version")], exit_codes=_ANY_EXIT) if pinned else Broken("")
+    if isinstance(completed, Broken) or not mypy_version.is_another(pinned, completed[0].stdout):
         return ""
-    return f"{said[0].stdout.split('(')[0].strip()} is not {pinned}, which the project pins: what it finds informs"
+    return f"{completed[0].stdout.split('(')[0].strip()} is not {pinned}, which the project pins: what it finds informs"
 
 
 def _rank(severity: Severity) -> int:
@@ -147,13 +147,13 @@ async def _once(job: Job, build: Build, tool: tuple[str, Path], root: Path) -> l
         here = base_revision.relative(build.read(completed.output), root, build.folder)
         found += here
         if completed.exit_code != 0 and not here:
-            said = excerpt(completed.stderr) or excerpt(completed.stdout) or "no output"
+            output = excerpt(completed.stderr) or excerpt(completed.stdout) or "no output"
             absent = list(re.finditer(build.absent, completed.output)) if build.absent else []
             if absent:
-                what = next(filter(None, (each.groupdict().get("what") for each in absent)), said)
+                what = next(filter(None, (each.groupdict().get("what") for each in absent)), output)
                 return Verdict(missing=f"what {build.program} needs is not on this machine: {what}")
             shown = " ".join((build.program, *call[1:]))
-            return Verdict(error=f"`{shown}` ended with exit code {completed.exit_code}: {said}")
+            return Verdict(error=f"`{shown}` ended with exit code {completed.exit_code}: {output}")
     return found
 
 

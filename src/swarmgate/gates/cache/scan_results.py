@@ -72,13 +72,13 @@ class Memory:
             if outcome is not None:
                 found[path] = outcome.findings
         unknown = [source for source in sources if source.path not in found]
-        said, doubtful = await look(unknown) if unknown else ({}, ())
+        results, doubtful = await look(unknown) if unknown else ({}, ())
         for source in unknown:
-            outcome = Outcome(tuple(said.get(source.path, ())))
+            outcome = Outcome(tuple(results.get(source.path, ())))
             # A message that is masked in the cache would be another one when it is compared.
             if source.path not in doubtful and redaction.outcome(outcome) is outcome:
                 self._cache.put(keys[source.path], _plain(outcome))
-        return {**found, **said}
+        return {**found, **results}
 
     def of_pair(self, kind: str, pair: SourceFile, judge: Callable[[SourceFile], Sequence[Finding] | str]) -> Any:
         """What is found in a file as it is now, told apart from what the base had: kept, or judged now.
@@ -93,10 +93,10 @@ class Memory:
         kept = _outcome(value) if value is not None else None
         if kept is not None:
             return kept.findings
-        said = judge(pair)
-        if not isinstance(said, str):
-            self._cache.put(key, _plain(Outcome(tuple(said))))
-        return said
+        result = judge(pair)
+        if not isinstance(result, str):
+            self._cache.put(key, _plain(Outcome(tuple(result))))
+        return result
 
     async def of_question(self, *parts: object, answer: Callable[[], Awaitable[bool | None]]) -> bool | None:
         """Whether something is so that hangs on these parts alone: kept, or asked now.
@@ -109,10 +109,10 @@ class Memory:
         value = self._cache.get(key)
         if isinstance(value, bool):
             return value
-        said = await answer()
-        if said is not None:
-            self._cache.put(key, said)
-        return said
+        outcome = await answer()
+        if outcome is not None:
+            self._cache.put(key, outcome)
+        return outcome
 
     def _key_of_file(self, kind: str, source: SourceFile) -> str:
         traits = sorted(source.traits)
@@ -126,11 +126,11 @@ class Memory:
             self.complete = False
 
 
-def _plain(said: Outcome) -> dict[str, Any]:
-    outcome = redaction.outcome(said)
-    values = {field.name: getattr(outcome, field.name) for field in fields(Outcome)}
-    findings = [each.model_dump(mode="json", exclude_defaults=True) for each in outcome.findings]
-    return {**values, "findings": findings, "unchecked": [each.model_dump() for each in outcome.unchecked]}
+def _plain(outcome: Outcome) -> dict[str, Any]:
+    redacted = redaction.outcome(outcome)
+    values = {field.name: getattr(redacted, field.name) for field in fields(Outcome)}
+    findings = [each.model_dump(mode="json", exclude_defaults=True) for each in redacted.findings]
+    return {**values, "findings": findings, "unchecked": [each.model_dump() for each in redacted.unchecked]}
 
 
 def _outcome(value: dict[str, Any]) -> Outcome | None:

@@ -38,15 +38,15 @@ def judge(repository: Repository, change: ChangeSet, limits: Size, *, first: boo
     brought = {each.path: _brought(each, sizes, most) for each in written}
     for path, count in brought.items():
         if most is not None and count > most * _MB:
-            told = f"the change brings {count / _MB:.1f} MB in one file, where {most:g} MB are allowed"
-            yield _finding("large-file", path, told)
+            message = f"the change brings {count / _MB:.1f} MB in one file, where {most:g} MB are allowed"
+            yield _finding("large-file", path, message)
     total = sum(brought.values())
     if limits.max_change_mb is not None and total > limits.max_change_mb * _MB and not first:
-        told = f"the change brings {total / _MB:.1f} MB in all, where {limits.max_change_mb:g} MB are allowed"
-        yield _finding("large-change", max(brought, key=lambda path: brought[path]), told)
+        message = f"the change brings {total / _MB:.1f} MB in all, where {limits.max_change_mb:g} MB are allowed"
+        yield _finding("large-change", max(brought, key=lambda path: brought[path]), message)
     if limits.max_files is not None and len(written) > limits.max_files and not first:
-        told = f"the change writes {len(written):,} files, where {limits.max_files:,} are allowed"
-        yield _finding("many-files", written[0].path, told)
+        message = f"the change writes {len(written):,} files, where {limits.max_files:,} are allowed"
+        yield _finding("many-files", written[0].path, message)
 
 
 def _brought(file: ChangedFile, sizes: Mapping[str, int], most: float | None) -> int:

@@ -23,12 +23,12 @@ def document(report: GateReport, about: str) -> dict[str, Any]:
     `summary` is the last line that people see, `unchecked` what it says of what was not checked; `counts` add up to all
     findings.
     """
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "verdict": report.verdict,
         "judged": about,
         "reason": report.reason,
         "summary": report.summary,
     }
-    told |= {"unchecked": [each.model_dump(include={"what", "why"}) for each in report.unchecked]}
-    told |= {"counts": {each.value: report.counts.get(each, 0) for each in Standing}}
-    return told | report.model_dump(mode="json")
+    fields |= {"unchecked": [each.model_dump(include={"what", "why"}) for each in report.unchecked]}
+    fields |= {"counts": {each.value: report.counts.get(each, 0) for each in Standing}}
+    return fields | report.model_dump(mode="json")

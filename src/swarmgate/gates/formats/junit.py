@@ -72,7 +72,7 @@ def _finding(suite: ET.Element, finding: Finding, result: GateResult, *, failed:
     name = _legal(flat(f"{finding.rule} {finding.place}"))
     case = ET.SubElement(suite, "testcase", name=name, classname=result.gate, time="0.000")
     standing = result.standing(finding)
-    told = [
+    lines = [
         flat(finding.place),
         f"{finding.severity}: {finding.message}",
         finding.code,
@@ -81,10 +81,10 @@ def _finding(suite: ET.Element, finding: Finding, result: GateResult, *, failed:
     ]
     if failed and standing is Standing.BLOCKS:
         failure = ET.SubElement(case, "failure", message=_legal(finding.message), type=_legal(finding.rule))
-        failure.text = "\n".join(map(_legal, filter(None, told)))
+        failure.text = "\n".join(map(_legal, filter(None, lines)))
         return Counter(tests=1, failures=1)
-    said = f"{standing}: {finding.accepted}" if finding.accepted else standing.value
-    ET.SubElement(case, "system-out").text = "\n".join(map(_legal, filter(None, (said, *told))))
+    message = f"{standing}: {finding.accepted}" if finding.accepted else standing.value
+    ET.SubElement(case, "system-out").text = "\n".join(map(_legal, filter(None, (message, *lines))))
     return Counter(tests=1)
 
 

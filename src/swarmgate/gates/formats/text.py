@@ -76,10 +76,10 @@ def rejection(results: Sequence[GateResult], screen: Screen = PIPE) -> list[str]
     return _shown((*_findings(results, screen.width), *_gates(results)), screen)
 
 
-def _shown(told: Iterable[Line], screen: Screen) -> list[str]:
+def _shown(lines: Iterable[Line], screen: Screen) -> list[str]:
     """The lines as text, wrapped between words where there is a width; one empty line at most follows another line."""
     text: list[str] = []
-    for line in told:
+    for line in lines:
         if line.pieces or (text and text[-1]):
             text += [screen.paint(list(pieces)) for pieces in _wrapped(line, screen.width)]
     return text
@@ -91,9 +91,9 @@ def row(result: GateResult, width: int = 0) -> Line:
     parts = [count] if (count := counted(counts)) else []
     parts += [f"fixed {len(result.fixed)}: {', '.join(result.fixed)}"] if result.fixed else []
     parts += [result.reason] if result.reason else []
-    told = "  ".join(filter(None, ("; ".join(parts), "cached" * result.cached, "optional" * (not result.required))))
+    details = "  ".join(filter(None, ("; ".join(parts), "cached" * result.cached, "optional" * (not result.required))))
     head = f"{result.gate:<{width}}  "
-    return Line(((f"{result.status:<5}", _STATUSES[result.status]), ("  ", ""), (head, "bold"), (flat(told), "")), 9)
+    return Line(((f"{result.status:<5}", _STATUSES[result.status]), ("  ", ""), (head, "bold"), (flat(details), "")), 9)
 
 
 def counted(counts: Mapping[Standing, int]) -> str:
@@ -135,8 +135,8 @@ def _gates(results: Sequence[GateResult]) -> Iterator[Line]:
         if _quiet(result):
             quiet[result.status, result.reason].append(result.gate)
     for (status, reason), gates in sorted(quiet.items()):
-        told = f"{', '.join(gates)}{f'  {flat(reason)}' if reason else ''}"
-        yield Line(((f"{status:<5}", _STATUSES[status]), ("  ", ""), (told, "")), 7)
+        text = f"{', '.join(gates)}{f'  {flat(reason)}' if reason else ''}"
+        yield Line(((f"{status:<5}", _STATUSES[status]), ("  ", ""), (text, "")), 7)
 
 
 def _quiet(result: GateResult) -> bool:
@@ -151,8 +151,8 @@ def _patch(result: GateResult) -> list[Line]:
     more = len(patch) - len(kept)
     rest = [_plain(f"[... {more} more lines; all of it: --format json ...]")] if more else []
     styles = {"+": "green", "-": "red", "@": "cyan"}
-    told = [Line(((flat(line.expandtabs(4)), styles.get(line[:1], "")),), whole=True) for line in kept]
-    return [_plain(f"{result.gate} changed:", "bold"), *told, *rest, Line()] if kept else []
+    lines = [Line(((flat(line.expandtabs(4)), styles.get(line[:1], "")),), whole=True) for line in kept]
+    return [_plain(f"{result.gate} changed:", "bold"), *lines, *rest, Line()] if kept else []
 
 
 def _findings(results: Sequence[GateResult], width: int) -> Iterator[Line]:

@@ -139,10 +139,10 @@ def _finding(head: Graph, ring: list[str], edge: Edge) -> Finding:
     """`ring` begins and ends with the same file."""
     fatal = ring[0].endswith(PYTHON) and _fails(head, ring)
     shown = " -> ".join(ring)
-    told = "no order of importing works: each meets a name before it is bound" if fatal else "the change closed it"
+    reason = "no order of importing works: each meets a name before it is bound" if fatal else "the change closed it"
     return Finding(
         rule="import-cycle", path=ring[0], line=edge.by.line, column=edge.by.column,
-        severity=Severity.HIGH if fatal else Severity.LOW, message=f"import cycle: {shown} ({told})",
+        severity=Severity.HIGH if fatal else Severity.LOW, message=f"import cycle: {shown} ({reason})",
         suggestion="move what both need into a third module, or import it in the function that uses it",
     )  # fmt: skip
 

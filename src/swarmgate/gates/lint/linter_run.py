@@ -90,8 +90,8 @@ async def _lint(job: Job, linter: Linter, *, fix: bool) -> Ran:
             ran += Ran(error=f"{linter.name}'s output is not understood: {error}", tools=(linter.name,))
             continue
         if any(completed.exit_code for completed in done) and not findings and not fix:
-            said = done[-1].output.strip()[:300]
-            ran += Ran(error=f"{linter.name} failed without a finding: {said}", tools=(linter.name,))
+            output = done[-1].output.strip()[:300]
+            ran += Ran(error=f"{linter.name} failed without a finding: {output}", tools=(linter.name,))
             continue
         placed = [_weighed(linter, root, each) for each in base_revision.relative(findings, root, folder)]
         ran += Ran(tuple(_marked(sources, placed)), len(paths), (linter.name,))

@@ -175,7 +175,7 @@ async def run(
     while isinstance(done, Broken) and (more := ruff_settings.refused(done.reason) - left_out):
         left_out |= more
         done = await _without(job, argv, paths, left_out, stdin, exit_codes)
-    return done if isinstance(done, Broken) else Ran(tuple(done), (ruff_settings.told(left_out),) if left_out else ())
+    return done if isinstance(done, Broken) else Ran(tuple(done), (ruff_settings.note(left_out),) if left_out else ())
 
 
 async def _without(

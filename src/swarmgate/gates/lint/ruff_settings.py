@@ -30,12 +30,12 @@ VERSION = "required-version"
 """Stands for a demand of another version among what is left out."""
 
 
-def refused(said: str) -> frozenset[str]:
+def refused(stderr: str) -> frozenset[str]:
     """What ruff names of the settings that it does not know; empty where it failed for another reason."""
-    found = set(_UNKNOWN.findall(said))
-    for each in _REMOVED.finditer(said):
+    found = set(_UNKNOWN.findall(stderr))
+    for each in _REMOVED.finditer(stderr):
         found.update(re.findall(r"- ([A-Z]+\d*)", each[1]))
-    return frozenset(found | ({VERSION} if _VERSION.search(said) else set()))
+    return frozenset(found | ({VERSION} if _VERSION.search(stderr) else set()))
 
 
 def by_file(root: Path, paths: Iterable[str]) -> dict[Path | None, list[str]]:
@@ -65,7 +65,7 @@ def without(settings: Path, left_out: Iterable[str], folder: Path, *, depth: int
     return copy
 
 
-def told(left_out: Iterable[str]) -> str:
+def note(left_out: Iterable[str]) -> str:
     """The note of what was left out."""
     return f"ruff here does not know {', '.join(sorted(left_out))} of the project's settings: judged without"
 

@@ -53,8 +53,8 @@ def merge(results: Sequence[GateResult]) -> tuple[GateResult, ...]:
     also: dict[_Key, list[str]] = {}
     for result, finding in sorted(_every(results), key=_first_told):
         for key in _keys(finding):
-            teller, told = first.setdefault(key, (result.gate, finding))
-            if teller != result.gate and told.counts >= finding.counts:
+            reporter, first_finding = first.setdefault(key, (result.gate, finding))
+            if reporter != result.gate and first_finding.counts >= finding.counts:
                 also.setdefault(key, []).append(result.gate)
     if not also:
         return tuple(results)
@@ -63,8 +63,8 @@ def merge(results: Sequence[GateResult]) -> tuple[GateResult, ...]:
 
 def _without_causes(result: GateResult) -> GateResult:
     """The result without what changed a contract, where all who were broken by it are told of, and say so."""
-    told = {each.subject for each in result.findings if each.rule == _BROKEN and each.counts}
-    kept = [each for each in result.findings if each.rule == _BROKEN or not (each.subject and each.subject in told)]
+    reported = {each.subject for each in result.findings if each.rule == _BROKEN and each.counts}
+    kept = [each for each in result.findings if each.rule == _BROKEN or not (each.subject and each.subject in reported)]
     return result.model_copy(update={"findings": tuple(kept)}) if len(kept) < len(result.findings) else result
 
 
@@ -98,8 +98,8 @@ def _rewritten(
             kept.append(finding)
     if not gone:
         return result.model_copy(update={"findings": tuple(kept)})
-    told = ", ".join(f"{count} told by {gate}" for gate, count in sorted(gone.items()))
-    reason = "; ".join(filter(None, (result.reason, told)))
+    counts = ", ".join(f"{count} told by {gate}" for gate, count in sorted(gone.items()))
+    reason = "; ".join(filter(None, (result.reason, counts)))
     return result.model_copy(update={"findings": tuple(kept), "reason": reason})
 
 

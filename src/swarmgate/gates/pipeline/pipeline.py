@@ -158,7 +158,7 @@ class _Run:
         self._memory = memory
         self._commands, self._in_run = commands, commands is not None
         self.by_hand: Callable[[], CommandRunner] = partial(confinement.by_hand, repository.root)
-        self._said: dict[str, tuple[str, Outcome]] = {}
+        self._scanned: dict[str, tuple[str, Outcome]] = {}
         self.definitions: Sequence[GateDefinition] = ()
         self.checks: list[GateDefinition] = []
         entries = acceptances.in_tree(repository, scope.reference or base) if accepted is None else accepted
@@ -186,7 +186,7 @@ class _Run:
         off = [gate.id for gate in self.definitions if gate.required and gate.id in self.options.skip]
         skipped = [f"required, and skipped (gates.skip or --skip): {', '.join(off)}"] if off else []
         expired = [f"{self._expired} accepted findings have expired: they count again"] if self._expired else []
-        bare = () if self._in_run else confinement.told(self._commands)
+        bare = () if self._in_run else confinement.unconfined_note(self._commands)
         return (*bare, *skipped, *expired, *not_followed(self.repository))
 
     @property
@@ -236,14 +236,14 @@ class _Run:
         heavy = any(len(each.content) > _HEAVY_BYTES and Trait.LOCK not in each.traits for each in sources)
         turn = asyncio.Semaphore(1 if heavy else len(gates) or 1)
 
-        async def told(gate: GateDefinition) -> GateResult:
+        async def run_gate(gate: GateDefinition) -> GateResult:
             async with turn:
                 result = await self._run(gate, change, sources)
             if not gate.reads_files:
                 self.tell(result)
             return result
 
-        started = {gate.id: asyncio.create_task(told(gate)) for gate in sorted(gates, key=_cost)}
+        started = {gate.id: asyncio.create_task(run_gate(gate)) for gate in sorted(gates, key=_cost)}
         try:
             await asyncio.gather(*started.values())
         finally:
@@ -281,8 +281,8 @@ class _Run:
         started = time.monotonic()
         left_out = self._left_out(gate)
         if left_out:
-            said = Outcome(skip=left_out, unchecked=self._unwanted(gate))
-            return judge(gate, said, seconds=0.0, required=self.options.require)
+            skipped = Outcome(skip=left_out, unchecked=self._unwanted(gate))
+            return judge(gate, skipped, seconds=0.0, required=self.options.require)
         selection = gate.files.select(sources)
         whole = gate.record.scope is Dependence.CHANGE
         if not selection.sources and not whole:
@@ -303,7 +303,7 @@ class _Run:
             self._prepare()
         outcome = known or await scanner_run.look(gate, job)
         if known is None:
-            self._said[gate.id] = question, outcome
+            self._scanned[gate.id] = question, outcome
         found, expired = acceptances.mark(
             outcome.findings, self._accepted, {source.path: source for source in sources}, acceptances.today()
         )
@@ -327,8 +327,8 @@ class _Run:
         self._preparing = asyncio.get_running_loop().run_in_executor(None, prepare, names)
 
     def _keep(self, gate: GateDefinition, *, certain: bool = True) -> None:
-        if self._memory and gate.id in self._said:
-            question, outcome = self._said[gate.id]
+        if self._memory and gate.id in self._scanned:
+            question, outcome = self._scanned[gate.id]
             self._memory.keep(question if certain else "", outcome)
 
     def _left_out(self, gate: GateDefinition) -> str:
@@ -362,15 +362,15 @@ def not_followed(repository: Repository) -> tuple[str, ...]:
 
 def _unjudged(change: ChangeSet, results: Sequence[GateResult]) -> tuple[str, ...]:
     """The folders of installed packages, where the gate that tells of them was left out."""
-    told = any(rule == "not-ignored" for result in results for rule in {each.rule for each in result.findings})
-    names = () if told else change.installed
+    reported = any(rule == "not-ignored" for result in results for rule in {each.rule for each in result.findings})
+    names = () if reported else change.installed
     return tuple(f"{folder}/ holds packages or build output that git does not ignore: not judged" for folder in names)
 
 
 def _unread(outcome: Outcome, paths: Sequence[str]) -> str:
     """The error of a gate to which files were not given: what it says of the others is no verdict of the change."""
-    said = outcome.error or outcome.failure
-    return "; ".join(filter(None, (said, f"not read: {_few(paths)} (the change is too large, or they are gone)")))
+    reason = outcome.error or outcome.failure
+    return "; ".join(filter(None, (reason, f"not read: {_few(paths)} (the change is too large, or they are gone)")))
 
 
 def _nothing(change: ChangeSet, skipped: str) -> str:

@@ -47,8 +47,8 @@ def edits(repository: Repository, change: ChangeSet, *, by_hand: bool) -> tuple[
         WorkspaceError: git failed.
     """
     touched = [file for file in change.files if any(matches(path, glob) for path in file.touched for glob in _WATCHED)]
-    said = [] if not touched else list(_settings(repository, change, touched))
-    return (*said, *_own(repository, change.base, by_hand=by_hand), *_unseen(repository, change))
+    messages = [] if not touched else list(_settings(repository, change, touched))
+    return (*messages, *_own(repository, change.base, by_hand=by_hand), *_unseen(repository, change))
 
 
 _WATCHED = (*_SETTINGS, _PYPROJECT, _ATTRIBUTES)

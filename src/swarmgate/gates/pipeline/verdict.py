@@ -51,8 +51,8 @@ def _verdict(
     if any(each.counts and each.severity.rank >= gate.severity.rank for each in findings):
         return GateStatus.FAIL, f"new at or above {gate.severity}"
     if lacking:
-        told = "; ".join(f"{each.what}: {each.why}" for each in lacking)
-        return GateStatus.ERROR, f"not checked, and required (gates.require): {told}"
+        reason = "; ".join(f"{each.what}: {each.why}" for each in lacking)
+        return GateStatus.ERROR, f"not checked, and required (gates.require): {reason}"
     if outcome.skip or not (outcome.files or findings):
         return GateStatus.SKIP, outcome.skip or _NOTHING
     return GateStatus.PASS, ""

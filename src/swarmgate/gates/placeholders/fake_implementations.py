@@ -70,7 +70,7 @@ class Shape:
 
     `owner`: the class that it is a method of, by name. `given`: its parameters, without the receiver. `result`: what it
     returns, as text; one of `given` where it hands that back. `chance`: that is drawn at random. `talks`: it says
-    something, or copies what it is given into its result. `said`: the texts that it prints or logs. `doc`: its
+    something, or copies what it is given into its result. `printed`: the texts that it prints or logs. `doc`: its
     documentation.
     """
 
@@ -80,7 +80,7 @@ class Shape:
     result: str = ""
     chance: bool = False
     talks: bool = False
-    said: str = ""
+    printed: str = ""
     doc: str = ""
 
     @property
@@ -157,7 +157,7 @@ def _only_says(shape: Shape) -> bool:
     if verb not in _WORK or _SPEAKER.search(shape.owner) or not (shape.given or shape.doc):
         return False
     stem = verb.removesuffix("e")
-    return len(stem) > 2 and any(each.startswith(stem) for each in _words(shape.said))  # noqa: PLR2004 - `do`, `go`
+    return len(stem) > 2 and any(each.startswith(stem) for each in _words(shape.printed))  # noqa: PLR2004 - `do`, `go`
 
 
 def _tells_work(shape: Shape) -> bool:

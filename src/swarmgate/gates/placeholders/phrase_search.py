@@ -30,8 +30,8 @@ def names_issue(text: str) -> bool:
 
 def elided(text: str) -> bool:
     """Whether a line of comment stands for code that was left out."""
-    said = text.lower()
-    return any(word in said for word in phrases.ELIDED_WORDS) and bool(phrases.ELIDED.search(_unquoted(text)))
+    lowered = text.lower()
+    return any(word in lowered for word in phrases.ELIDED_WORDS) and bool(phrases.ELIDED.search(_unquoted(text)))
 
 
 def stands_for_code(text: str) -> bool:
@@ -41,8 +41,8 @@ def stands_for_code(text: str) -> bool:
 
 def stub_wording(text: str) -> int:
     """Where a comment or paragraph says that this is not the real thing; -1 when it does not."""
-    said = text.lower()
-    if not any(word in said for word in phrases.STUB_WORDS):
+    lowered = text.lower()
+    if not any(word in lowered for word in phrases.STUB_WORDS):
         return -1
     found = phrases.STUB_WORDING.search(_unquoted(text))
     return found.start() if found else -1

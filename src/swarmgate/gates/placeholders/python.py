@@ -175,7 +175,7 @@ def functions(seen: Survey, remarks: Mapping[int, str], *, tests: bool) -> Itera
             excused=not test and _excused(node, owner, steps, f"{doc}\n{inside}", seen.classes),
             test=test,
             hook=owner is not None and bool(doc) and _may_be_empty(node, doc),
-            shape=python_shapes.shape_of(node, owner, seen.tree, body, _spoken(body, steps)),
+            shape=python_shapes.shape_of(node, owner, seen.tree, body, _printed(body, steps)),
         )
 
 
@@ -197,7 +197,7 @@ def _step(statement: ast.stmt, made: set[str]) -> Step:  # noqa: C901, PLR0912 -
         case ast.Raise(exc=raised) if raised is not None:
             return Step.SAYS_SO if _refuses(raised) else Step.REAL
         case ast.Assert(test=ast.Constant(value=held), msg=message):
-            return Step.NOTHING if held else _said(message)
+            return Step.NOTHING if held else _step_of_message(message)
         case ast.Expr(value=value):
             return _call(value)
         case ast.Return(value=None):
@@ -225,16 +225,16 @@ def _refuses(raised: ast.expr) -> bool:
     return any(phrase_search.not_implemented(text) for text in messages)
 
 
-def _said(message: ast.expr | None) -> Step:
+def _step_of_message(message: ast.expr | None) -> Step:
     return (
         Step.SAYS_SO if message is not None and any(map(phrase_search.not_implemented, _texts(message))) else Step.REAL
     )
 
 
-def _spoken(body: Sequence[ast.stmt], steps: Sequence[Step]) -> str | None:
+def _printed(body: Sequence[ast.stmt], steps: Sequence[Step]) -> str | None:
     """What the statements of a body print or log; None where none of them does."""
-    said = [text for each, step in zip(body, steps, strict=True) if step is Step.TALKS for text in _texts(each)]
-    return " ".join(said) if Step.TALKS in steps else None
+    texts = [text for each, step in zip(body, steps, strict=True) if step is Step.TALKS for text in _texts(each)]
+    return " ".join(texts) if Step.TALKS in steps else None
 
 
 def _call(value: ast.expr) -> Step:
@@ -282,10 +282,10 @@ def _declared(function: Definition) -> bool:
 
 
 def _excused(
-    function: Definition, owner: ast.ClassDef | None, steps: Sequence[Step], told: str, classes: Sequence[ast.ClassDef]
+    function: Definition, owner: ast.ClassDef | None, steps: Sequence[Step], text: str, classes: Sequence[ast.ClassDef]
 ) -> bool:
     if Step.SAYS_SO in steps:
-        return _refusal_excused(function, owner, steps, told, classes)
+        return _refusal_excused(function, owner, steps, text, classes)
     if not set(steps) <= {Step.NOTHING, Step.DOTS}:
         return False  # canned results are only asked about where a comment speaks of a stub
     return _emptiness_excused(function, owner, classes, dots=Step.DOTS in steps)
@@ -316,18 +316,18 @@ def _emptiness_excused(
 
 def _may_be_empty(method: Definition, doc: str) -> bool:
     """Whether a documented method is called by somebody else, by its name and what is said of it."""
-    said = _CALLED_NAME.search(method.name) or _CALLED_DOC.match(doc.partition("\n\n")[0].lstrip())
-    return bool(said) and not method.name.startswith("__") and not method.decorator_list and not _promises(method)
+    matched = _CALLED_NAME.search(method.name) or _CALLED_DOC.match(doc.partition("\n\n")[0].lstrip())
+    return bool(matched) and not method.name.startswith("__") and not method.decorator_list and not _promises(method)
 
 
 def _refusal_excused(
-    function: Definition, owner: ast.ClassDef | None, steps: Sequence[Step], told: str, classes: Sequence[ast.ClassDef]
+    function: Definition, owner: ast.ClassDef | None, steps: Sequence[Step], text: str, classes: Sequence[ast.ClassDef]
 ) -> bool:
     """Whether a body that only refuses leaves the work to subclasses, or refuses for good."""
     body = _without_texts(function.body)
     idiom = len(steps) == 1 and isinstance(body[0], ast.Raise) and _last_name(body[0].exc) == "NotImplementedError"
-    if any(phrase_search.by_design(text) for item in body for text in _texts(item)) or (
-        idiom and phrase_search.refused(told)
+    if any(phrase_search.by_design(each) for item in body for each in _texts(item)) or (
+        idiom and phrase_search.refused(text)
     ):
         return True
     if owner is None or not idiom or function.name == "__init__":

@@ -75,8 +75,8 @@ def values(source: SourceFile, text: str, commented: frozenset[int]) -> Iterator
     """
     if source.traits & {Trait.TEST, Trait.DOC} or _APART.search(source.path):
         return
-    said = text.lower()
-    for number in sorted({said.count("\n", 0, place) + 1 for place in _places(said)} - commented):
+    lowered = text.lower()
+    for number in sorted({lowered.count("\n", 0, place) + 1 for place in _places(lowered)} - commented):
         line = _line(text, number)
         if len(line) > 2000:  # noqa: PLR2004 - data, not code
             continue
@@ -86,12 +86,12 @@ def values(source: SourceFile, text: str, commented: frozenset[int]) -> Iterator
             yield from _examples(source, number, line)
 
 
-def _places(said: str) -> Iterator[int]:
+def _places(text: str) -> Iterator[int]:
     for word in _QUICK:
-        place = said.find(word)
+        place = text.find(word)
         while place >= 0:
             yield place
-            place = said.find(word, said.find("\n", place)) if "\n" in said[place:] else -1
+            place = text.find(word, text.find("\n", place)) if "\n" in text[place:] else -1
 
 
 def _line(text: str, number: int) -> str:

@@ -92,8 +92,8 @@ def _severity(text: str, state: Collection[str]) -> Severity | None:
     """How much a text says beside what is looked at of the process; None for nothing."""
     if _asks().variables.fullmatch(text):
         return Severity.HIGH
-    told = {"stack": _TEST.search, "main": _TEST.search, "variables": _PREFIX.match, "trace": None}
-    if any(looks(text) for kind in state if (looks := told.get(kind, _RUNNER.search))):
+    patterns = {"stack": _TEST.search, "main": _TEST.search, "variables": _PREFIX.match, "trace": None}
+    if any(looks(text) for kind in state if (looks := patterns.get(kind, _RUNNER.search))):
         return Severity.HIGH
     return Severity.LOW if "variables" in state and _TOLD.fullmatch(text) else None
 
@@ -102,16 +102,16 @@ def in_text(source: SourceFile, text: str) -> Iterator[Finding]:
     """The places of a file of the product in another language than Python that ask."""
     patterns = _asks().patterns.get(source.language, ())
     code = comments.without(source.language, text) if patterns else ""
-    told: set[int] = set()
+    reported: set[int] = set()
     for severity, pattern in patterns:
         for match in pattern.finditer(code):
             line = code.count("\n", 0, match.start()) + 1
-            if line not in told:
-                told.add(line)
+            if line not in reported:
+                reported.add(line)
                 quiet = severity is Severity.LOW or (severity is Severity.MEDIUM and _SETTINGS.search(source.path))
-                said = _BY_NAME if quiet else _BY_RUNNER
-                yield _found(source, line, Severity.LOW if quiet else severity, said)
+                message = _BY_NAME if quiet else _BY_RUNNER
+                yield _found(source, line, Severity.LOW if quiet else severity, message)
 
 
-def _found(source: SourceFile, line: int, severity: Severity, said: str) -> Finding:
-    return finding(RULE, source.path, line, severity, f"product code {said}")
+def _found(source: SourceFile, line: int, severity: Severity, message: str) -> Finding:
+    return finding(RULE, source.path, line, severity, f"product code {message}")

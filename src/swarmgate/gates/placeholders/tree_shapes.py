@@ -76,9 +76,9 @@ def shape_of(node: Node, grammar: str, content: bytes, statements: Sequence[str]
         result = next((text.partition("=")[2].strip(" ;") for text in statements if "=" in text), result)
     if Step.ECHOES in steps:
         result = result.partition(",")[0].lstrip("&*$")
-    said = " ".join(text for each, text in zip(steps, statements, strict=False) if each is Step.TALKS)
-    talks = bool(said) or Step.COPIES in steps
-    return Shape(name, owner, given, result, bool(_DICE.match(statements[-1])), talks, said, doc)
+    message = " ".join(text for each, text in zip(steps, statements, strict=False) if each is Step.TALKS)
+    talks = bool(message) or Step.COPIES in steps
+    return Shape(name, owner, given, result, bool(_DICE.match(statements[-1])), talks, message, doc)
 
 
 def _owner(node: Node, grammar: str) -> tuple[bool, str]:

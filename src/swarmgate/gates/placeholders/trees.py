@@ -337,8 +337,8 @@ def _excused(node: Node, name: str, *, says: bool, bare: bool) -> bool:
             return True
         owner = parent.child_by_field_name("name") or parent.child_by_field_name("type")
         if owner is not None and re.search("class|impl|object|struct", parent.type):
-            said = (owner.text or b"").decode("utf-8", "replace")
-            return bool(_BASE.search(said)) if says else phrase_search.no_op_name(said)
+            text = (owner.text or b"").decode("utf-8", "replace")
+            return bool(_BASE.search(text)) if says else phrase_search.no_op_name(text)
         parent, depth = parent.parent, depth + 1
     receiver = node.child_by_field_name("receiver")
     return receiver is not None and bool(

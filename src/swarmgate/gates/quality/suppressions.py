@@ -174,7 +174,7 @@ def _on_added_lines(file: SourceFile) -> list[Suppression]:
 
 def _anywhere(file: SourceFile, text: str, forms: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[str, str]]:
     for kind, form in forms.items():
-        yield from ((kind, _spelled(_said(match[0]))) for match in form.finditer(text))
+        yield from ((kind, _spelled(_trimmed(match[0]))) for match in form.finditer(text))
     for each in _attributes(file.language, file.path, text):
         yield each.kind, _spelled(each.text)
 
@@ -184,7 +184,7 @@ def find(language: str, path: str, text: str) -> list[Suppression]:
     found = []
     if language in comments.languages():
         for remark in comments.of(language, text):
-            found += [Suppression(kind, said, path, remark.line) for kind, said in _of(remark.text)]
+            found += [Suppression(kind, comment, path, remark.line) for kind, comment in _of(remark.text)]
     found += _attributes(language, path, text)
     return sorted(found, key=lambda each: each.line)
 
@@ -207,7 +207,7 @@ def beside(found: Iterable[Suppression], adopted: frozenset[str]) -> list[Suppre
     ]
 
 
-def told(found: Iterable[Suppression]) -> str:
+def summary(found: Iterable[Suppression]) -> str:
     """`2 new suppressions (noqa 1, nosec 1)`, empty for none."""
     kinds = Counter(each.kind for each in found)
     if not kinds:
@@ -219,7 +219,7 @@ def told(found: Iterable[Suppression]) -> str:
 def _of(comment: str) -> Iterator[tuple[str, str]]:
     for match in _IN_COMMENT.finditer(comment):
         name = match.lastgroup or "_0"
-        yield _KINDS[int(name[1:])], _said(match[name])
+        yield _KINDS[int(name[1:])], _trimmed(match[name])
 
 
 def _spelled(text: str) -> str:
@@ -227,7 +227,7 @@ def _spelled(text: str) -> str:
     return re.sub(r"[\s_-]+", "", text).lower()
 
 
-def _said(text: str) -> str:
+def _trimmed(text: str) -> str:
     return " ".join(text.strip(" #;/-,:").split())
 
 

@@ -169,10 +169,10 @@ def _tester(tests: Any) -> type[Any]:
             context = contexts.Context(raw)
             for test in tests.get_tests(kind):
                 try:
-                    said = test(context, test._config) if hasattr(test, "_config") else test(context)  # noqa: SLF001 - as above
+                    issue = test(context, test._config) if hasattr(test, "_config") else test(context)  # noqa: SLF001 - as above
                 except Exception:  # noqa: BLE001, S112 - bandit too goes on to the next test
                     continue
-                if said is not None:
+                if issue is not None:
                     self._take(test, raw, kind)
             return {}
 

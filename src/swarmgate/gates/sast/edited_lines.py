@@ -99,9 +99,9 @@ def _renamed(old: list[str], new: list[str], before: str, after: str, apart: tup
     word, other = re.compile(rf"\b{re.escape(before)}\b"), re.compile(rf"\b{re.escape(after)}\b")
     if any(map(other.search, old)) or any(map(word.search, new)):
         return False
-    said = [
+    spellings = [
         word.sub(after, line).split() for number, line in enumerate(old, 1) if number != apart[0] and word.search(line)
     ]
     # What no other line speaks of is a function or a value from elsewhere: another name is another thing.
     again = [line.split() for number, line in enumerate(new, 1) if number != apart[1] and other.search(line)]
-    return bool(said) and said == again
+    return bool(spellings) and spellings == again

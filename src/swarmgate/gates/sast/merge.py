@@ -68,9 +68,9 @@ def merge(hits: Iterable[Hit], *, quiet: bool) -> list[Finding]:
         hits: what all scanners found in the file.
         quiet: the file is a test: what is found there informs and does not block, and an assert is no finding at all.
     """
-    told = (hit for hit in hits if not (quiet and hit.code in _ASSERTS))
+    reported = (hit for hit in hits if not (quiet and hit.code in _ASSERTS))
     groups: defaultdict[tuple[int, str], list[Hit]] = defaultdict(list)
-    for hit in sorted(told, key=lambda each: (_TOOLS.index(each.tool), each.line, each.column, each.code)):
+    for hit in sorted(reported, key=lambda each: (_TOOLS.index(each.tool), each.line, each.column, each.code)):
         groups[hit.line, family(hit.cwe) or hit.code].append(hit)
     return [_finding(group, quiet=quiet) for group in groups.values()]
 

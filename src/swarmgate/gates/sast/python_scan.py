@@ -58,24 +58,24 @@ class Looked:
     parsed: set[str] = field(default_factory=set)
     harmless: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
 
-    def take(self, path: str, said: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
+    def take(self, path: str, reply: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
         """Take in what a worker says of a file (`worker.look`)."""
-        if said:
+        if reply:
             self.parsed.add(path)
-        if "unparsed" in said:
-            self.unparsed[path] = said["unparsed"]
+        if "unparsed" in reply:
+            self.unparsed[path] = reply["unparsed"]
             return
-        self.handlers[path] = [(first, last) for first, last in said.get("handlers", ())]
-        self.open_calls[path] = [(test, first, last) for test, first, last in said.get("open", ())]
-        self.harmless[path] = [(test, first, last) for test, first, last in said.get("harmless", ())]
-        self.flows.hits += [_flow(path, rules[rule], *rest) for rule, *rest in said.get("flows", ())]
-        if not said.get("whole", True):
+        self.handlers[path] = [(first, last) for first, last in reply.get("handlers", ())]
+        self.open_calls[path] = [(test, first, last) for test, first, last in reply.get("open", ())]
+        self.harmless[path] = [(test, first, last) for test, first, last in reply.get("harmless", ())]
+        self.flows.hits += [_flow(path, rules[rule], *rest) for rule, *rest in reply.get("flows", ())]
+        if not reply.get("whole", True):
             self.flows.partly[path] = f"flows through {path} were followed only in part"
-        if "issues" in said:
+        if "issues" in reply:
             self.asked.add(path)
-        self.bandit.hits += [bandit_tests.hit(path, *issue) for issue in said.get("issues", ())]
-        if said.get("why"):
-            self.bandit.unread[path] = said["why"]
+        self.bandit.hits += [bandit_tests.hit(path, *issue) for issue in reply.get("issues", ())]
+        if reply.get("why"):
+            self.bandit.unread[path] = reply["why"]
 
 
 async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Container[str]) -> Looked:
@@ -89,16 +89,16 @@ async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Con
     """
     looked = Looked(flows=Scanned(rules=frozenset(flows)))
     python = files.of("python")
-    rules = [(rule.id, rule.said) for rule in flows.values()]
+    rules = [(rule.id, rule.raw_flow) for rule in flows.values()]
     calls = []
     for share in _shares(python):
         named = [(place, python[place].path in followed) for place in share]
         calls.append(_called(job, python, json.dumps({"flows": rules, "files": named}).encode()))
-    for said in await asyncio.gather(*calls):
-        if isinstance(said, Broken):
-            looked.bandit.error = looked.bandit.error or f"bandit and flows: {said.reason}"
+    for reply in await asyncio.gather(*calls):
+        if isinstance(reply, Broken):
+            looked.bandit.error = looked.bandit.error or f"bandit and flows: {reply.reason}"
             continue
-        for each in said:
+        for each in reply:
             looked.take(python[each.pop("place")].path, each, flows)
     return looked
 
@@ -137,10 +137,10 @@ async def _called(job: Job, python: Mapping[str, SourceFile], request: bytes) ->
     if isinstance(done, Broken):
         return done
     try:
-        said = [json.loads(line) for line in done[0].stdout.splitlines()]
+        replies = [json.loads(line) for line in done[0].stdout.splitlines()]
     except ValueError as error:
         return Broken(f"what the worker says is not understood ({error}): {excerpt(done[0].stderr)}")
-    return [each for each in said if "place" in each]
+    return [each for each in replies if "place" in each]
 
 
 def _flow(

@@ -27,13 +27,13 @@ async def scan(job: Job, files: Copies) -> Scanned:
     done = await invoke(job, [argv], env=ruff.ENVIRONMENT, own=True)
     if isinstance(done, Broken):
         return Scanned(error=done.reason)
-    said = Scanned()
+    scanned = Scanned()
     try:
         for item in json.loads(done[0].stdout or "[]"):
-            _take(item, files.source(item["filename"]), said)
+            _take(item, files.source(item["filename"]), scanned)
     except (ValueError, KeyError, TypeError) as error:
         return Scanned(error=f"ruff's output is not understood: {error}")
-    return said
+    return scanned
 
 
 def _take(item: dict[str, Any], source: SourceFile, scanned: Scanned) -> None:

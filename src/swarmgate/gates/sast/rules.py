@@ -56,7 +56,7 @@ class Rule:
     """One rule: what a finding says, and `raw`, what the engine gets.
 
     `needs` is a regular expression that a file must match for the rule to find anything, `words` are what it must hold
-    (see `prefilter`), `flow` is for Python's interpreter, `said` the same as it is written.
+    (see `prefilter`), `flow` is for Python's interpreter, `raw_flow` the same as it is written.
     """
 
     id: str
@@ -68,14 +68,14 @@ class Rule:
     raw: dict[str, Any]
     needs: str = ""
     flow: Flow | None = None
-    said: dict[str, Any] | None = None
+    raw_flow: dict[str, Any] | None = None
     words: Need = ()
 
     def concerns(self, language: str, text: str, words: Container[str]) -> bool:
         """Whether the rule can find anything in a file, as far as its language, its text and the words in it tell."""
         speaks = language in self.languages or bool(self.languages & _EVERY_FILE)
-        told = speaks and prefilter.holds(self.words, words)
-        return told and (not self.needs or re.search(self.needs, text) is not None)
+        concerned = speaks and prefilter.holds(self.words, words)
+        return concerned and (not self.needs or re.search(self.needs, text) is not None)
 
 
 FOLDERS = {
@@ -123,7 +123,7 @@ def _folder_cached(folder: Path, cache: Path) -> tuple[Rule, ...]:
         return tuple(replace(_rule(raw, place), needs=needs) for raw, needs in kept)
     except (OSError, ValueError, TypeError):
         rules = _load_folder(folder)
-    plain = [({**rule.raw, **({"flow": rule.said} if rule.said else {})}, rule.needs) for rule in rules]
+    plain = [({**rule.raw, **({"flow": rule.raw_flow} if rule.raw_flow else {})}, rule.needs) for rule in rules]
     with suppress(OSError):  # a folder that cannot be written costs time only
         cache.mkdir(parents=True, exist_ok=True)
         atomic.replace(place, json.dumps(plain).encode(), durable=False)
@@ -168,7 +168,7 @@ def pack(rules: Iterable[Rule], folder: Path) -> Path:
 def _rule(raw: dict[str, Any], path: Path) -> Rule:
     try:
         metadata = raw["metadata"]
-        said = raw.get("flow")
+        flow = raw.get("flow")
         severity = _SEVERITIES[raw["severity"]]
         rule = Rule(
             id=raw["id"],
@@ -179,8 +179,8 @@ def _rule(raw: dict[str, Any], path: Path) -> Rule:
             owasp=metadata["owasp"],
             raw={key: value for key, value in raw.items() if key not in {"flow", "needs"}},
             words=prefilter.need_of(raw),
-            flow=flows.read(raw["id"], said) if said else None,
-            said=said,
+            flow=flows.read(raw["id"], flow) if flow else None,
+            raw_flow=flow,
         )
     except (KeyError, TypeError) as error:
         raise ConfigError(f"{path}: rule {raw.get('id', '?')}: key or value {error} is missing or wrong") from error

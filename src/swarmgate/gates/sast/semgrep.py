@@ -165,12 +165,12 @@ def _environment(folder: Path) -> dict[str, str]:
 
 def _read(output: str, errors: str, rules: Mapping[str, pack.Rule], files: Copies) -> Scanned:
     try:
-        said = json.loads(output)
+        report = json.loads(output)
         scanned = Scanned(rules=frozenset(rules))
-        scanned.hits = [_hit(each, rules, files) for each in said["results"]]
-        for each in said["errors"]:
+        scanned.hits = [_hit(each, rules, files) for each in report["results"]]
+        for each in report["errors"]:
             _note(each, scanned, files)
-        seen = {files.source(path).path for path in said["paths"]["scanned"]}
+        seen = {files.source(path).path for path in report["paths"]["scanned"]}
     except (ValueError, KeyError, TypeError) as error:
         return Scanned(error=f"semgrep's output is not understood ({error}): {excerpt(errors or output)}")
     spoken = frozenset().union(*(rule.languages for rule in rules.values()))

@@ -48,15 +48,15 @@ def look(place: str, content: bytes, known: flows.Flows, *, followed: bool) -> d
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return {"unparsed": older_syntax.why(error)}
     open_calls = list(shell_commands.open_calls(tree)) if _RUNNING.search(text) else []
-    said: dict[str, Any] = {"handlers": list(_handlers(tree)), "open": open_calls}
-    said["harmless"] = list(shell_commands.harmless_calls(tree)) if b"BaseLoader" in text or b"debug" in text else []
+    reply: dict[str, Any] = {"handlers": list(_handlers(tree)), "open": open_calls}
+    reply["harmless"] = list(shell_commands.harmless_calls(tree)) if b"BaseLoader" in text or b"debug" in text else []
     if followed:
-        said["flows"], said["whole"] = _followed(tree, concerned)
+        reply["flows"], reply["whole"] = _followed(tree, concerned)
     if bandit:
         # After the flows: bandit hangs its own tree on what ast shares between trees.
-        issues, said["why"] = bandit_engine.issues(place, text, tree)
-        said["issues"] = [_plain(each) for each in issues]
-    return said
+        issues, reply["why"] = bandit_engine.issues(place, text, tree)
+        reply["issues"] = [_plain(each) for each in issues]
+    return reply
 
 
 def _followed(tree: ast.Module, concerned: flows.Flows) -> tuple[list[Any], bool]:
@@ -102,19 +102,19 @@ def _plain(issue: Any) -> tuple[Any, ...]:
     return issue.test_id, issue.lineno, issue.col_offset + 1, last, issue.end_col_offset + 1, issue.text, number
 
 
-def _say(said: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(said) + "\n")
+def _say(reply: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(reply) + "\n")
     sys.stdout.flush()
 
 
 def main() -> None:
     """Look at all files that standard input names."""
     asked = json.load(sys.stdin)
-    known = flows.Flows(flows.read(rule, said) for rule, said in asked["flows"])
+    known = flows.Flows(flows.read(rule, reply) for rule, reply in asked["flows"])
     for place, followed in asked["files"]:
         _say({"begun": place})
-        said = look(place, Path(place).read_bytes(), known, followed=followed)
-        _say({"place": place, **said})
+        reply = look(place, Path(place).read_bytes(), known, followed=followed)
+        _say({"place": place, **reply})
 
 
 if __name__ == "__main__":

@@ -101,13 +101,13 @@ def unannounced(base: Inventory, head: Inventory, announced: str) -> list[Findin
     words = _plain(announced)
     before = {(each.type, each.name) for reading in base.readings.values() for each in reading.declared}
     own = {normal(head.kinds[path].type, each.root[0]) for path, each in head.readings.items()}
-    found, told = [], set[tuple[str, str]]()
+    found, reported = [], set[tuple[str, str]]()
     for path in sorted(head.readings):
         for each in head.readings[path].declared:
             key = each.type, each.name
-            if key in before or key in told or each.name in own or _names(words, each.name):
+            if key in before or key in reported or each.name in own or _names(words, each.name):
                 continue
-            told.add(key)
+            reported.add(key)
             digest = hashlib.sha256(f"dependency-unannounced\0{path}\0{each.name}".encode("utf-8", "surrogateescape"))
             message = f"`{each.name}` is a new dependency that the task does not name"
             found.append(

@@ -154,8 +154,8 @@ def read(path: str, content: bytes, kind: Format, sibling: Callable[[str], bytes
         line = int(place[1]) if place else text.count("\n") + 1
         return Unreadable(path, line, f"not valid TOML: {str(error).partition(' (at')[0]}")
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-        said = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        return Unreadable(path, 0, f"it has not the shape of its format: {said}")
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        return Unreadable(path, 0, f"it has not the shape of its format: {reason}")
     except RecursionError:
         return Unreadable(path, 0, "nested too deeply")
 

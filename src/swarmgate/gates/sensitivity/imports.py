@@ -91,9 +91,9 @@ def _go(node: Node) -> Iterator[Imported]:
 
 
 def _java(node: Node) -> Iterator[Imported]:
-    said = flat(node).removeprefix("import ").removeprefix("static ").rstrip(";").strip()
-    module = said.removesuffix(".*")
-    yield _whole(module, "" if said.endswith(".*") else module.rpartition(".")[2])
+    imported = flat(node).removeprefix("import ").removeprefix("static ").rstrip(";").strip()
+    module = imported.removesuffix(".*")
+    yield _whole(module, "" if imported.endswith(".*") else module.rpartition(".")[2])
 
 
 def _ruby(node: Node) -> Iterator[Imported]:
@@ -132,9 +132,9 @@ def _spread(path: str) -> Iterator[str]:
 
 
 def _csharp(node: Node) -> Iterator[Imported]:
-    said = re.sub(r"^(?:global )?using (?:static )?|;$", "", flat(node))
-    alias, equals, full = said.partition("=")
-    yield _whole(full.strip() if equals else said.strip(), alias.strip() if equals else "")
+    imported = re.sub(r"^(?:global )?using (?:static )?|;$", "", flat(node))
+    alias, equals, full = imported.partition("=")
+    yield _whole(full.strip() if equals else imported.strip(), alias.strip() if equals else "")
 
 
 def _first_string(arguments: Node | None) -> str:

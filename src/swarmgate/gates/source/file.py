@@ -85,10 +85,10 @@ class SourceFile:
         content: bytes = b"",
         *,
         old: Revision | None = None,
-        **said: Any,
+        **fields: Any,
     ) -> SourceFile:
         """A file that is there now; without `old`, it is an added one."""
-        return cls(old, Revision(path, language, content), traits, **said)
+        return cls(old, Revision(path, language, content), traits, **fields)
 
     @property
     def now(self) -> Revision:

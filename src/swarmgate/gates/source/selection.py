@@ -36,9 +36,9 @@ class Selection:
         """`3 skipped: 2 binary, 1 large`, or empty; and how many were not read to their end."""
         parts = ", ".join(f"{count} {trait}" for trait, count in sorted(self.skipped.items()))
         cut = sum(source.cut for source in self.sources)
-        told = [f"{self.skipped.total()} skipped: {parts}"] if parts else []
-        told += [f"{cut} not read beyond {READ_BYTES / 1e6:g} MB"] if cut else []
-        return "; ".join(told)
+        notes = [f"{self.skipped.total()} skipped: {parts}"] if parts else []
+        notes += [f"{cut} not read beyond {READ_BYTES / 1e6:g} MB"] if cut else []
+        return "; ".join(notes)
 
 
 class FileFilter(Frozen):

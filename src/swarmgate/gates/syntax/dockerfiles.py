@@ -40,9 +40,9 @@ TIME_LIMIT_S = 2.0
 def dockerfile(content: bytes) -> list[Problem]:
     """Instructions that do not exist or do not end, exec forms that are no JSON, shell that does not parse."""
     for start, text in _instructions(content):
-        said = _instruction(content, start, text)
-        if said:
-            return [said]
+        problem = _instruction(content, start, text)
+        if problem:
+            return [problem]
     return []
 
 
@@ -145,9 +145,9 @@ def makefile(content: bytes) -> list[Problem]:
             conditions.pop()
         elif condition and condition[1] != b"else" and not line.lstrip().startswith(b"else"):
             conditions.append(start)
-        said = _references(content, start, line) or _plain(content, start, line)
-        if said:
-            return [said]
+        problem = _references(content, start, line) or _plain(content, start, line)
+        if problem:
+            return [problem]
     if define >= 0:
         return [problem_at(content, define, "`define` is never closed: `endef` is missing")]
     if conditions:

@@ -280,13 +280,13 @@ def _embedded(language: str, content: bytes, tags: list[_Tag]) -> Iterator[Probl
         margin = b" " * min(tag.end - content.rfind(b"\n", 0, tag.end) - 1, _WIDEST)
         body = b"\n" * content.count(b"\n", 0, tag.end) + margin + content[tag.end : ending.start]
         lang, kind = _LANG.search(tag.attributes), _TYPE.search(tag.attributes)
-        said: list[Problem] | str = []
+        result: list[Problem] | str = []
         if name == b"style":
             style = lang[1].decode().lower() if lang else "css"
-            said = trees.check(style, f"a.{style}", body) if style in _STYLES else []
+            result = trees.check(style, f"a.{style}", body) if style in _STYLES else []
         elif (kind[1].lower() if kind else b"") in _SCRIPTS or (lang and language != "html"):
-            said = trees.by_grammar(_script(lang), body)
-        yield from said if not isinstance(said, str) else ()
+            result = trees.by_grammar(_script(lang), body)
+        yield from result if not isinstance(result, str) else ()
 
 
 def _script(lang: re.Match[bytes] | None) -> str:

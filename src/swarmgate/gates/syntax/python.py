@@ -57,11 +57,11 @@ def check_notebook(content: bytes) -> list[Problem] | str:
         if source is None:
             continue
         line, position = notebooks.line_of(text, source, position)
-        said = _cell(source)
-        if said and "raises-exception" not in (cell.get("metadata") or {}).get("tags", ()):
-            where = f" (line {said.lineno} of the cell)"
+        result = _cell(source)
+        if result and "raises-exception" not in (cell.get("metadata") or {}).get("tags", ()):
+            where = f" (line {result.lineno} of the cell)"
             problems.append(
-                Problem(line + max((said.lineno or 1) - 1, 0), 0, f"not valid Python {VERSION}: {said.msg}{where}")
+                Problem(line + max((result.lineno or 1) - 1, 0), 0, f"not valid Python {VERSION}: {result.msg}{where}")
             )
     return problems[:3]
 

@@ -121,8 +121,8 @@ def _errors(content: bytes, tree: Tree) -> list[Problem]:
         return [by_count]
     problems: dict[int, Problem] = {}
     for node in _outermost(tree.root_node):
-        said = _words(content, node)
-        problems.setdefault(said.line, said)
+        message = _words(content, node)
+        problems.setdefault(message.line, message)
         if len(problems) == _MOST:
             break
     return list(problems.values())
@@ -156,5 +156,5 @@ def _words(content: bytes, node: Node) -> Problem:
     if not word:
         return problem_at(content, inner.start_byte, "something is missing")
     long = inner.end_point[0] > inner.start_point[0]
-    said = f"what begins with `{word}` does not end as it should" if long else f"unexpected `{word}`"
-    return problem_at(content, inner.start_byte, said)
+    message = f"what begins with `{word}` does not end as it should" if long else f"unexpected `{word}`"
+    return problem_at(content, inner.start_byte, message)

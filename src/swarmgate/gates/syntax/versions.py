@@ -132,10 +132,10 @@ class Judge:
                 by_version[version].append(content)
         try:
             for version, batch in by_version.items():
-                said = await _ruff(job, version, batch)
-                if isinstance(said, Broken):
-                    return said.reason
-                self._opinions |= {(version, content): each for content, each in said.items()}
+                result = await _ruff(job, version, batch)
+                if isinstance(result, Broken):
+                    return result.reason
+                self._opinions |= {(version, content): each for content, each in result.items()}
             self.tool = f"{self.tool.partition(', ruff')[0]}, {ruff.tool()}"
         except MissingRequirement:
             return "ruff is not installed: what is too new for the project's oldest Python was not looked for"

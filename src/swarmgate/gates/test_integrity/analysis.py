@@ -46,9 +46,9 @@ def analyse(project: Project, change: ChangeSet, announced: str | None = None) -
     seen = Change(project, files_of(project, change))
     found = dict.fromkeys((*_of_tests(seen), *runners.found(seen), *special_cases.found(seen)))
     judged = [(each, _severity(each, seen, announced)) for each in found]
-    told = [_finding(each, severity, seen) for each, severity in _together(judged)]
+    findings = [_finding(each, severity, seen) for each, severity in _together(judged)]
     notes = [f"tests not compared, their grammar did not end in time: {', '.join(sorted(set(seen.unread)))}"]
-    return _marked(project, told), notes if seen.unread else []
+    return _marked(project, findings), notes if seen.unread else []
 
 
 def _of_tests(seen: Change) -> Iterator[Weakening]:
@@ -71,9 +71,9 @@ def _together(found: Iterable[tuple[Weakening, Severity]]) -> Iterator[tuple[Wea
         if len(many) <= _MANY or way not in {Way.REMOVED, Way.OFF, Way.GUARDED}:
             yield from ((each, severity) for each in many)
         else:
-            told = f"{len(many)} tests of this file: {many[0].told}"
+            message = f"{len(many)} tests of this file: {many[0].message}"
             names = " ".join(each.test for each in many)
-            yield Weakening(way, path, many[0].line, names, told, many[0].about, many[0].beside), severity
+            yield Weakening(way, path, many[0].line, names, message, many[0].about, many[0].beside), severity
 
 
 def _severity(each: Weakening, seen: Change, announced: str | None) -> Severity:
@@ -101,15 +101,17 @@ def _taken(each: Weakening, seen: Change) -> list[str]:
 
 
 def _finding(each: Weakening, severity: Severity, seen: Change) -> Finding:
-    told, rule = each.told, each.way
+    message, rule = each.message, each.way
     if each.way in _WITH_CODE and severity is Severity.INFO and (lost := seen.lost(each.about)):
-        told = f"{told}, with `{lost[0]}`, which it was about"
+        message = f"{message}, with `{lost[0]}`, which it was about"
         rule = Way.REMOVED_WITH_CODE if each.way is Way.REMOVED else rule
     elif each.way in _WITH_CODE and severity is Severity.LOW and (taken := _taken(each, seen)):
-        told = f"{told}; the change takes away or edits code of `{taken[0]}` as well, and no task says what is meant"
+        message = (
+            f"{message}; the change takes away or edits code of `{taken[0]}` as well, and no task says what is meant"
+        )
     there = any(file.path == each.path for file in seen.files)
     return Finding(
-        rule=rule.value, path=each.path, line=each.line if there else 0, severity=severity, message=told,
+        rule=rule.value, path=each.path, line=each.line if there else 0, severity=severity, message=message,
         suggestion=_MEND if severity.rank >= Severity.MEDIUM.rank else "",
     )  # fmt: skip
 

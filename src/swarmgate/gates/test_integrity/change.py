@@ -136,11 +136,11 @@ class Change:
         tests = next((file for file in self.files if file.old_path == path and not file.path), None)
         if tests is None:
             return ""
-        said = set(re.findall(r"\w+", tests.old.decode("utf-8", "replace")))
+        words = set(re.findall(r"\w+", tests.old.decode("utf-8", "replace")))
         for file in self.files:
             parts = file.old_path.rpartition(".")[0].split("/")
             gone = not file.path and behaviour.is_code(file.old_path) and not holds_tests(file.old_path)
-            if gone and {parts[-1], *parts[-2:-1]} <= said:
+            if gone and {parts[-1], *parts[-2:-1]} <= words:
                 return file.old_path
         return ""
 

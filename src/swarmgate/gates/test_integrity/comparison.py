@@ -32,16 +32,18 @@ def judge(matching: Matching) -> Iterator[Weakening]:
             yield from _compared(old, new, pool)
     for case in matching.fresh:
         if case.off and not case.helper:
-            told = f"a new test is switched off from the beginning: {case.off}"
-            yield Weakening(Way.NEW_OFF, case.path, case.line, case.name, told)
+            message = f"a new test is switched off from the beginning: {case.off}"
+            yield Weakening(Way.NEW_OFF, case.path, case.line, case.name, message)
     for case in matching.gone:
         if not case.off and not pool.covers(case) and not (case.helper and _unused(case, matching)):
-            told = f"{_called(case)} is gone" if not case.helper else f"{case.short}, which tests assert with, is gone"
+            message = (
+                f"{_called(case)} is gone" if not case.helper else f"{case.short}, which tests assert with, is gone"
+            )
             if case.guarded and _VERSION.search(case.guarded):
-                told = f"{_called(case)}, which ran on some versions only, is gone: {case.guarded}"
-                yield Weakening(Way.GUARDED, case.path, case.line, case.name, told)
+                message = f"{_called(case)}, which ran on some versions only, is gone: {case.guarded}"
+                yield Weakening(Way.GUARDED, case.path, case.line, case.name, message)
                 continue
-            yield Weakening(Way.REMOVED, case.path, case.line, case.name, told, words((*case.text, *case.shell)))
+            yield Weakening(Way.REMOVED, case.path, case.line, case.name, message, words((*case.text, *case.shell)))
 
 
 _VERSION = re.compile(r"(?i)version|py2|py3|python_?2|go1\.\d|jre|sdk")
@@ -68,8 +70,8 @@ def _switched(old: Case, new: Case) -> Iterator[Weakening]:
             Way.GUARDED, new.path, new.line, new.name, f"{_called(new)} runs on a condition now: {new.guarded}", about
         )
     elif new.helper or (is_collected(old.path) and not is_collected(new.path)):
-        told = f"{_called(old)} is no test any more: nothing collects `{new.short[:80]}`"
-        yield Weakening(Way.OFF, new.path, new.line, old.name, told, about)
+        message = f"{_called(old)} is no test any more: nothing collects `{new.short[:80]}`"
+        yield Weakening(Way.OFF, new.path, new.line, old.name, message, about)
 
 
 _FAILS = frozenset({"should_panic", "expected"})
@@ -83,14 +85,14 @@ def _compared(old: Case, new: Case, pool: Pool) -> Iterator[Weakening]:
     yield from _rows(old, new)
     yield from _mocked(old, new)
     if any(each in new.shell and each not in old.shell for each in _FAILS) and old.assertions:
-        told = f"{_called(new)} has to end in an error now, whichever of its lines it comes from"
+        message = f"{_called(new)} has to end in an error now, whichever of its lines it comes from"
         certain = "expected" in new.shell and not _ANY_ERROR & set(new.shell)
-        yield Weakening(Way.EXPECTED if certain else Way.WEAKER, new.path, new.line, new.name, told, words(new.text))
+        yield Weakening(Way.EXPECTED if certain else Way.WEAKER, new.path, new.line, new.name, message, words(new.text))
         if certain:
             return
     elif "should_panic" in old.shell and "expected" in old.shell and not {"should_panic", "expected"} <= set(new.shell):
-        told = f"{_called(new)} passes with any panic, or with none"
-        yield Weakening(Way.WEAKER, new.path, new.line, new.name, told, words(new.text))
+        message = f"{_called(new)} passes with any panic, or with none"
+        yield Weakening(Way.WEAKER, new.path, new.line, new.name, message, words(new.text))
     lost, came = _different(old.assertions, new.assertions)
     for was, now in _paired(lost, came):
         yield from _weaker(was, now, new, same=_arranged_alike(old, new))
@@ -101,12 +103,12 @@ def _compared(old: Case, new: Case, pool: Pool) -> Iterator[Weakening]:
 
 def _needless(lost: Assertion, old: Case, new: Case) -> bool:
     """Whether the test fails without an assertion as it failed with it: of an error by itself, of a longer text."""
-    shape, said = _said(lost)
-    longer = (_said(each) for each in new.assertions if each.effect and said)
-    return told_otherwise(lost, old, new) or any(shape == other and said in text for other, text in longer)
+    shape, expected = _shape(lost)
+    longer = (_shape(each) for each in new.assertions if each.effect and expected)
+    return told_otherwise(lost, old, new) or any(shape == other and expected in text for other, text in longer)
 
 
-def _said(each: Assertion) -> tuple[Tokens, str]:
+def _shape(each: Assertion) -> tuple[Tokens, str]:
     """The assertion without the text that it looks for, and the text: empty for several, and for one that is denied."""
     strings = [token for token in each.text if is_text(token)]
     shape = tuple("" if is_text(one) else one for one in each.text)
@@ -183,23 +185,23 @@ def _weaker(was: Assertion, now: Assertion, case: Case, *, same: bool) -> Iterat
     if now.idle:
         yield Weakening(Way.IDLE, *place, f"{_called(case)} cannot fail here any more: {now.idle}", about)
     elif now.strength < was.strength:
-        told = f"{_called(case)} asks for less: `{_shown(was.text)}` became `{_shown(now.text)}`"
-        yield Weakening(Way.WEAKER, *place, told, about)
+        message = f"{_called(case)} asks for less: `{_shown(was.text)}` became `{_shown(now.text)}`"
+        yield Weakening(Way.WEAKER, *place, message, about)
     elif was.strength is Strength.EXACT and _coarser(was, now):
-        told = f"{_called(case)} looks at less: `{_shown(was.subject)}` became `{_shown(now.subject)}`"
-        yield Weakening(Way.WEAKER, *place, told, about)
+        message = f"{_called(case)} looks at less: `{_shown(was.subject)}` became `{_shown(now.subject)}`"
+        yield Weakening(Way.WEAKER, *place, message, about)
     elif (now.tolerance or 0.0) > (was.tolerance or 0.0) and was.tolerance is not None:
-        told = f"{_called(case)} lets a larger difference pass: {was.tolerance:g} became {now.tolerance:g}"
-        yield Weakening(Way.WEAKER, *place, told, about)
+        message = f"{_called(case)} lets a larger difference pass: {was.tolerance:g} became {now.tolerance:g}"
+        yield Weakening(Way.WEAKER, *place, message, about)
     elif (
         was.expected != now.expected
         and is_literal(was.expected)
         and is_literal(now.expected)
         and _same_subject(was, now)
     ):
-        told = f"{_called(case)} expects another value: `{_shown(was.expected)}` became `{_shown(now.expected)}`"
+        message = f"{_called(case)} expects another value: `{_shown(was.expected)}` became `{_shown(now.expected)}`"
         values = was.expected, now.expected
-        yield Weakening(Way.EXPECTED if same else Way.REWRITTEN, *place, told, about, values=values)
+        yield Weakening(Way.EXPECTED if same else Way.REWRITTEN, *place, message, about, values=values)
 
 
 _LOSSY = frozenset(
@@ -237,17 +239,17 @@ def _fewer(asked: list[Assertion], came: Sequence[Assertion], old: Case, new: Ca
     kept = {each.text for each in new.assertions if each.effect}
     again = all(each.text in kept for each in missing)
     if (strong or again) and old.text and alike(_without(old), _without(new)) < _REARRANGED:
-        told = f"{_called(new)} was rewritten, and asserts other things: `{_shown(missing[0].text)}` is gone"
-        yield Weakening(Way.REWRITTEN, new.path, new.line, new.name, told, words(missing[0].text))
+        message = f"{_called(new)} was rewritten, and asserts other things: `{_shown(missing[0].text)}` is gone"
+        yield Weakening(Way.REWRITTEN, new.path, new.line, new.name, message, words(missing[0].text))
         return
     every = not any(each.effect for each in new.assertions)
     rest = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-    told = (
+    message = (
         f"{_called(new)} asserts {'nothing any more' if every else 'less'}: `{_shown(missing[0].text)}`{rest} is gone"
     )
     about = frozenset().union(*(words(each.text) for each in missing))
     beside = words(old.text) - words(new.text)
-    yield Weakening(Way.ASSERTION, new.path, new.line, new.name, told, about, beside)
+    yield Weakening(Way.ASSERTION, new.path, new.line, new.name, message, about, beside)
 
 
 _REARRANGED = 0.97
@@ -289,12 +291,12 @@ def _rows(old: Case, new: Case) -> Iterator[Weakening]:
     about = frozenset().union(*(words(each) for each in gone)) | words(old.text)
     if fewer > 0 and (new.rows or "parametrize" in new.shell or "each" in new.shell):
         shown = _shown(next(iter(gone)))
-        told = (
+        message = (
             f"{_called(new)} has {fewer} cases less: `{shown}`"
             if fewer > 1
             else f"{_called(new)} lost a case: `{shown}`"
         )
-        yield Weakening(Way.ROWS, new.path, new.line, new.name, told, about)
+        yield Weakening(Way.ROWS, new.path, new.line, new.name, message, about)
     for was, now in zip(gone, came, strict=False):
         if (
             len(was) == len(now)
@@ -302,8 +304,8 @@ def _rows(old: Case, new: Case) -> Iterator[Weakening]:
             and sum(a != b for a, b in zip(was, now, strict=True)) == 1
             and was[-2:] != now[-2:]
         ):
-            told = f"{_called(new)} expects another value: `{_shown(was)}` became `{_shown(now)}`"
-            yield Weakening(Way.EXPECTED, new.path, new.line, new.name, told, about, values=(was, now))
+            message = f"{_called(new)} expects another value: `{_shown(was)}` became `{_shown(now)}`"
+            yield Weakening(Way.EXPECTED, new.path, new.line, new.name, message, about, values=(was, now))
 
 
 def _mocked(old: Case, new: Case) -> Iterator[Weakening]:
@@ -312,8 +314,8 @@ def _mocked(old: Case, new: Case) -> Iterator[Weakening]:
     before = set(_patched(old))
     for name in _patched(new):
         if name in called and name not in before:
-            told = f"{_called(new)} puts something else in the place of `{name}`, which it tests"
-            yield Weakening(Way.MOCKED, new.path, new.line, new.name, told, frozenset({name}))
+            message = f"{_called(new)} puts something else in the place of `{name}`, which it tests"
+            yield Weakening(Way.MOCKED, new.path, new.line, new.name, message, frozenset({name}))
 
 
 _PATCHES = frozenset({"patch", "object", "setattr", "spyOn", "stub", "replace", "doReturn", "when"})

@@ -88,8 +88,10 @@ def _mocked(file: File) -> Iterator[Weakening]:
         names = re.findall(r"[\w$]+", taken[1]) if taken else []
         tested = next((each for each in names if re.search(rf"\bexpect\([^;]*?\b{re.escape(each)}\s*\(", old)), "")
         if tested:
-            told = f"the module of `{tested}`, which the tests assert on, is replaced by a double"
-            yield Weakening(Way.MOCKED, file.path, new.count("\n", 0, match.start()) + 1, "", told, frozenset({tested}))
+            message = f"the module of `{tested}`, which the tests assert on, is replaced by a double"
+            yield Weakening(
+                Way.MOCKED, file.path, new.count("\n", 0, match.start()) + 1, "", message, frozenset({tested})
+            )
 
 
 def _lines(file: File, pattern: re.Pattern[str]) -> Iterator[Weakening]:
@@ -99,8 +101,8 @@ def _lines(file: File, pattern: re.Pattern[str]) -> Iterator[Weakening]:
             yield _made(file, number, each.strip())
 
 
-def _made(file: File, number: int, said: str) -> Weakening:
-    return Weakening(Way.HOOK, file.path, number, "", f"the result of the tests is changed here: `{said[:80]}`")
+def _made(file: File, number: int, reason: str) -> Weakening:
+    return Weakening(Way.HOOK, file.path, number, "", f"the result of the tests is changed here: `{reason[:80]}`")
 
 
 def _go(file: File) -> Iterator[Weakening]:
@@ -158,15 +160,15 @@ def _hook(file: File, function: Node, old: set[str]) -> Iterator[Weakening]:
     for node in grammars.walk(child(function, "body") or function):
         if node.type not in {"expression_statement", "return_statement", "delete_statement", "assignment", "call"}:
             continue
-        said = text(node)
-        if said in old and any(said in each for each in old if each != said and name(function) in each):
+        code = text(node)
+        if code in old and any(code in each for each in old if each != code and name(function) in each):
             continue
-        takes = _DESELECTS.search(said) and (
-            "return True" not in said or name(function) == "pytest_ignore_collect"
-        ) and (".add_marker(" not in said or _MARKS_OFF.search(text(function)))  # fmt: skip
+        takes = _DESELECTS.search(code) and (
+            "return True" not in code or name(function) == "pytest_ignore_collect"
+        ) and (".add_marker(" not in code or _MARKS_OFF.search(text(function)))  # fmt: skip
         guarded = _guard(node, any_condition=not name(function).startswith("pytest_"))
-        if _ENDS.match(said) or _REPORTS.search(said) or (takes and not guarded):
-            yield _made(file, line(node), said.split("\n")[0])
+        if _ENDS.match(code) or _REPORTS.search(code) or (takes and not guarded):
+            yield _made(file, line(node), code.split("\n")[0])
             return
 
 

@@ -90,8 +90,8 @@ def found(change: Change) -> Iterator[Weakening]:
             if place.search(file.path):
                 yield from _lines(file, pattern, change.project.head.files)
         if _SNAPSHOT.search(file.name) and file.old and _removed(file):
-            told = "an expected result on file was changed" if file.new else "an expected result on file is gone"
-            yield Weakening(Way.SNAPSHOT, file.name, 0, "", told)
+            message = "an expected result on file was changed" if file.new else "an expected result on file is gone"
+            yield Weakening(Way.SNAPSHOT, file.name, 0, "", message)
         if file.new and language_of(file.path) in hooks.LANGUAGES and not DATA.search(file.path):
             yield from hooks.found(file)
 
@@ -105,11 +105,11 @@ def _settings(file: File, paths: Collection[str]) -> Iterator[Weakening]:
         if key.startswith("jest.") and not any(each.startswith("jest.") for each in now) and b"jest" not in file.new:
             continue  # the runner itself went; whether another one came is told of the command
         old, new = was.get(key, frozenset()), now.get(key, frozenset())
-        said = _fewer(key, _there(old, paths) if "testpaths" in key else old, new, file)
-        said = said or _finds_none(key, old, new, paths)
-        if said:
-            line = _line_of(file, said)
-            yield Weakening(Way.SETTINGS, file.path, line, "", f"the test runner is told to run less: {key}: {said}")
+        reduced = _fewer(key, _there(old, paths) if "testpaths" in key else old, new, file)
+        reduced = reduced or _finds_none(key, old, new, paths)
+        if reduced:
+            line = _line_of(file, reduced)
+            yield Weakening(Way.SETTINGS, file.path, line, "", f"the test runner is told to run less: {key}: {reduced}")
 
 
 def _there(folders: frozenset[str], paths: Collection[str]) -> frozenset[str]:
@@ -163,15 +163,15 @@ def _commands(file: File, change: Change) -> Iterator[Weakening]:
     for number, line in enumerate(lines, 1):
         if line not in fresh or line.lstrip().startswith(("#", "//")):
             continue
-        said = next((each[0] for each in (_MASKED.search(line), _NARROWED.search(line)) if each), "")
+        command = next((each[0] for each in (_MASKED.search(line), _NARROWED.search(line)) if each), "")
         if _IGNORED.match(f"{file.path}:{line}"):
-            said = line
-        if said and _RUNS.search(line) and file.old.count(said.encode()) < file.new.count(said.encode()):
-            told = f"the command that runs the tests says less than before: `{said.strip()}`"
-            yield Weakening(Way.COMMAND, file.path, number, "", told)
+            command = line
+        if command and _RUNS.search(line) and file.old.count(command.encode()) < file.new.count(command.encode()):
+            message = f"the command that runs the tests says less than before: `{command.strip()}`"
+            yield Weakening(Way.COMMAND, file.path, number, "", message)
         elif _CI_OFF.match(line) and _RUNS.search(_job(lines, number - 1)):
-            told = f"a job that runs the tests is switched off, or may fail: `{line.strip(' -')}`"
-            yield Weakening(Way.COMMAND, file.path, number, "", told)
+            message = f"a job that runs the tests is switched off, or may fail: `{line.strip(' -')}`"
+            yield Weakening(Way.COMMAND, file.path, number, "", message)
     if not _RUNS.search(_commands_of(file.old)) or _MAY_RUN.search(_commands_of(file.new)):
         return
     others = (each for each in change.files if each is not file and _COMMANDS.search(each.path))
@@ -223,8 +223,8 @@ def _lines(file: File, pattern: re.Pattern[str], paths: Collection[str]) -> Iter
         ):
             if match[0].startswith("<skip>") and not _RUNS_TESTS.search(_plugin(file, number)):
                 continue
-            told = f"the test runner is told to run less: `{match[0].strip()}`"
-            yield Weakening(Way.SETTINGS, file.path, number, "", told)
+            message = f"the test runner is told to run less: `{match[0].strip()}`"
+            yield Weakening(Way.SETTINGS, file.path, number, "", message)
 
 
 _RUNS_TESTS = re.compile(r"surefire|failsafe|^$")
@@ -249,6 +249,6 @@ def _removed(file: File) -> bool:
     return bool(+Counter({line: count for line, count in (old - new).items() if line.strip()}))
 
 
-def _line_of(file: File, said: str) -> int:
-    place = file.new.find(said.encode())
+def _line_of(file: File, text: str) -> int:
+    place = file.new.find(text.encode())
     return file.new.count(b"\n", 0, place) + 1 if place >= 0 else 0

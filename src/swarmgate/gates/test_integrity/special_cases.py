@@ -56,11 +56,11 @@ def found(change: Change) -> Iterator[Weakening]:
     suites = _suites(change, {each.function for each in branches})
     for each in branches:
         if test := _answered(each, suites):
-            told = (
+            message = (
                 f"`{each.function}` knows its test: for {_shown(each)} it gives what `{test}` expects, "
                 "and computes it otherwise"
             )
-            yield Weakening(Way.SPECIAL, each.path, each.line, "", told)
+            yield Weakening(Way.SPECIAL, each.path, each.line, "", message)
 
 
 def _of_file(file: File) -> Iterator[Branch]:
@@ -97,7 +97,7 @@ def _of_function(file: File, function: Node, language: str, old: str) -> Iterato
         and not is_literal(tokens(text(body.named_children[-1]), language))
     )
     if computed and len(constant) <= _FEW:
-        yield from (branch for branch, said in constant if said not in old)
+        yield from (branch for branch, value in constant if value not in old)
 
 
 def _branch(file: File, node: Node, title: str, parameters: set[str], language: str) -> Branch | None:
@@ -184,8 +184,8 @@ def _answered(branch: Branch, suites: list[Suite]) -> str:
         for case in suite.cases.values():
             if branch.function not in case.text:
                 continue
-            told = [each.subject + each.expected + each.text for each in case.assertions]
-            direct = (each for each in told if any(_passes(branch, each)) and _holds(each, branch.given))
+            texts = [each.subject + each.expected + each.text for each in case.assertions]
+            direct = (each for each in texts if any(_passes(branch, each)) and _holds(each, branch.given))
             rows = (
                 row
                 for row in case.rows

@@ -49,15 +49,15 @@ def allows(announced: str | None, each: Weakening) -> bool:
         return False
     if kind_of(announced) == "breaking" and each.way in _ALTERED:
         return True
-    return any(_says(said, each) for said in re.split(r"(?<=[.;!?])\s|\n", announced))
+    return any(_says(sentence, each) for sentence in re.split(r"(?<=[.;!?])\s|\n", announced))
 
 
-def _says(said: str, each: Weakening) -> bool:
-    tests = _TESTS.search(said)
-    if not tests or _NOT.search(said):
+def _says(sentence: str, each: Weakening) -> bool:
+    tests = _TESTS.search(sentence)
+    if not tests or _NOT.search(sentence):
         return False
-    if not (_TAKES.search(said) or (each.way in _ALTERED and _ALTERS.search(said))):
+    if not (_TAKES.search(sentence) or (each.way in _ALTERED and _ALTERS.search(sentence))):
         return False
-    named = [name.strip("./") for name in _NAMES.findall(said)]
+    named = [name.strip("./") for name in _NAMES.findall(sentence)]
     about = f"{each.path} {each.test}"
     return not named or any(name and name in about for name in named)

@@ -105,5 +105,5 @@ def address(rule: str) -> str:
 
 def mend(rule: str) -> str:
     """What to do, with the address."""
-    told = what_to_do(rule)
-    return f"{told} ({address(rule)})" if told else f"see {address(rule)}"
+    advice = what_to_do(rule)
+    return f"{advice} ({address(rule)})" if advice else f"see {address(rule)}"

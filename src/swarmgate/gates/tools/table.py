@@ -258,6 +258,6 @@ async def install(packages: Sequence[str]) -> str:
     for argv in calls:
         done = await run(argv, cwd=place.parent, timeout_s=_INSTALL_S, env={"PIP_NO_INPUT": "1"})
         if not done.ok:
-            said = [line for line in done.output.splitlines() if line.strip()]
-            return said[-1] if said else f"`{done.command}` failed"
+            lines = [line for line in done.output.splitlines() if line.strip()]
+            return lines[-1] if lines else f"`{done.command}` failed"
     return ""

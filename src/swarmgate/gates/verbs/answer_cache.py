@@ -99,11 +99,11 @@ def _answer(asked: Question) -> Answer | None:
             return None  # nothing, or another program's file with a right checksum
 
 
-def keep(said: Answer, *, tree: str, paths: Iterable[str], known: str) -> None:
+def keep(answer: Answer, *, tree: str, paths: Iterable[str], known: str) -> None:
     """Keep what this process' command line, if it is a question at all, was answered with.
 
     Args:
-        said: the answer, worded as it shall be repeated.
+        answer: the answer, worded as it shall be repeated.
         tree: the tree that was judged; when that is another than was asked about, nothing is kept.
         paths: the changed files.
         known: the hash of the surroundings of these paths, as they were before the run.
@@ -112,7 +112,7 @@ def keep(said: Answer, *, tree: str, paths: Iterable[str], known: str) -> None:
     if asked is None or asked.tree != tree:
         return
     state = {"surroundings": known, "paths": sorted(paths)}
-    Cache().put(asked.key, {**state, "text": said.text, "exit_code": said.exit_code})
+    Cache().put(asked.key, {**state, "text": answer.text, "exit_code": answer.exit_code})
 
 
 def repository_of(start: Path) -> Repository | None:

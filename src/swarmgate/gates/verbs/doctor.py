@@ -98,9 +98,9 @@ async def _examine(
     wanted = list(dict.fromkeys(tool.pip for _, each in found for tool in each if tool.problem and tool.pip))
     refused = await table.install(wanted) if wanted else ""
     others = {tool.name: tool.hint for _, each in found for tool in each if tool.problem and not tool.pip}
-    told = [refused, *(f"{name} ({hint or 'no way is known here'})" for name, hint in others.items())]
+    messages = [refused, *(f"{name} ({hint or 'no way is known here'})" for name, hint in others.items())]
     done = () if refused else tuple(wanted)
-    return Examined(await _look(gates, root, commands), done, "; ".join(filter(None, told)))
+    return Examined(await _look(gates, root, commands), done, "; ".join(filter(None, messages)))
 
 
 async def _look(

@@ -17,7 +17,7 @@ _KEPT = 50
 """So many patches are kept, the newest ones."""
 
 
-def told(repository: Repository, before: str, after: str) -> str:
+def saved(repository: Repository, before: str, after: str) -> str:
     """Keep the way back from the tree `after` to `before`; says how to take it.
 
     Args:

@@ -66,7 +66,7 @@ def lines(listed: tuple[Listed, ...]) -> list[str]:
         optional = "" if gate.required else " (optional)"
         text.append(f"{gate.id:<{width}}  {gate.stage:<5}  {state:<3}  {gate.title}{optional}")
         indent = " " * (width + 14)
-        text += [f"{indent}{told}" for told in _tools(each.tools)]
+        text += [f"{indent}{line}" for line in _tools(each.tools)]
         text += [f"{indent}{each.why}"] if each.why else []
         text += [f"{indent}weakened here: {weakness}" for weakness in gate.weakened]
     return text

@@ -95,8 +95,8 @@ class Asked:
         paths = self.home.staged_apart(self.head, tree) if self.head else ()
         paths = tuple(path for path in paths if self.scope.holds(path))
         more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-        said = f"staged content of {', '.join(paths[:_NAMED])}{more} is not what was judged: judge it with --staged"
-        return (said,) if paths else ()
+        message = f"staged content of {', '.join(paths[:_NAMED])}{more} is not what was judged: judge it with --staged"
+        return (message,) if paths else ()
 
 
 @contextlib.contextmanager

@@ -15,8 +15,7 @@ from swarmgate.gates.cache.scan_results import Memory
 from swarmgate.gates.confinement import by_hand
 from swarmgate.gates.definition import load
 from swarmgate.gates.pipeline.pipeline import GatesOptions, check_names, not_followed, run_pipeline
-from swarmgate.gates.verbs import answer_cache
-from swarmgate.gates.verbs import fix_patch as undo
+from swarmgate.gates.verbs import answer_cache, fix_patch
 from swarmgate.gates.verbs.request import Asked, Request, asked
 
 if TYPE_CHECKING:
@@ -57,8 +56,8 @@ class Judged:
         """Let the same command, where nothing changes in between, be answered with this report without judging."""
         if not self.surroundings:
             return
-        said = {"cached": True, "seconds": 0.0}
-        results = tuple(each.model_copy(update=said) if each.tool else each for each in self.report.results)
+        fields = {"cached": True, "seconds": 0.0}
+        results = tuple(each.model_copy(update=fields) if each.tool else each for each in self.report.results)
         again = replace(self, report=self.report.model_copy(update={"results": results, "seconds": 0.0}))
         answer_cache.keep(
             answer_cache.Answer(again.rendered(form, screen), self.exit_code),
@@ -153,12 +152,12 @@ def judged(found: Asked, entries: tuple[Accepted, ...], options: GatesOptions, m
         )
     )
     undo = _way_back(found, tree, report)
-    told = report.model_copy(update={"notes": (*found.notes, *undo, *found.beside(report.tree), *report.notes)})
-    return Judged(told, found.about, change.paths, memory.surroundings if memory and memory.complete else "")
+    noted = report.model_copy(update={"notes": (*found.notes, *undo, *found.beside(report.tree), *report.notes)})
+    return Judged(noted, found.about, change.paths, memory.surroundings if memory and memory.complete else "")
 
 
 def _way_back(found: Asked, before: str, report: GateReport) -> tuple[str, ...]:
     """How to undo what gates fixed in the files; nothing where they fixed nothing."""
     if not any(result.fixed for result in report.results):
         return ()
-    return (undo.told(found.repository, before, report.tree),)
+    return (fix_patch.saved(found.repository, before, report.tree),)

@@ -89,9 +89,9 @@ class _Search:
                 self.usage[index].users.add(path)
             if index in imported and self.breaks[index].rule in GONE and use.how != "import":
                 continue  # told once, at the import
-            said = None if _IGNORED in lines[use.line - 1] else self._judge(self.breaks[index], use)
-            if said:
-                self.usage[index].add(Broken(path, use.line, use.column, *said))
+            problem = None if _IGNORED in lines[use.line - 1] else self._judge(self.breaks[index], use)
+            if problem:
+                self.usage[index].add(Broken(path, use.line, use.column, *problem))
 
     # --- which breaks a use runs into ---
 
@@ -167,10 +167,10 @@ class _Search:
         """What the use still does that no longer works; None where it works, or where that is not certain."""
         if use.how == "call" and ("parameter" in broken.rule or "overload" in broken.rule):
             return self._misfit(broken, use)
-        said = self._said(broken, use)
-        return Misfit(said) if said else None
+        problem = self._problem(broken, use)
+        return Misfit(problem) if problem else None
 
-    def _said(self, broken: Break, use: Use) -> str:
+    def _problem(self, broken: Break, use: Use) -> str:
         name = broken.name or broken.unit
         verb = {"import": "imports", "call": "calls", "name": "uses", "listed": "lists"}[use.how]
         if broken.rule in GONE:
@@ -196,11 +196,11 @@ class _Search:
             return None
         if all(misfit(form.parameters, use.call, skip=skip) for form in old.calls):
             return None
-        said = [misfit(form.parameters, use.call, skip=skip) for form in new.calls]
-        if not said or said[0] is None or not all(said):
+        misfits = [misfit(form.parameters, use.call, skip=skip) for form in new.calls]
+        if not misfits or misfits[0] is None or not all(misfits):
             return None
         name = broken.name.rpartition(".")[0] if maker else broken.name
-        return Misfit(f"still calls `{name}` the old way: it {said[0].how}", said[0].parameter)
+        return Misfit(f"still calls `{name}` the old way: it {misfits[0].how}", misfits[0].parameter)
 
     def _closed(self, broken: Break, use: Use) -> bool:
         """Whether a removed member of a class is certainly not there: every base is known, nobody else defines it."""

@@ -54,10 +54,10 @@ def only_adds(old: bytes, new: bytes) -> bool:
     left = [each for node in parse(old).body if (each := _outline_of(node))]
     known, kept = unicodedata.normalize("NFKC", decode(old)), 0  # as the compiler reads names
     for node in parse(new).body:
-        said = _outline_of(node)
-        if kept < len(left) and said == left[kept]:
+        outline = _outline_of(node)
+        if kept < len(left) and outline == left[kept]:
             kept += 1
-        elif said and not (isinstance(node, _DEFINITIONS) and node.name not in known):
+        elif outline and not (isinstance(node, _DEFINITIONS) and node.name not in known):
             return False
     return kept == len(left)
 

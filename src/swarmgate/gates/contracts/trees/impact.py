@@ -145,9 +145,9 @@ class _Search:
             gone = each.rule in GONE
             if gone and index in imported and use.how != "import":
                 continue  # told once, at the import
-            said = self._judge(each, use, path)
-            if said:
-                self.usage[index].add(Broken(path, use.line, use.column, said))
+            problem = self._judge(each, use, path)
+            if problem:
+                self.usage[index].add(Broken(path, use.line, use.column, problem))
 
     def _hits(self, use: Use) -> list[int]:
         unit, name = use.unit, use.name

@@ -87,11 +87,11 @@ class PythonChecker:
             return []
         self.view.fetch(file for each in found for place in self._places(each, path) for file in place.files)
         judge = _File(self, path, content)
-        told = [finding for each in found if each.guard is not Guard.OPTIONAL for finding in judge.look(each)]
+        findings = [finding for each in found if each.guard is not Guard.OPTIONAL for finding in judge.look(each)]
         try:
-            return told + self.members.check(path, content)
+            return findings + self.members.check(path, content)
         except RecursionError:
-            return told  # nested deeper than its walk
+            return findings  # nested deeper than its walk
 
     def _places(self, each: Import, path: str) -> list[Place]:
         if each.level:
@@ -240,12 +240,12 @@ class _File:
                 yield from self._other_version(each, names[name], f"`{each.module}` has `{name}`")
         yield from self._other_version(each, stdlib.life(each.module), f"there is a module `{each.module}`")
 
-    def _other_version(self, each: Import, name: stdlib.Name, said: str) -> Iterator[Finding]:
+    def _other_version(self, each: Import, name: stdlib.Name, version_text: str) -> Iterator[Finding]:
         lacking = name.lacking(self._checker.python)
         if lacking and name.name not in known_packages.removed():
             severity = Severity.LOW if each.deferred or Trait.TEST in traits_of(self._path) else Severity.MEDIUM
             hint = "ask for the version first, or use what every supported version has"
-            yield self._finding("unresolved-name", each, severity, f"{said} {lacking}", hint)
+            yield self._finding("unresolved-name", each, severity, f"{version_text} {lacking}", hint)
 
     def _from_outside(self, each: Import | None, top: str) -> Origin | None:
         """Where a name that is not the project's comes from; None where that is settled."""

@@ -109,8 +109,8 @@ class Objects:
         """The class that the annotation of a plain function names; of a coroutine the call gives another object."""
         if not isinstance(node, ast.FunctionDef) or node.decorator_list:
             return None
-        told = node.returns.value if isinstance(node.returns, ast.Constant) else getattr(node.returns, "id", "")
-        name = told if isinstance(told, str) and told.isidentifier() else ""
+        returned = node.returns.value if isinstance(node.returns, ast.Constant) else getattr(node.returns, "id", "")
+        name = returned if isinstance(returned, str) and returned.isidentifier() else ""
         found = self.of_file(path, name, depth + 1) if name else None
         return (name, found) if isinstance(found, Class) else None
 

@@ -65,9 +65,9 @@ class Calls:
         arguments, nodes = self._arguments(node)
         keywords = {each.arg or "**": self._expressions.value(each.value) for each in node.keywords}
         name = _called(callee, holder, node.func)
-        said = Call(name, _owner(holder, node.func), tuple(arguments), keywords)
-        self._sinks(said, node, nodes)
-        value = self._result(said, node, callee, holder)
+        call = Call(name, _owner(holder, node.func), tuple(arguments), keywords)
+        self._sinks(call, node, nodes)
+        value = self._result(call, node, callee, holder)
         return self._same_input(node, value) if _is_reading(node, holder, value) else value
 
     def _same_input(self, node: ast.Call, value: Value) -> Value:
@@ -94,14 +94,14 @@ class Calls:
             nodes += [each] * len(spread)
         return values, nodes
 
-    def _sinks(self, said: Call, node: ast.Call, nodes: Sequence[ast.expr]) -> None:
+    def _sinks(self, call: Call, node: ast.Call, nodes: Sequence[ast.expr]) -> None:
         given = {each.arg or "**": each.value for each in node.keywords}
-        for flow, sink in self._state.flows.sinks(said):
+        for flow, sink in self._state.flows.sinks(call):
             for slot in sink.slots:
                 if slot == "*":
                     for each, value in [
-                        *zip(nodes, said.arguments, strict=True),
-                        *((given[k], v) for k, v in said.keywords.items()),
+                        *zip(nodes, call.arguments, strict=True),
+                        *((given[k], v) for k, v in call.keywords.items()),
                     ]:
                         self._state.reached(flow, content(value), each)
                 elif slot == "@" and isinstance(node.func, ast.Attribute):
@@ -109,84 +109,84 @@ class Calls:
                         flow, content(self._state.seen.get(id(node.func.value), UNKNOWN)), node.func.value
                     )
                 elif slot.isdigit() and int(slot) < len(nodes):
-                    value = said.arguments[int(slot)]
-                    if said.name.endswith("make_response") and isinstance(value, list) and value:
+                    value = call.arguments[int(slot)]
+                    if call.name.endswith("make_response") and isinstance(value, list) and value:
                         value = value[0]  # (body, status, headers)
                     self._state.reached(flow, content(value), nodes[int(slot)])
                 elif slot in given:
-                    self._state.reached(flow, content(said.keywords[slot]), given[slot])
-        self._places.call_places(said, node, nodes)
+                    self._state.reached(flow, content(call.keywords[slot]), given[slot])
+        self._places.call_places(call, node, nodes)
 
     # --- what it gives ----------------------------------------------------------------------------------------------
 
-    def _result(self, said: Call, node: ast.Call, callee: Value, holder: Value) -> Value:
+    def _result(self, call: Call, node: ast.Call, callee: Value, holder: Value) -> Value:
         if isinstance(callee, Function):
-            return self._run(callee, said.arguments, said.keywords)
+            return self._run(callee, call.arguments, call.keywords)
         if isinstance(callee, Class):
-            return self._instance(callee, said)
-        every = [*said.arguments, *said.keywords.values()]
+            return self._instance(callee, call)
+        every = [*call.arguments, *call.keywords.values()]
         if isinstance(callee, Ref):
-            brought = self._brought(said, node.lineno)
+            brought = self._brought(call, node.lineno)
             if brought is not None:
                 return brought
         elif isinstance(node.func, ast.Attribute):
             brought = (
-                sources.of_call(said.name, None, node.lineno)
-                if said.name.rpartition(".")[2].startswith(("recv", "get_"))
+                sources.of_call(call.name, None, node.lineno)
+                if call.name.rpartition(".")[2].startswith(("recv", "get_"))
                 else None
             )
             if brought is not None:
                 return brought
             known_result = (
-                operations.method(holder, node.func.attr, list(said.arguments)) if not said.keywords else NotImplemented
+                operations.method(holder, node.func.attr, list(call.arguments)) if not call.keywords else NotImplemented
             )
             if known_result is not NotImplemented:
                 return known_result
             self._changes(node.func, holder, every)
         if isinstance(callee, Text) and callee.origins:  # `request.json()`
             every.append(callee)
-        return self._passed_on(said, holder, every)
+        return self._passed_on(call, holder, every)
 
-    def _brought(self, said: Call, line: int) -> Value | None:
+    def _brought(self, call: Call, line: int) -> Value | None:
         """What a function of another module brings in, or what is known of its result."""
-        first = said.arguments[0] if said.arguments else None
-        brought: Value = sources.of_call(said.name, first, line)
+        first = call.arguments[0] if call.arguments else None
+        brought: Value = sources.of_call(call.name, first, line)
         if brought is not None:
             return brought
-        known_result = operations.builtin(said.name, said.arguments)
+        known_result = operations.builtin(call.name, call.arguments)
         if known_result is NotImplemented:
-            known_result = operations.made(said.name, said.arguments, dict(said.keywords))
+            known_result = operations.made(call.name, call.arguments, dict(call.keywords))
         if known_result is not NotImplemented:
             return known_result
-        last = said.name.rpartition(".")[2]
-        if said.name in {"re.compile", "regex.compile"} and isinstance(first, str):
+        last = call.name.rpartition(".")[2]
+        if call.name in {"re.compile", "regex.compile"} and isinstance(first, str):
             return Thing("re.Pattern", {"pattern": first})
-        requests = [each for each in said.arguments if isinstance(each, Ref) and sources.REQUEST.match(each.name)]
+        requests = [each for each in call.arguments if isinstance(each, Ref) and sources.REQUEST.match(each.name)]
         if requests:
             web = Text(frozenset({("web", line)}))
             if last[:1].isupper() or "wrap" in last.lower():
                 return Thing("Wrapped", content=web)
             return web if sources.reads_request(last) else UNKNOWN
-        tainted = any(content(each).origins for each in (*said.arguments, *said.keywords.values()))
+        tainted = any(content(each).origins for each in (*call.arguments, *call.keywords.values()))
         if not tainted and (last[:1].isupper() or last in {"make_parser", "create", "Builder"}):
-            return Thing(said.name, dict(said.keywords))
+            return Thing(call.name, dict(call.keywords))
         return None
 
-    def _instance(self, made: Class, said: Call) -> Value:
+    def _instance(self, made: Class, call: Call) -> Value:
         thing = Thing(made.node.name, made_by=made)
         start = made.find("__init__")
         if isinstance(start, Function):
-            self._run(replace(start, bound=thing), said.arguments, said.keywords)
+            self._run(replace(start, bound=thing), call.arguments, call.keywords)
         else:
             fields = [
                 each for each in made.node.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
             ]
             thing.fields.update(
                 (each.target.id, value)
-                for each, value in zip(fields, said.arguments, strict=False)
+                for each, value in zip(fields, call.arguments, strict=False)
                 if isinstance(each.target, ast.Name)
             )
-            thing.fields.update(said.keywords)
+            thing.fields.update(call.keywords)
         return thing
 
     def _changes(self, function: ast.Attribute, holder: Value, values: Sequence[Value]) -> None:
@@ -201,16 +201,16 @@ class Calls:
         if held and operations.adds(function.attr) and tainted.origins:
             self._expressions.bind(function.value, combined([holder, tainted]))
 
-    def _passed_on(self, said: Call, holder: Value, values: list[Value]) -> Value:
-        name = said.name
+    def _passed_on(self, call: Call, holder: Value, values: list[Value]) -> Value:
+        name = call.name
         last = name.rpartition(".")[2]
         if isinstance(holder, Thing) and holder.name == "Wrapped":
             return holder.content if sources.reads_request(last) else UNKNOWN
         held = [] if isinstance(holder, Ref) or holder is None else [holder]
         text = combined([*held, *values])
-        cast = said.keywords.get("type")
+        cast = call.keywords.get("type")
         if not text.origins:
-            return self._plain(said)
+            return self._plain(call)
         if _CASTS.search(name) or _CLEANS.search(name) or (_QUERIES.search(name) and not content(holder).origins):
             return UNKNOWN
         if isinstance(cast, Ref) and cast.name in _NUMBER_TYPES:
@@ -232,10 +232,10 @@ class Calls:
             result = result.made_safe(self._state.flows.without(values[0]))
         return result.made_safe(self._state.flows.cleaned_by(name))
 
-    def _plain(self, said: Call) -> Value:
+    def _plain(self, call: Call) -> Value:
         """A call that nothing from outside goes into; a path stays a text with a known beginning."""
-        values = [each for each in said.arguments if isinstance(each, str)]
-        if said.name.endswith(("os.path.join", "pathlib.Path")) and values and len(values) == len(said.arguments):
+        values = [each for each in call.arguments if isinstance(each, str)]
+        if call.name.endswith(("os.path.join", "pathlib.Path")) and values and len(values) == len(call.arguments):
             return "/".join(values)
         return UNKNOWN
 
@@ -266,8 +266,8 @@ def _owner(holder: Value, function: ast.expr) -> str:
         return ""
     if isinstance(holder, Text) and holder.origins:
         return f"?input.{_plain_name(function.value)}"
-    said = describe(holder)
-    return _plain_name(function.value) if said == "?" else said
+    description = describe(holder)
+    return _plain_name(function.value) if description == "?" else description
 
 
 def _plain_name(node: ast.expr) -> str:

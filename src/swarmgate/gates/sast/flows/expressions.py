@@ -144,8 +144,10 @@ class Expressions:
         values = [self.value(each) for each in (node.left, *node.comparators)]
         if len(node.ops) == 1:
             return operations.compared(node.ops[0], *values)
-        said = [operations.compared(op, *pair) for op, pair in zip(node.ops, itertools.pairwise(values), strict=True)]
-        return all(said) if all(map(known, said)) else UNKNOWN
+        results = [
+            operations.compared(op, *pair) for op, pair in zip(node.ops, itertools.pairwise(values), strict=True)
+        ]
+        return all(results) if all(map(known, results)) else UNKNOWN
 
     def _of_boolop(self, node: ast.BoolOp) -> Value:
         conjunction, possible = isinstance(node.op, ast.And), []

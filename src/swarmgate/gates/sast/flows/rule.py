@@ -54,8 +54,8 @@ class Condition:
     def holds(self, call: Call) -> bool:
         """Whether it holds; an argument that is not given is empty."""
         name, _, position = self.key.partition("/")
-        said = call.holder if self.key == "@" else call.described(name, int(position) if position else None)
-        found = said == self.text if "=" in self.sign else re.search(self.text, said) is not None
+        value = call.holder if self.key == "@" else call.described(name, int(position) if position else None)
+        found = value == self.text if "=" in self.sign else re.search(self.text, value) is not None
         return found is not self.sign.startswith("!")
 
 

@@ -82,15 +82,15 @@ class Places:
         for flow in self._state.flows.at(place):
             self._state.reached(flow, content(value), node)
 
-    def call_places(self, said: Call, node: ast.Call, nodes: Sequence[ast.expr]) -> None:
+    def call_places(self, call: Call, node: ast.Call, nodes: Sequence[ast.expr]) -> None:
         """Sinks that a name and a position do not say: a shell's `-c`, a secret's name as a keyword."""
         for keyword in node.keywords:
-            if keyword.arg and said.name != "dict":
-                self.named(keyword.arg, said.keywords[keyword.arg], keyword.value)
-        if said.name.endswith(("set_cookie", "set_signed_cookie")) and len(nodes) > 1:
-            self._at("<secret>", said.arguments[1], nodes[1])
-        if _STARTS.match(said.name):
-            for values, where in _command_lines(said, node, nodes):
+            if keyword.arg and call.name != "dict":
+                self.named(keyword.arg, call.keywords[keyword.arg], keyword.value)
+        if call.name.endswith(("set_cookie", "set_signed_cookie")) and len(nodes) > 1:
+            self._at("<secret>", call.arguments[1], nodes[1])
+        if _STARTS.match(call.name):
+            for values, where in _command_lines(call, node, nodes):
                 self._shell(values, where)
 
     def _shell(self, values: Sequence[Value], nodes: Sequence[ast.expr]) -> None:
@@ -104,16 +104,16 @@ class Places:
 
 
 def _command_lines(
-    said: Call, node: ast.Call, nodes: Sequence[ast.expr]
+    call: Call, node: ast.Call, nodes: Sequence[ast.expr]
 ) -> Iterator[tuple[Sequence[Value], Sequence[ast.expr]]]:
     given = next((each.value for each in node.keywords if each.arg == "args"), nodes[0] if nodes else None)
-    first = said.keywords.get("args", said.arguments[0] if said.arguments else None)
+    first = call.keywords.get("args", call.arguments[0] if call.arguments else None)
     if given is not None and isinstance(first, list):
         literal = isinstance(given, ast.List | ast.Tuple) and len(given.elts) == len(first)
         yield first, given.elts if isinstance(given, ast.List | ast.Tuple) and literal else [given] * len(first)
-    spawns = said.name.startswith("os.spawn")
-    if said.name.startswith(("os.", "asyncio.")):
-        values, where = list(said.arguments[spawns:]), list(nodes[spawns:])
+    spawns = call.name.startswith("os.spawn")
+    if call.name.startswith(("os.", "asyncio.")):
+        values, where = list(call.arguments[spawns:]), list(nodes[spawns:])
         if len(values) == 2 and isinstance(values[1], list):  # noqa: PLR2004 - program and its arguments
             yield [values[0], *values[1][1:]], [where[0], *[where[1]] * (len(values[1]) - 1)]
         else:

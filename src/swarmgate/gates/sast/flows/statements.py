@@ -260,8 +260,8 @@ def _fits(pattern: ast.pattern, subject: Value) -> bool | None:
     if isinstance(pattern, ast.MatchAs):
         return True if pattern.pattern is None else _fits(pattern.pattern, subject)
     if isinstance(pattern, ast.MatchOr):
-        said = [_fits(each, subject) for each in pattern.patterns]
-        return True if True in said else None if None in said else False
+        results = [_fits(each, subject) for each in pattern.patterns]
+        return True if True in results else None if None in results else False
     known = isinstance(subject, str | bytes | int | float)
     if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant) and known:
         return bool(pattern.value.value == subject)

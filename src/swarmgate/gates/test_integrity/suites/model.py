@@ -139,7 +139,7 @@ class Weakening:
     path: str
     line: int
     test: str
-    told: str
+    message: str
     about: frozenset[str] = frozenset()
     beside: frozenset[str] = frozenset()
     values: tuple[Tokens, Tokens] = ((), ())

@@ -141,14 +141,14 @@ def _scopes(root: Node, above: str, outer: Switch) -> Iterator[tuple[Node, str, 
 def _on_condition(node: Node, above: str, outer: Switch) -> Iterator[tuple[Node, str, Switch]]:
     """The tests that a module or class of Python defines on a condition."""
     condition = text(child(node, "condition"))
-    told = f"if {condition[:60]}"
-    switch = Switch(told) if condition in {"False", "0", "None", "not True"} else Switch("", told)
+    guard = f"if {condition[:60]}"
+    switch = Switch(guard) if condition in {"False", "0", "None", "not True"} else Switch("", guard)
     then = child(node, "consequence")
     if then is not None:
         yield from _scopes(then, above, outer.over(switch))
     for each in named(node, "else_clause"):
         if (body := child(each, "body")) is not None:
-            yield from _scopes(body, above, outer.over(Switch("", told)))
+            yield from _scopes(body, above, outer.over(Switch("", guard)))
 
 
 def _headed(node: Node, language: str) -> tuple[Node | None, str]:

@@ -115,8 +115,8 @@ def of_generator(body: Node, head: str) -> Switch:
 def of_go_file(content: str) -> Switch:
     """What the build constraint of a file of Go does: a platform is a condition, a tag of one's own is off."""
     for match in _SPECIAL.finditer(content.partition("\npackage ")[0]):
-        told = match[1].strip()
-        if _PLATFORM.match(told) or told.startswith("!"):
-            return Switch("", f"go:build {told}")
-        return Switch(f"go:build {told}")
+        constraint = match[1].strip()
+        if _PLATFORM.match(constraint) or constraint.startswith("!"):
+            return Switch("", f"go:build {constraint}")
+        return Switch(f"go:build {constraint}")
     return Switch()

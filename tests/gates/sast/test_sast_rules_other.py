@@ -19,7 +19,7 @@ import pytest
 
 from swarmgate.gates.sast.rules import load
 
-SAMPLES = Path(__file__).parent / "samples" / "sast"
+SAMPLES = Path(__file__).parents[1] / "samples" / "sast"
 LANGUAGES = ("go", "java", "php", "c", "csharp", "ruby", "rust", "bash", "dockerfile", "github")
 MARK = re.compile(r"(?:#|//|/\*|--)\s*(?P<kind>ruleid|ok):\s*(?P<ids>[\w.\-]+(?:\s*,\s*[\w.\-]+)*)")
 
