@@ -43,7 +43,7 @@ _ANGLES = re.compile(
 
 
 def look(name: str, content: bytes) -> list[Finding] | str:
-    return syntax.look(SourceFile.of(name, language_of(name), traits_of(name), content), on=_ON)
+    return syntax.scan_file(SourceFile.of(name, language_of(name), traits_of(name), content), on=_ON)
 
 
 def kind_of(name: str) -> str:

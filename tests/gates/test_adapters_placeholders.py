@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def rules(path: str, text: str) -> Any:
-    said = placeholders.look(SourceFile.of(path, language_of(path), traits_of(path), text.encode()))
+    said = placeholders.scan_file(SourceFile.of(path, language_of(path), traits_of(path), text.encode()))
     return said if isinstance(said, str) else [(finding.rule, finding.line) for finding in said]
 
 
@@ -245,6 +245,6 @@ def test_a_marker_that_only_moved_or_was_reworded_is_old(project: Project) -> No
 )
 def test_a_documented_hook_informs(method: str, severity: Severity) -> None:
     text = f"class Field(Other):\n    {method}\n"
-    found = placeholders.look(SourceFile.of("a.py", "python", frozenset(), text.encode()))
+    found = placeholders.scan_file(SourceFile.of("a.py", "python", frozenset(), text.encode()))
     assert not isinstance(found, str)
     assert [each.severity for each in found if each.rule == "stub-body"] == [severity]

@@ -22,7 +22,7 @@ OURS, BASE, THEIRS = "<" * 7 + " HEAD\n", "|" * 7 + " 0123456\n", ">" * 7 + " th
 
 def look(path: str, content: str | bytes) -> Any:
     raw = content.encode() if isinstance(content, str) else content
-    return syntax.look(SourceFile.of(path, language_of(path), content=raw))
+    return syntax.scan_file(SourceFile.of(path, language_of(path), content=raw))
 
 
 @pytest.mark.parametrize(

@@ -242,7 +242,9 @@ def _each(samples: dict[str, list[str]]) -> list[Any]:
 
 def rules(suffix: str, text: str) -> list[str]:
     path = f"shop/a.{suffix}"
-    said = placeholders.look(SourceFile.of(path, language_of(path), traits_of(path), textwrap.dedent(text).encode()))
+    said = placeholders.scan_file(
+        SourceFile.of(path, language_of(path), traits_of(path), textwrap.dedent(text).encode())
+    )
     assert not isinstance(said, str)
     return [finding.rule for finding in said]
 

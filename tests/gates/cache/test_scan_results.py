@@ -206,13 +206,13 @@ def test_what_the_base_had_is_not_scanned_again_while_the_change_is_worked_on(
     from swarmgate.gates.adapters import sast
 
     scanned: list[str] = []
-    look = sast._look
+    scan = sast._scan
 
-    async def told(job: Job, sources: Any, looked: Any, only: Any) -> None:
+    async def recorded(job: Job, sources: Any, result: Any, only: Any) -> None:
         scanned.extend(source.content.decode() for source in sources)
-        await look(job, sources, looked, only)
+        await scan(job, sources, result, only)
 
-    monkeypatch.setattr(sast, "_look", told)
+    monkeypatch.setattr(sast, "_scan", recorded)
     gates = [gate.model_copy(update={"enabled": True}) for gate in load() if gate.id == "sast_scan"]
     old = "import hashlib\nassert hashlib.md5(b'')\n"
     project.commit_files({"src/app.py": old})
@@ -231,13 +231,13 @@ def test_of_many_files_only_the_edited_one_is_looked_at_again(
     from swarmgate.gates.adapters import placeholders
 
     seen: list[str] = []
-    look = placeholders.look
+    scan_file = placeholders.scan_file
 
-    def told(source: Any) -> Any:
+    def recorded(source: Any) -> Any:
         seen.append(source.path)
-        return look(source)
+        return scan_file(source)
 
-    monkeypatch.setattr(placeholders, "look", told)
+    monkeypatch.setattr(placeholders, "scan_file", recorded)
     gates = [gate for gate in load() if gate.id == "placeholder_scan"]
     for name in "abc":
         project.write(f"src/{name}.py", "x = 1  # TODO: later\n")

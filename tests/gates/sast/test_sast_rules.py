@@ -71,9 +71,9 @@ def test_rules_find_what_their_samples_mark(language: str, tmp_path: Path) -> No
 def test_our_interpreter_finds_the_same_flows_in_the_samples() -> None:
     followed = {rule.id: rule for rule in rules.load() if rule.flow}
     known = flows.Flows(rule.flow for rule in followed.values() if rule.flow)
-    looked = python_scan.Looked()
+    looked = python_scan.PythonScan()
     for path in (SAMPLES / "python").iterdir():
-        said = worker.look(str(path), path.read_bytes(), known, followed=True)
+        said = worker.scan(str(path), path.read_bytes(), known, followed=True)
         looked.take(path.name, said, followed)
     assert (looked.unparsed, looked.flows.partly) == ({}, {})
     found = {(hit.path, hit.line, hit.code) for hit in looked.flows.hits}

@@ -168,15 +168,15 @@ def test_nuls_hide_no_secret_and_are_told(project: Project, nuls: int) -> None:
 
 def test_a_mark_of_utf_16_before_plain_text_hides_nothing() -> None:
     content = b"\xff\xfe\n" + f'password = "{KEY}"\n'.encode()
-    found = secrets.look(SourceFile.of("a.py", "python", content=content))
+    found = secrets.scan_file(SourceFile.of("a.py", "python", content=content))
     assert [each.line for each in found if isinstance(each, Finding)] == [2]
 
 
 def test_sound_utf_16_and_binaries_are_no_finding() -> None:
     wide = "Write-Host 'ümlaut'\r\n".encode("utf-16")
-    assert secrets.look(SourceFile.of("a.ps1", "powershell", content=wide)) == []
-    assert secrets.look(SourceFile.of("a.ts", "typescript", content=bytes(range(256)) * 20)) == []
-    assert secrets.look(SourceFile.of("a.txt", "text", content=b"a\0b\n")) == []
+    assert secrets.scan_file(SourceFile.of("a.ps1", "powershell", content=wide)) == []
+    assert secrets.scan_file(SourceFile.of("a.ts", "typescript", content=bytes(range(256)) * 20)) == []
+    assert secrets.scan_file(SourceFile.of("a.txt", "text", content=b"a\0b\n")) == []
 
 
 NAME = "a\n::error::pwn\x1b[31m\r\x9b\u202e.py"

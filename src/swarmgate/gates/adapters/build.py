@@ -50,18 +50,18 @@ async def run(job: Job) -> Outcome:
 def _unchecked(job: Job, builds: list[Build], verdicts: list[Verdict]) -> tuple[Unchecked, ...]:
     from swarmgate.gates.builds import tools  # noqa: PLC0415 - late, as above
 
-    asked = [
+    wanted = [
         Unchecked(what=build.checks, why=verdict.missing)
         for build, verdict in zip(builds, verdicts, strict=True)
         if verdict.missing
     ]
     untyped = tools.untyped([file.path for file in job.change.present], builds)
     why = f"the project configures no type checker for {' and '.join(untyped)}"
-    return (*asked, *([Unchecked(what=tools.TYPES, why=why, asked=False)] if untyped else []))
+    return (*wanted, *([Unchecked(what=tools.TYPES, why=why, asked=False)] if untyped else []))
 
 
 async def _python(job: Job) -> Outcome:
     minor = python.target(job.repository.root)
-    looker = partial(python.look, minor=minor)
+    check = partial(python.scan_file, minor=minor)
     tool = f"compile (Python {f'3.{minor}' if minor else 'as installed'})"
-    return await scan(job, looker, tool=tool, nothing="no Python file was changed")
+    return await scan(job, check, tool=tool, nothing="no Python file was changed")

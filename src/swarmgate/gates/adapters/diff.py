@@ -32,7 +32,7 @@ async def run(job: Job) -> Outcome:
     """Count the change by kind, look at modes, links, submodules, binaries and names, and compare its contracts."""
     if not job.change:
         return Outcome(tool="git", failure="nothing was changed")
-    findings = await asyncio.to_thread(lambda: [*_look(job), *_measured(job), *_loosened(job), *_installed(job)])
+    findings = await asyncio.to_thread(lambda: [*_scan(job), *_measured(job), *_loosened(job), *_installed(job)])
     project = job.project.until(job.stop.is_set)
     broken, notes = await asyncio.to_thread(analysis.analyse, project, job.change, job.memory)
     kinds = Counter(file.kind.value for file in job.change.files)
@@ -41,7 +41,7 @@ async def run(job: Job) -> Outcome:
     return Outcome((*findings, *broken), len(job.change.files), "git", (f"{counts} ({lines})", *notes))
 
 
-def _look(job: Job) -> Iterator[Finding]:
+def _scan(job: Job) -> Iterator[Finding]:
     links = [file.path for file in job.change.present if file.new_mode == _LINK]
     targets = job.repository.read_many(job.change.tree, links) if links else {}
     declared = job.repository.read_many(job.change.tree, [_MODULES]).get(_MODULES, b"") if _nested(job) else b""

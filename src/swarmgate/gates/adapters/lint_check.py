@@ -38,10 +38,10 @@ def split(job: Job, *, notebooks: bool = False) -> tuple[Job | None, Job | None]
 
 def merged(ruffed: Outcome | None, ran: Ran) -> Outcome:
     """What both said. A linter that is missing is told; where none looked at anything, that is a skip."""
-    return replace(_together(ruffed, ran), unchecked=tuple(dict.fromkeys(ran.missing)))
+    return replace(_merged(ruffed, ran), unchecked=tuple(dict.fromkeys(ran.missing)))
 
 
-def _together(ruffed: Outcome | None, ran: Ran) -> Outcome:
+def _merged(ruffed: Outcome | None, ran: Ran) -> Outcome:
     missing = tuple(dict.fromkeys(each.why for each in ran.missing))
     if ruffed is None:
         if not ran.tools:

@@ -41,7 +41,7 @@ _FENCE = re.compile(r"^ {0,3}(```|~~~)")
 async def run(job: Job) -> Outcome:
     """Look at the comments, functions and values of every language known here."""
     outcome = await scan(
-        job, look, tool="swarmgate", nothing="no comment syntax known for the changed files", alone=True
+        job, scan_file, tool="swarmgate", nothing="no comment syntax known for the changed files", alone=True
     )
     return replace(outcome, findings=await asyncio.to_thread(_moved, job, outcome.findings))
 
@@ -53,19 +53,19 @@ def _moved(job: Job, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         return findings
     contents = {source.path: source.now.text.split("\n") for source in job.sources}
     lines = {each.fingerprint: contents[each.path][each.line - 1].strip() for each in new}
-    gone = _gone(job, lines.values())
+    removed = _removed_lines(job, lines.values())
     old = set[str]()
     for each in new:
         line = lines[each.fingerprint]
         word = each.message.partition(" ")[0]
-        match = next((past for past in gone if word in past.upper() and (past == line or _alike(past, line))), None)
+        match = next((past for past in removed if word in past.upper() and (past == line or _alike(past, line))), None)
         if match is not None:
-            gone.remove(match)
+            removed.remove(match)
             old.add(each.fingerprint)
     return tuple(each.model_copy(update={"new": False}) if each.fingerprint in old else each for each in findings)
 
 
-def _gone(job: Job, new: Iterable[str]) -> list[str]:
+def _removed_lines(job: Job, new: Iterable[str]) -> list[str]:
     """The lines with a marker of all files of the base, less those that still stand where the change wrote none."""
     before = [file.old_path or file.path for file in job.change.files if file.old_mode and not file.binary]
     after = [file.path for file in job.change.present if not file.binary]
@@ -88,7 +88,7 @@ _SAME = 0.7
 """The share of words that a marker's line keeps where only its wording was touched."""
 
 
-def look(source: SourceFile) -> list[Finding] | str:
+def scan_file(source: SourceFile) -> list[Finding] | str:
     """The placeholders of one file; its language when nothing is known of it."""
     if Trait.DOC in source.traits and source.language not in _PROSE:
         return "text"

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 async def run(job: Job) -> Outcome:
     """Measure the change against its base where it touches code."""
-    return await asyncio.to_thread(_look, job)
+    return await asyncio.to_thread(_scan, job)
 
 
-def _look(job: Job) -> Outcome:
+def _scan(job: Job) -> Outcome:
     from swarmgate.gates.quality import revisions  # noqa: PLC0415 - late: a change without code needs none of it
 
     tool = f"swarmgate {__version__}"
@@ -42,7 +42,7 @@ def _judged(job: Job, change: Change, tool: str) -> Outcome:
     from swarmgate.gates.quality import budget  # noqa: PLC0415 - late, as above
 
     limits = job.quality or job.definition.limits
-    result = budget.judge(
+    result = budget.compare(
         change,
         limits,
         root=job.repository.root,

@@ -70,7 +70,7 @@ async def _before(job: Job, sources: list[SourceFile]) -> Mapping[str, Sequence[
             return ()
         return result.findings
 
-    async def look(unknown: Sequence[SourceFile]) -> tuple[dict[str, tuple[Finding, ...]], Container[str]]:
+    async def scan(unknown: Sequence[SourceFile]) -> tuple[dict[str, tuple[Finding, ...]], Container[str]]:
         found = await asyncio.gather(*map(one, unknown))
         paths = [source.path for source in unknown]
         return dict(zip(paths, found, strict=True)), paths if broken else ()
@@ -83,7 +83,7 @@ async def _before(job: Job, sources: list[SourceFile]) -> Mapping[str, Sequence[
 
     past = [source.past for source in sources]
     memory = ruff.memory_of(job)
-    results = await memory.of_files(kind, past, look) if memory else (await look(past))[0]
+    results = await memory.of_files(kind, past, scan) if memory else (await scan(past))[0]
     return broken[0] if broken else results
 
 

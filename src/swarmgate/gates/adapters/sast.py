@@ -20,7 +20,7 @@ from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import Trait, traits_of
 from swarmgate.gates.sast import bandit_tests, edited_lines, python_scan, ruff_tests, rules, semgrep
 from swarmgate.gates.sast.hit import Scanned
-from swarmgate.gates.sast.merge import merge, shown
+from swarmgate.gates.sast.merge import merge, quoted
 from swarmgate.gates.sast.temporary_copies import copies
 from swarmgate.gates.source import comparison
 
@@ -51,7 +51,7 @@ _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
 
 
 @dataclass(slots=True)
-class _Looked:
+class _ScanResult:
     """What all scanners say of a set of files: findings by path, what went wrong, what else to tell, what is broken.
 
     `doubtful` are the paths of which another look may say more: a scanner failed there, or read them in part.
@@ -74,9 +74,9 @@ async def run(job: Job) -> Outcome:
     if not sources:
         skip = left_out[0] if code else "no rules for the languages of the changed files"
         return Outcome(tool=_tool(python=False), skip=skip)
-    now = _Looked()
+    now = _ScanResult()
     ours = {rule.id for rule in await asyncio.to_thread(semgrep.loaded, sources)}
-    findings = await _against_base(job, sources, await _remembered(job, sources, now, None), ours)
+    findings = await _against_base(job, sources, await _cached(job, sources, now, None), ours)
     await asyncio.to_thread(_tell_broken, now)
     if job.stop.is_set():
         return Outcome(error=job.late)
@@ -103,33 +103,33 @@ def _rebuilt(job: Job, sources: Sequence[SourceFile]) -> set[str]:
     return {path for path, name in ids.items() if sizes.get(name, 0) > _BUNDLE_BYTES}
 
 
-async def _remembered(
-    job: Job, sources: Sequence[SourceFile], looked: _Looked, only: _Rules | None
+async def _cached(
+    job: Job, sources: Sequence[SourceFile], result: _ScanResult, only: _Rules | None
 ) -> Mapping[str, Sequence[Finding]]:
-    """What is found in each file: what was kept of it, or what the scanners say now, who tell the rest to `looked`.
+    """What is found in each file: what was kept of it, or what the scanners say now, who tell the rest to `result`.
 
     Args:
         job: the gate's.
         sources: the files.
-        looked: takes what went wrong.
+        result: takes what went wrong.
         only: of our own rules, those that are asked of each path; None for all.
     """
 
-    async def look(unknown: Sequence[SourceFile]) -> tuple[Mapping[str, Sequence[Finding]], Container[str]]:
-        await _look(job, unknown, looked, only)
-        whole = {source.path for source in unknown} if looked.troubles or job.stop.is_set() else set()
-        return looked.findings, whole | looked.doubtful
+    async def scan(unknown: Sequence[SourceFile]) -> tuple[Mapping[str, Sequence[Finding]], Container[str]]:
+        await _scan(job, unknown, result, only)
+        whole = {source.path for source in unknown} if result.troubles or job.stop.is_set() else set()
+        return result.findings, whole | result.doubtful
 
     def kind(source: SourceFile) -> str:
         return "sast" if only is None else f"sast {sorted(only[source.path])}"
 
-    return await job.memory.of_files(kind, sources, look) if job.memory else (await look(sources))[0]
+    return await job.memory.of_files(kind, sources, scan) if job.memory else (await scan(sources))[0]
 
 
-async def _look(job: Job, sources: Sequence[SourceFile], looked: _Looked, only: _Rules | None) -> None:
+async def _scan(job: Job, sources: Sequence[SourceFile], result: _ScanResult, only: _Rules | None) -> None:
     with copies(sources) as files:
         results, trees = await _scans(job, files, only)
-    _tell(looked, results, sources)
+    _collect(result, results, sources)
     hits: defaultdict[str, list[Hit]] = defaultdict(list)
     for scanned in results.values():
         for hit in scanned.hits:
@@ -140,21 +140,21 @@ async def _look(job: Job, sources: Sequence[SourceFile], looked: _Looked, only: 
             kept = python_scan.plausible(kept, trees.handlers.get(source.path, ()), trees.harmless.get(source.path, ()))
             kept = python_scan.raised(kept, trees.open_calls.get(source.path, ()))
         if kept:
-            kept = shown(kept, source.path, source.content.split(b"\n"))
-            looked.findings[source.path] = merge(kept, quiet=Trait.TEST in source.traits)
+            kept = quoted(kept, source.path, source.content.split(b"\n"))
+            result.findings[source.path] = merge(kept, quiet=Trait.TEST in source.traits)
 
 
-async def _scans(job: Job, files: Copies, only: _Rules | None) -> tuple[dict[str, Scanned], python_scan.Looked]:
+async def _scans(job: Job, files: Copies, only: _Rules | None) -> tuple[dict[str, Scanned], python_scan.PythonScan]:
     """What each scanner says of the files."""
     python = {source.path for source in files.names.values() if source.language == "python"}
     if not python:
-        return {"semgrep": await _safely("semgrep", semgrep.scan(job, files, (), only))}, python_scan.Looked()
+        return {"semgrep": await _safely("semgrep", semgrep.scan(job, files, (), only))}, python_scan.PythonScan()
     trees, engine, ruffed = await asyncio.gather(
         _trees(job, files, only),
         _safely("semgrep", semgrep.scan(job, files, python, only)),
         _safely("ruff", ruff_tests.scan(job, files)),
     )
-    ruffed.hits = [each if each.path in trees.asked else bandit_tests.named(each) for each in ruffed.hits]
+    ruffed.hits = [each if each.path in trees.scanned else bandit_tests.named(each) for each in ruffed.hits]
     trees.unparsed |= await asyncio.to_thread(_broken_beside, files, ruffed.unread.keys() - trees.parsed)
     trees.bandit.unread.update(trees.unparsed)
     if trees.unparsed and not engine.error:
@@ -170,7 +170,7 @@ def _broken_beside(files: Copies, paths: set[str]) -> dict[str, str]:
     return {path: why for path, why in reasons.items() if why}
 
 
-async def _trees(job: Job, files: Copies, only: _Rules | None) -> python_scan.Looked:
+async def _trees(job: Job, files: Copies, only: _Rules | None) -> python_scan.PythonScan:
     """What needs a syntax tree, of the Python files where there may be something."""
     python = [source for source in files.names.values() if source.language == "python"]
     flows = {rule.id: rule for rule in semgrep.loaded(python) if rule.flow}
@@ -178,7 +178,7 @@ async def _trees(job: Job, files: Copies, only: _Rules | None) -> python_scan.Lo
     try:
         return await python_scan.scan(job, files, flows, followed)
     except Exception as error:  # noqa: BLE001 - a scanner that raised is that scanner's error: the others still speak
-        return python_scan.Looked(_broken("bandit and flows", error))
+        return python_scan.PythonScan(_broken("bandit and flows", error))
 
 
 async def _safely(name: str, scan: Awaitable[Scanned]) -> Scanned:
@@ -193,12 +193,12 @@ def _broken(name: str, error: Exception) -> Scanned:
     return Scanned(error=f"{name}: {error}{hint}")
 
 
-def _tell(looked: _Looked, results: Mapping[str, Scanned], sources: Sequence[SourceFile]) -> None:
+def _collect(result: _ScanResult, results: Mapping[str, Scanned], sources: Sequence[SourceFile]) -> None:
     """What went wrong: a trouble where a scanner is broken, or no scanner read a file; else a note."""
     for scanned in results.values():
-        looked.troubles += [scanned.error] if scanned.error else []
-        looked.notes += scanned.partly.values()
-        looked.doubtful |= {*scanned.partly, *scanned.unread}
+        result.troubles += [scanned.error] if scanned.error else []
+        result.notes += scanned.partly.values()
+        result.doubtful |= {*scanned.partly, *scanned.unread}
     broken = []
     for source in sources:
         mine = {name: scanned for name, scanned in results.items() if name == "semgrep" or source.language == "python"}
@@ -217,11 +217,11 @@ def _tell(looked: _Looked, results: Mapping[str, Scanned], sources: Sequence[Sou
         ):
             broken.append(source)
         else:
-            (looked.notes if read or Trait.INPUT in source.traits else looked.troubles).extend(told)
-    looked.broken += broken
+            (result.notes if read or Trait.INPUT in source.traits else result.troubles).extend(told)
+    result.broken += broken
 
 
-def _tell_broken(now: _Looked) -> None:
+def _tell_broken(now: _ScanResult) -> None:
     """A file that does not parse is a trouble, but where it is a test's input, or was so before the change."""
     excused = [
         each.path
@@ -261,7 +261,7 @@ async def _against_base(
     affected = [source for source in sources if found.get(source.path)]
     before = [source.past for source in affected if doubtful(source)]
     only = {each.path: frozenset(one.rule for one in found[each.path] if one.rule in ours) for each in before}
-    was = await _remembered(job, before, _Looked(), only) if before else {}
+    was = await _cached(job, before, _ScanResult(), only) if before else {}
     marked = (
         (each, comparison.compare(each, found[each.path], was.get(each.path, ()), edited=edited_lines.same_call))
         for each in affected

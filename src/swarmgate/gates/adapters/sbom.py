@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 async def run(job: Job) -> Outcome:
     """Compare the inventories of both trees where the change touches a manifest or a lock."""
-    return await asyncio.to_thread(_look, job)
+    return await asyncio.to_thread(_scan, job)
 
 
-def _look(job: Job) -> Outcome:
+def _scan(job: Job) -> Outcome:
     from swarmgate.gates.sbom import difference, formats  # noqa: PLC0415 - late: the readers are many
 
     tool = f"swarmgate {__version__}"

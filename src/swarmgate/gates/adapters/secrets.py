@@ -43,7 +43,7 @@ async def run(job: Job) -> Outcome:
     """Search every text file for the formats of providers and for values that are assigned to telling names."""
     tool = f"google-re2 {version('google-re2')} + swarmgate rules"
     rules = await asyncio.to_thread(_rules)
-    outcome = await scan(job, look, tool=tool, nothing="no text file in the change", rules=rules, alone=True)
+    outcome = await scan(job, scan_file, tool=tool, nothing="no text file in the change", rules=rules, alone=True)
     findings = await asyncio.to_thread(_rotated, job, outcome.findings)
     return replace(outcome, findings=tuple(_of_test_server(job, each) for each in findings))
 
@@ -53,8 +53,8 @@ def _of_test_server(job: Job, finding: Finding) -> Finding:
     if finding.rule != "private-key" or Trait.TEST not in traits_of(finding.path) or not finding.new:
         return finding
     folder = finding.path.rpartition("/")[0]
-    beside = [path for path in job.repository.list_tree(job.change.tree) if path.rpartition("/")[0] == folder]
-    contents = job.repository.read_many(job.change.tree, beside[:_BESIDE])
+    neighbours = [path for path in job.repository.list_tree(job.change.tree) if path.rpartition("/")[0] == folder]
+    contents = job.repository.read_many(job.change.tree, neighbours[:_BESIDE])
     key = contents.get(finding.path, b"")
     if len(key) > _PEM_SIZE or not self_signed.of_key(key, contents.values()):
         return finding
@@ -72,7 +72,7 @@ def _rotated(job: Job, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     contents = job.repository.read_many(job.change.base, [path for path in old if Trait.TEST in traits_of(path)])
     before = Counter[str]()
     for path, content in contents.items():
-        old_findings = look(SourceFile.of(path, language_of(path, content), traits_of(path), content))
+        old_findings = scan_file(SourceFile.of(path, language_of(path, content), traits_of(path), content))
         before.update(each.rule for each in old_findings if not isinstance(each, str))
     return tuple(
         each.model_copy(update={"severity": Severity.LOW, "message": f"{each.message}, in the place of another one"})
@@ -88,7 +88,7 @@ def _rules() -> int:
     return secret_rules.load().count
 
 
-def look(source: SourceFile) -> list[Finding] | str:
+def scan_file(source: SourceFile) -> list[Finding] | str:
     """The secrets of one file.
 
     Lock files, generated, minified and vendored files are full of hashes, random names and other people's examples:

@@ -1,6 +1,6 @@
 """The syntax gate: parses every changed file and reports syntax errors and merge conflict markers.
 
-Which module judges a language stands in `look`. docs/gates/syntax_check.md tells what each catches and misses.
+Which module judges a language stands in `scan_file`. docs/gates/syntax_check.md tells what each catches and misses.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ _PAGE_TAG = re.compile(
 
 async def run(job: Job) -> Outcome:
     """Parse every file that has a parser here."""
-    judge, notes = None, ""
+    versions, notes = None, ""
     sources = [each for each in job.sources if each.language == "python" and len(each.content) <= MAX_BYTES]
     if sources:
         from swarmgate.gates.syntax.versions import Judge  # noqa: PLC0415 - late: a change without Python needs none
 
-        judge = Judge(job.repository.root)
-        notes = await judge.ask(job, sources)
-    scanner = partial(look, judge=judge, on=frozenset(job.definition.extra_languages))
-    outcome = await scan(job, scanner, tool=_tool(job.sources, judge), nothing="no parser for the changed files")
+        versions = Judge(job.repository.root)
+        notes = await versions.ask(job, sources)
+    scanner = partial(scan_file, versions=versions, on=frozenset(job.definition.extra_languages))
+    outcome = await scan(job, scanner, tool=_tool(job.sources, versions), nothing="no parser for the changed files")
     findings = _echoes(outcome.findings)
     return replace(outcome, findings=findings, notes=(*outcome.notes, notes) if notes else outcome.notes)
 
@@ -69,12 +69,14 @@ def _echoes(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     )
 
 
-def look(source: SourceFile, judge: Judge | None = None, on: Container[str] = frozenset()) -> list[Finding] | str:
+def scan_file(
+    source: SourceFile, versions: Judge | None = None, on: Container[str] = frozenset()
+) -> list[Finding] | str:
     """The syntax findings of one file, or why it could not be looked at (its language where nothing reads it).
 
     Args:
         source: the file.
-        judge: for Python, with what it asked ruff before; without it the compiler decides alone.
+        versions: for Python, with what it asked ruff before; without it the compiler decides alone.
         on: languages to look at that are off by default.
     """
     if len(source.content) > MAX_BYTES:
@@ -85,10 +87,10 @@ def look(source: SourceFile, judge: Judge | None = None, on: Container[str] = fr
     conflict = conflicts.find(source.content)
     if conflict:  # a parser would only repeat it
         return [_finding(source, "conflict-marker", each) for each in conflict[:MOST]]
-    result = _judge(source, judge, on)
+    result = _check(source, versions, on)
     if isinstance(result, str) or not result:
         return result if isinstance(result, str) else []
-    word = _template(source, judge)
+    word = _template(source, versions)
     return word or [_finding(source, f"{source.language}-syntax", each) for each in result[:MOST]]
 
 
@@ -108,14 +110,14 @@ def _coded(source: SourceFile, encoding: str) -> Finding:
     return Finding(rule="hidden-by-encoding", path=source.path, line=1, severity=Severity.HIGH, message=message)
 
 
-def _judge(source: SourceFile, judge: Judge | None, on: Container[str]) -> list[Problem] | str:
+def _check(source: SourceFile, versions: Judge | None, on: Container[str]) -> list[Problem] | str:
     from swarmgate.workspace.code import grammars  # noqa: PLC0415 - late, as are the languages' modules below
 
     if source.language == "python":
         from swarmgate.gates.syntax import python  # noqa: PLC0415
 
-        problem = None if judge else python.check(source.content)
-        return judge.look(source) if judge else [problem] if problem else []
+        problem = None if versions else python.check(source.content)
+        return versions.check(source) if versions else [problem] if problem else []
     if b"\0" in source.content:
         return f"{source.language or 'text'} with NUL bytes"
     if source.path.lower().endswith(".ipynb"):
@@ -171,14 +173,14 @@ def _other_shell(source: SourceFile) -> str:
     return shebang[1].decode() if shell != (source.language == "bash") and (shell or source.language == "bash") else ""
 
 
-def _template(source: SourceFile, judge: Judge | None) -> str:
+def _template(source: SourceFile, versions: Judge | None) -> str:
     """A file that is sound but for the tags of a template engine is no broken file of its language."""
     if source.language in documents.languages() or not _TAG.search(source.content):
         return ""
     if source.language in _TEXT_WITH_TAGS:
         return f"{source.language} template"
     plain = _TAG.sub(lambda match: b"x" + blank(match[0])[1:] if match["value"] else blank(match[0]), source.content)
-    result = _judge(source.holding(plain), judge, frozenset())
+    result = _check(source.holding(plain), versions, frozenset())
     return "" if result else f"{source.language} template"
 
 
@@ -187,10 +189,10 @@ def _finding(source: SourceFile, rule: str, problem: Problem) -> Finding:
                    severity=Severity.CRITICAL, message=problem.message)  # fmt: skip
 
 
-def _tool(sources: Sequence[SourceFile], judge: Judge | None) -> str:
+def _tool(sources: Sequence[SourceFile], versions: Judge | None) -> str:
     """What judged: the verdicts come from these versions and from nothing else that is installed."""
     languages = {source.language for source in sources}
-    parts = [judge.tool] if judge else []
+    parts = [versions.tool] if versions else []
     if languages - {"python", ""} - documents.languages():
         parts.append(f"tree-sitter-language-pack {version('tree-sitter-language-pack')}")
     if "yaml" in languages:

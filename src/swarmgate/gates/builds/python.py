@@ -32,7 +32,7 @@ def target(root: Path) -> int | None:
     return min(versions) if versions else None
 
 
-def look(source: SourceFile, minor: int | None) -> list[Finding] | str:
+def scan_file(source: SourceFile, minor: int | None) -> list[Finding] | str:
     """What keeps one file from compiling; a word where this interpreter cannot tell."""
     if source.language != "python":
         return source.language or "unknown"

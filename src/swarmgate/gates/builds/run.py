@@ -40,7 +40,7 @@ _ANY_EXIT = range(256)
 class Verdict:
     """What one build said. `missing`: the toolchain is not on this machine; `error`: it did not do its work.
 
-    `started`: a program ran, so that more than the two trees and what is installed had a say. `asks`: the file that
+    `started`: a program ran, so that more than the two trees and what is installed had a say. `requested_by`: the file that
     asks for a toolchain that is not installed.
     """
 
@@ -49,12 +49,12 @@ class Verdict:
     error: str = ""
     note: str = ""
     started: bool = True
-    asks: str = ""
+    requested_by: str = ""
 
     @property
     def unbuilt(self) -> str:
         """Why it was not built, with who asks for it; empty where it was."""
-        return f"{self.missing} ({self.asks} asks for it)" if self.asks else self.missing
+        return f"{self.missing} ({self.requested_by} asks for it)" if self.requested_by else self.missing
 
 
 async def run(job: Job, build: Build) -> Verdict:
@@ -67,7 +67,7 @@ async def run(job: Job, build: Build) -> Verdict:
     root = job.repository.root
     path = table.program(root, build.folder, build.program)
     if path is None:
-        return Verdict(missing=f"{build.program} is not installed", asks=build.why, started=False)
+        return Verdict(missing=f"{build.program} is not installed", requested_by=build.why, started=False)
     cache = build_tools.cache_folder(root, confined=_is_confined(job))
     left = [root / build.folder / name for name in build.leaves if not (root / build.folder / name).exists()]
     with build_cache.fresh(cache / "tree", root, job.change.paths):
@@ -152,8 +152,8 @@ async def _once(job: Job, build: Build, tool: tuple[str, Path], root: Path) -> l
             if absent:
                 what = next(filter(None, (each.groupdict().get("what") for each in absent)), output)
                 return Verdict(missing=f"what {build.program} needs is not on this machine: {what}")
-            shown = " ".join((build.program, *call[1:]))
-            return Verdict(error=f"`{shown}` ended with exit code {completed.exit_code}: {output}")
+            command_line = " ".join((build.program, *call[1:]))
+            return Verdict(error=f"`{command_line}` ended with exit code {completed.exit_code}: {output}")
     return found
 
 

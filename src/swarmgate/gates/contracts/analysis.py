@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.contracts import change as changes
-from swarmgate.gates.contracts.impact import GONE
+from swarmgate.gates.contracts.impact import REMOVALS
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.project.index import Project
 from swarmgate.gates.source import comparison
@@ -96,7 +96,7 @@ def _contract(each: Break, usage: Usage | None, changed: set[str]) -> Iterator[F
         severity = Severity.INFO if each.soft else Severity.LOW
         # Of what is gone there is no more to say, where every user of it is told of by itself.
         places = {place.path for place in usage.broken} if usage else set()
-        reported = each.rule in GONE and bool(places) and set(users) <= places
+        reported = each.rule in REMOVALS and bool(places) and set(users) <= places
         yield Finding(
             rule=each.rule,
             path=each.path,

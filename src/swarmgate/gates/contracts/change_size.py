@@ -35,21 +35,21 @@ def judge(repository: Repository, change: ChangeSet, limits: Size, *, first: boo
     written = [each for each in change.present if each.new_id != each.old_id and each.new_mode != _SUBMODULE]
     sizes = repository.sizes({name for each in written for name in (each.new_id, each.old_id)})
     most = limits.max_file_mb
-    brought = {each.path: _brought(each, sizes, most) for each in written}
-    for path, count in brought.items():
+    added_bytes = {each.path: _added_bytes(each, sizes, most) for each in written}
+    for path, count in added_bytes.items():
         if most is not None and count > most * _MB:
             message = f"the change brings {count / _MB:.1f} MB in one file, where {most:g} MB are allowed"
             yield _finding("large-file", path, message)
-    total = sum(brought.values())
+    total = sum(added_bytes.values())
     if limits.max_change_mb is not None and total > limits.max_change_mb * _MB and not first:
         message = f"the change brings {total / _MB:.1f} MB in all, where {limits.max_change_mb:g} MB are allowed"
-        yield _finding("large-change", max(brought, key=lambda path: brought[path]), message)
+        yield _finding("large-change", max(added_bytes, key=lambda path: added_bytes[path]), message)
     if limits.max_files is not None and len(written) > limits.max_files and not first:
         message = f"the change writes {len(written):,} files, where {limits.max_files:,} are allowed"
         yield _finding("many-files", written[0].path, message)
 
 
-def _brought(file: ChangedFile, sizes: Mapping[str, int], most: float | None) -> int:
+def _added_bytes(file: ChangedFile, sizes: Mapping[str, int], most: float | None) -> int:
     """The bytes of a written file; of one that was over the limit before, those that it grew by."""
     now, was = sizes.get(file.new_id, 0), sizes.get(file.old_id, 0)
     return max(now - was, 0) if most is not None and was > most * _MB else now

@@ -29,7 +29,7 @@ class Usage:
             self.broken.add(place)
 
 
-GONE = frozenset({"contract-removed", "contract-module-removed"})
+REMOVALS = frozenset({"contract-removed", "contract-module-removed"})
 """The rules about a name that is not there any more: nothing of it can be used."""
 
 MOST_FILES = 300

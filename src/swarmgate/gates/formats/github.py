@@ -39,8 +39,8 @@ def render(report: GateReport, about: str) -> str:
             lines.append(_command("error", result.reason, title=f"{result.gate}: {result.status}"))
         elif result.status is GateStatus.ERROR:
             lines.append(_command("warning", result.reason, title=f"{result.gate}: {result.status}"))
-        asked = (each for each in result.unchecked if each.asked)
-        lines += [_command("warning", f"{each.what}: {each.why}", title="not checked") for each in asked]
+        unchecked = (each for each in result.unchecked if each.asked)
+        lines += [_command("warning", f"{each.what}: {each.why}", title="not checked") for each in unchecked]
     lines += [_command("warning", note, title="gates") for note in report.notes]
     return "\n".join([*lines, _escaped(f"swarm gates: {report.summary} ({about})", _DATA)])
 

@@ -68,15 +68,15 @@ def lines(report: GateReport, about: str = "", screen: Screen = PIPE) -> list[st
         about: what was judged; told first where it is known.
         screen: where it is shown.
     """
-    return _shown(_report(report, about, screen.width), screen)
+    return _rendered(_report(report, about, screen.width), screen)
 
 
 def rejection(results: Sequence[GateResult], screen: Screen = PIPE) -> list[str]:
     """What these results are about: findings by file, with the code, then the gates."""
-    return _shown((*_findings(results, screen.width), *_gates(results)), screen)
+    return _rendered((*_findings(results, screen.width), *_gates(results)), screen)
 
 
-def _shown(lines: Iterable[Line], screen: Screen) -> list[str]:
+def _rendered(lines: Iterable[Line], screen: Screen) -> list[str]:
     """The lines as text, wrapped between words where there is a width; one empty line at most follows another line."""
     text: list[str] = []
     for line in lines:
@@ -121,8 +121,8 @@ def _count(report: GateReport) -> str:
     cached = sum(result.cached for result in report.results)
     kept = f", {cached} of {len(report.results)} gates cached" if cached else ""
     files = max((result.files for result in report.results), default=0)
-    looked = f"{files} file{'' if files == 1 else 's'} looked at, "
-    return f"{head} ({looked}{report.seconds * 1000:.0f} ms{kept}, tree {report.tree[:12]})"
+    scanned = f"{files} file{'' if files == 1 else 's'} looked at, "
+    return f"{head} ({scanned}{report.seconds * 1000:.0f} ms{kept}, tree {report.tree[:12]})"
 
 
 def _gates(results: Sequence[GateResult]) -> Iterator[Line]:

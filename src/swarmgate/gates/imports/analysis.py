@@ -69,7 +69,7 @@ class _Side:
         return self._checkers[make].check(path, content)
 
 
-class Judge:
+class Analysis:
     """The judgement of one job. `files` counts what was looked at, `stopped` is set at the time limit."""
 
     def __init__(self, job: Job) -> None:

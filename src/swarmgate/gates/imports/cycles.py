@@ -51,31 +51,31 @@ class Graph:
         """The shortest way from `start` to `goal`, both included, each step certain; empty when there is none."""
         dropped: set[tuple[str, str]] = set()
         for _ in range(_TRIES):
-            way = self._search(start, goal, dropped)
-            wrong = [step for step in pairwise(way) if step[1] not in self.sure(step[0])]
+            cycle = self._search(start, goal, dropped)
+            wrong = [step for step in pairwise(cycle) if step[1] not in self.sure(step[0])]
             if not wrong:
-                return way
+                return cycle
             dropped |= set(wrong)
         return []
 
     def _search(self, start: str, goal: str, dropped: set[tuple[str, str]]) -> list[str]:
-        came: dict[str, str] = {start: ""}
+        previous: dict[str, str] = {start: ""}
         level = [start]
-        while level and goal not in came and len(came) < REACH:
+        while level and goal not in previous and len(previous) < REACH:
             self.view.fetch(level)
             following = []
             for path in level:
                 for target in self._targets(path):
-                    if target not in came and (path, target) not in dropped:
-                        came[target] = path
+                    if target not in previous and (path, target) not in dropped:
+                        previous[target] = path
                         following.append(target)
             level = following
-        way = []
-        step = goal if goal in came else ""
+        cycle = []
+        step = goal if goal in previous else ""
         while step:
-            way.append(step)
-            step = came[step]
-        return way[::-1]
+            cycle.append(step)
+            step = previous[step]
+        return cycle[::-1]
 
     def _targets(self, path: str) -> list[str]:
         if path not in self._quick:
@@ -110,11 +110,11 @@ def introduced(head: Graph, earlier: Callable[[], Graph], changed: Iterable[tupl
     for path, target, edge in sorted(fresh, key=lambda each: (each[0], each[2].by.line)):
         if not near - {path} or target == path:
             continue
-        way = head.path(target, path)
-        members = frozenset(way)
-        if way and members not in seen and not (base and _stood(base, path, target, dict(changed))):
+        cycle = head.path(target, path)
+        members = frozenset(cycle)
+        if cycle and members not in seen and not (base and _stood(base, path, target, dict(changed))):
             seen.add(members)
-            findings.append(_finding(head, [path, *way], edge))
+            findings.append(_finding(head, [path, *cycle], edge))
     return findings
 
 
@@ -138,11 +138,11 @@ def _stood(base: Graph, path: str, target: str, olds: dict[str, str]) -> bool:
 def _finding(head: Graph, ring: list[str], edge: Edge) -> Finding:
     """`ring` begins and ends with the same file."""
     fatal = ring[0].endswith(PYTHON) and _fails(head, ring)
-    shown = " -> ".join(ring)
+    chain = " -> ".join(ring)
     reason = "no order of importing works: each meets a name before it is bound" if fatal else "the change closed it"
     return Finding(
         rule="import-cycle", path=ring[0], line=edge.by.line, column=edge.by.column,
-        severity=Severity.HIGH if fatal else Severity.LOW, message=f"import cycle: {shown} ({reason})",
+        severity=Severity.HIGH if fatal else Severity.LOW, message=f"import cycle: {chain} ({reason})",
         suggestion="move what both need into a third module, or import it in the function that uses it",
     )  # fmt: skip
 

@@ -45,7 +45,7 @@ class GoChecker:
         own = re.search(r'^module\s+"?([^\s"]+)', text, re.MULTILINE)
         modules = {own[1]: posixpath.dirname(mod)} if own else {}
         required = set(_REQUIRE.findall(text)) | self._workspace()
-        return list(self._judge(path, content, modules, required))
+        return list(self._check(path, content, modules, required))
 
     def _workspace(self) -> set[str]:
         """The modules of the tree, where a go.work or a replacement joins them."""
@@ -54,7 +54,7 @@ class GoChecker:
         names = (re.search(r'^module\s+"?([^\s"]+)', self.view.text(place), re.MULTILINE) for place in places)
         return {found[1] for found in names if found}
 
-    def _judge(self, path: str, content: bytes, modules: dict[str, str], required: set[str]) -> Iterator[Finding]:
+    def _check(self, path: str, content: bytes, modules: dict[str, str], required: set[str]) -> Iterator[Finding]:
         for name, line in _imports(content):
             home = next((each for each in modules if name == each or name.startswith(f"{each}/")), None)
             if home is not None:

@@ -50,7 +50,7 @@ def lookalikes(head: View, base: View, change: ChangeSet, environment: Environme
             key = each.type, _name(each)
             if key not in known and not _ELSEWHERE.search(each.spec.strip(" @")):
                 known.add(key)
-                found += _judge(path, each, head, environment)
+                found += _check(path, each, head, environment)
     return found
 
 
@@ -75,7 +75,7 @@ def _name(each: Declared) -> str:
     return normal(each.type, each.name)
 
 
-def _judge(path: str, each: Declared, head: View, environment: Environment) -> list[Finding]:
+def _check(path: str, each: Declared, head: View, environment: Environment) -> list[Finding]:
     name = _name(each)
     if is_known(each.type, name):
         return []

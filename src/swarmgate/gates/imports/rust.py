@@ -44,9 +44,9 @@ class RustChecker:
         if not above or kind_of(path) is Kind.DATA or (b"cfg(feature" in content and b"extern crate" in content):
             return []
         crates = {name for each in above for name in _crates(self.view.text(each))} | self._members
-        return list(self._judge(path, content, crates))
+        return list(self._check(path, content, crates))
 
-    def _judge(self, path: str, content: bytes, crates: set[str]) -> Iterator[Finding]:
+    def _check(self, path: str, content: bytes, crates: set[str]) -> Iterator[Finding]:
         for found in _USE.finditer(_blanked(content)):
             name = (found[1] or found[2]).decode()
             if name in _KEYWORDS or name in crates or name in self._modules or self._is_bound(name, content):

@@ -127,7 +127,7 @@ async def _format(job: Job, formatter: Formatter, *, fix: bool) -> Ran:
                 job, formatter, [path, *formatter.options(job.repository.root, source.path)], content
             )
 
-    async def looked_at(source: SourceFile) -> tuple[list[Finding], bytes | None] | Broken:
+    async def format_one(source: SourceFile) -> tuple[list[Finding], bytes | None] | Broken:
         wanted = await formatted(source, source.content)
         if isinstance(wanted, Broken):
             return wanted
@@ -140,12 +140,12 @@ async def _format(job: Job, formatter: Formatter, *, fix: bool) -> Ran:
         return marked, wanted if was else None
 
     found: list[Finding] = []
-    for source, looked in zip(sources, await asyncio.gather(*map(looked_at, sources)), strict=True):
-        if isinstance(looked, Broken):
-            return Ran(error=f"{formatter.name}: {looked.reason}", tools=(formatter.name,))
-        found += looked[0]
-        if fix and looked[1] is not None:
-            await asyncio.to_thread(_write, job.repository.root, source, looked[1])
+    for source, result in zip(sources, await asyncio.gather(*map(format_one, sources)), strict=True):
+        if isinstance(result, Broken):
+            return Ran(error=f"{formatter.name}: {result.reason}", tools=(formatter.name,))
+        found += result[0]
+        if fix and result[1] is not None:
+            await asyncio.to_thread(_write, job.repository.root, source, result[1])
     return Ran(() if fix else tuple(found), len(sources), (formatter.name,))
 
 

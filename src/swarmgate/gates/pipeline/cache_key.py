@@ -30,10 +30,10 @@ def cache_key(job: Job, surroundings: str) -> str:
     gate = job.definition
     if gate.command and not gate.cache:
         return ""
-    asked = (getattr(job, field.name) for field in fields(job) if field.name not in _APART)
+    values = (getattr(job, field.name) for field in fields(job) if field.name not in _APART)
     # A tool may say something else where it is confined.
     confined = gate.reads_files and job.in_run
-    return key_of((surroundings, confined, *map(repr, asked), *_looked_at(job)))
+    return key_of((surroundings, confined, *map(repr, values), *_looked_at(job)))
 
 
 def _looked_at(job: Job) -> Iterator[object]:

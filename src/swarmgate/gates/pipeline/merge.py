@@ -84,23 +84,23 @@ def _rewritten(
     first: dict[_Key, tuple[str, Finding]],
     also: dict[_Key, list[str]],
 ) -> GateResult:
-    kept, gone = [], Counter[str]()
+    remaining, dropped = [], Counter[str]()
     for finding in result.findings:
         shared = next((key for key in _keys(finding) if key in tellers), None)
         if shared is None:
-            kept.append(finding)
+            remaining.append(finding)
         elif tellers[shared] == result.gate:
             others = tuple(dict.fromkeys(also[shared]))
-            kept.append(finding.model_copy(update={"also": others}) if first[shared][1] is finding else finding)
+            remaining.append(finding.model_copy(update={"also": others}) if first[shared][1] is finding else finding)
         elif first[shared][1].counts >= finding.counts:
-            gone[tellers[shared]] += 1
+            dropped[tellers[shared]] += 1
         else:
-            kept.append(finding)
-    if not gone:
-        return result.model_copy(update={"findings": tuple(kept)})
-    counts = ", ".join(f"{count} told by {gate}" for gate, count in sorted(gone.items()))
+            remaining.append(finding)
+    if not dropped:
+        return result.model_copy(update={"findings": tuple(remaining)})
+    counts = ", ".join(f"{count} told by {gate}" for gate, count in sorted(dropped.items()))
     reason = "; ".join(filter(None, (result.reason, counts)))
-    return result.model_copy(update={"findings": tuple(kept), "reason": reason})
+    return result.model_copy(update={"findings": tuple(remaining), "reason": reason})
 
 
 def _keys(finding: Finding) -> tuple[_Key, ...]:

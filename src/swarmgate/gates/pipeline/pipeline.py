@@ -301,7 +301,7 @@ class _Run:
         known = self._memory.recall(question) if self._memory else None
         if known is None and gate.stage is Stage.FIX:
             self._prepare()
-        outcome = known or await scanner_run.look(gate, job)
+        outcome = known or await scanner_run.run_scanner(gate, job)
         if known is None:
             self._scanned[gate.id] = question, outcome
         found, expired = acceptances.mark(
@@ -345,9 +345,9 @@ class _Run:
     def _unwanted(self, gate: GateDefinition) -> tuple[Unchecked, ...]:
         """What is not checked where the settings leave a gate out, and not only this run."""
         unwanted = not gate.enabled or gate.id in self.options.skip
-        asked = not self.options.only or gate.id in self.options.only
+        selected = not self.options.only or gate.id in self.options.only
         why = "left out by gates.skip or --skip" if gate.enabled else f"disabled in {gate.source}"
-        return tuple(Unchecked(what=what, why=why) for what in gate.subjects) if unwanted and asked else ()
+        return tuple(Unchecked(what=what, why=why) for what in gate.subjects) if unwanted and selected else ()
 
 
 def _times(files: int) -> float:

@@ -84,10 +84,10 @@ def _lines(
 
 def _masked(lines: Mapping[tuple[str, int], str], secret: Mapping[tuple[str, int], int]) -> dict[tuple[str, int], str]:
     """The lines, cut before what a gate called a secret, and what else looks like one masked."""
-    shown = {place: text for place, text in lines.items() if text.strip()}
+    visible = {place: text for place, text in lines.items() if text.strip()}
     for place, column in secret.items():
-        if place in shown:
-            before = shown[place][: max(column - 1, 0)]
-            shown[place] = f"{before}…" if before.strip() else ""
-    masked = redaction.lines(list(shown.values()))
-    return {place: text[:_CHARACTERS] for place, text in zip(shown, masked, strict=True)}
+        if place in visible:
+            before = visible[place][: max(column - 1, 0)]
+            visible[place] = f"{before}…" if before.strip() else ""
+    masked = redaction.lines(list(visible.values()))
+    return {place: text[:_CHARACTERS] for place, text in zip(visible, masked, strict=True)}

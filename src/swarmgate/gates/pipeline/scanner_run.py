@@ -21,12 +21,12 @@ _SHORTEST_S = 0.05
 """The shortest time between two looks at the processor's clock."""
 
 
-async def look(gate: GateDefinition, job: Job) -> Outcome:
+async def run_scanner(gate: GateDefinition, job: Job) -> Outcome:
     """Let the gate's scanner run within its time; whatever goes wrong becomes an outcome, which holds no secret."""
-    return redaction.outcome(await _look(gate, job))
+    return redaction.outcome(await _run(gate, job))
 
 
-async def _look(gate: GateDefinition, job: Job) -> Outcome:
+async def _run(gate: GateDefinition, job: Job) -> Outcome:
     adapter = ADAPTERS[gate.adapter] if gate.adapter else command.run
     limit = asyncio.timeout(None)
     watching = asyncio.create_task(_watch(job, limit))

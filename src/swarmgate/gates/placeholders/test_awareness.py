@@ -74,7 +74,7 @@ def scopes(content: bytes, tree: ast.Module) -> Iterator[Scope]:
         constants = {**outer, **_named(nodes)}
         reading = (node for node in nodes if type(node) in _READING)
         state = {kind: getattr(node, "lineno", 0) for node in reading if (kind := _looks_at(node, names))}
-        asking = (each for node in nodes if type(node) in _ASKING for each in _asked(node))
+        asking = (each for node in nodes if type(node) in _ASKING for each in _conditions(node))
         texts = {found for each in asking for found in _texts(each, constants)}
         if state or texts:
             yield Scope(state, tuple(sorted(texts)))
@@ -148,7 +148,7 @@ def _module(node: ast.AST | None, names: _Names) -> str:
     return ""
 
 
-def _asked(node: ast.AST) -> list[ast.expr]:
+def _conditions(node: ast.AST) -> list[ast.expr]:
     """The expressions of a node that are asked for."""
     if isinstance(node, ast.Compare):
         return [node.left, *node.comparators]

@@ -49,7 +49,7 @@ _SETTINGS = re.compile(
 """Files that configure tools and environments by the kind of run."""
 
 
-class _Asks(NamedTuple):
+class _Matcher(NamedTuple):
     """The rules of the file: variables that runners set, and the patterns of each language, the gravest first."""
 
     variables: re.Pattern[str]
@@ -57,7 +57,7 @@ class _Asks(NamedTuple):
 
 
 @functools.cache
-def _asks() -> _Asks:
+def _matcher() -> _Matcher:
     raw = tomllib.loads((assets.gates() / "rules" / "test_detection.toml").read_text(encoding="utf-8"))
     variables = raw["variables"]
     patterns = {
@@ -69,7 +69,7 @@ def _asks() -> _Asks:
         for group in raw["language"]
         for name in group["names"]
     }
-    return _Asks(re.compile(variables), patterns)
+    return _Matcher(re.compile(variables), patterns)
 
 
 def in_python(source: SourceFile, tree: ast.Module) -> Iterator[Finding]:
@@ -90,17 +90,17 @@ def in_python(source: SourceFile, tree: ast.Module) -> Iterator[Finding]:
 
 def _severity(text: str, state: Collection[str]) -> Severity | None:
     """How much a text says beside what is looked at of the process; None for nothing."""
-    if _asks().variables.fullmatch(text):
+    if _matcher().variables.fullmatch(text):
         return Severity.HIGH
     patterns = {"stack": _TEST.search, "main": _TEST.search, "variables": _PREFIX.match, "trace": None}
-    if any(looks(text) for kind in state if (looks := patterns.get(kind, _RUNNER.search))):
+    if any(matches(text) for kind in state if (matches := patterns.get(kind, _RUNNER.search))):
         return Severity.HIGH
     return Severity.LOW if "variables" in state and _TOLD.fullmatch(text) else None
 
 
 def in_text(source: SourceFile, text: str) -> Iterator[Finding]:
     """The places of a file of the product in another language than Python that ask."""
-    patterns = _asks().patterns.get(source.language, ())
+    patterns = _matcher().patterns.get(source.language, ())
     code = comments.without(source.language, text) if patterns else ""
     reported: set[int] = set()
     for severity, pattern in patterns:

@@ -162,7 +162,7 @@ def _function(
         above=clean(plain),
         doc=clean(doc),
         promises=_promises(grammar, node, doc),
-        excused=not test and _excused(node, name, says=Step.SAYS_SO in steps, bare=bare),
+        excused=not test and _excused(node, name, prints=Step.SAYS_SO in steps, bare=bare),
         test=test,
         needs_word=True,
     )
@@ -327,9 +327,9 @@ def _promises(grammar: str, node: Node, doc: str) -> bool:
     return bool(re.search(r"^[\s*/#-]*@returns?\b(?!\s+\{?(?:void|undefined|nothing|null)\b)", doc, re.MULTILINE))
 
 
-def _excused(node: Node, name: str, *, says: bool, bare: bool) -> bool:
+def _excused(node: Node, name: str, *, prints: bool, bare: bool) -> bool:
     """Whether a body may be empty by what it is part of."""
-    if not says and (phrase_search.no_op_name(name.strip("#_")) or (bare and _HOOK.match(name))):
+    if not prints and (phrase_search.no_op_name(name.strip("#_")) or (bare and _HOOK.match(name))):
         return True
     parent, depth = node.parent, 0
     while parent is not None and depth < 4:  # noqa: PLR2004 - a member, its body, its class, an export
@@ -338,7 +338,7 @@ def _excused(node: Node, name: str, *, says: bool, bare: bool) -> bool:
         owner = parent.child_by_field_name("name") or parent.child_by_field_name("type")
         if owner is not None and re.search("class|impl|object|struct", parent.type):
             text = (owner.text or b"").decode("utf-8", "replace")
-            return bool(_BASE.search(text)) if says else phrase_search.no_op_name(text)
+            return bool(_BASE.search(text)) if prints else phrase_search.no_op_name(text)
         parent, depth = parent.parent, depth + 1
     receiver = node.child_by_field_name("receiver")
     return receiver is not None and bool(

@@ -57,7 +57,7 @@ class Measured:
         self.findings.append(found)
 
 
-def judge(
+def compare(
     change: Change,
     limits: Quality,
     *,
@@ -125,7 +125,7 @@ class Base:
     """The code of the base, measured when it is asked for, under the paths that the files have now."""
 
     def __init__(self, change: Change) -> None:
-        past = (*change.product, *(file for file in change.gone if not file.is_test))
+        past = (*change.product, *(file for file in change.deleted if not file.is_test))
         self._files = {file.path: file for file in past if file.was.content}
         self._codes: dict[str, Code] = {}
 
@@ -189,7 +189,7 @@ def _sizes(result: Measured, change: Change, grown: list[Grown], limits: Quality
 
 
 def _public_api(result: Measured, change: Change, limits: Quality, limit: int) -> None:
-    added, removed = public_api.delta(change.product, [file for file in change.gone if not file.is_test])
+    added, removed = public_api.delta(change.product, [file for file in change.deleted if not file.is_test])
     delta = len(added) - len(removed)
     if added or removed:
         result.notes.append(f"public names {delta:+d}")
@@ -234,7 +234,7 @@ def _duplication(
 
 def _suppressions(result: Measured, change: Change, limits: Quality, *, small: bool) -> None:
     limit, strict = limits.max_new_suppressions, _is_set(limits, "max_new_suppressions")
-    found = silenced.added(change.files, change.gone)
+    found = silenced.added(change.files, change.deleted)
     for each in found:
         result.add("suppression", each.path, each.line, f"a new suppression: {each.text}", Severity.INFO)
     if found:
@@ -249,7 +249,7 @@ def _suppressions(result: Measured, change: Change, limits: Quality, *, small: b
         counted = [each for each in counted if each.kind not in silenced.OF_COVERAGE]
     if limit is not None and len(counted) > limit:
         message = f"{silenced.summary(counted)}, where a change may add {limit}"
-        others = silenced.beside(counted, change.adopted)
+        others = silenced.not_adopted(counted, change.adopted)
         informs = not strict and (small or len(others) <= limit)
         severity = Severity.LOW if informs else Severity.MEDIUM
         result.add("suppressions", counted[0].path, counted[0].line, message, severity)

@@ -31,7 +31,7 @@ _INTERNAL = frozenset(
 _SCRIPTS = frozenset({"conftest", "noxfile", "setup", "tasks", "__main__", "manage"})
 
 
-def delta(files: Iterable[SourceFile], gone: Iterable[SourceFile]) -> tuple[list[tuple[str, str]], list[str]]:
+def delta(files: Iterable[SourceFile], deleted: Iterable[SourceFile]) -> tuple[list[tuple[str, str]], list[str]]:
     """What the change added and removed; a name that moved to another file is neither.
 
     Returns:
@@ -48,7 +48,7 @@ def delta(files: Iterable[SourceFile], gone: Iterable[SourceFile]) -> tuple[list
             past = names(file.language, file.base_path, file.was.content)
             past += _reachable(file, {name for name, _ in offered} - {name for name, _ in past})
             was += [(name, file.base_path, own) for name, own in past]
-    for file in gone:
+    for file in deleted:
         if _exposed(file.path):
             was += [(name, file.path, own) for name, own in names(file.language, file.path, file.was.content)]
     after, before = _counted(now), _counted(was)

@@ -20,16 +20,16 @@ _FURTHER = (".m", ".mm", ".sol", ".f90", ".f95", ".f03", ".f08")
 
 @dataclass(frozen=True)
 class Change:
-    """The code files of a change; `gone` are those that it deleted, `adopted` the judges of which it asks more."""
+    """The code files of a change; `deleted` are those that it deleted, `adopted` the judges of which it asks more."""
 
     files: tuple[SourceFile, ...]
-    gone: tuple[SourceFile, ...] = ()
+    deleted: tuple[SourceFile, ...] = ()
     adopted: frozenset[str] = frozenset()
 
     @cached_property
     def fresh(self) -> dict[str, frozenset[int]]:
         """The added lines of each file, without those whose text the change took away elsewhere: they were moved."""
-        left = Counter(line for file in (*self.files, *self.gone) for line in _stripped(file.was.text))
+        left = Counter(line for file in (*self.files, *self.deleted) for line in _stripped(file.was.text))
         for file in self.files:
             added = file.added_lines
             left.subtract(line for number, line in enumerate(_stripped(file.now.text), 1) if number not in added)
@@ -67,14 +67,14 @@ def read(job: Job) -> Change:
         for file in job.change.files
         if not file.exists and not file.binary and file.old_mode.startswith("100")
     ]
-    gone = list(filter(is_code, job.definition.files.select(deleted).sources))
-    contents = job.repository.read_many(job.change.base, [file.path for file in gone]) if gone else {}
+    selected = list(filter(is_code, job.definition.files.select(deleted).sources))
+    contents = job.repository.read_many(job.change.base, [file.path for file in selected]) if selected else {}
     adopted = loosened_settings.adopted(job.repository, job.change)
-    return Change(files, tuple(_holding(file, contents.get(file.path, b"")) for file in gone), adopted)
+    return Change(files, tuple(_holding(file, contents.get(file.path, b"")) for file in selected), adopted)
 
 
-def _holding(gone: SourceFile, content: bytes) -> SourceFile:
-    return replace(gone, old=replace(gone.was, content=content))
+def _holding(file: SourceFile, content: bytes) -> SourceFile:
+    return replace(file, old=replace(file.was, content=content))
 
 
 def _stripped(text: str) -> list[str]:

@@ -144,7 +144,7 @@ class Suppression:
     line: int
 
 
-def added(files: Iterable[SourceFile], gone: Iterable[SourceFile]) -> list[Suppression]:
+def added(files: Iterable[SourceFile], deleted: Iterable[SourceFile]) -> list[Suppression]:
     """The suppressions that the change has and the base had not, ordered by place.
 
     Of equal ones (same form, same rules) those on added lines are the new ones.
@@ -159,7 +159,7 @@ def added(files: Iterable[SourceFile], gone: Iterable[SourceFile]) -> list[Suppr
     # What a string holds counts on both sides alike, so both can be read as plain text.
     forms = {kind: re.compile(_FORMS[kind]) for kind, _ in fresh if kind in _FORMS}
     risen = Counter(key for file in files for key in _anywhere(file, file.now.text, forms))
-    risen.subtract(key for file in (*files, *gone) for key in _anywhere(file, file.was.text, forms))
+    risen.subtract(key for file in (*files, *deleted) for key in _anywhere(file, file.was.text, forms))
     found = [each for key, places in fresh.items() for each in places[len(places) - max(risen[key], 0) :]]
     return sorted(found, key=lambda each: (each.path, each.line, each.kind))
 
@@ -194,16 +194,18 @@ def whole_file(each: Suppression) -> bool:
     return bool(_WHOLE_FILE.fullmatch(each.text))
 
 
-def beside(found: Iterable[Suppression], adopted: frozenset[str]) -> list[Suppression]:
+def not_adopted(found: Iterable[Suppression], adopted: frozenset[str]) -> list[Suppression]:
     """Those that do not come with a judge of which the change asks more.
 
     A `noqa` behind one that does comes with it: the line became too long by that.
     """
     found = list(found)
-    come = [each for each in found if not adopted.isdisjoint(TOOLS.get(each.kind, ()))]
-    places = {(each.path, each.line) for each in come}
+    adopted_ones = [each for each in found if not adopted.isdisjoint(TOOLS.get(each.kind, ()))]
+    places = {(each.path, each.line) for each in adopted_ones}
     return [
-        each for each in found if each not in come and (each.kind != "noqa" or (each.path, each.line) not in places)
+        each
+        for each in found
+        if each not in adopted_ones and (each.kind != "noqa" or (each.path, each.line) not in places)
     ]
 
 

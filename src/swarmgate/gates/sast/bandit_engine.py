@@ -215,7 +215,7 @@ def _visitor(tests: Any, tester: type[Any]) -> type[Any]:
             for child, sibling in _below(node):
                 child._bandit_sibling, child._bandit_parent = sibling, node  # noqa: SLF001 - bandit's names
                 kind = type(child)
-                if kind.__name__ in asked:
+                if kind.__name__ in visited:
                     self.pre_visit(child)
                     self.visit(child)
                 if kind._fields:
@@ -233,5 +233,5 @@ def _visitor(tests: Any, tester: type[Any]) -> type[Any]:
         def update_scores(self, scores: dict[str, list[int]]) -> None:
             """Does nothing: nobody reads them."""
 
-    asked = {name.removeprefix("visit_") for name in dir(Visitor) if name.startswith("visit_")} | set(tests.tests)
+    visited = {name.removeprefix("visit_") for name in dir(Visitor) if name.startswith("visit_")} | set(tests.tests)
     return Visitor

@@ -64,8 +64,8 @@ def same_call(source: SourceFile) -> Callable[[Finding, Finding], bool]:
 def may_be_old(source: SourceFile, findings: Iterable[Finding]) -> bool:
     """Whether a finding may be one of the base on a line that was edited: a cheap look, before the base is scanned."""
     kept = {" ".join(line.split()) for line in source.now.text.split("\n")}
-    gone = [line for line in source.was.text.split("\n") if " ".join(line.split()) not in kept]
-    marks = {_marks(line) for line in comments.without(source.language, "\n".join(gone)).split("\n")}
+    removed = [line for line in source.was.text.split("\n") if " ".join(line.split()) not in kept]
+    marks = {_marks(line) for line in comments.without(source.language, "\n".join(removed)).split("\n")}
     lines = source.now.text.split("\n")
     places = {each.line for each in findings if 0 < each.line <= len(lines)}
     return any(_marks(comments.without(source.language, lines[place - 1])) in marks for place in places)

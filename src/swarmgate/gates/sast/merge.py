@@ -41,7 +41,7 @@ _EXAMPLES = frozenset(
 _REFERRER = re.compile(r"referr?er", re.IGNORECASE)
 
 
-def shown(hits: Iterable[Hit], path: str, lines: Sequence[bytes]) -> list[Hit]:
+def quoted(hits: Iterable[Hit], path: str, lines: Sequence[bytes]) -> list[Hit]:
     """The hits of one file; in an example, what is there to be read by itself only informs.
 
     That is a fixed key of a session, and a redirect to where the browser says that it was. All else is copied from

@@ -42,10 +42,10 @@ _WORTH_A_PROCESS = 150_000
 
 
 @dataclass(slots=True)
-class Looked:
+class PythonScan:
     """What the workers say: bandit's hits and the flows, why files do not parse, and what the trees tell of matches.
 
-    `asked` are the files that bandit looked at, `parsed` those that were read at all: the others hold no word of a
+    `scanned` are the files that bandit looked at, `parsed` those that were read at all: the others hold no word of a
     weakness.
     """
 
@@ -54,7 +54,7 @@ class Looked:
     unparsed: dict[str, str] = field(default_factory=dict)
     handlers: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     open_calls: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
-    asked: set[str] = field(default_factory=set)
+    scanned: set[str] = field(default_factory=set)
     parsed: set[str] = field(default_factory=set)
     harmless: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
 
@@ -72,13 +72,13 @@ class Looked:
         if not reply.get("whole", True):
             self.flows.partly[path] = f"flows through {path} were followed only in part"
         if "issues" in reply:
-            self.asked.add(path)
+            self.scanned.add(path)
         self.bandit.hits += [bandit_tests.hit(path, *issue) for issue in reply.get("issues", ())]
         if reply.get("why"):
             self.bandit.unread[path] = reply["why"]
 
 
-async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Container[str]) -> Looked:
+async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Container[str]) -> PythonScan:
     """Look at the Python files: where bandit may add something, or flows are to be followed.
 
     Args:
@@ -87,7 +87,7 @@ async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Con
         flows: the rules that speak of flows.
         followed: the paths of the files through which flows are followed.
     """
-    looked = Looked(flows=Scanned(rules=frozenset(flows)))
+    result = PythonScan(flows=Scanned(rules=frozenset(flows)))
     python = files.of("python")
     rules = [(rule.id, rule.raw_flow) for rule in flows.values()]
     calls = []
@@ -96,11 +96,11 @@ async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Con
         calls.append(_called(job, python, json.dumps({"flows": rules, "files": named}).encode()))
     for reply in await asyncio.gather(*calls):
         if isinstance(reply, Broken):
-            looked.bandit.error = looked.bandit.error or f"bandit and flows: {reply.reason}"
+            result.bandit.error = result.bandit.error or f"bandit and flows: {reply.reason}"
             continue
         for each in reply:
-            looked.take(python[each.pop("place")].path, each, flows)
-    return looked
+            result.take(python[each.pop("place")].path, each, flows)
+    return result
 
 
 def why_unparsed(content: bytes) -> str:
@@ -128,12 +128,12 @@ def _shares(python: Mapping[str, SourceFile]) -> list[list[str]]:
 async def _called(job: Job, python: Mapping[str, SourceFile], request: bytes) -> list[dict[str, Any]] | Broken:
     """What one worker says of its files."""
 
-    def heard(line: bytes) -> None:
+    def on_output(line: bytes) -> None:
         if line.startswith(b'{"begun"'):
             job.at(python[json.loads(line)["begun"]].path)
 
     argv = trusted.module("swarmgate.gates.sast.worker")
-    done = await invoke(job, [argv], stdin=request, own=True, exit_codes=(0,), on_line=heard)
+    done = await invoke(job, [argv], stdin=request, own=True, exit_codes=(0,), on_line=on_output)
     if isinstance(done, Broken):
         return done
     try:

@@ -73,8 +73,8 @@ class Rule:
 
     def concerns(self, language: str, text: str, words: Container[str]) -> bool:
         """Whether the rule can find anything in a file, as far as its language, its text and the words in it tell."""
-        speaks = language in self.languages or bool(self.languages & _EVERY_FILE)
-        concerned = speaks and prefilter.holds(self.words, words)
+        applies = language in self.languages or bool(self.languages & _EVERY_FILE)
+        concerned = applies and prefilter.holds(self.words, words)
         return concerned and (not self.needs or re.search(self.needs, text) is not None)
 
 
@@ -215,7 +215,9 @@ def _distributed(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
         variable = next(iter(condition.values()))["metavariable"]
         binding = [each for each in entries if set(each) & {"pattern", "pattern-inside", "patterns"}]
         partial = [
-            each for each in entries if len({_binds(way, variable) for way in each.get("pattern-either", ())}) > 1
+            each
+            for each in entries
+            if len({_binds(alternative, variable) for alternative in each.get("pattern-either", ())}) > 1
         ]
         if not partial or any(_binds(each, variable) for each in binding):
             continue
@@ -225,8 +227,13 @@ def _distributed(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _conditional(either: dict[str, Any], condition: dict[str, Any], variable: str) -> dict[str, Any]:
-    ways = either["pattern-either"]
-    return {"pattern-either": [{"patterns": [way, condition]} if _binds(way, variable) else way for way in ways]}
+    alternatives = either["pattern-either"]
+    return {
+        "pattern-either": [
+            {"patterns": [alternative, condition]} if _binds(alternative, variable) else alternative
+            for alternative in alternatives
+        ]
+    }
 
 
 def _binds(entry: Any, variable: str) -> bool:

@@ -136,8 +136,8 @@ def _places(
         text = source.content.decode(errors="replace")
         words, path = prefilter.words_of(text), source.path
         for rule in rules:
-            asked = not (rule.flow and path in followed) and (only is None or rule.id in only[path])
-            if asked and rule.concerns(source.language, text, words):
+            selected = not (rule.flow and path in followed) and (only is None or rule.id in only[path])
+            if selected and rule.concerns(source.language, text, words):
                 found[rule.id].add(path)
     return found
 

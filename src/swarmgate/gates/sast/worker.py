@@ -29,7 +29,7 @@ _RUNNING = re.compile(rb"eval|exec|shell|system|popen|statusoutput|getoutput")
 _REQUESTS = {"request", "req", "http_request", "flask_request"}
 
 
-def look(place: str, content: bytes, known: flows.Flows, *, followed: bool) -> dict[str, Any]:
+def scan(place: str, content: bytes, known: flows.Flows, *, followed: bool) -> dict[str, Any]:
     """What is said of one file; nothing of one that holds no word of a weakness, and no request.
 
     Args:
@@ -109,11 +109,11 @@ def _say(reply: dict[str, Any]) -> None:
 
 def main() -> None:
     """Look at all files that standard input names."""
-    asked = json.load(sys.stdin)
-    known = flows.Flows(flows.read(rule, reply) for rule, reply in asked["flows"])
-    for place, followed in asked["files"]:
+    request = json.load(sys.stdin)
+    known = flows.Flows(flows.read(rule, reply) for rule, reply in request["flows"])
+    for place, followed in request["files"]:
         _say({"begun": place})
-        reply = look(place, Path(place).read_bytes(), known, followed=followed)
+        reply = scan(place, Path(place).read_bytes(), known, followed=followed)
         _say({"place": place, **reply})
 
 

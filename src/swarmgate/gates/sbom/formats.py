@@ -139,12 +139,12 @@ def read(path: str, content: bytes, kind: Format, sibling: Callable[[str], bytes
         line = text.count("\n", 0, conflict.start()) + 1
         return Unreadable(path, line, "an unresolved merge conflict")
 
-    def beside(name: str) -> str | None:
+    def read_sibling(name: str) -> str | None:
         found = sibling(name)
         return None if found is None else found.decode("utf-8-sig", "replace")
 
     try:
-        return kind.read(Document(path, text, beside))
+        return kind.read(Document(path, text, read_sibling))
     except Malformed as error:
         return Unreadable(path, error.line, str(error))
     except json.JSONDecodeError as error:

@@ -73,8 +73,8 @@ def compare(
         budget[kind] -= len(untouched_first)
     _match_values(marked, before)
     if edited:
-        gone = [each for each in before if budget[_kind(each, was)] > 0]
-        _match_edited(marked, gone, edited(source))
+        removed = [each for each in before if budget[_kind(each, was)] > 0]
+        _match_edited(marked, removed, edited(source))
     return marked
 
 
@@ -107,14 +107,14 @@ def alike(source: SourceFile) -> Callable[[Finding, Finding], bool]:
     return same
 
 
-def _match_edited(marked: list[Finding], gone: list[Finding], same: Callable[[Finding, Finding], bool]) -> None:
+def _match_edited(marked: list[Finding], removed: list[Finding], same: Callable[[Finding, Finding], bool]) -> None:
     """Mark as old each new finding that is the same as one that is gone."""
     for index, finding in enumerate(marked):
         if not (finding.new and finding.line):
             continue
-        place = next((place for place, other in enumerate(gone) if same(finding, other)), None)
+        place = next((place for place, other in enumerate(removed) if same(finding, other)), None)
         if place is not None:
-            del gone[place]
+            del removed[place]
             marked[index] = finding.model_copy(update={"new": False})
 
 

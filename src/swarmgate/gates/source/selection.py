@@ -63,7 +63,7 @@ class FileFilter(Frozen):
             raise ValueError(f"a gate can ask to read {' and '.join(sorted(OPTIONAL))} files, no others")
         return value
 
-    def wants(self, path: str, language: str) -> bool:
+    def accepts(self, path: str, language: str) -> bool:
         """Whether the globs and languages ask for this file, whatever its traits."""
         path = os.fsdecode(encode(path))  # a name that is no UTF-8 is quoted in our records
         included = not self.include or any(matches(path, pattern) for pattern in self.include)
@@ -75,7 +75,7 @@ class FileFilter(Frozen):
         barred, taken, skipped = (UNREADABLE - set(self.read)) | frozenset(self.skip), [], Counter[str]()
         unread = []
         for source in sources:
-            if not self.wants(source.path, source.language):
+            if not self.accepts(source.path, source.language):
                 continue
             source = source.trusted(self.trust)  # noqa: PLW2901 - the same file, with less said of it
             reasons = [trait for trait in Trait if trait in source.traits & barred]

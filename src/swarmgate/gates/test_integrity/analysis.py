@@ -10,7 +10,7 @@ from swarmgate.gates.source import comparison
 from swarmgate.gates.source.file import SourceFile
 from swarmgate.gates.test_integrity import runners, special_cases, task_request
 from swarmgate.gates.test_integrity.change import Change, files_of
-from swarmgate.gates.test_integrity.comparison import judge
+from swarmgate.gates.test_integrity.comparison import compare
 from swarmgate.gates.test_integrity.matching import match
 from swarmgate.gates.test_integrity.suites.model import Way, Weakening
 
@@ -46,7 +46,7 @@ def analyse(project: Project, change: ChangeSet, announced: str | None = None) -
     seen = Change(project, files_of(project, change))
     found = dict.fromkeys((*_of_tests(seen), *runners.found(seen), *special_cases.found(seen)))
     judged = [(each, _severity(each, seen, announced)) for each in found]
-    findings = [_finding(each, severity, seen) for each, severity in _together(judged)]
+    findings = [_finding(each, severity, seen) for each, severity in _grouped(judged)]
     notes = [f"tests not compared, their grammar did not end in time: {', '.join(sorted(set(seen.unread)))}"]
     return _marked(project, findings), notes if seen.unread else []
 
@@ -54,7 +54,7 @@ def analyse(project: Project, change: ChangeSet, announced: str | None = None) -
 def _of_tests(seen: Change) -> Iterator[Weakening]:
     if not (seen.old or seen.new):
         return
-    yield from judge(match(seen.old, seen.new, seen.moved))
+    yield from compare(match(seen.old, seen.new, seen.moved))
     before = {suite.path: len(suite.only) for suite in seen.old}
     places = {now: was for was, now in seen.moved.items()}
     for suite in seen.new:
@@ -62,7 +62,7 @@ def _of_tests(seen: Change) -> Iterator[Weakening]:
             yield Weakening(Way.FOCUSED, suite.path, suite.only[-1], "", "all other tests are switched off by `only`")
 
 
-def _together(found: Iterable[tuple[Weakening, Severity]]) -> Iterator[tuple[Weakening, Severity]]:
+def _grouped(found: Iterable[tuple[Weakening, Severity]]) -> Iterator[tuple[Weakening, Severity]]:
     """Many tests of one file that went the same way are one fact."""
     groups: defaultdict[tuple[Way, str, Severity], list[Weakening]] = defaultdict(list)
     for one, severity in found:

@@ -106,7 +106,7 @@ class Change:
         return ((path, content) for path, content in found.items() if path not in places)
 
     @cached_property
-    def gone(self) -> frozenset[str]:
+    def removed(self) -> frozenset[str]:
         """The names that the product defined before the change and does not define any more, and words it asked for."""
         asked, left = self._left(lambda each: each.words), self._left(lambda each: each.defined)
         if not left:
@@ -139,8 +139,8 @@ class Change:
         words = set(re.findall(r"\w+", tests.old.decode("utf-8", "replace")))
         for file in self.files:
             parts = file.old_path.rpartition(".")[0].split("/")
-            gone = not file.path and behaviour.is_code(file.old_path) and not holds_tests(file.old_path)
-            if gone and {parts[-1], *parts[-2:-1]} <= words:
+            removed = not file.path and behaviour.is_code(file.old_path) and not holds_tests(file.old_path)
+            if removed and {parts[-1], *parts[-2:-1]} <= words:
                 return file.old_path
         return ""
 
@@ -153,23 +153,23 @@ class Change:
         """The gone names that a test is about."""
         low = {each.lower() for each in about}
         members = {name for owner, name in self.members if name in about and owner.lower() in low}
-        came = self._came
-        found = (self.gone & set(about)) | {each for each in members if each not in came}
+        came = self._added
+        found = (self.removed & set(about)) | {each for each in members if each not in came}
         return sorted(found, key=lambda word: (-len(word), word))
 
     @cached_property
-    def _came(self) -> frozenset[str]:
+    def _added(self) -> frozenset[str]:
         before = frozenset(one for each in self._was for one in each.members)
         return frozenset(name for each in self._now for owner, name in each.members if (owner, name) not in before)
 
-    def taken(self, about: Collection[str], beside: Collection[str]) -> list[str]:
+    def taken(self, about: Collection[str], same_place: Collection[str]) -> list[str]:
         """What the change took out of the product that a test may have been about.
 
         Names that went from the test as well, members that moved to another type, members that nobody asks for any
         more, errors that are raised less often, and functions that lost code.
         """
         low = {each.lower() for each in about}
-        found = set(self.gone & set(beside))
+        found = set(self.removed & set(same_place))
         found |= {name for owner, name in self.members if name in about and owner.lower() in low}
         found |= {each for each in self.shrunk if each.lower() in low and len(each) >= _TELLING}
         found |= {each for each in about if _ERROR.search(each) and self._lost[each] > 0}
@@ -178,12 +178,12 @@ class Change:
                 found.add(verb)
         if any("deprecat" in each for each in low):
             found |= {each for each in self._lost if re.fullmatch(r"\w*[Dd]eprecat\w*", each)}
-        unread = self._left(lambda each: each.read) & (set(about) | set(beside))
+        unread = self._left(lambda each: each.read) & (set(about) | set(same_place))
         unread -= {one for each in self._now for one in (*each.defined, *each.words)}
         unread = frozenset(each for each in unread if len(each) > _TELLING)
         if unread:
             others = [content for path, content in self._elsewhere(unread) if _is_product(path)]
-            found |= {each for each in unread if not any(_says(content, each) for content in others)}
+            found |= {each for each in unread if not any(_contains(content, each) for content in others)}
         return sorted(found, key=lambda word: (-len(word), word))
 
     @cached_property
@@ -246,7 +246,7 @@ def _total(counts: Iterable[Counter[str]]) -> Counter[str]:
     return total
 
 
-def _says(content: bytes, word: str) -> bool:
+def _contains(content: bytes, word: str) -> bool:
     return bool(re.search(rb"(?<!\w)%s(?!\w)" % re.escape(word.encode()), content))
 
 

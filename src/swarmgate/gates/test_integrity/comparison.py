@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from swarmgate.gates.test_integrity.suites.tokens import Tokens
 
 
-def judge(matching: Matching) -> Iterator[Weakening]:
+def compare(matching: Matching) -> Iterator[Weakening]:
     """Every weakening of the tests of before; what else the change did with what they tested is not looked at here."""
     pool = Pool(matching)
     for old, new in matching.pairs:
@@ -34,7 +34,7 @@ def judge(matching: Matching) -> Iterator[Weakening]:
         if case.off and not case.helper:
             message = f"a new test is switched off from the beginning: {case.off}"
             yield Weakening(Way.NEW_OFF, case.path, case.line, case.name, message)
-    for case in matching.gone:
+    for case in matching.removed:
         if not case.off and not pool.covers(case) and not (case.helper and _unused(case, matching)):
             message = (
                 f"{_called(case)} is gone" if not case.helper else f"{case.short}, which tests assert with, is gone"
@@ -137,18 +137,18 @@ def _different(old: Sequence[Assertion], new: Sequence[Assertion]) -> tuple[list
     return sides[0], sides[1]
 
 
-def _paired(lost: list[Assertion], came: list[Assertion]) -> Iterator[tuple[Assertion, Assertion]]:
+def _paired(lost: list[Assertion], added: list[Assertion]) -> Iterator[tuple[Assertion, Assertion]]:
     """Assertions about the same thing, taken out of both lists; the most alike first."""
     ranked = sorted(
         (
             (_alike(was, now), -abs(n - m), n, m)
             for n, was in enumerate(lost)
-            for m, now in enumerate(came)
+            for m, now in enumerate(added)
             if abs(n - m) <= _NEAR
         ),
         reverse=True,
     )
-    left, right = list(lost), list(came)
+    left, right = list(lost), list(added)
     used_left, used_right = set[int](), set[int]()
     for share, _, n, m in ranked:
         if share < _SAME or n in used_left or m in used_right:
@@ -157,7 +157,7 @@ def _paired(lost: list[Assertion], came: list[Assertion]) -> Iterator[tuple[Asse
         used_right.add(m)
         yield left[n], right[m]
     lost[:] = [each for n, each in enumerate(left) if n not in used_left]
-    came[:] = [each for m, each in enumerate(right) if m not in used_right]
+    added[:] = [each for m, each in enumerate(right) if m not in used_right]
 
 
 _NEAR = 100
@@ -185,10 +185,10 @@ def _weaker(was: Assertion, now: Assertion, case: Case, *, same: bool) -> Iterat
     if now.idle:
         yield Weakening(Way.IDLE, *place, f"{_called(case)} cannot fail here any more: {now.idle}", about)
     elif now.strength < was.strength:
-        message = f"{_called(case)} asks for less: `{_shown(was.text)}` became `{_shown(now.text)}`"
+        message = f"{_called(case)} asks for less: `{_text(was.text)}` became `{_text(now.text)}`"
         yield Weakening(Way.WEAKER, *place, message, about)
     elif was.strength is Strength.EXACT and _coarser(was, now):
-        message = f"{_called(case)} looks at less: `{_shown(was.subject)}` became `{_shown(now.subject)}`"
+        message = f"{_called(case)} looks at less: `{_text(was.subject)}` became `{_text(now.subject)}`"
         yield Weakening(Way.WEAKER, *place, message, about)
     elif (now.tolerance or 0.0) > (was.tolerance or 0.0) and was.tolerance is not None:
         message = f"{_called(case)} lets a larger difference pass: {was.tolerance:g} became {now.tolerance:g}"
@@ -199,7 +199,7 @@ def _weaker(was: Assertion, now: Assertion, case: Case, *, same: bool) -> Iterat
         and is_literal(now.expected)
         and _same_subject(was, now)
     ):
-        message = f"{_called(case)} expects another value: `{_shown(was.expected)}` became `{_shown(now.expected)}`"
+        message = f"{_called(case)} expects another value: `{_text(was.expected)}` became `{_text(now.expected)}`"
         values = was.expected, now.expected
         yield Weakening(Way.EXPECTED if same else Way.REWRITTEN, *place, message, about, values=values)
 
@@ -225,27 +225,29 @@ def _same_subject(was: Assertion, now: Assertion) -> bool:
     return was.subject == now.subject
 
 
-def _fewer(asked: list[Assertion], came: Sequence[Assertion], old: Case, new: Case, pool: Pool) -> Iterator[Weakening]:
+def _fewer(
+    required: list[Assertion], added: Sequence[Assertion], old: Case, new: Case, pool: Pool
+) -> Iterator[Weakening]:
     """Assertions that are gone, unless others took their place: as many, one that holds all of it, a helper."""
-    strong = [each for each in came if each.effect]
-    if _worth(strong) + 1 >= _worth(asked) or _called_helper(new, old, pool):
+    strong = [each for each in added if each.effect]
+    if _worth(strong) + 1 >= _worth(required) or _called_helper(new, old, pool):
         return
     union = Counter(token for each in strong for token in each.text) + Counter(
         token for row in (Counter(new.rows) - Counter(old.rows)) for token in row
     )
-    missing = [each for each in asked if not _held(each, union)]
+    missing = [each for each in required if not _held(each, union)]
     if not missing or len(missing) <= len(strong):
         return
     kept = {each.text for each in new.assertions if each.effect}
     again = all(each.text in kept for each in missing)
     if (strong or again) and old.text and alike(_without(old), _without(new)) < _REARRANGED:
-        message = f"{_called(new)} was rewritten, and asserts other things: `{_shown(missing[0].text)}` is gone"
+        message = f"{_called(new)} was rewritten, and asserts other things: `{_text(missing[0].text)}` is gone"
         yield Weakening(Way.REWRITTEN, new.path, new.line, new.name, message, words(missing[0].text))
         return
     every = not any(each.effect for each in new.assertions)
     rest = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
     message = (
-        f"{_called(new)} asserts {'nothing any more' if every else 'less'}: `{_shown(missing[0].text)}`{rest} is gone"
+        f"{_called(new)} asserts {'nothing any more' if every else 'less'}: `{_text(missing[0].text)}`{rest} is gone"
     )
     about = frozenset().union(*(words(each.text) for each in missing))
     beside = words(old.text) - words(new.text)
@@ -286,25 +288,25 @@ def _called_helper(new: Case, old: Case, pool: Pool) -> bool:
 def _rows(old: Case, new: Case) -> Iterator[Weakening]:
     if not old.rows:
         return
-    gone, came = Counter(old.rows) - Counter(new.rows), Counter(new.rows) - Counter(old.rows)
-    fewer = sum(gone.values()) - sum(came.values())
-    about = frozenset().union(*(words(each) for each in gone)) | words(old.text)
+    removed, came = Counter(old.rows) - Counter(new.rows), Counter(new.rows) - Counter(old.rows)
+    fewer = sum(removed.values()) - sum(came.values())
+    about = frozenset().union(*(words(each) for each in removed)) | words(old.text)
     if fewer > 0 and (new.rows or "parametrize" in new.shell or "each" in new.shell):
-        shown = _shown(next(iter(gone)))
+        shown = _text(next(iter(removed)))
         message = (
             f"{_called(new)} has {fewer} cases less: `{shown}`"
             if fewer > 1
             else f"{_called(new)} lost a case: `{shown}`"
         )
         yield Weakening(Way.ROWS, new.path, new.line, new.name, message, about)
-    for was, now in zip(gone, came, strict=False):
+    for was, now in zip(removed, came, strict=False):
         if (
             len(was) == len(now)
             and is_literal(was)
             and sum(a != b for a, b in zip(was, now, strict=True)) == 1
             and was[-2:] != now[-2:]
         ):
-            message = f"{_called(new)} expects another value: `{_shown(was)}` became `{_shown(now)}`"
+            message = f"{_called(new)} expects another value: `{_text(was)}` became `{_text(now)}`"
             yield Weakening(Way.EXPECTED, new.path, new.line, new.name, message, about, values=(was, now))
 
 
@@ -328,7 +330,7 @@ def _patched(case: Case) -> Iterator[str]:
             yield from (each.strip("\"'`").rpartition(".")[2] for each in found[:1])
 
 
-def _shown(found: Tokens) -> str:
+def _text(found: Tokens) -> str:
     text = re.sub(r" ?([(),.\[\]:]) ?", r"\1", " ".join(found)).replace(",", ", ")
     return text if len(text) <= _WIDE else f"{text[:_WIDE]}…"
 

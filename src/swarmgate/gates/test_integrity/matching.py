@@ -18,10 +18,10 @@ _ALIKE = 0.6
 
 @dataclass
 class Matching:
-    """`pairs`: tests of before with what they are now. `gone`: those that were not found. `fresh`: new ones."""
+    """`pairs`: tests of before with what they are now. `removed`: those that were not found. `fresh`: new ones."""
 
     pairs: list[tuple[Case, Case]] = field(default_factory=list)
-    gone: list[Case] = field(default_factory=list)
+    removed: list[Case] = field(default_factory=list)
     fresh: list[Case] = field(default_factory=list)
 
 
@@ -42,7 +42,7 @@ def match(old: Iterable[Suite], new: Iterable[Suite], moved: Mapping[str, str]) 
     left = _unique(left, right, result, lambda case: case.text if len(case.text) > _SHORT else None)
     left = _unique(left, right, result, lambda case: case.short)
     left = _similar(left, right, result, moved)
-    result.gone, result.fresh = left, list(right.values())
+    result.removed, result.fresh = left, list(right.values())
     return result
 
 

@@ -42,7 +42,7 @@ class Pool:
         stay = (new for _, new in matching.pairs)
         self.helpers = {case.short for case in (*matching.fresh, *stay) if case.helper and case.assertions}
         self._rows = _fresh_rows(matching)
-        self._tables = {id(case): len(case.rows) for case in self.fresh} if matching.gone else {}
+        self._tables = {id(case): len(case.rows) for case in self.fresh} if matching.removed else {}
         self._left = {id(case): sum(int(each.effect) for each in case.assertions) for case in self.fresh}
 
     def take(self, each: Assertion) -> bool:
@@ -77,23 +77,23 @@ class Pool:
                 return True
         return False
 
-    def _is_row(self, case: Case, asked: Iterable[Assertion]) -> bool:
+    def _is_row(self, case: Case, assertions: Iterable[Assertion]) -> bool:
         """Whether the class of the test runs a new table, one more row of which may be the test; each row is one."""
         place = (case.path, _class(case))
-        strength = max((each.effect for each in asked), default=0)
+        strength = max((each.effect for each in assertions), default=0)
         if self._rows.get(place, (0, 0))[0] < 1 or self._rows[place][1] < strength:
             return False
         rows, most = self._rows[place]
         self._rows[place] = rows - 1, most
         return True
 
-    def _in_units(self, case: Case, asked: Iterable[Assertion]) -> bool:
+    def _in_units(self, case: Case, assertions: Iterable[Assertion]) -> bool:
         """Whether new tests of the same file hold the values that a test compared, and ask for as much together."""
-        values = {each for one in asked for each in one.text if _is_telling(each)}
+        values = {each for one in assertions for each in one.text if _is_telling(each)}
         near = [fresh for fresh in self.fresh if fresh.path == case.path]
         held = [fresh for fresh in near if values & set(fresh.text) and self._left[id(fresh)] > 0]
         known = {each for fresh in held for each in fresh.text}
-        worth = sum(int(each.effect) for each in asked)
+        worth = sum(int(each.effect) for each in assertions)
         if len(values) < _MANY or len(values & known) < len(values) or sum(self._left[id(f)] for f in held) < worth:
             return False
         for fresh in held:

@@ -105,14 +105,14 @@ def _settings(file: File, paths: Collection[str]) -> Iterator[Weakening]:
         if key.startswith("jest.") and not any(each.startswith("jest.") for each in now) and b"jest" not in file.new:
             continue  # the runner itself went; whether another one came is told of the command
         old, new = was.get(key, frozenset()), now.get(key, frozenset())
-        reduced = _fewer(key, _there(old, paths) if "testpaths" in key else old, new, file)
+        reduced = _fewer(key, _existing(old, paths) if "testpaths" in key else old, new, file)
         reduced = reduced or _finds_none(key, old, new, paths)
         if reduced:
             line = _line_of(file, reduced)
             yield Weakening(Way.SETTINGS, file.path, line, "", f"the test runner is told to run less: {key}: {reduced}")
 
 
-def _there(folders: frozenset[str], paths: Collection[str]) -> frozenset[str]:
+def _existing(folders: frozenset[str], paths: Collection[str]) -> frozenset[str]:
     """Those of the folders that the project still has."""
     return frozenset(each for each in folders if any(path.startswith(each.strip("./")) for path in paths))
 
@@ -148,9 +148,9 @@ def _finds_none(key: str, old: frozenset[str], new: frozenset[str], paths: Colle
     return f"{', '.join(values)}, where none of the tests is" if tests and not kept else ""
 
 
-def _wider(gone: frozenset[str], came: frozenset[str]) -> bool:
+def _wider(removed: frozenset[str], added: frozenset[str]) -> bool:
     """Whether what came takes in what is gone: `tests` for `tests/unit`."""
-    return all(any(each.startswith(other.rstrip("*/")) for other in came if other.rstrip("*/")) for each in gone)
+    return all(any(each.startswith(other.rstrip("*/")) for other in added if other.rstrip("*/")) for each in removed)
 
 
 def _words(values: frozenset[str]) -> set[str]:

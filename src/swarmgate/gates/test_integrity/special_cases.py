@@ -44,7 +44,7 @@ class Branch(NamedTuple):
     path: str
     line: int
     function: str
-    asked: tuple[Tokens, ...]
+    compared: tuple[Tokens, ...]
     given: Tokens
 
 
@@ -57,7 +57,7 @@ def found(change: Change) -> Iterator[Weakening]:
     for each in branches:
         if test := _answered(each, suites):
             message = (
-                f"`{each.function}` knows its test: for {_shown(each)} it gives what `{test}` expects, "
+                f"`{each.function}` knows its test: for {_text(each)} it gives what `{test}` expects, "
                 "and computes it otherwise"
             )
             yield Weakening(Way.SPECIAL, each.path, each.line, "", message)
@@ -121,10 +121,10 @@ def _branch(file: File, node: Node, title: str, parameters: set[str], language: 
             return None
         inner = statements[0]
         given = _returned(inner, language)
-    asked = _asked(bare(tokens(text(condition), language)), parameters)
-    if not asked or not given or not is_literal(given):
+    compared = _compared(bare(tokens(text(condition), language)), parameters)
+    if not compared or not given or not is_literal(given):
         return None
-    return Branch(file.path, line(node), title, asked, given)
+    return Branch(file.path, line(node), title, compared, given)
 
 
 def _returned(node: Node, language: str) -> Tokens:
@@ -132,7 +132,7 @@ def _returned(node: Node, language: str) -> Tokens:
     return bare(found[1:]) if found[:1] == ("return",) else (found if language == "rust" else ())
 
 
-def _asked(condition: Tokens, parameters: set[str]) -> tuple[Tokens, ...]:
+def _compared(condition: Tokens, parameters: set[str]) -> tuple[Tokens, ...]:
     """The values that a condition compares parameters with; none where it asks for anything else."""
     values = []
     for part in split(condition, "and", "&&"):
@@ -189,7 +189,7 @@ def _answered(branch: Branch, suites: list[Suite]) -> str:
             rows = (
                 row
                 for row in case.rows
-                if all(_holds(row, each) for each in branch.asked) and _holds(row, branch.given)
+                if all(_holds(row, each) for each in branch.compared) and _holds(row, branch.given)
             )
             if next(direct, None) or next(rows, None):
                 return case.short
@@ -198,7 +198,7 @@ def _answered(branch: Branch, suites: list[Suite]) -> str:
 
 def _passes(branch: Branch, found: Tokens) -> Iterator[bool]:
     for called, arguments in calls(found):
-        if called == branch.function and all(_holds(arguments, each) for each in branch.asked):
+        if called == branch.function and all(_holds(arguments, each) for each in branch.compared):
             yield True
 
 
@@ -206,5 +206,5 @@ def _holds(found: Tokens, part: Tokens) -> bool:
     return any(found[n : n + len(part)] == part for n in range(len(found) - len(part) + 1))
 
 
-def _shown(branch: Branch) -> str:
-    return " and ".join(f"`{' '.join(each)[:40]}`" for each in branch.asked)
+def _text(branch: Branch) -> str:
+    return " and ".join(f"`{' '.join(each)[:40]}`" for each in branch.compared)

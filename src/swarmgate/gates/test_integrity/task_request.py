@@ -49,10 +49,10 @@ def allows(announced: str | None, each: Weakening) -> bool:
         return False
     if kind_of(announced) == "breaking" and each.way in _ALTERED:
         return True
-    return any(_says(sentence, each) for sentence in re.split(r"(?<=[.;!?])\s|\n", announced))
+    return any(_allows(sentence, each) for sentence in re.split(r"(?<=[.;!?])\s|\n", announced))
 
 
-def _says(sentence: str, each: Weakening) -> bool:
+def _allows(sentence: str, each: Weakening) -> bool:
     tests = _TESTS.search(sentence)
     if not tests or _NOT.search(sentence):
         return False

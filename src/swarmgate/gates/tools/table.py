@@ -134,10 +134,10 @@ def programs() -> tuple[Tool, ...]:
 
 def of(gate: GateDefinition, root: Path) -> tuple[Found, ...]:
     """The tools of a gate in a work tree, found or not; no program is started, so their versions are not known."""
-    return tuple(_look(tool, root) for tool in needed(gate))
+    return tuple(_located(tool, root) for tool in needed(gate))
 
 
-async def asked(tools: Iterable[Tool], root: Path, commands: Callable[[], CommandRunner]) -> dict[Tool, Found]:
+async def locate(tools: Iterable[Tool], root: Path, commands: Callable[[], CommandRunner]) -> dict[Tool, Found]:
     """The tools, programs asked for their versions.
 
     A program that does not answer is there, and its version is unknown: a problem only where a version is demanded.
@@ -148,12 +148,12 @@ async def asked(tools: Iterable[Tool], root: Path, commands: Callable[[], Comman
         commands: gives what confines programs, once one is to be started.
     """
     wanted = list(dict.fromkeys(tools))
-    found = await asyncio.gather(*(_asked(tool, root, commands) for tool in wanted))
+    found = await asyncio.gather(*(_locate_one(tool, root, commands) for tool in wanted))
     return dict(zip(wanted, found, strict=True))
 
 
-async def _asked(tool: Tool, root: Path, commands: Callable[[], CommandRunner]) -> Found:
-    found = _look(tool, root)
+async def _locate_one(tool: Tool, root: Path, commands: Callable[[], CommandRunner]) -> Found:
+    found = _located(tool, root)
     if tool.module or not found.installed or not tool.asking:
         return found
     try:
@@ -181,7 +181,7 @@ async def version_of(argv: Sequence[str], commands: CommandRunner) -> str:
     return match[0] if match else ""
 
 
-def _look(tool: Tool, root: Path) -> Found:
+def _located(tool: Tool, root: Path) -> Found:
     found = Found(tool.name, tool.required, minimum=tool.minimum, hint=_hint(tool), pip=tool.pip)
     if tool.module:
         from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - late: only for lists

@@ -87,13 +87,13 @@ def _question(argv: Sequence[str]) -> Question | None:
     return Question(key_of(("run", *state)), tree, repository, start)
 
 
-def _answer(asked: Question) -> Answer | None:
-    known = Cache().get(asked.key)
+def _answer(question: Question) -> Answer | None:
+    known = Cache().get(question.key)
     match known:
         case {"surroundings": str(state), "paths": list(paths), "text": str(text), "exit_code": int(code)}:
             if not all(isinstance(path, str) for path in paths) or isinstance(code, bool):
                 return None
-            same = state == environment.digest(asked.repository.root, paths)
+            same = state == environment.digest(question.repository.root, paths)
             return Answer(text, code) if same else None
         case _:
             return None  # nothing, or another program's file with a right checksum

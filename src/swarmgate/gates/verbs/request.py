@@ -70,7 +70,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Resolved:
     """A request in a repository: what `run_pipeline` gets.
 
     `home` is the user's repository, `repository` the one that is judged (another for `--staged`), `settings` the root
@@ -90,7 +90,7 @@ class Asked:
     notes: tuple[str, ...] = ()
     head: str = ""
 
-    def beside(self, tree: str) -> tuple[str, ...]:
+    def unjudged_staged(self, tree: str) -> tuple[str, ...]:
         """A sentence on staged content that is not in `tree`, which was judged: `git commit` would commit that."""
         paths = self.home.staged_apart(self.head, tree) if self.head else ()
         paths = tuple(path for path in paths if self.scope.holds(path))
@@ -100,7 +100,7 @@ class Asked:
 
 
 @contextlib.contextmanager
-def asked(request: Request) -> Iterator[Asked]:
+def resolved(request: Request) -> Iterator[Resolved]:
     """What a request means, for the length of a block.
 
     Raises:
@@ -119,7 +119,7 @@ def asked(request: Request) -> Iterator[Asked]:
             yield _worktree(home, request)
 
 
-def _worktree(home: Repository, request: Request) -> Asked:
+def _worktree(home: Repository, request: Request) -> Resolved:
     from swarmgate.workspace.git import revisions  # noqa: PLC0415 - late: the common form needs none of it
 
     nothing = revisions.empty_tree(home) if home.unborn or request.whole else ""
@@ -140,11 +140,11 @@ def _worktree(home: Repository, request: Request) -> Asked:
         about = "the first commit to be" if home.unborn else "the uncommitted change"
         empty = "No file is there" if home.unborn else "Nothing differs from HEAD"
     start = nothing if request.whole else base
-    return Asked(home, home, home.root, start, scope, about, empty, fix, _merging(home, request), head)
+    return Resolved(home, home, home.root, start, scope, about, empty, fix, _merging(home, request), head)
 
 
 @contextlib.contextmanager
-def _staged(home: Repository, request: Request, index: Path | None) -> Iterator[Asked]:
+def _staged(home: Repository, request: Request, index: Path | None) -> Iterator[Resolved]:
     from swarmgate.workspace.git import revisions  # noqa: PLC0415 - late: see above
 
     tree = revisions.index_tree(home, index)
@@ -155,7 +155,7 @@ def _staged(home: Repository, request: Request, index: Path | None) -> Iterator[
         # A `.swarm/` that is not in git at all is the user's own; one that is staged is what counts.
         settings = there.root if (there.root / ".swarm").is_dir() else home.root
         about, nothing, notes = f"what is staged{where}", f"Nothing is staged{where}", _merging(home, request)
-        yield Asked(home, there, settings, head, scope, about, nothing, fix=False, notes=notes)
+        yield Resolved(home, there, settings, head, scope, about, nothing, fix=False, notes=notes)
 
 
 def _merging(home: Repository, request: Request) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from swarmgate.gates.confinement import by_hand
 from swarmgate.gates.definition import load
 from swarmgate.gates.pipeline.pipeline import GatesOptions, check_names, not_followed, run_pipeline
 from swarmgate.gates.verbs import answer_cache, fix_patch
-from swarmgate.gates.verbs.request import Asked, Request, asked
+from swarmgate.gates.verbs.request import Request, Resolved, resolved
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,20 +115,22 @@ def judge(request: Request, *, only: tuple[str, ...] = (), skip: tuple[str, ...]
     for gate in only:
         if gate in skip:
             raise UsageError(f"--only {gate} and --skip {gate} do not go together", hint="Leave one of them out.")
-    with asked(request) as found:
+    with resolved(request) as found:
         entries = baseline.on_disk(found.settings)
         return judged(found, entries, GatesOptions(only=only, skip=skip), Memory() if cache else None)
 
 
-def judged(found: Asked, entries: tuple[Accepted, ...], options: GatesOptions, memory: Memory | None = None) -> Judged:
+def judged(
+    found: Resolved, entries: tuple[Accepted, ...], options: GatesOptions, memory: Memory | None = None
+) -> Judged:
     """Run the gates, those of the project included, with findings that are accepted."""
     gates = load(found.settings)
     check_names(gates, options, skip="--skip")
     tree = answer_cache.tree_of(found.repository) or found.repository.snapshot()
     change = found.scope.change(found.repository, found.base, tree)
     if not change:
-        beside = (*found.beside(tree), *not_followed(found.repository))
-        notes = (f"{found.nothing}: nothing was judged.", *found.notes, *beside)
+        unjudged_staged = (*found.unjudged_staged(tree), *not_followed(found.repository))
+        notes = (f"{found.nothing}: nothing was judged.", *found.notes, *unjudged_staged)
         return Judged(GateReport(tree=tree, results=(), notes=notes), found.about)
     config = settings.load(project_file=found.settings / settings.PROJECT_FILE)
     configured = config.gates
@@ -152,11 +154,13 @@ def judged(found: Asked, entries: tuple[Accepted, ...], options: GatesOptions, m
         )
     )
     undo = _way_back(found, tree, report)
-    noted = report.model_copy(update={"notes": (*found.notes, *undo, *found.beside(report.tree), *report.notes)})
+    noted = report.model_copy(
+        update={"notes": (*found.notes, *undo, *found.unjudged_staged(report.tree), *report.notes)}
+    )
     return Judged(noted, found.about, change.paths, memory.surroundings if memory and memory.complete else "")
 
 
-def _way_back(found: Asked, before: str, report: GateReport) -> tuple[str, ...]:
+def _way_back(found: Resolved, before: str, report: GateReport) -> tuple[str, ...]:
     """How to undo what gates fixed in the files; nothing where they fixed nothing."""
     if not any(result.fixed for result in report.results):
         return ()

@@ -67,10 +67,10 @@ class PythonChange:
         if set(now.stars) <= set(was.stars):
             now.open = now.made  # what stars brought before is no news
         self._follow(was, now)
-        shown = self._shown(old)
+        exported = self._exported(old)
         for each in compare(was, now, _DIALECT, self._surfaces.bases.supplies):
             top = each.name.partition(".")[0]
-            public = each.public if shown is None else top in shown and _outspoken(each.name)
+            public = each.public if exported is None else top in exported and _outspoken(each.name)
             if each.new is None and self._is_module(new, each.name):
                 continue
             yield replace(each, public=public and not is_test(old.path))
@@ -82,8 +82,8 @@ class PythonChange:
             if python_facts.only_adds(old.content, new.content):
                 return ()
             was, now = self._surfaces.read(old, old=True), self._surfaces.read(new, old=False)
-            asks = was.stars or now.stars or any(self._moved(was, now)) or compare(was, now, _DIALECT, _nothing)
-            return "the project has to be asked" if asks else ()
+            relevant = was.stars or now.stars or any(self._moved(was, now)) or compare(was, now, _DIALECT, _nothing)
+            return "the project has to be asked" if relevant else ()
 
         pair = SourceFile(old, new)
         return not isinstance(
@@ -94,7 +94,9 @@ class PythonChange:
         surface = self._surfaces.read(old, old=True)
         if not surface.symbols or posixpath.basename(old.path) in _SCRIPTS:
             return
-        public = self._shown(old) is None and not is_test(old.path) and any(s.public for s in surface.symbols.values())
+        public = (
+            self._exported(old) is None and not is_test(old.path) and any(s.public for s in surface.symbols.values())
+        )
         now = pair.new.path if pair.new else ""
         detail = f"module {unit} was {f'renamed: it is {now} now' if now else 'removed'}"
         symbol = Symbol(unit.rpartition(".")[2], "module", 0, path=old.path, members=surface.symbols)
@@ -126,7 +128,7 @@ class PythonChange:
         folder = posixpath.dirname(package.path)
         return f"{folder}/{name}.py" in self._present or f"{folder}/{name}/__init__.py" in self._present
 
-    def _shown(self, side: Revision) -> set[str] | None:
+    def _exported(self, side: Revision) -> set[str] | None:
         """Of a private module, the names that a package above it re-exports or its own `__all__` names; else None."""
         parts = posixpath.splitext(side.path)[0].split("/")
         if parts[-1] + ".py" in _SCRIPTS:
@@ -134,12 +136,12 @@ class PythonChange:
         if not any(part.startswith("_") and part != "__init__" for part in parts):
             return None
         exported = self._surfaces.read(side, old=True).symbols.values()
-        shown = {symbol.name for symbol in exported if "exported" in symbol.traits}
+        names = {symbol.name for symbol in exported if "exported" in symbol.traits}
         folder = posixpath.dirname(side.path)
         while folder:
-            shown |= self._taken(f"{folder}/__init__.py", side)
+            names |= self._taken(f"{folder}/__init__.py", side)
             folder = posixpath.dirname(folder)
-        return shown
+        return names
 
     def _taken(self, package: str, side: Revision) -> set[str]:
         content = self._project.head.content(package) if package in self._present and package != side.path else None

@@ -8,7 +8,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts import typing_forms
-from swarmgate.gates.contracts.impact import GONE, MOST_FILES, Broken, Usage
+from swarmgate.gates.contracts.impact import MOST_FILES, REMOVALS, Broken, Usage
 from swarmgate.gates.contracts.python import module_facts as python_facts
 from swarmgate.gates.contracts.python.scopes import Ref
 from swarmgate.gates.contracts.python.uses import Misfit, Use, misfit, uses
@@ -87,9 +87,9 @@ class _Search:
         for index, use in hits:
             if path not in (self.breaks[index].home, self.breaks[index].path):
                 self.usage[index].users.add(path)
-            if index in imported and self.breaks[index].rule in GONE and use.how != "import":
+            if index in imported and self.breaks[index].rule in REMOVALS and use.how != "import":
                 continue  # told once, at the import
-            problem = None if _IGNORED in lines[use.line - 1] else self._judge(self.breaks[index], use)
+            problem = None if _IGNORED in lines[use.line - 1] else self._misfit_of(self.breaks[index], use)
             if problem:
                 self.usage[index].add(Broken(path, use.line, use.column, *problem))
 
@@ -127,16 +127,18 @@ class _Search:
         if key not in self._located:
             path = self.surfaces.modules.locate(module, importer)
             if not path and self.removed:
-                gone = self.surfaces.old_modules.locate(module, importer)
-                path = gone if gone in self.removed and not self._provided(gone) else ""
+                removed = self.surfaces.old_modules.locate(module, importer)
+                path = removed if removed in self.removed and not self._provided(removed) else ""
             self._located[key] = path
         return self._located[key]
 
-    def _provided(self, gone: str) -> bool:
+    def _provided(self, removed: str) -> bool:
         """Whether the package of a removed module has a name that stands for it."""
-        package = posixpath.join(posixpath.dirname(gone), "__init__.py")
+        package = posixpath.join(posixpath.dirname(removed), "__init__.py")
         facts = self._facts_of(package) if package in self.surfaces.present else None
-        return facts is not None and (facts.dynamic or posixpath.splitext(posixpath.basename(gone))[0] in facts.imports)
+        return facts is not None and (
+            facts.dynamic or posixpath.splitext(posixpath.basename(removed))[0] in facts.imports
+        )
 
     def _onward(self, home: str, names: tuple[str, ...]) -> Ref | None:
         """Where a name leads that a module has only imported itself."""
@@ -163,7 +165,7 @@ class _Search:
 
     # --- whether it still works ---
 
-    def _judge(self, broken: Break, use: Use) -> Misfit | None:
+    def _misfit_of(self, broken: Break, use: Use) -> Misfit | None:
         """What the use still does that no longer works; None where it works, or where that is not certain."""
         if use.how == "call" and ("parameter" in broken.rule or "overload" in broken.rule):
             return self._misfit(broken, use)
@@ -173,7 +175,7 @@ class _Search:
     def _problem(self, broken: Break, use: Use) -> str:
         name = broken.name or broken.unit
         verb = {"import": "imports", "call": "calls", "name": "uses", "listed": "lists"}[use.how]
-        if broken.rule in GONE:
+        if broken.rule in REMOVALS:
             certain = broken.new is None or self._closed(broken, use)
             return f"still {verb} `{name}`" if certain and use.how != "call" else ""
         if use.how != "call" or use.call is None or broken.new is None or broken.old is None:

@@ -29,10 +29,10 @@ class PythonSurfaces:
 
     def __init__(self, project: Project, pairs: list[SourceFile]) -> None:
         self.project = project
-        gone = {pair.old.path for pair in pairs if pair.old} - {pair.new.path for pair in pairs if pair.new}
-        came = {pair.new.path for pair in pairs if pair.new} - {pair.old.path for pair in pairs if pair.old}
+        removed = {pair.old.path for pair in pairs if pair.old} - {pair.new.path for pair in pairs if pair.new}
+        added = {pair.new.path for pair in pairs if pair.new} - {pair.old.path for pair in pairs if pair.old}
         self.present = project.head.files
-        self.was_present = frozenset((self.present - came) | gone)
+        self.was_present = frozenset((self.present - added) | removed)
         self.modules, self.old_modules = PythonModules(self.present), PythonModules(self.was_present)
         self.bases = Bases(project, self.modules)
         self._read: dict[tuple[str, bool], Surface] = {}

@@ -89,10 +89,10 @@ class TreeChange:
             now.path = now.path or was.path
             now.open = bool(set(now.stars) - set(was.stars))
             found = compare(was, now, self.language.dialect, self._supplies)
-            gone = {each.name for each in found if each.rule == "contract-removed"}
+            removed = {each.name for each in found if each.rule == "contract-removed"}
             for each in found:
                 owner = each.name.rpartition(".")[0]
-                if each.rule == "contract-removed" and (owner in gone or self._elsewhere(each, now)):
+                if each.rule == "contract-removed" and (owner in removed or self._elsewhere(each, now)):
                     continue
                 yield each
 
@@ -115,23 +115,23 @@ class TreeChange:
         del surface, symbol, key
         return False
 
-    def _elsewhere(self, gone: Break, now: Surface) -> bool:
+    def _elsewhere(self, removed: Break, now: Surface) -> bool:
         """Whether a name that its file lost is still in its unit: a star export of where it moved, or another file."""
-        word = rb"(?<!\w)%s(?!\w)" % re.escape(gone.name.rpartition(".")[2].encode())
+        word = rb"(?<!\w)%s(?!\w)" % re.escape(removed.name.rpartition(".")[2].encode())
         if now.torn and re.search(word, now.torn):
             return True
         if self.name == "go":
-            return self._in_package(gone, now)
-        moved = any(gone.name in each.symbols for surfaces in self.new.values() for each in surfaces)
+            return self._in_package(removed, now)
+        moved = any(removed.name in each.symbols for surfaces in self.new.values() for each in surfaces)
         return moved and bool(now.stars)
 
-    def _in_package(self, gone: Break, now: Surface) -> bool:
+    def _in_package(self, removed: Break, now: Surface) -> bool:
         """A Go name may stand in several files, one for each platform."""
         changed = {each.path for surfaces in (*self.old.values(), *self.new.values()) for each in surfaces}
         folder = posixpath.dirname(now.path)
         here = [path for path in self.project.head.files if posixpath.dirname(path) == folder and path not in changed]
         others = self.project.head.contents([p for p in here if p.endswith(".go") and not p.endswith("_test.go")])
-        owner, _, last = gone.name.rpartition(".")
+        owner, _, last = removed.name.rpartition(".")
         receiver = rb"\([^)]*\b%s(?:\[[^)]*)?\)\s*" % re.escape(owner.encode()) if owner else rb"(?:\([^)]*\)\s*)?"
         word = re.escape(last.encode())
         declared = re.compile(

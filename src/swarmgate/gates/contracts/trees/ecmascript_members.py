@@ -68,7 +68,9 @@ def _parameter(node: Node, body: str) -> Iterator[Parameter]:
     keys = tuple(_keys(pattern)) if pattern.type == "object_pattern" and not type_ else ()
     lenient = bool(re.search(r"\b(undefined|any|unknown|void)\b", type_.split("=>")[0]))
     called = text(pattern) if pattern.type == "identifier" else "{}"
-    required = not (optional or default or lenient) and not (pattern.type == "identifier" and _asked(called, body))
+    required = not (optional or default or lenient) and not (
+        pattern.type == "identifier" and _is_required(called, body)
+    )
     if node.type == "identifier" and required and _named(called, body):  # JavaScript, where no declaration says it
         required = _needed(called, body)
     yield Parameter(called, required=required, default=default, type=type_, keys=keys)
@@ -86,7 +88,7 @@ def _keys(pattern: Node) -> Iterator[tuple[str, bool]]:
             yield text(each), True
 
 
-def _asked(called: str, body: str) -> bool:
+def _is_required(called: str, body: str) -> bool:
     """Whether a body looks whether the argument was given at all: then it is optional, whatever its declaration."""
     word = re.escape(called)
     tests = (
@@ -162,15 +164,15 @@ def put_members(symbol: Symbol, body: Node | None) -> None:
             continue
         member.public = access != "private" and not key.startswith("_")
         member.traits |= ({"static"} & words) | ({"protected"} & {access}) | ({"override"} & _overriding(node, words))
-        there = symbol.members.get(key)
-        if there is None:
+        present = symbol.members.get(key)
+        if present is None:
             symbol.members[key] = member
-        elif there.calls and member.calls and node.type.endswith("signature"):
-            there.calls += member.calls
-        elif there.kind == member.kind == "property":
-            there.traits |= member.traits
-        elif not (there.calls and member.calls):
-            there.ambiguous = True
+        elif present.calls and member.calls and node.type.endswith("signature"):
+            present.calls += member.calls
+        elif present.kind == member.kind == "property":
+            present.traits |= member.traits
+        elif not (present.calls and member.calls):
+            present.ambiguous = True
 
 
 def _overriding(node: Node, words: set[str]) -> set[str]:
@@ -208,5 +210,5 @@ def _fields_of_constructor(symbol: Symbol, node: Node) -> None:
         words = {one.type for one in each.children if not one.is_named}
         if access or "readonly" in words:
             key, type_ = text(child(each, "pattern")), flat(child(each, "type")).removeprefix(":")
-            shown = "private" not in access and not key.startswith("_")
-            symbol.members[key] = Symbol(key, "attribute", line(each), flat(each), public=shown, type=type_)
+            public = "private" not in access and not key.startswith("_")
+            symbol.members[key] = Symbol(key, "attribute", line(each), flat(each), public=public, type=type_)

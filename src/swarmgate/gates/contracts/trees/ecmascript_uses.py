@@ -174,9 +174,9 @@ class _File:
         reached = self._reached(node)
         parent = node.parent
         assigned = parent is not None and parent.type == "assignment_expression" and child(parent, "left") == node
-        asked = parent is not None and parent.type in {"binary_expression", "unary_expression", "if_statement",
+        tested = parent is not None and parent.type in {"binary_expression", "unary_expression", "if_statement",
                                                        "ternary_expression", "parenthesized_expression"}  # fmt: skip
-        if reached and not assigned and not asked and "?." not in text(node):
+        if reached and not assigned and not tested and "?." not in text(node):
             yield use(*reached, node)
 
     def _reached(self, node: Node) -> tuple[str, str] | None:

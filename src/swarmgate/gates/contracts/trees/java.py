@@ -98,16 +98,16 @@ def _type(node: Node, path: str, *, open_: bool) -> Symbol:
 
 
 def _add(symbol: Symbol, member: Symbol) -> None:
-    there = symbol.members.get(member.name)
-    if there is not None and there.calls and member.calls:  # overloads
-        if there.public == member.public:
-            there.calls += member.calls
-            there.traits &= member.traits
+    present = symbol.members.get(member.name)
+    if present is not None and present.calls and member.calls:  # overloads
+        if present.public == member.public:
+            present.calls += member.calls
+            present.traits &= member.traits
         elif member.public:
-            member.narrow += there.calls + there.narrow
+            member.narrow += present.calls + present.narrow
             symbol.members[member.name] = member
         else:
-            there.narrow += member.calls
+            present.narrow += member.calls
     else:
         symbol.members[member.name] = member
 

@@ -145,13 +145,13 @@ def _ordered(body: Node) -> list[Node]:
 
 
 def _tuple_fields(symbol: Symbol, body: Node) -> None:
-    shown, number = False, 0
+    public, number = False, 0
     for each in _ordered(body):
         if each.type == "visibility_modifier":
-            shown = flat(each) == "pub"
+            public = flat(each) == "pub"
             continue
-        _field(symbol, each, str(number), flat(each), public=shown)
-        shown, number = False, number + 1
+        _field(symbol, each, str(number), flat(each), public=public)
+        public, number = False, number + 1
 
 
 def _field(symbol: Symbol, node: Node, key: str, type_: str, *, public: bool) -> None:

@@ -86,8 +86,10 @@ class PythonChecker:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return []
         self.view.fetch(file for each in found for place in self._places(each, path) for file in place.files)
-        judge = _File(self, path, content)
-        findings = [finding for each in found if each.guard is not Guard.OPTIONAL for finding in judge.look(each)]
+        checker = _File(self, path, content)
+        findings = [
+            finding for each in found if each.guard is not Guard.OPTIONAL for finding in checker.check_import(each)
+        ]
         try:
             return findings + self.members.check(path, content)
         except RecursionError:
@@ -114,7 +116,7 @@ class _File:
         self._content = content
         self._aside = kind_of(path) is Kind.ASIDE
 
-    def look(self, each: Import) -> Iterator[Finding]:
+    def check_import(self, each: Import) -> Iterator[Finding]:
         if each.level:
             yield from self._relative(each)
         else:
@@ -122,24 +124,24 @@ class _File:
 
     def _relative(self, each: Import) -> Iterator[Finding]:
         project = self._checker.project
-        shown = "." * each.level + each.module
+        written = "." * each.level + each.module
         place = project.relative(each.module, each.level, self._path)
         if place is None or (each.level > self._path.count("/") and not project.is_package("") and place.missing):
             yield self._finding(
-                "relative-beyond-top", each, Severity.HIGH, f"`{shown}` leads beyond the top-level package"
+                "relative-beyond-top", each, Severity.HIGH, f"`{written}` leads beyond the top-level package"
             )
         elif place.missing:
             if not self._checker.package_of(place, place.missing):
-                yield self._no_module(each, place, shown)
+                yield self._no_module(each, place, written)
         else:
-            yield from self._names(each, place, shown)
+            yield from self._names(each, place, written)
 
     def _absolute(self, each: Import) -> Iterator[Finding]:
         checker, top = self._checker, each.module.split(".")[0]
         if top in known_packages.hosts():
             return
         if python_names.standard(top, None) is Origin.STANDARD and top != "test":  # a name that projects use as well
-            yield from self._gone(each, top)
+            yield from self._removed_module(each, top)
             if stdlib.knows(top, checker.python) and not checker.project.locate(
                 each.module.partition(".")[0], self._path
             ):
@@ -185,7 +187,7 @@ class _File:
             return True
         return python_names.standard(top, None) is None and self._from_outside(None, top) is Origin.UNKNOWN
 
-    def _names(self, each: Import, place: Place, shown: str, others: list[Place] | None = None) -> Iterator[Finding]:
+    def _names(self, each: Import, place: Place, written: str, others: list[Place] | None = None) -> Iterator[Finding]:
         names = self._checker.names
         for name in each.names:
             if name == "*" or any(names.has(one, name) for one in others or [place]):
@@ -198,12 +200,12 @@ class _File:
                 continue
             near = difflib.get_close_matches(name, names.known(place), n=1)
             yield self._finding(
-                "unresolved-name", each, Severity.HIGH, f"`{shown}` has no `{name}`",
+                "unresolved-name", each, Severity.HIGH, f"`{written}` has no `{name}`",
                 f"did you mean `{near[0]}`?" if near else "import a name that the module defines, or define it there",
                 name,
             )  # fmt: skip
 
-    def _gone(self, each: Import, top: str) -> Iterator[Finding]:
+    def _removed_module(self, each: Import, top: str) -> Iterator[Finding]:
         if top not in known_packages.removed():
             return
         python = self._checker.python
@@ -293,13 +295,13 @@ class _File:
         hint = f"did you mean `{near}`?" if near else "import what is there, or declare the dependency that brings it"
         return self._finding("invented-package", each, severity, message, hint, top)
 
-    def _no_module(self, each: Import, place: Place, shown: str) -> Finding:
+    def _no_module(self, each: Import, place: Place, written: str) -> Finding:
         project = self._checker.project
         first = place.missing.split(".")[0]
         near = difflib.get_close_matches(first, project.modules.get(place.package, ()), n=1)
         inside = place.package or "the root of the repository"
         return self._finding(
-            "unresolved-module", each, Severity.HIGH, f"`{shown}` is not in the project: {inside} has no `{first}`",
+            "unresolved-module", each, Severity.HIGH, f"`{written}` is not in the project: {inside} has no `{first}`",
             f"did you mean `{near[0]}`?" if near else "", first,
         )  # fmt: skip
 

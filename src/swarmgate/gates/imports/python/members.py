@@ -63,14 +63,14 @@ class PythonMembers:
         for use in found_uses:
             if use.how in {"import", "listed"}:
                 continue
-            for name, finding in self._look(path, use):
+            for name, finding in self._check(path, use):
                 spans = source.guarded_lines(content) if spans is None else spans
                 if not any(first <= use.line <= last for first, last in spans):
                     found.setdefault((use.line, name), (name, finding))
         replaced = self._replacements({name for name, _ in found.values()})
         return [finding for name, finding in found.values() if name not in replaced]
 
-    def _look(self, path: str, use: Use) -> Iterator[tuple[str, Finding]]:
+    def _check(self, path: str, use: Use) -> Iterator[tuple[str, Finding]]:
         """What is wrong with one use, with the name that would have to be there."""
         ref = use.ref
         if use.bare and (ref.instance or use.how == "name"):
@@ -205,11 +205,13 @@ class PythonMembers:
 
     def _replacements(self, names: set[str]) -> set[str]:
         """Those names that some file of the tree assigns as an attribute of something, or patches by name."""
-        asked = sorted(names - self._replaced.keys())
-        if asked:
-            words = "|".join(map(re.escape, asked))
+        missing = sorted(names - self._replaced.keys())
+        if missing:
+            words = "|".join(map(re.escape, missing))
             quoted = rf"(setattr|patch|__dict__|monkeypatch|mock)[^#]*[\"']([A-Za-z0-9_.]*\.)?({words})[\"']"
             pattern = rf"\.({words})[[:space:]]*(:[^=]*)?=([^=]|$)|{quoted}"
             out = self._grep(pattern)
-            self._replaced |= {name: re.search(rb"\b%b\b" % re.escape(encode(name)), out) is not None for name in asked}
+            self._replaced |= {
+                name: re.search(rb"\b%b\b" % re.escape(encode(name)), out) is not None for name in missing
+            }
         return {name for name in names if self._replaced[name]}

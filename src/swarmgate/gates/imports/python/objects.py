@@ -89,10 +89,10 @@ class Objects:
             return None
         if (path, name) not in self._found:
             self._found[path, name] = None  # a class that derives from itself is not certain
-            self._found[path, name] = self._look(path, name, depth)
+            self._found[path, name] = self._find(path, name, depth)
         return self._found[path, name]
 
-    def _look(self, path: str, name: str, depth: int) -> Function | Class | None:
+    def _find(self, path: str, name: str, depth: int) -> Function | Class | None:
         content = self._view.content(path) or b""
         if not path.endswith(".py") or python_source.definitions(content).dynamic:
             return None

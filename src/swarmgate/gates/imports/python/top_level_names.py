@@ -41,10 +41,10 @@ def standard(name: str, python: tuple[int, int] | None) -> Origin | None:
         name: a top-level import.
         python: the lowest version that the project supports, where it says so.
     """
-    gone = known_packages.removed().get(name)
-    if gone is not None and python is not None and python >= gone:
+    removed = known_packages.removed().get(name)
+    if removed is not None and python is not None and python >= removed:
         return Origin.REMOVED
-    if gone is not None or name in sys.stdlib_module_names or stdlib.is_module(name):
+    if removed is not None or name in sys.stdlib_module_names or stdlib.is_module(name):
         return Origin.STANDARD
     if name in known_packages.python_2() and name not in known_packages.providers():
         return Origin.OLD

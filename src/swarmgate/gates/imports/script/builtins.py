@@ -72,7 +72,7 @@ def absent(path: str, content: bytes, is_node: Callable[[str], bool]) -> Iterato
         return
     file = _File(root, is_node)
     for taken, node in file.taken():
-        if is_absent(taken.module, taken.name) and taken.name not in file.stored and not _asked(node):
+        if is_absent(taken.module, taken.name) and taken.name not in file.stored and not _is_condition(node):
             yield taken
 
 
@@ -170,7 +170,7 @@ def _scope(node: Node) -> tuple[int, int]:
     return (above.start_byte, above.end_byte) if above is not None else (node.start_byte, node.end_byte)
 
 
-def _asked(node: Node) -> bool:
+def _is_condition(node: Node) -> bool:
     """Whether the code asks if the name is there, or takes it being absent into account."""
     above: Node | None = node.parent
     if above is not None and any(each.type == "optional_chain" for each in above.children):

@@ -214,9 +214,9 @@ def _export(node: Node, names: set[str], stars: list[str]) -> None:
     for each in node.named_children:
         if each.type == "export_clause":
             for one in each.named_children:
-                shown = one.child_by_field_name("alias") or one.child_by_field_name("name")
-                if shown is not None:
-                    names.add(_text(shown).strip("\"'"))
+                exported = one.child_by_field_name("alias") or one.child_by_field_name("name")
+                if exported is not None:
+                    names.add(_text(exported).strip("\"'"))
         elif each.type == "namespace_export":
             names |= {_text(one).strip("\"'") for one in each.named_children}
     if "*" in kinds and source:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.sast.flows import operations, sources
 from swarmgate.gates.sast.flows.rule import Call, describe
-from swarmgate.gates.sast.flows.values import UNKNOWN, Class, Function, Ref, Text, Thing, combined, content, known
+from swarmgate.gates.sast.flows.values import UNKNOWN, Class, Function, Object, Ref, Text, combined, content, known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -80,7 +80,7 @@ class Calls:
     def _method_of(self, holder: Value, function: ast.Attribute) -> Value:
         if isinstance(holder, Ref):
             return self._expressions.attribute(holder, function.attr, function.lineno)
-        if isinstance(holder, Thing | Class) and (not isinstance(holder, Thing) or holder.made_by):
+        if isinstance(holder, Object | Class) and (not isinstance(holder, Object) or holder.made_by):
             return self._expressions.attribute(holder, function.attr, function.lineno)
         return UNKNOWN
 
@@ -126,17 +126,17 @@ class Calls:
             return self._instance(callee, call)
         every = [*call.arguments, *call.keywords.values()]
         if isinstance(callee, Ref):
-            brought = self._brought(call, node.lineno)
-            if brought is not None:
-                return brought
+            source_value = self._input(call, node.lineno)
+            if source_value is not None:
+                return source_value
         elif isinstance(node.func, ast.Attribute):
-            brought = (
+            source_value = (
                 sources.of_call(call.name, None, node.lineno)
                 if call.name.rpartition(".")[2].startswith(("recv", "get_"))
                 else None
             )
-            if brought is not None:
-                return brought
+            if source_value is not None:
+                return source_value
             known_result = (
                 operations.method(holder, node.func.attr, list(call.arguments)) if not call.keywords else NotImplemented
             )
@@ -147,12 +147,12 @@ class Calls:
             every.append(callee)
         return self._passed_on(call, holder, every)
 
-    def _brought(self, call: Call, line: int) -> Value | None:
+    def _input(self, call: Call, line: int) -> Value | None:
         """What a function of another module brings in, or what is known of its result."""
         first = call.arguments[0] if call.arguments else None
-        brought: Value = sources.of_call(call.name, first, line)
-        if brought is not None:
-            return brought
+        source_value: Value = sources.of_call(call.name, first, line)
+        if source_value is not None:
+            return source_value
         known_result = operations.builtin(call.name, call.arguments)
         if known_result is NotImplemented:
             known_result = operations.made(call.name, call.arguments, dict(call.keywords))
@@ -160,39 +160,39 @@ class Calls:
             return known_result
         last = call.name.rpartition(".")[2]
         if call.name in {"re.compile", "regex.compile"} and isinstance(first, str):
-            return Thing("re.Pattern", {"pattern": first})
+            return Object("re.Pattern", {"pattern": first})
         requests = [each for each in call.arguments if isinstance(each, Ref) and sources.REQUEST.match(each.name)]
         if requests:
             web = Text(frozenset({("web", line)}))
             if last[:1].isupper() or "wrap" in last.lower():
-                return Thing("Wrapped", content=web)
+                return Object("Wrapped", content=web)
             return web if sources.reads_request(last) else UNKNOWN
         tainted = any(content(each).origins for each in (*call.arguments, *call.keywords.values()))
         if not tainted and (last[:1].isupper() or last in {"make_parser", "create", "Builder"}):
-            return Thing(call.name, dict(call.keywords))
+            return Object(call.name, dict(call.keywords))
         return None
 
     def _instance(self, made: Class, call: Call) -> Value:
-        thing = Thing(made.node.name, made_by=made)
+        instance = Object(made.node.name, made_by=made)
         start = made.find("__init__")
         if isinstance(start, Function):
-            self._run(replace(start, bound=thing), call.arguments, call.keywords)
+            self._run(replace(start, bound=instance), call.arguments, call.keywords)
         else:
             fields = [
                 each for each in made.node.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
             ]
-            thing.fields.update(
+            instance.fields.update(
                 (each.target.id, value)
                 for each, value in zip(fields, call.arguments, strict=False)
                 if isinstance(each.target, ast.Name)
             )
-            thing.fields.update(call.keywords)
-        return thing
+            instance.fields.update(call.keywords)
+        return instance
 
     def _changes(self, function: ast.Attribute, holder: Value, values: Sequence[Value]) -> None:
         """What a method puts into its object."""
         tainted = combined(values)
-        if isinstance(holder, Thing) and holder.made_by is None and holder.name != "Wrapped":
+        if isinstance(holder, Object) and holder.made_by is None and holder.name != "Wrapped":
             words = ", ".join(describe(each) for each in values[:1])
             if values and (len(values) > 1 or function.attr.startswith("set")):
                 holder.fields[f"{function.attr}({words})"] = values[-1]
@@ -204,7 +204,7 @@ class Calls:
     def _passed_on(self, call: Call, holder: Value, values: list[Value]) -> Value:
         name = call.name
         last = name.rpartition(".")[2]
-        if isinstance(holder, Thing) and holder.name == "Wrapped":
+        if isinstance(holder, Object) and holder.name == "Wrapped":
             return holder.content if sources.reads_request(last) else UNKNOWN
         held = [] if isinstance(holder, Ref) or holder is None else [holder]
         text = combined([*held, *values])
@@ -255,7 +255,7 @@ def _called(callee: Value, holder: Value, function: ast.expr) -> str:
         return callee.name
     if isinstance(function, ast.Attribute):
         own = isinstance(function.value, ast.Name) and function.value.id == "self"
-        named = isinstance(holder, Ref) or (isinstance(holder, Thing) and not own)
+        named = isinstance(holder, Ref) or (isinstance(holder, Object) and not own)
         return f"{holder.name if named else _plain_name(function.value)}.{function.attr}"
     return _plain_name(function)
 

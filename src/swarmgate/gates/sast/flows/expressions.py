@@ -13,9 +13,9 @@ from swarmgate.gates.sast.flows.values import (
     UNKNOWN,
     Class,
     Function,
+    Object,
     Ref,
     Text,
-    Thing,
     combined,
     content,
     copied,
@@ -91,11 +91,15 @@ class Expressions:
         if isinstance(holder, Ref):
             if name == "path" and self._state.frame.fixed_path and sources.REQUEST.match(holder.name):
                 return UNKNOWN
-            brought = sources.of_attribute(holder.name, name, line)
-            if brought is None:
+            source_value = sources.of_attribute(holder.name, name, line)
+            if source_value is None:
                 return Ref(f"{holder.name}.{name}")
-            return brought.made_safe(self._state.flows.vouched("hosts")) if name in sources.OWN_ADDRESS else brought
-        if isinstance(holder, Thing):
+            return (
+                source_value.made_safe(self._state.flows.vouched("hosts"))
+                if name in sources.OWN_ADDRESS
+                else source_value
+            )
+        if isinstance(holder, Object):
             return _of_thing(holder, name)
         if isinstance(holder, Class):
             member = holder.find(name)
@@ -252,7 +256,7 @@ class Expressions:
             return UNKNOWN
         if isinstance(group, Text) and group.origins:
             return replace(group, start="", whole=group, part="[]")
-        return content(group) if isinstance(group, Thing) else UNKNOWN
+        return content(group) if isinstance(group, Object) else UNKNOWN
 
     def bind(self, target: ast.expr, value: Value) -> None:
         """An assignment to a target."""
@@ -262,7 +266,7 @@ class Expressions:
             self.bind(target.value, [value] if not isinstance(value, list) else value)
         elif isinstance(target, ast.Attribute):
             holder = self.value(target.value)
-            if isinstance(holder, Thing):
+            if isinstance(holder, Object):
                 holder.fields[target.attr] = value
         elif isinstance(target, ast.Subscript):
             self._bind_slot(target, value)
@@ -275,7 +279,7 @@ class Expressions:
     def _bind_slot(self, target: ast.Subscript, value: Value) -> None:
         holder = self.value(target.value)
         key = UNKNOWN if isinstance(target.slice, ast.Slice) else self.value(target.slice)
-        if isinstance(holder, list | dict | Thing):
+        if isinstance(holder, list | dict | Object):
             operations.store(holder, key, value)
         elif isinstance(holder, Text) and content(value).origins and isinstance(target.value, ast.Name):
             self._state.set(target.value.id, content([holder, value]))
@@ -290,7 +294,7 @@ def truth(value: Value) -> bool | None:
     return None
 
 
-def _of_thing(holder: Thing, name: str) -> Value:
+def _of_thing(holder: Object, name: str) -> Value:
     """An attribute of an object that was made here."""
     if name in holder.fields:
         return holder.fields[name]

@@ -10,7 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.sast.flows.values import Ref, Text, Thing, content, known
+from swarmgate.gates.sast.flows.values import Object, Ref, Text, content, known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from swarmgate.gates.sast.flows.rule import Flows
     from swarmgate.gates.sast.flows.values import Value
 
-    Look = Callable[[ast.expr], Value]
+    Evaluate = Callable[[ast.expr], Value]
     """The value that an expression had when it was last seen."""
     Vouched = Iterator[tuple[Text, frozenset[str]]]
 
@@ -30,8 +30,8 @@ _HOSTS = {"netloc", "hostname", "host"}
 class Guards:
     """Reads conditions for the rules of `flows`."""
 
-    def __init__(self, flows: Flows, look: Look) -> None:
-        self._flows, self._look = flows, look
+    def __init__(self, flows: Flows, evaluate: Evaluate) -> None:
+        self._flows, self._look = flows, evaluate
 
     def vouch(self, test: ast.expr, *, truth: bool) -> Vouched:
         """The values that are harmless, and for which rules, where `test` was true (or false)."""
@@ -127,7 +127,7 @@ class Guards:
 
     def _matches(self, test: ast.Call, method: str, holder: Value) -> Vouched:
         direct = isinstance(holder, Ref) and holder.name in {"re", "regex", "re2"}
-        compiled = holder.fields.get("pattern") if isinstance(holder, Thing) else None
+        compiled = holder.fields.get("pattern") if isinstance(holder, Object) else None
         pattern = self._look(test.args[0]) if direct else compiled
         subject = test.args[1] if direct and len(test.args) > 1 else test.args[0]
         if isinstance(pattern, str):

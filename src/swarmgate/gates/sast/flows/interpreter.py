@@ -16,7 +16,7 @@ from swarmgate.gates.sast.flows.expressions import Expressions
 from swarmgate.gates.sast.flows.sinks import Places
 from swarmgate.gates.sast.flows.state import Frame, State
 from swarmgate.gates.sast.flows.statements import Statements
-from swarmgate.gates.sast.flows.values import UNKNOWN, Function, Ref, Text, Thing, content, joined
+from swarmgate.gates.sast.flows.values import UNKNOWN, Function, Object, Ref, Text, content, joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +74,7 @@ class Interpreter:
             if arg.arg in {"request", "req"}:
                 env[arg.arg] = Ref("request")
             elif owner is not None and given and arg is given[0] and arg.arg in {"self", "cls"}:
-                env[arg.arg] = Thing(owner.node.name, made_by=owner)
+                env[arg.arg] = Object(owner.node.name, made_by=owner)
             else:
                 env[arg.arg] = Text(frozenset({(kind, arg.lineno)})) if kind else UNKNOWN
         self._body(function, env, entry=True)
@@ -137,7 +137,7 @@ def _form(value: Value) -> object:
         return value.origins, value.safe, value.start, value.resolved
     if isinstance(value, list | dict):
         return id(value)  # it may be changed by the call
-    if isinstance(value, Thing):
+    if isinstance(value, Object):
         held = content(value)
         return value.name, held.origins, held.safe
     return (type(value), value) if not isinstance(value, Ref) else value.name

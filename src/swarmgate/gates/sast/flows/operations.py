@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.gates.sast.flows.values import SIMPLE, UNKNOWN, Text, Thing, combined, content, joined, known
+from swarmgate.gates.sast.flows.values import SIMPLE, UNKNOWN, Object, Text, combined, content, joined, known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -110,7 +110,7 @@ def item(holder: Value, key: Value) -> Value:
         return joined(holder) if holder else UNKNOWN
     if isinstance(holder, str | bytes) and isinstance(key, int):
         return computed(operator.getitem, holder, key)
-    if isinstance(holder, Thing):
+    if isinstance(holder, Object):
         return holder.fields.get(key, holder.content) if isinstance(key, str) else content(holder)
     return holder if isinstance(holder, Text) else UNKNOWN
 
@@ -145,7 +145,7 @@ def store(holder: Value, key: Value, value: Value) -> None:
             holder[key] = value
         else:
             holder[:] = [joined([each, value]) for each in holder] or [value]
-    elif isinstance(holder, Thing):
+    elif isinstance(holder, Object):
         if isinstance(key, str):
             holder.fields[key] = value
         else:
@@ -171,9 +171,9 @@ def builtin(name: str, values: Sequence[Value]) -> Value:
 def made(name: str, values: Sequence[Value], keywords: dict[str, Value]) -> Value:
     """A new object of a class that is not in this file, where its slots are worth to be followed."""
     if _PARSERS.search(name):
-        return Thing("ConfigParser")
+        return Object("ConfigParser")
     if name in {"io.StringIO", "io.BytesIO", "StringIO", "BytesIO"}:
-        return Thing(name, content=combined(values))
+        return Object(name, content=combined(values))
     del keywords
     return NotImplemented
 
@@ -184,8 +184,8 @@ def method(holder: Value, name: str, values: list[Value]) -> Value:
         return _list(holder, name, values)
     if isinstance(holder, dict):
         return _dict(holder, name, values)
-    if isinstance(holder, Thing):
-        return _settings(holder, name, values) if holder.name == "ConfigParser" else _thing(holder, name, values)
+    if isinstance(holder, Object):
+        return _settings(holder, name, values) if holder.name == "ConfigParser" else _of_object(holder, name, values)
     if isinstance(holder, str | bytes) and name in _PURE:
         return _text(holder, name, values)
     return NotImplemented
@@ -264,7 +264,7 @@ def _dict(holder: dict[Any, Value], name: str, values: list[Value]) -> Value:
     return dict(holder) if name == "copy" else NotImplemented
 
 
-def _settings(holder: Thing, name: str, values: list[Value]) -> Value:
+def _settings(holder: Object, name: str, values: list[Value]) -> Value:
     """A parser of settings: section -> key -> value."""
     section = holder.fields.get(values[0], {}) if values and known(values[0]) else None
     if name == "add_section" and values and known(values[0]):
@@ -286,7 +286,7 @@ def _settings(holder: Thing, name: str, values: list[Value]) -> Value:
     return NotImplemented
 
 
-def _thing(holder: Thing, name: str, values: list[Value]) -> Value:
+def _of_object(holder: Object, name: str, values: list[Value]) -> Value:
     if holder.made_by is None and name in _ADDS:
         holder.content = combined([holder.content, *values])
         return UNKNOWN

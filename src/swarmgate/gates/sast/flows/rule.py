@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.errors import ConfigError
 from swarmgate.gates.sast.flows import sources
-from swarmgate.gates.sast.flows.values import SIMPLE, Class, Function, Ref, Text, Thing
+from swarmgate.gates.sast.flows.values import SIMPLE, Class, Function, Object, Ref, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -217,7 +217,7 @@ def describe(value: Value) -> str:
         return repr(value)
     if isinstance(value, Ref):
         return value.name
-    if isinstance(value, Thing):
+    if isinstance(value, Object):
         plain = [(key, each) for key, each in value.fields.items() if isinstance(each, (*SIMPLE, Ref))]
         inner = ", ".join(f"{key}={describe(each)}" for key, each in plain)
         return f"{value.name}({inner})"

@@ -140,10 +140,10 @@ class Statements:
             self.block(node.body if held else node.orelse)
             return
         before, ends = self._state.frame.env, []
-        for way, holds in ((node.body, True), (node.orelse, False)):
+        for branch, holds in ((node.body, True), (node.orelse, False)):
             self._state.frame.env = None if before is None else copied(before)
             self._state.vouch(node.test, truth=holds)
-            self.block(way)
+            self.block(branch)
             ends.append(self._state.frame.env)
         self._state.frame.env = merged(ends)
 

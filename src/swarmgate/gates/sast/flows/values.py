@@ -1,6 +1,6 @@
 """The abstract values of the taint analysis: what an expression may hold, and how two values join.
 
-A value is a constant (itself), a list or dict whose slots are known, a `Thing` (an object that was made here), a `Ref`
+A value is a constant (itself), a list or dict whose slots are known, a `Object` (an object that was made here), a `Ref`
 (a dotted name of another module), a `Function` or `Class` of this file, or a `Text`: anything else, with the places
 outside of the program that it comes from. Lists, dicts and things are shared like Python's own and change in place.
 """
@@ -50,7 +50,7 @@ UNKNOWN = Text()
 
 
 @dataclass(slots=True, eq=False)
-class Thing:
+class Object:
     """An object: `name` is what made it, `fields` its attributes (a parser's sections, a call's keywords)."""
 
     name: str
@@ -102,7 +102,7 @@ def content(value: Value) -> Text:
     """All that a value holds as one text: where any of it comes from."""
     if isinstance(value, Text):
         return value
-    return combined(_leaves(value)) if isinstance(value, list | dict | Thing) else UNKNOWN
+    return combined(_leaves(value)) if isinstance(value, list | dict | Object) else UNKNOWN
 
 
 def _leaves(value: Value) -> list[Text]:
@@ -115,8 +115,8 @@ def _leaves(value: Value) -> list[Text]:
             found.append(each)
             continue
         inner = each if isinstance(each, list) else [*(each if isinstance(each, dict) else each.fields).values()]
-        for part in inner if not isinstance(each, Thing) else [*inner, each.content]:
-            if isinstance(part, Text | list | dict | Thing) and id(part) not in seen:
+        for part in inner if not isinstance(each, Object) else [*inner, each.content]:
+            if isinstance(part, Text | list | dict | Object) and id(part) not in seen:
                 seen.add(id(part))
                 waiting.append(part)
     return found
@@ -145,7 +145,7 @@ def joined(values: Sequence[Value], memo: dict[tuple[int, ...], Value] | None = 
         return first
     if known(first) and all(type(value) is type(first) and value == first for value in values):
         return first
-    if isinstance(first, list | dict | Thing) and all(type(value) is type(first) for value in values):
+    if isinstance(first, list | dict | Object) and all(type(value) is type(first) for value in values):
         memo = {} if memo is None else memo
         key = tuple(map(id, values))
         if key not in memo:
@@ -172,7 +172,7 @@ def _slots_joined(first: Value, values: Sequence[Value], memo: dict[tuple[int, .
         return combined(values)
     fields = {key: None for value in values for key in value.fields}
     held = {key: joined([value.fields.get(key, UNKNOWN) for value in values], memo) for key in fields}
-    return Thing(first.name, held, combined([value.content for value in values]), first.made_by)
+    return Object(first.name, held, combined([value.content for value in values]), first.made_by)
 
 
 def merged(ends: Sequence[Env | None]) -> Env | None:
@@ -193,14 +193,14 @@ def copied(env: Env) -> Env:
 
 
 def _copy(value: Value, memo: dict[int, Value]) -> Value:
-    if not isinstance(value, list | dict | Thing):
+    if not isinstance(value, list | dict | Object):
         return value
     if id(value) in memo:
         return memo[id(value)]
-    if isinstance(value, Thing):
-        thing = memo[id(value)] = Thing(value.name, {}, value.content, value.made_by)
-        thing.fields.update((key, _copy(each, memo)) for key, each in value.fields.items())
-        return thing
+    if isinstance(value, Object):
+        copy = memo[id(value)] = Object(value.name, {}, value.content, value.made_by)
+        copy.fields.update((key, _copy(each, memo)) for key, each in value.fields.items())
+        return copy
     if isinstance(value, list):
         items = memo[id(value)] = []
         items += [_copy(each, memo) for each in value]
