@@ -82,15 +82,15 @@ def found(repository: Repository, change: ChangeSet, announced: str) -> Iterator
         change: what is judged.
         announced: the words of the task: a sentence about setting up the tool, or the file's name, allows it.
     """
-    task_text = announced.lower()
-    sides = [side for file in change.files for side in _sides(file) if _judges(side[0] or side[1], task_text)]
+    task = announced.lower()
+    sides = [side for file in change.files for side in _sides(file) if _judges(side[0] or side[1], task)]
     if not sides:
         return
     before = repository.read_many(change.base, [old for old, _ in sides if old])
     after = repository.read_many(change.tree, [new for _, new in sides if new])
     for old, new in sides:
         path = new or old
-        loosenings = loosened(path, before.get(old, b""), after.get(new, b""), task_text)
+        loosenings = loosened(path, before.get(old, b""), after.get(new, b""), task)
         if loosenings:
             more = f" and {len(loosenings) - _NAMED} more" if len(loosenings) > _NAMED else ""
             message = (
@@ -109,34 +109,32 @@ def _sides(file: ChangedFile) -> list[tuple[str, str]]:
 _MEND = "mend what the tool complains of; settings of judges are changed by a task that says so, or by the user"
 
 
-def _judges(path: str, task_text: str) -> bool:
+def _judges(path: str, task: str) -> bool:
     """Whether a file holds settings of which the task does not speak; of a shared one, any."""
     name = path.rsplit("/", 1)[-1].lower()
     if name == _ATTRIBUTES or name in _SHARED:
-        return name in _SHARED or not _word(name, task_text)
+        return name in _SHARED or not _word(name, task)
     tool = next((tool for tool, globs in _TOOLS.items() if any(matches(name, glob) for glob in globs)), "")
-    return bool(tool) and not _meant(tool, task_text) and not _word(name, task_text)
+    return bool(tool) and not _meant(tool, task) and not _word(name, task)
 
 
-def _meant(tool: str, task_text: str) -> bool:
+def _meant(tool: str, task: str) -> bool:
     """Whether a sentence is about how a tool is set up; that it shall pass says nothing of the kind."""
-    return any(
-        _word(tool, sentence) and _SETTING_UP.search(sentence) for sentence in re.split(r"[.;!?]\s|\n", task_text)
-    )
+    return any(_word(tool, sentence) and _SETTING_UP.search(sentence) for sentence in re.split(r"[.;!?]\s|\n", task))
 
 
 def _word(word: str, text: str) -> bool:
     return bool(re.search(rf"(?<![\w.-]){re.escape(word.lower())}(?![\w-])", text))
 
 
-def loosened(path: str, old: bytes, new: bytes, task_text: str = "") -> list[str]:
+def loosened(path: str, old: bytes, new: bytes, task: str = "") -> list[str]:
     """The settings that were loosened, by key; a file whose form does not tell is named whole.
 
     Args:
         path: the file.
         old: its content before; empty where there was none.
         new: its content now; empty where it is gone.
-        task_text: the words of the task, in lower case: in a file of several tools, sections of those named count for none.
+        task: the words of the task, in lower case: in a file of several tools, sections of those named count for none.
     """
     name = path.rsplit("/", 1)[-1].lower()
     if name == _ATTRIBUTES:
@@ -148,7 +146,7 @@ def loosened(path: str, old: bytes, new: bytes, task_text: str = "") -> list[str
         return [name] if old != new else []
     keys = was.keys() | now.keys()
     if name in _SHARED:
-        sections = [each for each in _SHARED[name] if not _meant(each, task_text)]
+        sections = [each for each in _SHARED[name] if not _meant(each, task)]
         keys = {key for key in keys if any(_of_tool(each, key) for each in sections)}
     return [key for key in sorted(keys) if _looser(key, was.get(key, _NOTHING), now.get(key, _NOTHING))]
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from swarmgate.gates.project.files import language_of
-from swarmgate.gates.syntax import bracket_lexers, brackets, trees
+from swarmgate.gates.syntax import brackets, lexers, trees
 from swarmgate.workspace.code import grammars
 
 SOUND = {
@@ -67,8 +67,8 @@ def test_sound_code_with_brackets_in_strings_and_comments(path: str) -> None:
 def test_a_bracket_deleted_or_added_and_a_cut_are_found(path: str) -> None:
     content = SOUND[path].encode()
     language = language_of(path)
-    if bracket_lexers.known(language):
-        marks = list(bracket_lexers.marks(language, content))
+    if lexers.known(language):
+        marks = list(lexers.marks(language, content))
     else:
         marks = list(trees.leaves(grammars.parse(grammars.grammar_of(path, language), content), content))
     found = [bool(check(path, _without(content, mark.offset))) for mark in marks]
@@ -114,10 +114,10 @@ def test_newer_syntax_than_the_grammar_with_brackets_that_match_is_no_finding() 
     assert check("a.swift", "nonsense of tomorrow ~~> { at all }\n") == []
 
 
-@pytest.mark.parametrize("language", sorted(bracket_lexers.languages()))
+@pytest.mark.parametrize("language", sorted(lexers.languages()))
 @pytest.mark.parametrize("text", ['"', "'", "/*", "{-", "(", "`", '"""', "#if a\n", "@'\n", "\\"])
 def test_whatever_does_not_end_is_read_in_linear_time(language: str, text: str) -> None:
     content = (text + " ").encode() * 5_000
     started = time.process_time()
-    brackets.unbalanced(content, bracket_lexers.marks(language, content))
+    brackets.unbalanced(content, lexers.marks(language, content))
     assert time.process_time() - started < 2

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.adapters.scan import scan
-from swarmgate.gates.placeholders import phrase_search, python, sample_values, skipped_tests, test_detection, trees
+from swarmgate.gates.placeholders import python, sample_values, skipped_tests, test_detection, trees, wording
 from swarmgate.gates.placeholders.function_bodies import Function, finding, judge
 from swarmgate.gates.project.files import Trait, is_of_tests
 from swarmgate.gates.source import comments
@@ -77,7 +77,7 @@ def _removed_lines(job: Job, new: Iterable[str]) -> list[str]:
 
 def _marked(contents: Mapping[str, bytes]) -> Iterator[str]:
     for content in contents.values():
-        yield from (line.strip() for line in text_of(content).split("\n") if phrase_search.may_mark(line))
+        yield from (line.strip() for line in text_of(content).split("\n") if wording.may_mark(line))
 
 
 def _alike(one: str, other: str) -> bool:
@@ -121,7 +121,7 @@ def _prose(source: SourceFile, text: str) -> Iterator[Finding]:
         if _FENCE.match(line):
             fenced = not fenced
         elif not fenced and line.strip() and not line.startswith(("    ", "\t")):
-            word = phrase_search.marker(line.strip().lstrip("#>*- "))
+            word = wording.marker(line.strip().lstrip("#>*- "))
             if word:
                 yield finding("marker", source.path, number, Severity.LOW, f"{word[0]} left in the documentation")
             if "lorem ipsum" in line.lower():
@@ -209,19 +209,19 @@ def _linked(remarks: Sequence[Remark]) -> Iterator[int]:
     named, below = False, 0
     for remark in reversed(remarks):
         named = named and remark.line == below - 1
-        if phrase_search.marker(remark.text):
+        if wording.marker(remark.text):
             if named:
                 yield remark.line
             named = False
         elif remark.whole or remark.docstring:
-            named = named or phrase_search.names_issue(remark.text)
+            named = named or wording.names_issue(remark.text)
         else:
             named = False
         below = remark.line
 
 
 def _line(source: SourceFile, remark: Remark, *, quiet: bool) -> Iterator[Finding]:
-    word = phrase_search.marker(remark.text)
+    word = wording.marker(remark.text)
     if word:
         # An issue holds the work, and a test without it is no broken promise: both inform.
         severity = Severity.LOW if word[1] or quiet else Severity.MEDIUM
@@ -229,16 +229,14 @@ def _line(source: SourceFile, remark: Remark, *, quiet: bool) -> Iterator[Findin
     between = remark.alone and Trait.TEST not in source.traits and not remark.docstring
     if _SAMPLE.search(remark.text):
         return
-    if (not remark.docstring and phrase_search.elided(remark.text)) or (
-        between and phrase_search.stands_for_code(remark.text)
-    ):
+    if (not remark.docstring and wording.elided(remark.text)) or (between and wording.stands_for_code(remark.text)):
         message = f"a {_kind(remark)} stands for code that was left out"
         yield finding("elided-code", source.path, remark.line, Severity.HIGH, message)
 
 
 def _wording(source: SourceFile, block: Sequence[Remark]) -> Iterator[Finding]:
     text = "\n".join(remark.text for remark in block)
-    place = phrase_search.stub_wording(text)
+    place = wording.stub_wording(text)
     if place >= 0:
         remark = block[text.count("\n", 0, place)]
         message = f"the {_kind(remark)} says that this is not the real thing"

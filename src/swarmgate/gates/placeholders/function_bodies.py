@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from swarmgate.domain.review.finding import Finding, Severity
-from swarmgate.gates.placeholders import phrase_search
+from swarmgate.gates.placeholders import wording
 from swarmgate.gates.placeholders.fake_implementations import Shape, pretends
 
 
@@ -83,7 +83,7 @@ def judge(function: Function, path: str) -> Finding | None:
         return finding("empty-test", path, function.line, Severity.LOW, f"the test `{function.name}` tests nothing")
     how = _how(function, kinds)
     if how:
-        empty = kinds <= {Step.NOTHING} and function.hook and not phrase_search.hinted(function.comments, function.doc)
+        empty = kinds <= {Step.NOTHING} and function.hook and not wording.hinted(function.comments, function.doc)
         severity = Severity.LOW if empty else Severity.HIGH
         return finding("stub-body", path, function.line, severity, f"`{function.name}` {how}")
     if _made_up(function, kinds) and not _reasoned(function):
@@ -99,28 +99,28 @@ def _how(function: Function, kinds: set[Step]) -> str:
     if Step.SAYS_SO in kinds:
         return "only says that it is not implemented"
     if Step.DOTS in kinds:
-        return "has no body, only `...`" if not phrase_search.intended(function.comments, function.doc) else ""
+        return "has no body, only `...`" if not wording.intended(function.comments, function.doc) else ""
     if not kinds <= {Step.NOTHING}:
         return ""
-    if phrase_search.hinted(function.comments, function.above):
+    if wording.hinted(function.comments, function.above):
         return "" if _reasoned(function) else "has an empty body, and a comment that says so"
-    if (function.needs_word and not function.promises) or phrase_search.intended(function.comments, function.doc):
+    if (function.needs_word and not function.promises) or wording.intended(function.comments, function.doc):
         return ""
     return "has no body" + (", only a docstring" if not function.steps else "")
 
 
 def _made_up(function: Function, kinds: set[Step]) -> bool:
     if kinds & {Step.CANNED, Step.TALKS}:
-        return phrase_search.hinted(function.comments, function.above) or phrase_search.hinted("", function.doc)
+        return wording.hinted(function.comments, function.above) or wording.hinted("", function.doc)
     # To give back an argument is often all there is to do: only plain words count.
-    return Step.ECHOES in kinds and phrase_search.hinted("", function.comments)
+    return Step.ECHOES in kinds and wording.hinted("", function.comments)
 
 
 def _explained(function: Function) -> bool:
     """Whether somebody says why the result is constant."""
-    return phrase_search.intended(function.comments, function.doc) or phrase_search.intended(function.above, "")
+    return wording.intended(function.comments, function.doc) or wording.intended(function.above, "")
 
 
 def _reasoned(function: Function) -> bool:
     # "TODO: nothing to do here yet" is a marker all the same; "default: do nothing" is a reason.
-    return phrase_search.intended(function.comments, function.doc) and not phrase_search.marker(function.comments)
+    return wording.intended(function.comments, function.doc) and not wording.marker(function.comments)

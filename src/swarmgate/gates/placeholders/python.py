@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.placeholders import phrase_search, python_shapes
+from swarmgate.gates.placeholders import python_shapes, wording
 from swarmgate.gates.placeholders.function_bodies import Function, Step
 from swarmgate.gates.source import python_tree
 from swarmgate.gates.source.comments import Remark
@@ -222,13 +222,11 @@ def _refuses(raised: ast.expr) -> bool:
     if name in {"NotImplementedError", "NotImplemented"}:
         return True
     messages = [*_texts(raised)]
-    return any(phrase_search.not_implemented(text) for text in messages)
+    return any(wording.not_implemented(text) for text in messages)
 
 
 def _step_of_message(message: ast.expr | None) -> Step:
-    return (
-        Step.SAYS_SO if message is not None and any(map(phrase_search.not_implemented, _texts(message))) else Step.REAL
-    )
+    return Step.SAYS_SO if message is not None and any(map(wording.not_implemented, _texts(message))) else Step.REAL
 
 
 def _printed(body: Sequence[ast.stmt], steps: Sequence[Step]) -> str | None:
@@ -241,7 +239,7 @@ def _call(value: ast.expr) -> Step:
     call = value.value if isinstance(value, ast.Await) else value
     if not isinstance(call, ast.Call):
         return Step.REAL
-    if any(phrase_search.not_implemented(text) for text in _texts(call)) and len(call.args) + len(call.keywords) <= 3:  # noqa: PLR2004
+    if any(wording.not_implemented(text) for text in _texts(call)) and len(call.args) + len(call.keywords) <= 3:  # noqa: PLR2004
         return Step.SAYS_SO
     if any(isinstance(part, ast.Call | ast.comprehension) for part in python_tree.walk(call) if part is not call):
         return Step.REAL
@@ -295,7 +293,7 @@ def _emptiness_excused(
     function: Definition, owner: ast.ClassDef | None, classes: Sequence[ast.ClassDef], *, dots: bool
 ) -> bool:
     """Whether a body without any work is what the function's or its class's name and kind promise."""
-    if phrase_search.no_op_name(function.name) or (owner is not None and phrase_search.no_op_name(owner.name)):
+    if wording.no_op_name(function.name) or (owner is not None and wording.no_op_name(owner.name)):
         return True
     arguments = function.args
     named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
@@ -326,9 +324,7 @@ def _refusal_excused(
     """Whether a body that only refuses leaves the work to subclasses, or refuses for good."""
     body = _without_texts(function.body)
     idiom = len(steps) == 1 and isinstance(body[0], ast.Raise) and _last_name(body[0].exc) == "NotImplementedError"
-    if any(phrase_search.by_design(each) for item in body for each in _texts(item)) or (
-        idiom and phrase_search.refused(text)
-    ):
+    if any(wording.by_design(each) for item in body for each in _texts(item)) or (idiom and wording.refused(text)):
         return True
     if owner is None or not idiom or function.name == "__init__":
         return False

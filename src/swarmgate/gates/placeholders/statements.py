@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.placeholders import phrase_search
+from swarmgate.gates.placeholders import wording
 from swarmgate.gates.placeholders.function_bodies import Step
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ def _says_so(statement: str) -> bool:
     typed = _NOT_IMPLEMENTED_TYPE.match(statement)
     messages = [next(filter(None, found.groups()), "") for found in _STRING.finditer(statement)]
     if typed:
-        return not any(map(phrase_search.by_design, messages))
-    if not any(map(phrase_search.not_implemented, messages)):
+        return not any(map(wording.by_design, messages))
+    if not any(map(wording.not_implemented, messages)):
         return False
     return bool(_REFUSING.match(statement) or _TALKING.match(statement))
 

@@ -8,7 +8,7 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.placeholders import phrase_search, tree_shapes
+from swarmgate.gates.placeholders import tree_shapes, wording
 from swarmgate.gates.placeholders.function_bodies import Function, Step
 from swarmgate.gates.placeholders.statements import steps_of
 from swarmgate.gates.source import grammar_tree
@@ -329,7 +329,7 @@ def _promises(grammar: str, node: Node, doc: str) -> bool:
 
 def _excused(node: Node, name: str, *, prints: bool, bare: bool) -> bool:
     """Whether a body may be empty by what it is part of."""
-    if not prints and (phrase_search.no_op_name(name.strip("#_")) or (bare and _HOOK.match(name))):
+    if not prints and (wording.no_op_name(name.strip("#_")) or (bare and _HOOK.match(name))):
         return True
     parent, depth = node.parent, 0
     while parent is not None and depth < 4:  # noqa: PLR2004 - a member, its body, its class, an export
@@ -338,7 +338,7 @@ def _excused(node: Node, name: str, *, prints: bool, bare: bool) -> bool:
         owner = parent.child_by_field_name("name") or parent.child_by_field_name("type")
         if owner is not None and re.search("class|impl|object|struct", parent.type):
             text = (owner.text or b"").decode("utf-8", "replace")
-            return bool(_BASE.search(text)) if prints else phrase_search.no_op_name(text)
+            return bool(_BASE.search(text)) if prints else wording.no_op_name(text)
         parent, depth = parent.parent, depth + 1
     receiver = node.child_by_field_name("receiver")
     return receiver is not None and bool(

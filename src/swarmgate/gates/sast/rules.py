@@ -215,9 +215,7 @@ def _distributed(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
         variable = next(iter(condition.values()))["metavariable"]
         binding = [each for each in entries if set(each) & {"pattern", "pattern-inside", "patterns"}]
         partial = [
-            each
-            for each in entries
-            if len({_binds(alternative, variable) for alternative in each.get("pattern-either", ())}) > 1
+            each for each in entries if len({_binds(option, variable) for option in each.get("pattern-either", ())}) > 1
         ]
         if not partial or any(_binds(each, variable) for each in binding):
             continue
@@ -227,11 +225,10 @@ def _distributed(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _conditional(either: dict[str, Any], condition: dict[str, Any], variable: str) -> dict[str, Any]:
-    alternatives = either["pattern-either"]
+    options = either["pattern-either"]
     return {
         "pattern-either": [
-            {"patterns": [alternative, condition]} if _binds(alternative, variable) else alternative
-            for alternative in alternatives
+            {"patterns": [option, condition]} if _binds(option, variable) else option for option in options
         ]
     }
 

@@ -9,7 +9,7 @@ from swarmgate.gates.syntax.problem import Problem, place, problem_at
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from swarmgate.gates.syntax.bracket_lexers import Mark
+    from swarmgate.gates.syntax.lexers import Mark
 
 _CLOSING = {b"(": b")", b"[": b"]", b"{": b"}"}
 

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.syntax import brackets, shell
-from swarmgate.gates.syntax.bracket_lexers import Mark
+from swarmgate.gates.syntax.lexers import Mark
 from swarmgate.gates.syntax.problem import Problem, problem_at
 from swarmgate.workspace.code import grammars
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.syntax import brackets, trees
-from swarmgate.gates.syntax.bracket_lexers import Mark
+from swarmgate.gates.syntax.lexers import Mark
 from swarmgate.gates.syntax.problem import Problem, problem_at
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.syntax import bracket_lexers, brackets, preprocessor, shell
+from swarmgate.gates.syntax import brackets, lexers, preprocessor, shell
 from swarmgate.gates.syntax.problem import Problem, problem_at
 from swarmgate.workspace.code import grammars
 
@@ -38,7 +38,7 @@ _FLOW = re.compile(rb"\A[\s\S]{0,2000}?@flow\b")
 
 def languages() -> frozenset[str]:
     """Every language that is looked at here."""
-    return TRUSTED | bracket_lexers.languages() | OFF.keys()
+    return TRUSTED | lexers.languages() | OFF.keys()
 
 
 def check(language: str, path: str, content: bytes) -> list[Problem] | str:
@@ -47,7 +47,7 @@ def check(language: str, path: str, content: bytes) -> list[Problem] | str:
     Raises:
         TooSlow: the grammar did not end in time.
     """
-    if bracket_lexers.known(language):
+    if lexers.known(language):
         return _both(language, path, content)
     grammar = grammars.grammar_of(path, language)
     return by_grammar(grammar, content)
@@ -76,14 +76,10 @@ def _shell(content: bytes, tree: Tree) -> list[Problem]:
 
 
 def _both(language: str, path: str, content: bytes) -> list[Problem]:
-    found = preprocessor.unbalanced(language, content) if bracket_lexers.preprocessed(language) else None
-    if not bracket_lexers.preprocessed(language):
-        found = brackets.unbalanced(content, bracket_lexers.marks(language, content))
-    if (
-        found
-        and language == "sql"
-        and not brackets.unbalanced(content, bracket_lexers.marks(bracket_lexers.MYSQL, content))
-    ):
+    found = preprocessor.unbalanced(language, content) if lexers.preprocessed(language) else None
+    if not lexers.preprocessed(language):
+        found = brackets.unbalanced(content, lexers.marks(language, content))
+    if found and language == "sql" and not brackets.unbalanced(content, lexers.marks(lexers.MYSQL, content)):
         return []  # MySQL's escapes
     grammar = grammars.grammar_of(path, language)
     if found is None:
@@ -105,14 +101,14 @@ def _cut_off(grammar: str, content: bytes) -> list[Problem]:
     return [problem_at(content, len(content), "the file ends in the middle of a line that is not complete")]
 
 
-def leaves(tree: Tree, content: bytes) -> Iterator[bracket_lexers.Mark]:
+def leaves(tree: Tree, content: bytes) -> Iterator[lexers.Mark]:
     """The brackets of a tree, those of `${` and `[[` too; in strings and comments they are no leaves of their own."""
     for node in grammars.walk(tree.root_node):
         start, end = node.start_byte, node.end_byte
         if 0 < end - start <= _LONGEST and not node.is_named and not node.child_count:
             for offset in range(start, end):
                 if content[offset] in _BRACKETS:
-                    yield bracket_lexers.Mark(offset, content[offset : offset + 1])
+                    yield lexers.Mark(offset, content[offset : offset + 1])
 
 
 def _errors(content: bytes, tree: Tree) -> list[Problem]:

@@ -226,16 +226,16 @@ def _same_subject(was: Assertion, now: Assertion) -> bool:
 
 
 def _fewer(
-    required: list[Assertion], added: Sequence[Assertion], old: Case, new: Case, pool: Pool
+    needed: list[Assertion], added: Sequence[Assertion], old: Case, new: Case, pool: Pool
 ) -> Iterator[Weakening]:
     """Assertions that are gone, unless others took their place: as many, one that holds all of it, a helper."""
     strong = [each for each in added if each.effect]
-    if _worth(strong) + 1 >= _worth(required) or _called_helper(new, old, pool):
+    if _worth(strong) + 1 >= _worth(needed) or _called_helper(new, old, pool):
         return
     union = Counter(token for each in strong for token in each.text) + Counter(
         token for row in (Counter(new.rows) - Counter(old.rows)) for token in row
     )
-    missing = [each for each in required if not _held(each, union)]
+    missing = [each for each in needed if not _held(each, union)]
     if not missing or len(missing) <= len(strong):
         return
     kept = {each.text for each in new.assertions if each.effect}
@@ -288,8 +288,8 @@ def _called_helper(new: Case, old: Case, pool: Pool) -> bool:
 def _rows(old: Case, new: Case) -> Iterator[Weakening]:
     if not old.rows:
         return
-    removed, came = Counter(old.rows) - Counter(new.rows), Counter(new.rows) - Counter(old.rows)
-    fewer = sum(removed.values()) - sum(came.values())
+    removed, added = Counter(old.rows) - Counter(new.rows), Counter(new.rows) - Counter(old.rows)
+    fewer = sum(removed.values()) - sum(added.values())
     about = frozenset().union(*(words(each) for each in removed)) | words(old.text)
     if fewer > 0 and (new.rows or "parametrize" in new.shell or "each" in new.shell):
         shown = _text(next(iter(removed)))
@@ -299,7 +299,7 @@ def _rows(old: Case, new: Case) -> Iterator[Weakening]:
             else f"{_called(new)} lost a case: `{shown}`"
         )
         yield Weakening(Way.ROWS, new.path, new.line, new.name, message, about)
-    for was, now in zip(removed, came, strict=False):
+    for was, now in zip(removed, added, strict=False):
         if (
             len(was) == len(now)
             and is_literal(was)

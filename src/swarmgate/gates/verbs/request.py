@@ -90,7 +90,7 @@ class Resolved:
     notes: tuple[str, ...] = ()
     head: str = ""
 
-    def unjudged_staged(self, tree: str) -> tuple[str, ...]:
+    def staged_note(self, tree: str) -> tuple[str, ...]:
         """A sentence on staged content that is not in `tree`, which was judged: `git commit` would commit that."""
         paths = self.home.staged_apart(self.head, tree) if self.head else ()
         paths = tuple(path for path in paths if self.scope.holds(path))

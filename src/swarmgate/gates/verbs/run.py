@@ -129,8 +129,8 @@ def judged(
     tree = answer_cache.tree_of(found.repository) or found.repository.snapshot()
     change = found.scope.change(found.repository, found.base, tree)
     if not change:
-        unjudged_staged = (*found.unjudged_staged(tree), *not_followed(found.repository))
-        notes = (f"{found.nothing}: nothing was judged.", *found.notes, *unjudged_staged)
+        staged_note = (*found.staged_note(tree), *not_followed(found.repository))
+        notes = (f"{found.nothing}: nothing was judged.", *found.notes, *staged_note)
         return Judged(GateReport(tree=tree, results=(), notes=notes), found.about)
     config = settings.load(project_file=found.settings / settings.PROJECT_FILE)
     configured = config.gates
@@ -154,9 +154,7 @@ def judged(
         )
     )
     undo = _way_back(found, tree, report)
-    noted = report.model_copy(
-        update={"notes": (*found.notes, *undo, *found.unjudged_staged(report.tree), *report.notes)}
-    )
+    noted = report.model_copy(update={"notes": (*found.notes, *undo, *found.staged_note(report.tree), *report.notes)})
     return Judged(noted, found.about, change.paths, memory.surroundings if memory and memory.complete else "")
 
 

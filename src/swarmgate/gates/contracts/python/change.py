@@ -78,7 +78,7 @@ class PythonChange:
     def _sound(self, old: Revision, new: Revision) -> bool:
         """Whether nothing broke between two revisions, whatever the rest of the project is."""
 
-        def findings_of(_: SourceFile) -> Sequence[Finding] | str:
+        def judge(_: SourceFile) -> Sequence[Finding] | str:
             if python_facts.only_adds(old.content, new.content):
                 return ()
             was, now = self._surfaces.read(old, old=True), self._surfaces.read(new, old=False)
@@ -86,9 +86,7 @@ class PythonChange:
             return "the project has to be asked" if relevant else ()
 
         pair = SourceFile(old, new)
-        return not isinstance(
-            self._memory.of_pair("contracts", pair, findings_of) if self._memory else findings_of(pair), str
-        )
+        return not isinstance(self._memory.of_pair("contracts", pair, judge) if self._memory else judge(pair), str)
 
     def _removed(self, unit: str, old: Revision, pair: SourceFile) -> Iterator[Break]:
         surface = self._surfaces.read(old, old=True)
