@@ -31,7 +31,7 @@ def look(gates: Sequence[GateDefinition], config: Config, root: Path) -> tuple[P
     }
     with ThreadPoolExecutor(1) as thread:  # the caller may have a loop of its own
         found = thread.submit(
-            asyncio.run, table.locate(wanted, root, partial(by_hand, root, config.commands))
+            asyncio.run, table.find(wanted, root, partial(by_hand, root, config.commands))
         ).result()
     return tuple(
         Problem(NAME, f"{each.name} (gate {wanted[tool]}): {each.problem}", hint=each.hint, severity="error")

@@ -35,7 +35,7 @@ async def look_at_tools(context: PreflightContext) -> Mapping[str, Found]:
         gate for gate in load(context.repository.root) if gate.enabled and gate.required and gate.id not in skipped
     ]
     wanted = [tool for gate in gates for tool in table.needed(gate) if tool.required]
-    found = (await table.locate([table.GIT, *wanted], context.repository.root, context.commands)).values()
+    found = (await table.find([table.GIT, *wanted], context.repository.root, context.commands)).values()
     known = {each.name: each for each in found}
     told = ", ".join([f"python {platform.python_version()}", *map(str, known.values())])
     lacking = [each for each in found if each.problem]

@@ -40,7 +40,7 @@ _ANY_EXIT = range(256)
 class Verdict:
     """What one build said. `missing`: the toolchain is not on this machine; `error`: it did not do its work.
 
-    `started`: a program ran, so so that not only the trees and what is installed counted. `requested_by`: the file that
+    `started`: a program ran, so more than the two trees and what is installed counts. `requested_by`: the file that
     asks for a toolchain that is not installed.
     """
 

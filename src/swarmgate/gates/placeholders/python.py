@@ -197,7 +197,7 @@ def _step(statement: ast.stmt, made: set[str]) -> Step:  # noqa: C901, PLR0912 -
         case ast.Raise(exc=raised) if raised is not None:
             return Step.SAYS_SO if _refuses(raised) else Step.REAL
         case ast.Assert(test=ast.Constant(value=held), msg=message):
-            return Step.NOTHING if held else _step_of_message(message)
+            return Step.NOTHING if held else _raised_step(message)
         case ast.Expr(value=value):
             return _call(value)
         case ast.Return(value=None):
@@ -225,7 +225,7 @@ def _refuses(raised: ast.expr) -> bool:
     return any(wording.not_implemented(text) for text in messages)
 
 
-def _step_of_message(message: ast.expr | None) -> Step:
+def _raised_step(message: ast.expr | None) -> Step:
     return Step.SAYS_SO if message is not None and any(map(wording.not_implemented, _texts(message))) else Step.REAL
 
 

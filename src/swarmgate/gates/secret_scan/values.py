@@ -10,15 +10,7 @@ import re
 from collections import Counter
 from enum import Enum
 
-from swarmgate.gates.secret_scan.word_lists import (
-    BEFORE_KEY,
-    COMMON,
-    IDENTIFYING,
-    OTHER_NAMES,
-    PASSWORDS,
-    SECRETS,
-    TAILS,
-)
+from swarmgate.gates.secret_scan.terms import BEFORE_KEY, COMMON, IDENTIFYING, OTHER_NAMES, PASSWORDS, SECRETS, TAILS
 
 
 class Form(Enum):

@@ -137,7 +137,7 @@ def of(gate: GateDefinition, root: Path) -> tuple[Found, ...]:
     return tuple(_located(tool, root) for tool in needed(gate))
 
 
-async def locate(tools: Iterable[Tool], root: Path, commands: Callable[[], CommandRunner]) -> dict[Tool, Found]:
+async def find(tools: Iterable[Tool], root: Path, commands: Callable[[], CommandRunner]) -> dict[Tool, Found]:
     """The tools, programs asked for their versions.
 
     A program that does not answer is there, and its version is unknown: a problem only where a version is demanded.

@@ -107,5 +107,5 @@ async def _inspect(
     gates: tuple[GateDefinition, ...], root: Path, commands: Callable[[], CommandRunner]
 ) -> tuple[tuple[GateDefinition, tuple[Found, ...]], ...]:
     by_gate = [(gate, table.needed(gate)) for gate in gates]
-    known = await table.locate((tool for _, needed in by_gate for tool in needed), root, commands)
+    known = await table.find((tool for _, needed in by_gate for tool in needed), root, commands)
     return tuple((gate, tuple(known[tool] for tool in needed)) for gate, needed in by_gate)

@@ -91,16 +91,12 @@ class Expressions:
         if isinstance(holder, Ref):
             if name == "path" and self._state.frame.fixed_path and sources.REQUEST.match(holder.name):
                 return UNKNOWN
-            source_value = sources.of_attribute(holder.name, name, line)
-            if source_value is None:
+            source = sources.of_attribute(holder.name, name, line)
+            if source is None:
                 return Ref(f"{holder.name}.{name}")
-            return (
-                source_value.made_safe(self._state.flows.vouched("hosts"))
-                if name in sources.OWN_ADDRESS
-                else source_value
-            )
+            return source.made_safe(self._state.flows.vouched("hosts")) if name in sources.OWN_ADDRESS else source
         if isinstance(holder, Object):
-            return _of_thing(holder, name)
+            return _of_object(holder, name)
         if isinstance(holder, Class):
             member = holder.find(name)
             return UNKNOWN if member is None else member
@@ -294,7 +290,7 @@ def truth(value: Value) -> bool | None:
     return None
 
 
-def _of_thing(holder: Object, name: str) -> Value:
+def _of_object(holder: Object, name: str) -> Value:
     """An attribute of an object that was made here."""
     if name in holder.fields:
         return holder.fields[name]
