@@ -1,4 +1,4 @@
-"""Placeholders: stubs, markers and elided code are found; what is rightly empty or only talks of them is not."""
+"""Tests the placeholder gate: stubs, markers and elided code are found, rightly empty code is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Syntax: what does not parse is found with its place, what has no parser is not counted as looked at."""
+"""Tests the syntax gate: errors with their place, and files without a parser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate `diff` over real changes: broken contracts inform, users that were not updated block."""
+"""Tests the diff gate's API check: breaking changes inform, users that were not updated block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SARIF, JUnit, GitHub's commands and JSON, of one report that holds everything awkward."""
+"""Tests the SARIF, JUnit, GitHub and JSON reports with one report that holds every special case."""
 
 from __future__ import annotations
 

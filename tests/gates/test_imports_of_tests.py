@@ -1,4 +1,4 @@
-"""Product code that imports what by its name is a test."""
+"""Tests the report of product code that imports test code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that pretend: judged by their shape where no word gives them away, and those that are rightly constant."""
+"""Tests the detection of fake implementations, and of functions that are rightly constant."""
 
 from __future__ import annotations
 

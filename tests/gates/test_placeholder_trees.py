@@ -1,4 +1,4 @@
-"""Functions without work of their own in the languages that tree-sitter reads, tests that test nothing, and values."""
+"""Tests the detection of stubs, empty tests and sample values with tree-sitter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats for data: what is wrong and where, what only looks wrong, and what never fetches or explodes."""
+"""Tests the syntax check of data files: errors with their place, valid oddities, nothing fetched."""
 
 from __future__ import annotations
 

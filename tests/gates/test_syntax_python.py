@@ -1,4 +1,4 @@
-"""Python: the compiler's verdict with its words, notebooks, and which version the project means."""
+"""Tests the syntax check of Python: compiler messages, notebooks, the project's version."""
 
 from __future__ import annotations
 

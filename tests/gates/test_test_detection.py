@@ -1,4 +1,4 @@
-"""Product code that asks whether it is being tested, and code that only looks like it."""
+"""Tests the detection of product code that behaves differently under test."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Accepted(Frozen):
     expires: dt.date | None = None
 
     def expired(self, today: dt.date) -> bool:
-        """Whether its day has come."""
+        """Whether its expiry date has passed."""
         return self.expires is not None and self.expires <= today
 
 
@@ -60,7 +60,7 @@ def today() -> dt.date:
 
 
 def on_disk(root: Path) -> tuple[Accepted, ...]:
-    """The entries of the work tree's file; none where there is no file.
+    """The baseline entries of the work tree; none where there is no file.
 
     Raises:
         ConfigError: it is not such a file.
@@ -74,7 +74,7 @@ def on_disk(root: Path) -> tuple[Accepted, ...]:
 
 
 def in_tree(repository: Repository, tree: str) -> tuple[Accepted, ...]:
-    """The entries of a revision's file.
+    """The baseline entries of a revision.
 
     Raises:
         ConfigError: it is not such a file.
@@ -84,7 +84,7 @@ def in_tree(repository: Repository, tree: str) -> tuple[Accepted, ...]:
 
 
 def parse(content: bytes) -> tuple[Accepted, ...]:
-    """The entries of such a file.
+    """Parse the content of a baseline file.
 
     Raises:
         ConfigError: it is none; the message names the key.
@@ -125,7 +125,7 @@ def write(root: Path, entries: Iterable[Accepted]) -> None:
 
 
 def entry(finding: Finding, gate: str, line: str, *, reason: str, who: str, expires: dt.date | None) -> Accepted:
-    """A finding as an entry; `line` is the text that it stands on."""
+    """Make a baseline entry of a finding; `line` is the source line that it is reported on."""
     secret = redaction.about_a_secret(gate, finding)
     hashed = "" if secret else hashlib.sha256(" ".join(line.split()).encode(errors="replace")).hexdigest()[:16]
     return Accepted(
@@ -137,7 +137,7 @@ def entry(finding: Finding, gate: str, line: str, *, reason: str, who: str, expi
 def mark(
     findings: Sequence[Finding], entries: Mapping[str, Accepted], sources: Mapping[str, SourceFile], day: dt.date
 ) -> tuple[list[Finding], int]:
-    """The findings with a fingerprint each and the reason for which some are accepted; and how many entries expired.
+    """Give each finding a fingerprint and accepted ones their reason; also count the expired entries.
 
     An entry also holds for a file under its old name.
 
@@ -163,7 +163,7 @@ def mark(
 
 
 def with_fingerprints(findings: Sequence[Finding], sources: Mapping[str, SourceFile]) -> list[Finding]:
-    """The findings, each with a fingerprint: a scanner that compares nothing by content gives none."""
+    """Add fingerprints to findings of scanners that do not compute them."""
     bare = {finding.path for finding in findings if not finding.fingerprint}
     if not bare:
         return list(findings)

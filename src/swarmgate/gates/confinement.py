@@ -26,7 +26,7 @@ BARE = "programs of gates ran with your rights, keys included"
 
 
 def confined(root: Path, settings: Commands, *, guarded: tuple[Path, ...] = ()) -> CommandRunner:
-    """What runs programs over a work tree, as the settings want them confined.
+    """The command runner for a work tree, sandboxed as the settings say.
 
     Raises:
         MissingRequirement: there is no such sandbox here.
@@ -36,11 +36,11 @@ def confined(root: Path, settings: Commands, *, guarded: tuple[Path, ...] = ()) 
 
 
 def by_hand(root: Path, settings: Commands | None = None) -> CommandRunner:
-    """The same where nobody else has said; unconfined where nothing can confine on this machine, or in a home.
+    """The command runner outside of a run: unsandboxed where no sandbox works, or in a home folder.
 
     Raises:
         MissingRequirement: the settings name a sandbox that does not work here.
-        WorkspaceError: as above. It is no reason to go on without: what stands in the tree may have caused it.
+        WorkspaceError: nothing can guard the repository; the work tree itself may have caused that, so it is an error.
     """
     settings = settings or Commands()
     try:
@@ -55,7 +55,7 @@ def by_hand(root: Path, settings: Commands | None = None) -> CommandRunner:
 
 
 def unconfined_note(commands: CommandRunner | None) -> tuple[str, ...]:
-    """What a report says of programs that nothing confined; nothing where none was started, or all were confined."""
+    """The note for a report that programs ran without a sandbox; empty where none did."""
     return (f"NO SANDBOX: {BARE}",) if commands is not None and commands.sandbox.name == "none" else ()
 
 

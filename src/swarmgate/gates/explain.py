@@ -33,7 +33,7 @@ _NOQA = "`# noqa: RULE` on the line, or ruff's configuration. New suppressions a
 
 
 class Explained(Frozen):
-    """A rule, for a reader who met it in a report. Texts are empty where nothing is known."""
+    """The explanation of a rule. Texts are empty where nothing is known."""
 
     rule: str
     gates: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Explained(Frozen):
 
 
 async def explain(rule: str, gates: Sequence[GateDefinition]) -> Explained:
-    """What is known of a rule, or of a gate.
+    """Look up the explanation of a rule, or of a gate.
 
     Args:
         rule: the id as reports print it.
@@ -177,20 +177,20 @@ async def _ruff(rule: str) -> Explained | None:
 
 
 def _severity_of(rule: str, *, security: bool) -> str:
-    from swarmgate.gates.sast import bandit_tests  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.sast import bandit_tests  # noqa: PLC0415 - late: only some rules need it
 
     linted = "medium; high for what is an error when run"
     return f"sast_scan: {bandit_tests.told_severity(f'B{rule[1:]}')}; lint_check: medium" if security else linted
 
 
 def _advice(rule: str) -> str:
-    from swarmgate.gates.tools import advice  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.tools import advice  # noqa: PLC0415 - late: only some rules need it
 
     return advice.what_to_do(rule)
 
 
 def _cwe_of(test: str) -> str:
-    from swarmgate.gates.sast import bandit_tests  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.sast import bandit_tests  # noqa: PLC0415 - late: only some rules need it
 
     return bandit_tests.cwe_of(test)
 
@@ -217,7 +217,7 @@ async def _bandit(rule: str) -> Explained | None:
 @functools.cache
 def _bandit_texts() -> dict[str, tuple[str, str]]:
     """The tests of bandit by number: name, and what their documentation says."""
-    from swarmgate.gates.source import python_tree  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.source import python_tree  # noqa: PLC0415 - late: only some rules need it
 
     with python_tree.quiet():
         from bandit.core import extension_loader  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; late
@@ -259,7 +259,7 @@ async def _output(argv: Sequence[str], cwd: Path | None = None) -> str:
 async def _nearest(rule: str, gates: Sequence[GateDefinition]) -> list[str]:
     known = list(dict.fromkeys(_names(gates)))
     if len(rule) <= _SHORT:
-        from swarmgate.gates.lint import ruff  # noqa: PLC0415 - late, as above
+        from swarmgate.gates.lint import ruff  # noqa: PLC0415 - late: only some rules need it
 
         output = await _output([ruff.program(), "rule", "--all", "--output-format", "json"])
         known += [each["code"] for each in json.loads(output or "[]") if each.get("code")]
@@ -270,7 +270,7 @@ async def _nearest(rule: str, gates: Sequence[GateDefinition]) -> list[str]:
 
 
 def _names(gates: Sequence[GateDefinition]) -> Iterator[str]:
-    from swarmgate.gates.sast import rules  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.sast import rules  # noqa: PLC0415 - late: only some rules need it
 
     yield from (gate.id for gate in gates)
     for texts in _texts().values():

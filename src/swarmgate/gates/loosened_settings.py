@@ -75,7 +75,7 @@ _NAMED = 4
 
 
 def found(repository: Repository, change: ChangeSet, announced: str) -> Iterator[Finding]:
-    """A finding for each file of settings that the change loosens unasked.
+    """A finding for each settings file that the change loosens without being asked to.
 
     Args:
         repository: holds both sides.
@@ -128,7 +128,7 @@ def _word(word: str, text: str) -> bool:
 
 
 def loosened(path: str, old: bytes, new: bytes, task: str = "") -> list[str]:
-    """The settings that were loosened, by key; a file whose form does not tell is named whole.
+    """The keys of the settings that were loosened; a file that cannot be parsed is named whole.
 
     Args:
         path: the file.
@@ -152,7 +152,7 @@ def loosened(path: str, old: bytes, new: bytes, task: str = "") -> list[str]:
 
 
 def adopted(repository: Repository, change: ChangeSet) -> frozenset[str]:
-    """The tools whose settings the change adds or tightens: what their new rules complain of was there before."""
+    """The tools whose settings the change adds or tightens: findings of their new rules are old."""
     named = [(tool, file) for file in change.files if file.exists for tool in _settled(file.path)]
     if not named:
         return frozenset()
@@ -253,7 +253,7 @@ def _lines(content: bytes) -> set[str]:
 
 
 def read(name: str, content: bytes) -> Flat | None:
-    """The settings of a file of that name as sets of values by key; None where the form does not tell them."""
+    """Parse a settings file into sets of values by key; None where the format is not known."""
     text = content.decode("utf-8-sig", "replace")
     try:
         if name.endswith(".toml"):

@@ -1,4 +1,4 @@
-"""Builds and type checks over real changes: real tools where they are, programs that print like them elsewhere."""
+"""Tests the build gate on real changes, with real tools where installed and fake programs elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input made to hang, exhaust or crash a run: each ends at once in a result that says what is wrong."""
+"""Tests that input made to hang, exhaust or crash a gate ends at once in a result that says what is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run answered from the cache says what a run that looks again would say; what is uncertain looks again."""
+"""Tests that a run answered from the cache gives the same report as a run that scans again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large a change is: bytes in one file, bytes in all, files; by git, whatever the tools would skip."""
+"""Tests the limits on the size of a change: bytes in one file, bytes in all, number of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report as text: whole renderings, and how it fits a terminal."""
+"""Tests the text report: whole renderings, and how it fits a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that gates start over the code of agents: each attacks, nothing comes of it, and the gate still judges."""
+"""Tests that programs which gates start over agents' code are sandboxed: each attack has no effect."""
 
 from __future__ import annotations
 

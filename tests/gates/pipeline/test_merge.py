@@ -1,4 +1,4 @@
-"""One weakness, told once."""
+"""Tests the merging of duplicate findings of several gates."""
 
 from __future__ import annotations
 

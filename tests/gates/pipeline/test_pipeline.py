@@ -1,4 +1,4 @@
-"""The pipeline over real repositories: order, fixes, time limits, broken tools, and files of every kind."""
+"""Tests the gate pipeline on real repositories: order, fixes, time limits, broken tools, all kinds of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A change to the rules by which it is judged is told."""
+"""Tests that a change to the gates' own configuration is reported."""
 
 from __future__ import annotations
 

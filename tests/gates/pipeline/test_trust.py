@@ -1,4 +1,4 @@
-"""What a change says of its own files (names, headers, attributes, remarks) hides nothing from the scanners."""
+"""Tests that names, headers, attributes and comments in a change cannot hide code from the scanners."""
 
 from __future__ import annotations
 

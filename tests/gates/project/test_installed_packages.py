@@ -1,4 +1,4 @@
-"""Virtual environments, installed modules and build output that git does not ignore."""
+"""Tests the recognition of virtual environments, installed modules and build output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Complexity: each function against itself in the base; simple new work is free, moved work is not new."""
+"""Tests the measurement of complexity: each function against itself in the base."""
 
 from __future__ import annotations
 

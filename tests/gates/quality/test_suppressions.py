@@ -1,4 +1,4 @@
-"""Suppressions: in comments only, only the added ones, and told whether or not there are too many."""
+"""Tests the count of added suppression comments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""bandit's tests without its command line: the same issues as bandit itself gives, from a lighter import."""
+"""Tests that bandit in process reports the same issues as bandit's command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which weakness on an edited line is the one that stood there before."""
+"""Tests which finding on an edited line is an old one."""
 
 from __future__ import annotations
 

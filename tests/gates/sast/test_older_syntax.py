@@ -1,4 +1,4 @@
-"""Newer Python for an older parser: the same lines and columns, and the same strings in the tree."""
+"""Tests the rewriting of newer Python syntax for an older parser: same positions, same strings."""
 
 from __future__ import annotations
 

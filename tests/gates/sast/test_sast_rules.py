@@ -1,4 +1,4 @@
-"""The Python and JavaScript rules: each finds its positive samples and leaves its negative ones alone; all of them run.
+"""Tests the Python and JavaScript security rules: each finds its positive samples and no negative ones.
 
 `ruleid: <id>` marks the line below as one that must be found, `ok: <id>` as one that must not.
 """

@@ -1,4 +1,4 @@
-"""Every rule for the other languages finds its positive samples and leaves its negative ones alone.
+"""Tests the security rules of all other languages: each finds its positive samples and no negative ones.
 
 A sample marks the line under a comment: `ruleid: <id>` must be found there, `ok: <id>` must not. A found line without a
 mark of its rule is an error too, so that the samples also show what else speaks on them.

@@ -1,4 +1,4 @@
-"""Which shells, evals and execs block: those whose command or code is not fixed in the file."""
+"""Tests which shell, eval and exec calls block: those whose command is not constant."""
 
 from __future__ import annotations
 

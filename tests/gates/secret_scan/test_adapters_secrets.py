@@ -1,4 +1,4 @@
-"""Secrets: found in every text file and never shown. Samples are put together here: this file holds none."""
+"""Tests the secrets gate: secrets are found in every text file and never shown. This file holds none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No gate, form or file of ours writes a secret out. Samples are put together here: this file holds none."""
+"""Tests that no gate or report format writes a secret out. This file holds none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Binary, generated, minified: by content; and whose word counts."""
+"""Tests the recognition of binary, generated and minified files by content."""
 
 from __future__ import annotations
 

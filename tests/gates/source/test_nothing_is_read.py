@@ -1,4 +1,4 @@
-"""Changes that keep scanners from reading: no gate may pass over them in silence."""
+"""Tests changes that keep scanners from reading files: no gate may pass over them in silence."""
 
 from __future__ import annotations
 

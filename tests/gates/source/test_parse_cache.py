@@ -1,4 +1,4 @@
-"""A content is read once, whoever asks, in whatever thread; and what is held is bounded."""
+"""Tests the parse cache: each content is parsed once in all threads, in bounded memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTML, Vue, Svelte: tags, expressions, scripts and styles; and makefiles and Dockerfiles by their own rules."""
+"""Tests the syntax check of HTML, Vue, Svelte, makefiles and Dockerfiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code by its grammar and its brackets: what is missing in words, and sound code of every language."""
+"""Tests the syntax check by grammars and brackets: messages, and valid code of every language."""
 
 from __future__ import annotations
 

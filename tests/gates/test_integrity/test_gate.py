@@ -1,4 +1,4 @@
-"""The gate in a repository: what the task says, what by hand is told, and what is read of the rest of the project."""
+"""Tests the test integrity gate in a repository: the task's text, runs by hand, the rest of the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The labelled shapes: each weakening blocks, each other change of tests does not."""
+"""Tests the labelled samples: each weakening of tests blocks, each other change does not."""
 
 from __future__ import annotations
 

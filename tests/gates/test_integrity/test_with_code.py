@@ -1,4 +1,4 @@
-"""What tests lose together with code of the product, or in another form, informs or is none; the same alone blocks."""
+"""Tests weakenings that come with a change of the product code: they inform; alone they block."""
 
 from __future__ import annotations
 

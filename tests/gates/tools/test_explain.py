@@ -1,4 +1,4 @@
-"""Every rule that a gate can name is explained."""
+"""Tests that every rule that a gate can report is explained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools found, missing and too old; and an environment of our own."""
+"""Tests the table of external tools: found, missing, too old; and our own tool environment."""
 
 from __future__ import annotations
 

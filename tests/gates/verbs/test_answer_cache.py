@@ -1,4 +1,4 @@
-"""The same command over the same state repeats its answer; whatever changed in between, it judges."""
+"""Tests that `swarm gates run` repeats its answer over the same state and judges again after any change."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _PROJECT = ".swarm/"
 async def run(job: Job) -> Outcome:
     """Compile the changed Python files, then run every build that the changed files call for."""
     from swarmgate.gates.builds import run as build_run  # noqa: PLC0415 - late: a change of prose needs none of it
-    from swarmgate.gates.builds import tools  # noqa: PLC0415 - as above
+    from swarmgate.gates.builds import tools  # noqa: PLC0415 - late: prose needs none of it
 
     root = job.repository.root
     compiled = await _python(job)
@@ -48,7 +48,7 @@ async def run(job: Job) -> Outcome:
 
 
 def _unchecked(job: Job, builds: list[Build], verdicts: list[Verdict]) -> tuple[Unchecked, ...]:
-    from swarmgate.gates.builds import tools  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.builds import tools  # noqa: PLC0415 - late: prose needs none of it
 
     wanted = [
         Unchecked(what=build.checks, why=verdict.missing)

@@ -29,7 +29,7 @@ _MODULES = ".gitmodules"
 
 
 async def run(job: Job) -> Outcome:
-    """Count the change by kind, look at modes, links, submodules, binaries and names, and compare its contracts."""
+    """Count the change by kind, check modes, links, submodules, binaries and names, and compare its APIs."""
     if not job.change:
         return Outcome(tool="git", failure="nothing was changed")
     findings = await asyncio.to_thread(lambda: [*_scan(job), *_measured(job), *_loosened(job), *_installed(job)])

@@ -39,7 +39,7 @@ _FENCE = re.compile(r"^ {0,3}(```|~~~)")
 
 
 async def run(job: Job) -> Outcome:
-    """Look at the comments, functions and values of every language known here."""
+    """Check the comments, functions and values of every supported language."""
     outcome = await scan(
         job, scan_file, tool="swarmgate", nothing="no comment syntax known for the changed files", alone=True
     )
@@ -89,7 +89,7 @@ _SAME = 0.7
 
 
 def scan_file(source: SourceFile) -> list[Finding] | str:
-    """The placeholders of one file; its language when nothing is known of it."""
+    """The placeholders of one file; the name of its language where that is not supported."""
     if Trait.DOC in source.traits and source.language not in _PROSE:
         return "text"
     grammar = grammars.grammar_of(source.path, source.language)

@@ -37,9 +37,9 @@ def _scan(job: Job) -> Outcome:
 
 
 def _judged(job: Job, change: Change, tool: str) -> Outcome:
-    from importlib.metadata import version  # noqa: PLC0415 - late, as above
+    from importlib.metadata import version  # noqa: PLC0415 - late: only changes of code need it
 
-    from swarmgate.gates.quality import budget  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.quality import budget  # noqa: PLC0415 - late: only changes of code need it
 
     limits = job.quality or job.definition.limits
     result = budget.compare(
@@ -61,7 +61,7 @@ def _judged(job: Job, change: Change, tool: str) -> Outcome:
 
 def _looser(limits: Quality) -> list[str]:
     """What is judged less strictly than by default: a weaker gate says so in every report."""
-    from swarmgate.config import Quality  # noqa: PLC0415 - late, as above
+    from swarmgate.config import Quality  # noqa: PLC0415 - late: only changes of code need it
 
     messages = []
     for name, field in Quality.model_fields.items():
@@ -75,7 +75,7 @@ def _looser(limits: Quality) -> list[str]:
 
 
 def _neighbours(job: Job, change: Change, folders: set[str]) -> Mapping[str, bytes]:
-    from swarmgate.gates.quality import duplication  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.quality import duplication  # noqa: PLC0415 - late: only changes of code need it
 
     changed = {file.path for file in change.files}
     languages = {file.language for file in change.product}

@@ -27,7 +27,7 @@ _UNPARSED = 2
 
 
 async def run(job: Job) -> Outcome:
-    """Fix, then format. Files that do not parse are left alone: the syntax gate speaks of them."""
+    """Fix, then format. Files that do not parse are skipped: the syntax gate reports them."""
     try:
         return await _fix(job)
     finally:

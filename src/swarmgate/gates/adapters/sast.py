@@ -52,7 +52,7 @@ _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
 
 @dataclass(slots=True)
 class _ScanResult:
-    """What all scanners say of a set of files: findings by path, what went wrong, what else to tell, what is broken.
+    """The merged result of all scanners: findings by path, errors, notes, and files that do not parse.
 
     `doubtful` are the paths of which another look may say more: a scanner failed there, or read them in part.
     """
@@ -184,7 +184,7 @@ async def _trees(job: Job, files: Copies, only: _Rules | None) -> python_scan.Py
 async def _safely(name: str, scan: Awaitable[Scanned]) -> Scanned:
     try:
         return await scan
-    except Exception as error:  # noqa: BLE001 - as above
+    except Exception as error:  # noqa: BLE001 - one scanner's error must not stop the others
         return _broken(name, error)
 
 

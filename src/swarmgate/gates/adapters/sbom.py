@@ -43,7 +43,7 @@ def _scan(job: Job) -> Outcome:
 
 def _inventories(job: Job) -> tuple[Inventory, Inventory]:
     """Base and head. The base's files are the head's but for those in the change, which alone are read again."""
-    from swarmgate.gates.sbom.inventory import build  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.sbom.inventory import build  # noqa: PLC0415 - late: the readers are many
 
     repository, change = job.repository, job.change
     memo: Memo = {}

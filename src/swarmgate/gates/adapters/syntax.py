@@ -72,7 +72,7 @@ def _echoes(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 def scan_file(
     source: SourceFile, versions: Judge | None = None, on: Container[str] = frozenset()
 ) -> list[Finding] | str:
-    """The syntax findings of one file, or why it could not be looked at (its language where nothing reads it).
+    """The syntax errors of one file, or why it was not checked (its language where no parser reads it).
 
     Args:
         source: the file.

@@ -45,7 +45,7 @@ _NODE_STATES = ("", ".bin", ".package-lock.json", ".yarn-integrity", ".yarn-stat
 
 
 def digest(root: Path, paths: Iterable[str] = ()) -> str:
-    """The hash.
+    """The hash of the environment.
 
     Args:
         root: the repository's root.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Memory:
-    """The outcomes of one run, and of earlier ones.
+    """Stores and looks up the scan results of gates, for one run.
 
     `complete` tells after a run whether every outcome came from here or was kept: the whole run could be repeated from
     memory. `surroundings` is the hash of what the outcomes depend on beside the change, taken before any gate ran.
@@ -41,13 +41,13 @@ class Memory:
         self.complete = True
 
     def enter(self, repository: Repository, change: ChangeSet) -> None:
-        """Take in what holds for all gates of a run over this change."""
+        """Set what all cache keys of a run over this change share."""
         found = environment.digest(repository.root, change.paths)
         self.complete = self.complete and self.surroundings in {"", found}
         self.surroundings = found
 
     def recall(self, question: str) -> Outcome | None:
-        """What was kept for this question."""
+        """The stored outcome for this key."""
         value = self._cache.get(question) if question else None
         return None if value is None else _outcome(value)
 
@@ -57,7 +57,7 @@ class Memory:
         sources: Sequence[SourceFile],
         look: Callable[[Sequence[SourceFile]], Awaitable[tuple[Looked, Container[str]]]],
     ) -> Looked:
-        """What is found in files, of which each speaks for itself alone, however many are looked at together.
+        """The findings of independent files: stored ones are reused, the other files are scanned.
 
         Args:
             kind: names who looks at a file, and for what.
@@ -81,7 +81,7 @@ class Memory:
         return {**found, **results}
 
     def of_pair(self, kind: str, pair: SourceFile, judge: Callable[[SourceFile], Sequence[Finding] | str]) -> Any:
-        """What is found in a file as it is now, told apart from what the base had: kept, or judged now.
+        """The findings of one file compared with its base: stored, or computed now.
 
         Args:
             kind: names who judges; what it says depends on the file alone.
@@ -99,7 +99,7 @@ class Memory:
         return result
 
     async def of_question(self, *parts: object, answer: Callable[[], Awaitable[bool | None]]) -> bool | None:
-        """Whether something is so that hangs on these parts alone: kept, or asked now.
+        """A yes-or-no answer that depends on these parts alone: stored, or computed now.
 
         Args:
             parts: what is asked, and all that it hangs on.
@@ -119,7 +119,7 @@ class Memory:
         return key_of((self.surroundings, "file", kind, source.path, source.language, traits, source.content))
 
     def keep(self, question: str, outcome: Outcome) -> None:
-        """Keep an outcome, where it is one that would be the same again."""
+        """Store an outcome, where a repeated scan would certainly give the same."""
         if question and not (outcome.error or outcome.missing or outcome.volatile):
             self._cache.put(question, _plain(outcome))
         else:

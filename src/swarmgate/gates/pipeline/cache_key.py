@@ -21,7 +21,7 @@ _APART = frozenset(
 
 
 def cache_key(job: Job, surroundings: str) -> str:
-    """The key of what a job asks; empty where an answer must not be remembered.
+    """The cache key of a job; empty where its result must not be cached.
 
     Args:
         job: the gate's.

@@ -47,7 +47,7 @@ _Key = tuple[str, int, str]
 
 
 def merge(results: Sequence[GateResult]) -> tuple[GateResult, ...]:
-    """The results with each weakness told once. No status changes: what failed has failed, whoever tells why."""
+    """Merge the results so that each weakness is listed once. No gate's status changes."""
     results = tuple(map(_without_causes, results))
     first: dict[_Key, tuple[str, Finding]] = {}
     also: dict[_Key, list[str]] = {}

@@ -57,7 +57,7 @@ _HEAVY_BYTES = 500_000
 
 
 class GatesOptions(Frozen):
-    """What a run leaves out. `only` empty means every gate; `timeout_s` is an upper bound for each gate's own limit.
+    """The options of a run. `only` empty means every gate; `timeout_s` is an upper bound for each gate's limit.
 
     `require`: what has to be checked, by the definitions' `checks`; where it was not, that is an ERROR.
     `merged`: what several gates found is told by one of them. `quality` are the limits of the quality budget as the
@@ -178,11 +178,11 @@ class _Run:
         return await asyncio.to_thread(difference)
 
     def edits(self, change: ChangeSet) -> tuple[str, ...]:
-        """What the change edits that it is judged by."""
+        """What the change edits in the configuration of the gates."""
         return () if self.scope.whole else settings_changes.edits(self.repository, change, by_hand=self.scope.by_hand)
 
     def notes(self) -> tuple[str, ...]:
-        """What concerns no gate alone: no sandbox, accepted findings that have expired, what was not looked at."""
+        """Notes on the whole run: no sandbox, expired baseline entries, files that were left out."""
         off = [gate.id for gate in self.definitions if gate.required and gate.id in self.options.skip]
         skipped = [f"required, and skipped (gates.skip or --skip): {', '.join(off)}"] if off else []
         expired = [f"{self._expired} accepted findings have expired: they count again"] if self._expired else []
@@ -207,7 +207,7 @@ class _Run:
         return self._project[1]
 
     async def fix(self, gate: GateDefinition, change: ChangeSet, *, allowed: bool) -> tuple[GateResult, ChangeSet]:
-        """Run a gate that changes files; what it changed is read from git, and must be part of the change."""
+        """Run a gate that changes files; its edits are read from git and must lie inside the change."""
         if not allowed and gate.enabled:
             skip = self._left_out(gate) or "fixing is switched off"
             return judge(gate, Outcome(skip=skip), seconds=0.0), change
@@ -229,7 +229,7 @@ class _Run:
         return result, after
 
     async def check(self, gates: Sequence[GateDefinition], change: ChangeSet) -> list[GateResult]:
-        """Run the gates that only read, at once. Those that ran a tool on the files must not have changed them."""
+        """Run the read-only gates concurrently, and fail those whose tool changed files."""
         sources = await self._sources(change)
 
         # Syntax trees take some hundred times their file's bytes, and several gates make their own of each file.
@@ -356,7 +356,7 @@ def _times(files: int) -> float:
 
 
 def not_followed(repository: Repository) -> tuple[str, ...]:
-    """What was not looked at in the last snapshot, a sentence each."""
+    """What the last snapshot left out (submodules and the like), a sentence each."""
     return tuple(f"{path}/ is a repository without a commit: not looked at" for path in repository.not_followed)
 
 
@@ -387,7 +387,7 @@ def _cost(gate: GateDefinition) -> int:
 
 
 def check_names(definitions: Sequence[GateDefinition], options: GatesOptions, *, skip: str = "gates.skip") -> None:
-    """Whether the options name gates that there are.
+    """Check that the gate names in the options exist.
 
     Args:
         definitions: the gates.

@@ -28,7 +28,7 @@ _IN_CELLS = ".ipynb"
 def quoted(
     results: Sequence[GateResult], sources: Sequence[SourceFile], repository: Repository, tree: str
 ) -> tuple[GateResult, ...]:
-    """The results, each finding that names a line with that line.
+    """Add to each finding the source line that it names.
 
     Args:
         results: what the gates said.

@@ -22,7 +22,7 @@ _SHORTEST_S = 0.05
 
 
 async def run_scanner(gate: GateDefinition, job: Job) -> Outcome:
-    """Let the gate's scanner run within its time; whatever goes wrong becomes an outcome, which holds no secret."""
+    """Run a gate's scanner within its time limit; every failure becomes an outcome, secrets are redacted."""
     return redaction.outcome(await _run(gate, job))
 
 

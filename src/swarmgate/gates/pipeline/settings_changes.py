@@ -41,7 +41,7 @@ _NO_JUDGES = frozenset({".editorconfig", ".python-version", "go.work", "package.
 
 
 def edits(repository: Repository, change: ChangeSet, *, by_hand: bool) -> tuple[str, ...]:
-    """One sentence for each file that the gates are judged by and that the change edits.
+    """One sentence for each gate configuration file that the change edits.
 
     Raises:
         WorkspaceError: git failed.

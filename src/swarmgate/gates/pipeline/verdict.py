@@ -19,7 +19,7 @@ _NOTHING = "it looked at nothing"
 def judge(
     gate: GateDefinition, outcome: Outcome, *, note: str = "", seconds: float, required: Collection[str] = ()
 ) -> GateResult:
-    """The result of a gate from what its scanner said; what is `required` and was not checked is an ERROR."""
+    """Decide the result of a gate; what is `required` and was not checked is an ERROR."""
     ordered = sorted(outcome.findings, key=lambda each: (each.path, each.line, each.rule, each.column))
     lacking = [each for each in outcome.unchecked if each.what in required and each.what in gate.subjects]
     status, reason = _verdict(gate, outcome, ordered, lacking)

@@ -33,7 +33,7 @@ _LINES = 30
 
 
 def same_call(source: SourceFile) -> Callable[[Finding, Finding], bool]:
-    """Tells of a finding in the file and one in its base whether they speak of one call, edited beside the point."""
+    """Make a function that decides whether an old and a new finding are about the same, edited call."""
 
     @cache
     def lines(*, old: bool) -> list[str]:
@@ -62,7 +62,7 @@ def same_call(source: SourceFile) -> Callable[[Finding, Finding], bool]:
 
 
 def may_be_old(source: SourceFile, findings: Iterable[Finding]) -> bool:
-    """Whether a finding may be one of the base on a line that was edited: a cheap look, before the base is scanned."""
+    """Quick check whether a finding on an edited line may be an old one, before the base is scanned."""
     kept = {" ".join(line.split()) for line in source.now.text.split("\n")}
     removed = [line for line in source.was.text.split("\n") if " ".join(line.split()) not in kept]
     marks = {_marks(line) for line in comments.without(source.language, "\n".join(removed)).split("\n")}

@@ -42,7 +42,7 @@ _REFERRER = re.compile(r"referr?er", re.IGNORECASE)
 
 
 def quoted(hits: Iterable[Hit], path: str, lines: Sequence[bytes]) -> list[Hit]:
-    """The hits of one file; in an example, what is there to be read by itself only informs.
+    """The hits of one file; in an example, hits in quoted code only inform.
 
     That is a fixed key of a session, and a redirect to where the browser says that it was. All else is copied from
     examples, and blocks there as well.
@@ -62,7 +62,7 @@ def _least(severity: Severity) -> Severity:
 
 
 def merge(hits: Iterable[Hit], *, quiet: bool) -> list[Finding]:
-    """The findings of one file: our own rule speaks where it found the weakness, else bandit, else ruff.
+    """Merge the hits of one file: our own rule is reported before bandit, bandit before ruff.
 
     Args:
         hits: what all scanners found in the file.
@@ -76,7 +76,7 @@ def merge(hits: Iterable[Hit], *, quiet: bool) -> list[Finding]:
 
 
 def family(cwe: str) -> str:
-    """The one name of all that scanners call this weakness; empty for none."""
+    """The common name of a weakness in all scanners; empty for none."""
     return _FAMILY.get(cwe, cwe)
 
 

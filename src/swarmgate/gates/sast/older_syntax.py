@@ -46,14 +46,14 @@ def parse(content: bytes) -> tuple[ast.Module, bytes]:
 
 
 def why(error: Exception) -> str:
-    """In words, why a file does not parse."""
+    """Why a file does not parse, as text."""
     if isinstance(error, SyntaxError):
         return f"line {error.lineno or 1}: {error.msg}"
     return str(error) or "nested too deeply"
 
 
 def rewritten(content: bytes) -> tuple[bytes, dict[str, str | bytes]]:
-    """The source with every string in an f-string's braces put so that an older parser reads it.
+    """The source with the strings in f-string braces rewritten for an older parser.
 
     Returns:
         The source, and what the names in it stand for that took the place of strings.
@@ -78,7 +78,7 @@ class _Writer:
         self._content = content
 
     def put(self, string: Node, used: frozenset[bytes]) -> None:
-        """One string inside of braces whose enclosing strings use the quotes `used`."""
+        """Rewrite one string inside of braces whose enclosing strings use the quotes `used`."""
         start, end = string.start_byte, string.end_byte
         opening = _OPENING.match(self._content[start:end])
         if opening is None:
@@ -120,7 +120,7 @@ class _Restored(ast.NodeTransformer):
         self._names = names
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """A name, or the string that it stands for."""
+        """Replace a made-up name by the string that it stands for."""
         if node.id not in self._names:
             return node
         return ast.copy_location(ast.Constant(self._names[node.id]), node)

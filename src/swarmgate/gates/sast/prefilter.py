@@ -28,12 +28,12 @@ _IS_NAME = r"\.{0}\b|\b(?:def|class)\s+{0}\b|\A{0} = |{0}\."
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a file."""
+    """The set of words of a file."""
     return frozenset(_WORD.findall(text))
 
 
 def holds(need: Need, words: Container[str]) -> bool:
-    """Whether a file with these words holds what is needed."""
+    """Whether a file with these words may match."""
     if isinstance(need, str):
         return need in words
     if isinstance(need, tuple):
@@ -42,7 +42,7 @@ def holds(need: Need, words: Container[str]) -> bool:
 
 
 def need_of(raw: Mapping[str, Any]) -> Need:
-    """What a rule needs: nothing, `()`, where it is not for Python alone, or follows values through a file."""
+    """The words that a rule needs; `()` where it is not for Python alone, or is a taint rule."""
     alone = raw["languages"] in (["python"], ["py"]) and raw.get("mode", "search") == "search"
     return _all(_needs_of(raw)) if alone else ()
 

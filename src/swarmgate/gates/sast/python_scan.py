@@ -43,7 +43,7 @@ _WORTH_A_PROCESS = 150_000
 
 @dataclass(slots=True)
 class PythonScan:
-    """What the workers say: bandit's hits and the flows, why files do not parse, and what the trees tell of matches.
+    """The combined result of the workers: bandit's hits, flows, syntax errors, and facts about calls.
 
     `scanned` are the files that bandit looked at, `parsed` those that were read at all: the others hold no word of a
     weakness.
@@ -59,7 +59,7 @@ class PythonScan:
     harmless: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
 
     def take(self, path: str, reply: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
-        """Take in what a worker says of a file (`worker.look`)."""
+        """Add a worker's result for one file (`worker.scan`)."""
         if reply:
             self.parsed.add(path)
         if "unparsed" in reply:
@@ -79,7 +79,7 @@ class PythonScan:
 
 
 async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Container[str]) -> PythonScan:
-    """Look at the Python files: where bandit may add something, or flows are to be followed.
+    """Scan the Python files where bandit may add something, or flows are to be followed.
 
     Args:
         job: its time limit.
@@ -167,7 +167,7 @@ def _flow(
 def plausible(
     hits: Sequence[Hit], handlers: Sequence[tuple[int, int]], harmless: Sequence[tuple[str, int, int]] = ()
 ) -> list[Hit]:
-    """The hits of one file that may be.
+    """Drop the hits of one file that the syntax tree proves wrong.
 
     Args:
         hits: of every scanner.
@@ -187,7 +187,7 @@ def plausible(
 
 
 def raised(hits: Sequence[Hit], open_calls: Sequence[tuple[str, int, int]]) -> list[Hit]:
-    """The hits of one file, those that run what is not fixed in it raised to `medium`."""
+    """Raise to `medium` the hits of one file that run code or commands that are not constant."""
 
     def is_open(hit: Hit) -> bool:
         test = "B" + hit.code[1:] if hit.tool in {"bandit", "ruff"} else ""

@@ -53,7 +53,7 @@ _EVERY_FILE = {"generic", "regex", "none"}
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: what a finding says, and `raw`, what the engine gets.
+    """One rule: its message and metadata, and `raw`, the engine's own form.
 
     `needs` is a regular expression that a file must match for the rule to find anything, `words` are what it must hold
     (see `prefilter`), `flow` is for Python's interpreter, `raw_flow` the same as it is written.
@@ -72,7 +72,7 @@ class Rule:
     words: Need = ()
 
     def concerns(self, language: str, text: str, words: Container[str]) -> bool:
-        """Whether the rule can find anything in a file, as far as its language, its text and the words in it tell."""
+        """Whether the rule may match a file, by its language, text and words."""
         applies = language in self.languages or bool(self.languages & _EVERY_FILE)
         concerned = applies and prefilter.holds(self.words, words)
         return concerned and (not self.needs or re.search(self.needs, text) is not None)
@@ -91,7 +91,7 @@ LANGUAGES = frozenset[str]().union(*FOLDERS.values())
 
 @functools.cache
 def load() -> tuple[Rule, ...]:
-    """Every rule that ships.
+    """Load every built-in rule.
 
     Raises:
         ConfigError: a file cannot be read, or a rule lacks a key; the message names file, rule and key.
@@ -101,7 +101,7 @@ def load() -> tuple[Rule, ...]:
 
 @functools.cache
 def load_cached(languages: frozenset[str], cache: Path) -> tuple[Rule, ...]:
-    """The rules for some languages, expanded once and kept in `cache` under the hash of their files and of this one.
+    """Load the rules for some languages from `cache`, keyed by the hash of their files and of this module.
 
     Raises:
         ConfigError: see `load`.
@@ -131,7 +131,7 @@ def _folder_cached(folder: Path, cache: Path) -> tuple[Rule, ...]:
 
 
 def load_from(root: Path) -> tuple[Rule, ...]:
-    """The rules below a folder with one folder a language."""
+    """Load the rules below a folder with one folder a language."""
     rules = tuple(rule for path in sorted(root.iterdir()) if path.is_dir() for rule in _load_folder(path))
     for rule, count in Counter(rule.id for rule in rules).items():
         if count > 1:
@@ -150,13 +150,13 @@ def _load_folder(folder: Path) -> tuple[Rule, ...]:
 
 
 def for_languages(rules: Iterable[Rule], languages: Iterable[str]) -> tuple[Rule, ...]:
-    """The rules that have something to say about files of these languages."""
+    """The rules that apply to files of these languages."""
     wanted = set(languages)
     return tuple(rule for rule in rules if rule.languages & wanted or rule.languages & _EVERY_FILE)
 
 
 def pack(rules: Iterable[Rule], folder: Path) -> Path:
-    """A JSON file in `folder` with these rules for the engine; named by its content, so that runs may share it."""
+    """Write these rules for the engine to a JSON file in `folder`, named by its content."""
     data = json.dumps({"rules": [rule.raw for rule in rules]}, sort_keys=True).encode()
     place = folder / f"rules-{hashlib.sha256(data).hexdigest()[:24]}.json"
     if not place.is_file():

@@ -73,7 +73,7 @@ def program() -> Path:
 
 
 def cache_folder() -> Path:
-    """Where compiled rules and the engine's link stand."""
+    """The folder of compiled rules and of the engine's link."""
     from platformdirs import user_cache_path  # noqa: PLC0415 - late: only a scan needs it
 
     return user_cache_path("swarmgate") / "sast"

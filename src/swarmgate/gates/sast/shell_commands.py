@@ -31,7 +31,7 @@ _Scope = ast.Module | _Function
 
 
 def open_calls(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
-    """The calls that run what is not fixed in the file: bandit's test, first and last line."""
+    """The calls that run a command or code that is not constant: bandit's test, first and last line."""
     for call, scopes in _calls(tree, ()):
         called, last = _last_name(call.func), call.end_lineno or call.lineno
         if called in _RUNS and call.args and _is_handed(call.args[0], scopes):
@@ -43,7 +43,7 @@ def open_calls(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
 
 
 def harmless_calls(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
-    """The calls of which a test is wrong whatever they get: bandit's test, first and last line.
+    """The calls for which a bandit test is always wrong: the test, first and last line.
 
     A loader of YAML that builds nothing but texts, lists and dicts runs nothing, and a loop of asyncio serves nobody.
     """

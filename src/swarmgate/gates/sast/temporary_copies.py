@@ -36,7 +36,7 @@ class Copies:
     names: dict[str, SourceFile]
 
     def source(self, path: str) -> SourceFile:
-        """The source whose copy a scanner calls `path`.
+        """The source file of a copy, by the path that a scanner reports.
 
         Raises:
             KeyError: there is no such copy.
@@ -44,7 +44,7 @@ class Copies:
         return self.names[path.removeprefix(f"{self.root}/").removeprefix("./")]
 
     def of_paths(self, paths: Container[str]) -> Copies:
-        """Those of some files alone, in a folder that no scanner of the others reads."""
+        """The copies of some files alone, in a folder of their own."""
         kept = [source for source in self.names.values() if source.path in paths]
         root = self.folder / f"some-{next(_NUMBERS)}"
         root.mkdir()
@@ -61,7 +61,7 @@ _NUMBERS = itertools.count(1)
 
 @contextmanager
 def copies(sources: Sequence[SourceFile]) -> Iterator[Copies]:
-    """Write the sources, each below a numbered folder with its path made plain; all is gone at the end."""
+    """Write the copies, each below a numbered folder; all are deleted at the end."""
     with temporary.folder("sast") as folder:
         root = folder / "code"
         yield Copies(folder, root, _written(root, sources))

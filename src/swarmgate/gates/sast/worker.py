@@ -30,7 +30,7 @@ _REQUESTS = {"request", "req", "http_request", "flask_request"}
 
 
 def scan(place: str, content: bytes, known: flows.Flows, *, followed: bool) -> dict[str, Any]:
-    """What is said of one file; nothing of one that holds no word of a weakness, and no request.
+    """Scan one file; files without any relevant word are skipped.
 
     Args:
         place: where it stands.
@@ -108,7 +108,7 @@ def _say(reply: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Look at all files that standard input names."""
+    """Scan all files that the request on standard input names."""
     request = json.load(sys.stdin)
     known = flows.Flows(flows.read(rule, reply) for rule, reply in request["flows"])
     for place, followed in request["files"]:

@@ -206,7 +206,7 @@ def _allows(spec: str, version: str) -> bool:
     if not spec or spec[0] not in "<>=!~":
         return True  # a URL, a path, or a form that is not PEP 440
     from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: PLC0415 - late: few changes come here
-    from packaging.version import InvalidVersion  # noqa: PLC0415 - as above
+    from packaging.version import InvalidVersion  # noqa: PLC0415 - late: few changes come here
 
     try:
         return SpecifierSet(spec).contains(version, prereleases=True)

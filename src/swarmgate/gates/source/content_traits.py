@@ -61,7 +61,7 @@ def _binary(language: str, content: bytes) -> Trait | None:
 
 
 def two_bytes_each(content: bytes) -> str:
-    """The order of bytes, as Python names it, where every other one is NUL, as in UTF-16 of a western language."""
+    """The byte order (as Python names it) of a text that looks like UTF-16; empty for none."""
     half = len(content) // 2
     nuls = {"utf-16-le": content[1::2].count(0), "utf-16-be": content[::2].count(0)}
     return next((order for order, count in nuls.items() if half > 1 and count > half * _MOST), "")

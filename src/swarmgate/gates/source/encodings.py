@@ -28,7 +28,7 @@ _PLAIN = re.compile(
 
 
 def declared(content: bytes) -> str:
-    """What the first two lines call the encoding of a Python file; empty where they say nothing."""
+    """The encoding that the first two lines of a Python file declare; empty for none."""
     found = _cookie(content, b"\n") or _cookie(content, None)
     return found[1].decode("ascii", "replace") if found else ""
 

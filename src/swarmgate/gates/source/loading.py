@@ -38,7 +38,7 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def load(repository: Repository, change: ChangeSet, scope: Scope | None = None) -> tuple[SourceFile, ...]:
-    """Every present file of the change; content only of those that a gate may read.
+    """Load every present file of the change; content only of those that a gate may read.
 
     Args:
         repository: the user's repository.
@@ -68,7 +68,7 @@ def load(repository: Repository, change: ChangeSet, scope: Scope | None = None) 
 
 
 def project_of(repository: Repository, change: ChangeSet, sources: Sequence[SourceFile], scope: Scope) -> Project:
-    """Both trees of a change, whose files are known as far as they were loaded; where it is all, the rest is equal."""
+    """The project index of a change, filled with the files that are loaded already."""
     whole = [each for each in sources if Trait.LARGE not in each.traits]
     before = {each.base_path: each.was.content for each in whole if each.was.content}
     now = {each.path: each.content for each in whole if each.content}

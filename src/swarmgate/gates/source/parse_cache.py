@@ -28,7 +28,7 @@ class _Reading(Generic[T]):
 
 
 def once(limit: int) -> Callable[[Callable[Concatenate[bytes, P], T]], Callable[Concatenate[bytes, P], T]]:
-    """Makes a pure function of a content (and of further hashable arguments) read each content once.
+    """Decorator that caches a pure function of a content, so that each content is parsed once.
 
     Nobody may change what it returns: all who ask share it. It may read no other content through a function that waits
     for this one. That a content is wrong or too much (`SyntaxError`, `ValueError`, `TooSlow`) is kept as well; other

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The files a gate looks at, and how many of those that its globs and languages ask for were skipped, by trait.
+    """The selected files, and how many files were skipped, by trait.
 
     `unread` are those that it would look at and whose content is not here.
     """
@@ -42,7 +42,7 @@ class Selection:
 
 
 class FileFilter(Frozen):
-    """What a gate asks for: files that match `include`, not `exclude`, are of a language, lack each `skip` trait.
+    """The filter of a gate: files that match `include`, not `exclude`, with a language, without a `skip` trait.
 
     Globs: see `workspace.globs`. No `include` and no `languages` means every file. Links, submodules and binary files
     are never read; large ones (their beginning) and text with NUL bytes where `read` says so. `trust`: what is
@@ -64,14 +64,14 @@ class FileFilter(Frozen):
         return value
 
     def accepts(self, path: str, language: str) -> bool:
-        """Whether the globs and languages ask for this file, whatever its traits."""
+        """Whether globs and languages include this file, whatever its traits."""
         path = os.fsdecode(encode(path))  # a name that is no UTF-8 is quoted in our records
         included = not self.include or any(matches(path, pattern) for pattern in self.include)
         excluded = any(matches(path, pattern) for pattern in self.exclude)
         return included and not excluded and (not self.languages or language in self.languages)
 
     def select(self, sources: Iterable[SourceFile]) -> Selection:
-        """Split the files of a change into those looked at and the count of those skipped for a trait."""
+        """Split the files of a change into selected ones and the count of those skipped for a trait."""
         barred, taken, skipped = (UNREADABLE - set(self.read)) | frozenset(self.skip), [], Counter[str]()
         unread = []
         for source in sources:
@@ -88,7 +88,7 @@ class FileFilter(Frozen):
         return Selection(tuple(taken), skipped, tuple(unread))
 
     def narrower_than(self, base: FileFilter) -> tuple[str, ...]:
-        """What this filter leaves out and `base` does not, as far as the keys tell; empty when nothing."""
+        """What this filter excludes and `base` does not, by its keys; empty when nothing."""
         limits = {
             "include": bool(self.include) and not (base.include and set(base.include) <= set(self.include)),
             "exclude": not set(self.exclude) <= set(base.exclude),

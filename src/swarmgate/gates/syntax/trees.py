@@ -1,7 +1,7 @@
 """Checks the syntax of other languages with tree-sitter grammars, confirmed by the brackets where needed.
 
 Grammars lag behind their languages: on valid code of well-kept repositories some fail on one file in four
-(docs/gates/syntax_check.md has the numbers). Where that is so, `lexicon` knows the language, and only what both the
+(docs/gates/syntax_check.md has the numbers). Where that is so, `lexers` knows the language, and only what both the
 grammar and the count of the brackets reject is an error. The other grammars are trusted alone.
 """
 

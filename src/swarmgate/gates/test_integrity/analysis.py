@@ -36,7 +36,7 @@ _MANY = 3
 
 
 def analyse(project: Project, change: ChangeSet, announced: str | None = None) -> tuple[list[Finding], list[str]]:
-    """The findings of a change, and what could not be looked at.
+    """The findings of a change, and what could not be analysed.
 
     Args:
         project: both sides.

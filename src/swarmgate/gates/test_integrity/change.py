@@ -28,7 +28,7 @@ DATA = re.compile(r"(?:^|/)(?:fixtures?|testdata|test[-_]data|__snapshots__|__fi
 
 @dataclass(frozen=True)
 class File:
-    """One changed file: its paths and contents, empty on the side where it is not there."""
+    """One changed file: its paths and contents, empty on the side where it does not exist."""
 
     old_path: str
     path: str
@@ -37,7 +37,7 @@ class File:
 
     @property
     def name(self) -> str:
-        """Where it is, or was."""
+        """The current path, or the old one."""
         return self.path or self.old_path
 
 
@@ -51,17 +51,17 @@ class Change:
 
     @cached_property
     def old(self) -> list[Suite]:
-        """The changed files of tests as they were."""
+        """The changed test files before the change."""
         return list(self._suites(lambda file: (file.old_path, file.old)))
 
     @cached_property
     def new(self) -> list[Suite]:
-        """The changed files of tests as they are."""
+        """The changed test files after the change."""
         return list(self._suites(lambda file: (file.path, file.new)))
 
     @property
     def moved(self) -> dict[str, str]:
-        """Where files are now, by where they were."""
+        """The new path of each file, by its old path."""
         return {file.old_path: file.path for file in self.files if file.old_path and file.path}
 
     def _suites(self, side: Callable[[File], tuple[str, bytes]]) -> Iterator[Suite]:
@@ -77,12 +77,12 @@ class Change:
 
     @cached_property
     def product(self) -> tuple[File, ...]:
-        """The files of code that are no tests."""
+        """The code files that are no tests."""
         return tuple(file for file in self.files if _is_product(file.old_path) or _is_product(file.path))
 
     @cached_property
     def behaves(self) -> bool:
-        """Whether the product may do something else than before: code of its own, or data that is no document."""
+        """Whether the product may behave differently: changed code, or data that is no document."""
         return any(behaviour.differs(file.name, file.old, file.new) for file in self.files if not _is_beside(file.name))
 
     @cached_property
@@ -107,7 +107,7 @@ class Change:
 
     @cached_property
     def removed(self) -> frozenset[str]:
-        """The names that the product defined before the change and does not define any more, and words it asked for."""
+        """The names and words that the product defined or used before the change and no longer does."""
         asked, left = self._left(lambda each: each.words), self._left(lambda each: each.defined)
         if not left:
             return asked
@@ -116,13 +116,13 @@ class Change:
 
     @cached_property
     def members(self) -> frozenset[tuple[str, str]]:
-        """The members that left a type of the product that is there still, and parameters that left a function."""
+        """The members and parameters that types and functions of the product lost."""
         owners = frozenset(owner for each in self._now for owner, _ in each.members)
         return frozenset((owner, name) for owner, name in self._left(lambda each: each.members) if owner in owners)
 
     @cached_property
     def shrunk(self) -> frozenset[str]:
-        """The functions of the product that lost code, and got nearly none: what was moved elsewhere is not lost."""
+        """The functions of the product that lost code and gained nearly none."""
         was, now = (_functions(side) for side in (self._was, self._now))
         found = set()
         for title in was.keys() & now.keys():
@@ -132,7 +132,7 @@ class Change:
         return frozenset(found)
 
     def deleted_for(self, path: str) -> str:
-        """The deleted file of code that a deleted file of tests names, by its folder and its name; empty for none."""
+        """The deleted code file that a deleted test file is about, by folder and name; empty for none."""
         tests = next((file for file in self.files if file.old_path == path and not file.path), None)
         if tests is None:
             return ""
@@ -150,7 +150,7 @@ class Change:
         return _total(each.whole for each in self._was) - _total(each.whole for each in self._now)
 
     def lost(self, about: Collection[str]) -> list[str]:
-        """The gone names that a test is about."""
+        """The removed names that a test is about."""
         low = {each.lower() for each in about}
         members = {name for owner, name in self.members if name in about and owner.lower() in low}
         came = self._added
@@ -199,11 +199,11 @@ class Change:
         return frozenset(words)
 
     def inside(self, about: Collection[str]) -> list[str]:
-        """The private names of a test that stand in edited lines of the product: what nobody was promised."""
+        """The private names of a test that stand in edited lines of the product."""
         return sorted(each for each in about if _PRIVATE.match(each) and each in self._edited)
 
     def follows(self, was: Iterable[str], now: Iterable[str]) -> bool:
-        """Whether the values that a test expected and expects now were exchanged in the product, too."""
+        """Whether the product exchanged the same old value for the same new value as a test did."""
         old, new = Counter(was), Counter(now)
         came = _total(each.whole for each in self._now) - _total(each.whole for each in self._was)
         return old != new and all(self._lost[each] for each in old - new) and all(came[each] for each in new - old)

@@ -14,7 +14,7 @@ _COMPILED = {suffix: re.compile(pattern) for suffix, pattern in _NAMES.items()}
 
 
 def is_collected(path: str) -> bool:
-    """Whether tests in this file run by themselves; of a language without such names, always."""
+    """Whether the test runner collects this file by its name; always, for languages without such names."""
     suffix = re.sub(r"^\.[cm]?[jt]sx?$", ".js", path[path.rfind(".") :])
     pattern = _COMPILED.get(suffix)
     return pattern is None or bool(pattern.search(path))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def compare(matching: Matching) -> Iterator[Weakening]:
-    """Every weakening of the tests of before; what else the change did with what they tested is not looked at here."""
+    """Every weakening of the old tests, without regard to changes of the product."""
     pool = Pool(matching)
     for old, new in matching.pairs:
         if not old.off and not old.helper:

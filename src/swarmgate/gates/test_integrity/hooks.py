@@ -58,7 +58,7 @@ _RUST = re.compile(r"\bprocess::exit\(\s*0\s*\)")
 
 
 def found(file: File) -> Iterator[Weakening]:
-    """What a changed file newly does to the runner."""
+    """The new code in a changed file that alters the test runner's behaviour."""
     language, tests = language_of(file.path), Trait.TEST in traits_of(file.path)
     if language == "python":
         if tests or re.search(r"(?:^|/)(?:sitecustomize|usercustomize|\w*plugin\w*)\.py$", file.path):

@@ -18,7 +18,7 @@ _ALIKE = 0.6
 
 @dataclass
 class Matching:
-    """`pairs`: tests of before with what they are now. `removed`: those that were not found. `fresh`: new ones."""
+    """`pairs`: old tests with their new form. `removed`: tests without a new form. `fresh`: new tests."""
 
     pairs: list[tuple[Case, Case]] = field(default_factory=list)
     removed: list[Case] = field(default_factory=list)
@@ -26,7 +26,7 @@ class Matching:
 
 
 def match(old: Iterable[Suite], new: Iterable[Suite], moved: Mapping[str, str]) -> Matching:
-    """The tests of both sides in pairs.
+    """Match the old tests with the new ones.
 
     Args:
         old: the changed files of tests as they were.

@@ -28,7 +28,7 @@ _LONG = 5
 
 
 class Pool:
-    """What is new in the tests: assertions, tests with tables, rows of classes, helpers that assert."""
+    """The new assertions, table rows and asserting helpers of a change."""
 
     def __init__(self, matching: Matching) -> None:
         self.lines: Counter[Tokens] = Counter()
@@ -46,14 +46,14 @@ class Pool:
         self._left = {id(case): sum(int(each.effect) for each in case.assertions) for case in self.fresh}
 
     def take(self, each: Assertion) -> bool:
-        """Whether the same assertion came in elsewhere; each counts once."""
+        """Whether the same assertion was added elsewhere; each new assertion counts once."""
         if self.lines[each.text] > 0:
             self.lines[each.text] -= 1
             return True
         return False
 
     def covers(self, case: Case) -> bool:
-        """Whether what a test that is gone asserted stands in other tests: merged, split, parametrised."""
+        """Whether other tests contain what a removed test asserted: merged, split, parametrised."""
         asked = [each for each in case.assertions if not each.idle]
         if asked and not case.helper and "(" not in case.text and all(each.text in _NEVER for each in asked):
             return True  # it only said that somebody has to write it

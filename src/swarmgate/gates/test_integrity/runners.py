@@ -78,7 +78,7 @@ _SNAPSHOT = re.compile(r"\.(?:snap|ambr|golden|approved(?:\.\w+)?)$|(?:^|/)__sna
 
 
 def found(change: Change) -> Iterator[Weakening]:
-    """What makes runners run less, or their verdict worth less."""
+    """Changes that let a test runner run fewer tests, or hide failures."""
     for file in change.files:
         if file.old == file.new or Trait.VENDORED in traits_of(file.name):
             continue

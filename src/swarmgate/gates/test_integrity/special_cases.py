@@ -39,7 +39,7 @@ _FEW = 2
 
 
 class Branch(NamedTuple):
-    """A new branch of a function: for these values of what it gets, this value."""
+    """A new branch of a function that returns a certain value for certain inputs."""
 
     path: str
     line: int
@@ -49,7 +49,7 @@ class Branch(NamedTuple):
 
 
 def found(change: Change) -> Iterator[Weakening]:
-    """The branches of changed functions that answer a test and nothing else."""
+    """The new branches of changed functions that serve one test only."""
     branches = [each for file in change.product if file.new != file.old for each in _of_file(file)]
     if not branches:
         return

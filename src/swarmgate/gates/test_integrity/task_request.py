@@ -41,7 +41,7 @@ def kind_of(announced: str) -> str:
 
 
 def allows(announced: str | None, each: Weakening) -> bool:
-    """Whether the task asks for a weakening: a breaking one may change what tests expect, and a sentence may name it.
+    """Whether the task asks for a weakening: by its kind (breaking), or by a sentence that names it.
 
     A sentence that names tests or files of tests speaks of those alone.
     """

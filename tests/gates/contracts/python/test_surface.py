@@ -1,4 +1,4 @@
-"""Python's contracts: what breaks, what does not, and agreement with griffe's own finder of breaking changes."""
+"""Tests the breaking API changes of Python modules, compared with griffe's own check."""
 
 from __future__ import annotations
 

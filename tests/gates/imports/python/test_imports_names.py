@@ -1,4 +1,4 @@
-"""Names that do not exist: of the standard library, of Node, of the project's own modules and classes."""
+"""Tests the check for names that do not exist in the standard library, Node or the project."""
 
 from __future__ import annotations
 

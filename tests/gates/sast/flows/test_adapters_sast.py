@@ -1,4 +1,4 @@
-"""sast_scan as a gate: three scanners in one list, old and new, tests, unreadable files, values made of constants."""
+"""Tests the security scan gate: three scanners, old and new findings, unreadable files, constant values."""
 
 from __future__ import annotations
 

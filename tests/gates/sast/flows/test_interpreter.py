@@ -1,4 +1,4 @@
-"""Flows in Python: which values reach a sink, by branches, containers, functions, guards; and what is never pruned."""
+"""Tests the taint analysis of Python: branches, containers, functions, guards."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Calls:
         self._state, self._expressions, self._places, self._run = state, expressions, places, run
 
     def call(self, node: ast.Call) -> Value:
-        """What a call gives."""
+        """The value of a call."""
         holder: Value = None
         if isinstance(node.func, ast.Attribute):
             holder = self._expressions.value(node.func.value)
@@ -284,5 +284,5 @@ def _start(value: Value) -> str:
 
 
 def tainted(values: Iterable[Value]) -> bool:
-    """Whether any of them is from outside."""
+    """Whether any of the values comes from outside."""
     return any(content(each).origins for each in values if not known(each))

@@ -35,7 +35,7 @@ _NOT_CONTENT = {"status_code", "size", "content_length", "ndim", "shape", "pk", 
 
 
 class Expressions:
-    """Evaluates expressions, and binds what they give.
+    """Evaluates expressions and binds names.
 
     Args:
         state: what is known.
@@ -46,7 +46,7 @@ class Expressions:
         self._state, self._call = state, call
 
     def value(self, node: ast.expr) -> Value:
-        """What an expression may hold; every part of it is looked at."""
+        """The abstract value of an expression; every part of it is evaluated."""
         self._state.step()
         handler: Callable[..., Value] | None = getattr(self, f"_of_{type(node).__name__.lower()}", None)
         value = handler(node) if handler else self._of_others(node)
@@ -245,7 +245,7 @@ class Expressions:
         return values
 
     def element(self, group: Value) -> Value:
-        """One of the things in a group that is looped over; which one is not known."""
+        """The value of a loop variable over a container."""
         if isinstance(group, list):
             return joined([UNKNOWN if known(each) else each for each in group]) if group else UNKNOWN
         if isinstance(group, dict):

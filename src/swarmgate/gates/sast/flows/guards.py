@@ -28,13 +28,13 @@ _HOSTS = {"netloc", "hostname", "host"}
 
 
 class Guards:
-    """Reads conditions for the rules of `flows`."""
+    """Evaluates conditions for the rules of `flows`."""
 
     def __init__(self, flows: Flows, evaluate: Evaluate) -> None:
         self._flows, self._look = flows, evaluate
 
     def vouch(self, test: ast.expr, *, truth: bool) -> Vouched:
-        """The values that are harmless, and for which rules, where `test` was true (or false)."""
+        """The values that `test` proves harmless when it is true (or false), with the rules concerned."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             yield from self.vouch(test.operand, truth=not truth)
         elif isinstance(test, ast.BoolOp):

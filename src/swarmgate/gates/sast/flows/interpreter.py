@@ -31,7 +31,7 @@ _MOST_ENTERED = 30_000
 
 
 class Interpreter:
-    """Runs files and functions.
+    """Interprets files and functions.
 
     Its parts share one state: expressions give values, calls are expressions that may enter functions again, statements
     bind values and choose ways, places are sinks that are no calls.
@@ -52,7 +52,7 @@ class Interpreter:
 
     @property
     def found(self) -> dict[Found, Origins]:
-        """Where outside input does harm, with where it comes from."""
+        """The findings: where outside input reaches a sink, with its source."""
         return self._state.found
 
     def file(self, tree: ast.Module) -> None:
@@ -80,7 +80,7 @@ class Interpreter:
         self._body(function, env, entry=True)
 
     def run(self, function: Function, arguments: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-        """What a function gives for these arguments."""
+        """The return value of a function for these arguments."""
         node = function.node
         if node in self._running or len(self._running) >= _DEEPEST or self._entered > _MOST_ENTERED:
             return content([*arguments, *keywords.values()])

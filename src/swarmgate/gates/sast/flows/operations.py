@@ -77,7 +77,7 @@ def compared(kind: ast.AST, left: Value, right: Value) -> Value:
 
 
 def computed(function: Callable[..., Any] | None, *values: Value) -> Value:
-    """A call on constants, bounded; UNKNOWN for what would raise or is no constant."""
+    """Evaluate a call on constants, bounded; UNKNOWN where it would raise or is not constant."""
     heavy = function in {operator.mul, operator.mod} and any(isinstance(value, str | bytes) for value in values)
     large = any(isinstance(value, int) and abs(value) > _LARGEST for value in values)
     if function is None or heavy or large:
@@ -90,7 +90,7 @@ def computed(function: Callable[..., Any] | None, *values: Value) -> Value:
 
 
 def constant(result: Any) -> Value:
-    """A result of Python's own as a value."""
+    """Convert a Python constant to an abstract value."""
     if isinstance(result, list | tuple):
         return [constant(each) for each in result]
     if isinstance(result, str | bytes) and len(result) > _LONGEST:
@@ -169,7 +169,7 @@ def builtin(name: str, values: Sequence[Value]) -> Value:
 
 
 def made(name: str, values: Sequence[Value], keywords: dict[str, Value]) -> Value:
-    """A new object of a class that is not in this file, where its slots are worth to be followed."""
+    """A new object of a class of another module, where its attributes are worth following."""
     if _PARSERS.search(name):
         return Object("ConfigParser")
     if name in {"io.StringIO", "io.BytesIO", "StringIO", "BytesIO"}:
@@ -179,7 +179,7 @@ def made(name: str, values: Sequence[Value], keywords: dict[str, Value]) -> Valu
 
 
 def method(holder: Value, name: str, values: list[Value]) -> Value:
-    """What a method gives, with its effect on the holder; NotImplemented when unknown."""
+    """The value of a method call, with its effect on the holder; NotImplemented when unknown."""
     if isinstance(holder, list):
         return _list(holder, name, values)
     if isinstance(holder, dict):
@@ -192,7 +192,7 @@ def method(holder: Value, name: str, values: list[Value]) -> Value:
 
 
 def adds(name: str) -> bool:
-    """Whether a method of this name puts its arguments into its object."""
+    """Whether a method of this name adds its arguments to its object."""
     return name in _ADDS
 
 

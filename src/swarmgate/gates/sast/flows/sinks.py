@@ -34,13 +34,13 @@ _OTHER_HEADERS = re.compile(r"(?i)(location|access-control|hx-|x-request-id)")
 
 
 class Places:
-    """Looks at such places."""
+    """Checks values at such sinks."""
 
     def __init__(self, state: State) -> None:
         self._state = state
 
     def page(self, value: Value, node: ast.expr) -> None:
-        """What a handler returns: a text, or the first of (text, status, headers)."""
+        """Check what a handler returns: a text, or the first of (text, status, headers)."""
         if isinstance(node, ast.Tuple) and isinstance(value, list) and value:
             value = value[0]
         if isinstance(value, Text):
@@ -48,7 +48,7 @@ class Places:
                 self._state.reached(flow, value, node)
 
     def place(self, target: ast.expr, value: Value, node: ast.expr) -> None:
-        """An assignment to a session, a header, a name that says secret."""
+        """Check an assignment to a session, a header, or a name of a secret."""
         if isinstance(target, ast.Subscript):
             holder, key = ast.unparse(target.value), self._state.seen.get(id(target.slice), UNKNOWN)
             if _COOKIES.search(holder):
@@ -74,7 +74,7 @@ class Places:
             self._at("<header>", value, node)
 
     def named(self, name: str, value: Value, node: ast.expr) -> None:
-        """A value that is kept under a name."""
+        """Check a value that is stored under a name."""
         if _SECRET.match(name):
             self._at("<secret>", value, node)
 
@@ -83,7 +83,7 @@ class Places:
             self._state.reached(flow, content(value), node)
 
     def call_places(self, call: Call, node: ast.Call, nodes: Sequence[ast.expr]) -> None:
-        """Sinks that a name and a position do not say: a shell's `-c`, a secret's name as a keyword."""
+        """Check arguments that are sinks by content: a shell's `-c`, a secret's name as a keyword."""
         for keyword in node.keywords:
             if keyword.arg and call.name != "dict":
                 self.named(keyword.arg, call.keywords[keyword.arg], keyword.value)

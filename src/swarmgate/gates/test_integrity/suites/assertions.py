@@ -65,7 +65,7 @@ class _Reader:
         self.language, self.values, self.whole = language, values, whole
 
     def walk(self, node: Node, idle: str) -> Iterator[Assertion]:
-        """The assertions of a node; `idle`: why nothing in it can fail."""
+        """The assertions of a node; `idle` says why they cannot fail."""
         if node.type in _BLOCKS:
             yield from self._block(node, idle)
         elif node.type in {"try_statement", "try_expression"}:

@@ -64,7 +64,7 @@ class Names(NamedTuple):
 
 
 def names(path: str, content: bytes) -> Names:
-    """The names of a file of the product; none of another file, or of one that cannot be read."""
+    """The names that a product file defines; none of other files or unreadable ones."""
     language = language_of(path)
     if language not in LANGUAGES or not content or Trait.TEST in traits_of(path):
         return Names()

@@ -30,7 +30,7 @@ _FUNCTIONS = frozenset({"arrow_function", "function_expression", "function"})
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A test or a helper: its node, dotted name, body, what stands above it, and what switches it off."""
+    """A test or a helper: its node, dotted name, body, what stands above it, and what skips it."""
 
     node: Node
     name: str
@@ -100,7 +100,7 @@ def _switch(callee: str, arguments: list[Node]) -> Switch:
 
 
 def focused(root: Node) -> Iterator[int]:
-    """The lines of tests and blocks that switch off all others."""
+    """The lines of focused tests and blocks (`.only`), which skip all others."""
     waiting = [root]
     while waiting:
         node = waiting.pop()

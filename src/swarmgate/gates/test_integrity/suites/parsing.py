@@ -32,7 +32,7 @@ _FUNCTIONS = {
 
 
 def read(path: str, language: str, content: bytes) -> Suite:
-    """The tests of a file.
+    """Parse the tests of a file.
 
     Raises:
         TooSlow: the grammar did not end in time.

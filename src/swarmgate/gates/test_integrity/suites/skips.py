@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """`off`: what switches a test off whatever happens; `guarded`: what does so on a condition."""
+    """`off`: what skips a test always; `guarded`: what skips it on a condition."""
 
     off: str = ""
     guarded: str = ""
 
     def over(self, inner: Switch) -> Switch:
-        """Both together."""
+        """Combine both switches."""
         return Switch(self.off or inner.off, self.guarded or inner.guarded)
 
 
@@ -69,14 +69,14 @@ _PLATFORM = re.compile(
 
 
 def of_head(head: str, language: str) -> Switch:
-    """What decorators, annotations and attributes do."""
+    """How decorators, annotations and attributes skip a test."""
     always, sometimes = _HEADS.get(language, (None, None))
     found, guard = always and always.search(head), sometimes and sometimes.search(head)
     return Switch(found[0].strip() if found else "", guard[0].rstrip("( ") if guard and not found else "")
 
 
 def of_statements(body: Node, language: str) -> Switch:
-    """What the statements of a body do that is run from its beginning; a file of Python is such a body too."""
+    """How the first statements of a body skip the test; a Python file is such a body, too."""
     kind = "javascript" if language == "typescript" else language
     always, guard = _STATEMENTS.get(kind), _GUARDS.get(kind)
     if (
@@ -113,7 +113,7 @@ def of_generator(body: Node, head: str) -> Switch:
 
 
 def of_go_file(content: str) -> Switch:
-    """What the build constraint of a file of Go does: a platform is a condition, a tag of one's own is off."""
+    """How the build constraint of a Go file skips its tests: by platform (a condition) or by tag (always)."""
     for match in _SPECIAL.finditer(content.partition("\npackage ")[0]):
         constraint = match[1].strip()
         if _PLATFORM.match(constraint) or constraint.startswith("!"):

@@ -57,7 +57,7 @@ _DIGITS = frozenset({"places", "decimal", "significant"})
 
 
 class Call(NamedTuple):
-    """A call that asserts: its name, what it is a method of, and its arguments."""
+    """A call of an assertion: its name, its receiver, and its arguments."""
 
     name: str
     receiver: Tokens
@@ -67,7 +67,7 @@ class Call(NamedTuple):
 
 
 def of_condition(found: Sequence[str], line: int, values: Mapping[str, Tokens]) -> Iterator[Assertion]:
-    """What a condition that must hold asks for: one assertion for each part that is joined by `and`."""
+    """The assertions of an asserted condition: one for each part joined by `and`."""
     inner = bare(found)
     whole = inner[:1] == ("(",) and inner[-1:] == (")",) and len(split(inner, "==", "in", "is")) == 1
     if whole and len(split(inner[1:-1], ",")) > 1:
@@ -217,7 +217,7 @@ _CALLBACKS = frozenset({("done",), ("cb",), ("next",), ("callback",)})
 
 
 def of_call(call: Call, language: str, values: Mapping[str, Tokens]) -> Iterator[Assertion]:
-    """What the call of an assertion asks for."""
+    """The assertions of a call of a test library."""
     plain = call.name.rstrip("!").replace("_", "").lower().removeprefix("debug")
     demanded = next((strength for pattern, strength in _NAMES if pattern.search(plain)), Strength.EXACT)
     arguments = [each for each in call.arguments if each]

@@ -27,7 +27,7 @@ _LOOPS = {"for_statement": "right", "for_in_statement": "right", "for_expression
 
 
 def rows(node: Node, language: str) -> Iterator[Tokens]:
-    """Each row that a test is run with; those that are switched off are none."""
+    """The rows that a test runs with; skipped rows are left out."""
     for table in _tables(node):
         for each in named(table):
             if "comment" not in each.type and not _OFF.search(text(each)):
