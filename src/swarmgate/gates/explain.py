@@ -236,14 +236,14 @@ def _bandit_texts() -> dict[str, tuple[str, str]]:
 def _plain(text: str) -> str:
     """A docstring without its markup: the paragraphs before its example."""
     lines = [line.strip() for line in text.strip().splitlines()]
-    kept: list[str] = []
+    prose: list[str] = []
     for line in lines:
         if line.startswith((":Example:", ".. ", "**Config", ":param", "See also")):
             break
         if line and set(line) <= set("=-*~^"):
             continue
-        kept.append(line)
-    paragraphs = re.split(r"\n\s*\n", "\n".join(kept))
+        prose.append(line)
+    paragraphs = re.split(r"\n\s*\n", "\n".join(prose))
     body = [" ".join(part.split()) for part in paragraphs if part.strip()]
     return "\n".join(part.removeprefix("**").removesuffix("**") for part in body)
 

@@ -86,8 +86,8 @@ async def _to_format(job: Job, sources: list[SourceFile]) -> list[str]:
         parts = ("formatted", source.base_path, contents[source.path])
         return bool(await memory.of_question(*parts, answer=lambda: is_formatted(source)))
 
-    kept = await asyncio.gather(*map(was_formatted, edited))
-    return wanted + [source.path for source, formatted in zip(edited, kept, strict=True) if formatted]
+    unchanged = await asyncio.gather(*map(was_formatted, edited))
+    return wanted + [source.path for source, formatted in zip(edited, unchanged, strict=True) if formatted]
 
 
 async def _before(job: Job, sources: list[SourceFile]) -> dict[str, bytes]:

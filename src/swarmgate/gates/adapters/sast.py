@@ -135,13 +135,15 @@ async def _scan(job: Job, sources: Sequence[SourceFile], result: _ScanResult, on
         for hit in scanned.hits:
             hits[hit.path].append(hit)
     for source in sources:
-        kept: Sequence[Hit] = hits.get(source.path, ())
+        found: Sequence[Hit] = hits.get(source.path, ())
         if source.language == "python":
-            kept = python_scan.plausible(kept, trees.handlers.get(source.path, ()), trees.harmless.get(source.path, ()))
-            kept = python_scan.raised(kept, trees.open_calls.get(source.path, ()))
-        if kept:
-            kept = quoted(kept, source.path, source.content.split(b"\n"))
-            result.findings[source.path] = merge(kept, quiet=Trait.TEST in source.traits)
+            found = python_scan.plausible(
+                found, trees.handlers.get(source.path, ()), trees.harmless.get(source.path, ())
+            )
+            found = python_scan.raised(found, trees.open_calls.get(source.path, ()))
+        if found:
+            found = quoted(found, source.path, source.content.split(b"\n"))
+            result.findings[source.path] = merge(found, quiet=Trait.TEST in source.traits)
 
 
 async def _scans(job: Job, files: Copies, only: _Rules | None) -> tuple[dict[str, Scanned], python_scan.PythonScan]:
@@ -202,7 +204,7 @@ def _collect(result: _ScanResult, results: Mapping[str, Scanned], sources: Seque
     broken = []
     for source in sources:
         mine = {name: scanned for name, scanned in results.items() if name == "semgrep" or source.language == "python"}
-        told = [
+        entries = [
             f"{name} could not read {source.path} ({scanned.unread[source.path]})"
             for name, scanned in mine.items()
             if source.path in scanned.unread
@@ -217,7 +219,7 @@ def _collect(result: _ScanResult, results: Mapping[str, Scanned], sources: Seque
         ):
             broken.append(source)
         else:
-            (result.notes if read or Trait.INPUT in source.traits else result.troubles).extend(told)
+            (result.notes if read or Trait.INPUT in source.traits else result.troubles).extend(entries)
     result.broken += broken
 
 

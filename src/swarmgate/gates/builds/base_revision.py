@@ -69,9 +69,9 @@ def mark(
         old = Revision(base_path, content=was.get(base_path, b"")) if base_path else None
         added = lines.get(path, frozenset())
         source = SourceFile.of(path, content=now.get(path, b""), old=old, added_lines=added)
-        here = [each for each in found if each.path == path]
-        there = [each for each in before if each.path == base_path] if base_path or not path else []
-        compared = comparison.compare(source, here, there, edited=comparison.alike)
+        current = [each for each in found if each.path == path]
+        past = [each for each in before if each.path == base_path] if base_path or not path else []
+        compared = comparison.compare(source, current, past, edited=comparison.alike)
         foreign = _is_foreign(repository.root, change, path, in_tree=path in now)
         marked += [each.model_copy(update={"new": False}) for each in compared] if foreign else compared
     return marked

@@ -123,8 +123,8 @@ async def _before(job: Job, build: Build, tool: tuple[str, Path]) -> tuple[list[
         if not (root / build.folder).is_dir():
             return [], ""
         around = job.commands().around(root)
-        there = replace(job, commands=lambda: around)
-        found = await _once(there, build, tool, root)
+        base_job = replace(job, commands=lambda: around)
+        found = await _once(base_job, build, tool, root)
     if isinstance(found, Verdict):
         return [], f"{build.name}: the base could not be built to compare with ({found.error or found.unbuilt})"
     return found, ""
@@ -134,13 +134,13 @@ async def _once(job: Job, build: Build, tool: tuple[str, Path], root: Path) -> l
     """Run the build below `root`; `tool` is the path of its program and the folder of its cache."""
     path, cache = tool
     cache.mkdir(parents=True, exist_ok=True)
-    there = replace(job, repository=Repository(root / build.folder))
+    build_job = replace(job, repository=Repository(root / build.folder))
     calls = [(path, *(part.replace(build_tools.CACHE, str(cache)) for part in call[1:])) for call in build.calls]
     variables = {**build.env, **(build.confined if _is_confined(job) else {})}
     env = {name: value.replace(build_tools.CACHE, str(cache)) for name, value in variables.items()}
     found: list[Finding] = []
     for call in calls:
-        done = await invoke(there, [call], exit_codes=_ANY_EXIT, env=env, writable=(cache,))
+        done = await invoke(build_job, [call], exit_codes=_ANY_EXIT, env=env, writable=(cache,))
         if isinstance(done, Broken):
             return Verdict(error=done.reason)
         completed = _plain(done[0])

@@ -55,14 +55,14 @@ class Memory:
         self,
         kind: Callable[[SourceFile], str],
         sources: Sequence[SourceFile],
-        look: Callable[[Sequence[SourceFile]], Awaitable[tuple[Looked, Container[str]]]],
+        scan: Callable[[Sequence[SourceFile]], Awaitable[tuple[Looked, Container[str]]]],
     ) -> Looked:
         """The findings of independent files: stored ones are reused, the other files are scanned.
 
         Args:
             kind: names who looks at a file, and for what.
             sources: the files; of these, path, language, traits and content count.
-            look: asked for those that nothing is kept of; says what it found, and of which paths that may not be kept.
+            scan: asked for those that nothing is kept of; says what it found, and of which paths that may not be kept.
         """
         keys = {source.path: self._key_of_file(kind(source), source) for source in sources}
         found: dict[str, Sequence[Finding]] = {}
@@ -72,7 +72,7 @@ class Memory:
             if outcome is not None:
                 found[path] = outcome.findings
         unknown = [source for source in sources if source.path not in found]
-        results, doubtful = await look(unknown) if unknown else ({}, ())
+        results, doubtful = await scan(unknown) if unknown else ({}, ())
         for source in unknown:
             outcome = Outcome(tuple(results.get(source.path, ())))
             # A message that is masked in the cache would be another one when it is compared.
@@ -90,9 +90,9 @@ class Memory:
         """
         key = key_of((self._key_of_file(kind, pair), sorted(pair.added_lines), pair.base_path, pair.was.content))
         value = self._cache.get(key)
-        kept = _outcome(value) if value is not None else None
-        if kept is not None:
-            return kept.findings
+        stored = _outcome(value) if value is not None else None
+        if stored is not None:
+            return stored.findings
         result = judge(pair)
         if not isinstance(result, str):
             self._cache.put(key, _plain(Outcome(tuple(result))))

@@ -119,10 +119,10 @@ def _count(report: GateReport) -> str:
     found = sum(report.counts.values())
     head = f"{found} finding{'' if found == 1 else 's'}: {counted(report.counts)}" if found else "no findings"
     cached = sum(result.cached for result in report.results)
-    kept = f", {cached} of {len(report.results)} gates cached" if cached else ""
+    from_cache = f", {cached} of {len(report.results)} gates cached" if cached else ""
     files = max((result.files for result in report.results), default=0)
     scanned = f"{files} file{'' if files == 1 else 's'} looked at, "
-    return f"{head} ({scanned}{report.seconds * 1000:.0f} ms{kept}, tree {report.tree[:12]})"
+    return f"{head} ({scanned}{report.seconds * 1000:.0f} ms{from_cache}, tree {report.tree[:12]})"
 
 
 def _gates(results: Sequence[GateResult]) -> Iterator[Line]:
@@ -147,12 +147,12 @@ def _quiet(result: GateResult) -> bool:
 
 def _patch(result: GateResult) -> list[Line]:
     patch = [line for line in result.patch.splitlines() if not line.startswith(("diff --git ", "index "))]
-    kept = patch[:PATCH_LINES]
-    more = len(patch) - len(kept)
+    excerpt = patch[:PATCH_LINES]
+    more = len(patch) - len(excerpt)
     rest = [_plain(f"[... {more} more lines; all of it: --format json ...]")] if more else []
     styles = {"+": "green", "-": "red", "@": "cyan"}
-    lines = [Line(((flat(line.expandtabs(4)), styles.get(line[:1], "")),), whole=True) for line in kept]
-    return [_plain(f"{result.gate} changed:", "bold"), *lines, *rest, Line()] if kept else []
+    lines = [Line(((flat(line.expandtabs(4)), styles.get(line[:1], "")),), whole=True) for line in excerpt]
+    return [_plain(f"{result.gate} changed:", "bold"), *lines, *rest, Line()] if excerpt else []
 
 
 def _findings(results: Sequence[GateResult], width: int) -> Iterator[Line]:
@@ -160,12 +160,12 @@ def _findings(results: Sequence[GateResult], width: int) -> Iterator[Line]:
     blocking = [each for each in found if each[0].standing(each[1]) is Standing.BLOCKS]
     informing = [each for each in found if each[0].standing(each[1]) is Standing.INFORMS]
     of_rule: Counter[str] = Counter()
-    kept = []
+    entries = []
     for each in blocking:
         of_rule[each[1].rule] += 1
-        kept += [each] if of_rule[each[1].rule] <= _OF_A_RULE else []
-    yield from _by_file(kept, width)
-    yield from _more(len(blocking) - len(kept), "that block")
+        entries += [each] if of_rule[each[1].rule] <= _OF_A_RULE else []
+    yield from _by_file(entries, width)
+    yield from _more(len(blocking) - len(entries), "that block")
     informing.sort(key=lambda each: -each[1].severity.rank)
     if informing:
         yield from (_plain("These inform, and do not block:", "bold"), Line())

@@ -112,7 +112,7 @@ def introduced(head: Graph, earlier: Callable[[], Graph], changed: Iterable[tupl
             continue
         cycle = head.path(target, path)
         members = frozenset(cycle)
-        if cycle and members not in seen and not (base and _stood(base, path, target, dict(changed))):
+        if cycle and members not in seen and not (base and _existed(base, path, target, dict(changed))):
             seen.add(members)
             findings.append(_finding(head, [path, *cycle], edge))
     return findings
@@ -128,7 +128,7 @@ def _imports_more(head: Graph, earlier: Callable[[], Graph], path: str, old: str
     return not statements <= head.edges.statements(old, earlier().view.content(old) or b"")
 
 
-def _stood(base: Graph, path: str, target: str, olds: dict[str, str]) -> bool:
+def _existed(base: Graph, path: str, target: str, olds: dict[str, str]) -> bool:
     """Whether the two imported each other, over whatever way, before the change."""
     one, other = olds.get(path, path), olds.get(target, target)
     files = base.view.files

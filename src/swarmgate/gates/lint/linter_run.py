@@ -77,10 +77,10 @@ async def _lint(job: Job, linter: Linter, *, fix: bool) -> Ran:
         if found is None:
             ran += Ran(missing=(Unchecked(what="lint", why=f"{linter.name} is not installed"),))
             continue
-        there = replace(job, repository=Repository(root / folder))
+        folder_job = replace(job, repository=Repository(root / folder))
         names = [path.removeprefix(f"{folder}/") if folder else path for path in paths]
         argv = (found, *(linter.fix if fix else linter.check)[1:])
-        done = await invoke(there, with_files(argv, names), exit_codes=linter.exit_codes, env=linter.env)
+        done = await invoke(folder_job, with_files(argv, names), exit_codes=linter.exit_codes, env=linter.env)
         if isinstance(done, Broken):
             ran += Ran(error=f"{linter.name}: {done.reason}", tools=(linter.name,))
             continue

@@ -149,8 +149,8 @@ def _unseen(repository: Repository, change: ChangeSet) -> Iterator[str]:
     root = repository.root
     names = [name for name in environment.CONFIGURATIONS if name not in _NO_JUDGES]
     folders = environment.folders_of(root, change.paths)
-    there = [place for folder in folders for name in names if (place := folder / name).is_file()]
-    known = {paths.decode(os.fsencode(place.relative_to(root))) for place in there}
+    present = [place for folder in folders for name in names if (place := folder / name).is_file()]
+    known = {paths.decode(os.fsencode(place.relative_to(root))) for place in present}
     ignored = sorted(known.difference(repository.list_tree(change.tree)))
     if ignored:
         yield f"settings that git ignores take part: {_few(ignored)}"

@@ -63,8 +63,8 @@ def same_call(source: SourceFile) -> Callable[[Finding, Finding], bool]:
 
 def may_be_old(source: SourceFile, findings: Iterable[Finding]) -> bool:
     """Quick check whether a finding on an edited line may be an old one, before the base is scanned."""
-    kept = {" ".join(line.split()) for line in source.now.text.split("\n")}
-    removed = [line for line in source.was.text.split("\n") if " ".join(line.split()) not in kept]
+    current = {" ".join(line.split()) for line in source.now.text.split("\n")}
+    removed = [line for line in source.was.text.split("\n") if " ".join(line.split()) not in current]
     marks = {_marks(line) for line in comments.without(source.language, "\n".join(removed)).split("\n")}
     lines = source.now.text.split("\n")
     places = {each.line for each in findings if 0 < each.line <= len(lines)}

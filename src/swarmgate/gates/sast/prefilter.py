@@ -63,8 +63,8 @@ def _needs_of(entry: Mapping[str, Any], alternatives: Sequence[Sequence[str]] = 
     for each in entry.get("patterns", ()):
         yield from _needs_of(each, conjunction)
     if "pattern-either" in entry:
-        ways = [_all(_needs_of(each)) for each in entry["pattern-either"]]
-        yield frozenset(ways) if all(ways) else ()
+        options = [_all(_needs_of(each)) for each in entry["pattern-either"]]
+        yield frozenset(options) if all(options) else ()
     if "metavariable-regex" in entry:
         yield _listed(**entry["metavariable-regex"], patterns=alternatives)
     inner = entry.get("metavariable-pattern", {})

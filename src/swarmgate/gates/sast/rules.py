@@ -119,8 +119,8 @@ def _folder_cached(folder: Path, cache: Path) -> tuple[Rule, ...]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     place = cache / f"{folder.name}-{digest.hexdigest()[:24]}.json"
     try:
-        kept = json.loads(place.read_bytes())
-        return tuple(replace(_rule(raw, place), needs=needs) for raw, needs in kept)
+        cached = json.loads(place.read_bytes())
+        return tuple(replace(_rule(raw, place), needs=needs) for raw, needs in cached)
     except (OSError, ValueError, TypeError):
         rules = _load_folder(folder)
     plain = [({**rule.raw, **({"flow": rule.raw_flow} if rule.raw_flow else {})}, rule.needs) for rule in rules]

@@ -45,10 +45,10 @@ class Copies:
 
     def of_paths(self, paths: Container[str]) -> Copies:
         """The copies of some files alone, in a folder of their own."""
-        kept = [source for source in self.names.values() if source.path in paths]
+        selected = [source for source in self.names.values() if source.path in paths]
         root = self.folder / f"some-{next(_NUMBERS)}"
         root.mkdir()
-        return Copies(self.folder, root, _written(root, kept))
+        return Copies(self.folder, root, _written(root, selected))
 
     def of(self, language: str) -> dict[str, SourceFile]:
         """Absolute path of the copy -> source, of one language."""

@@ -80,8 +80,8 @@ def _word(text: bytes) -> bytes:
 def _instruction(content: bytes, start: int, text: bytes) -> Problem | None:
     match = _WORD.match(text)
     if not match or match[1].upper() not in _INSTRUCTIONS:
-        shown = text.split()[0][:30].decode("utf-8", "replace")
-        return problem_at(content, start, f"unknown instruction `{shown}`")
+        instruction = text.split()[0][:30].decode("utf-8", "replace")
+        return problem_at(content, start, f"unknown instruction `{instruction}`")
     word, rest = match[1].upper(), text[match.end() :]
     if start + len(text) >= len(content) and re.search(rb"(?:\\|&&|\|\|)\s*\Z", text):
         return problem_at(content, start, f"the file ends in the middle of this `{word.decode()}`")

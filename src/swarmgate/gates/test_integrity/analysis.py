@@ -12,7 +12,7 @@ from swarmgate.gates.test_integrity import runners, special_cases, task_request
 from swarmgate.gates.test_integrity.change import Change, files_of
 from swarmgate.gates.test_integrity.comparison import compare
 from swarmgate.gates.test_integrity.matching import match
-from swarmgate.gates.test_integrity.suites.model import Way, Weakening
+from swarmgate.gates.test_integrity.suites.model import Rule, Weakening
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from swarmgate.gates.project.index import Project
 
 _SEVERITIES = {
-    Severity.HIGH: (Way.REMOVED, Way.OFF, Way.FOCUSED, Way.ASSERTION, Way.IDLE, Way.HOOK, Way.SETTINGS),
-    Severity.MEDIUM: (Way.WEAKER, Way.EXPECTED, Way.ROWS, Way.MOCKED, Way.SPECIAL, Way.COMMAND, Way.SNAPSHOT),
-    Severity.LOW: (Way.GUARDED, Way.NEW_OFF, Way.REWRITTEN),
+    Severity.HIGH: (Rule.REMOVED, Rule.OFF, Rule.FOCUSED, Rule.ASSERTION, Rule.IDLE, Rule.HOOK, Rule.SETTINGS),
+    Severity.MEDIUM: (Rule.WEAKER, Rule.EXPECTED, Rule.ROWS, Rule.MOCKED, Rule.SPECIAL, Rule.COMMAND, Rule.SNAPSHOT),
+    Severity.LOW: (Rule.GUARDED, Rule.NEW_OFF, Rule.REWRITTEN),
 }
-_BY_WAY = {way: severity for severity, ways in _SEVERITIES.items() for way in ways}
-_WITH_CODE = frozenset({Way.REMOVED, Way.ASSERTION, Way.ROWS, Way.WEAKER, Way.REWRITTEN})
+_SEVERITY_OF = {rule: severity for severity, rules in _SEVERITIES.items() for rule in rules}
+_WITH_CODE = frozenset({Rule.REMOVED, Rule.ASSERTION, Rule.ROWS, Rule.WEAKER, Rule.REWRITTEN})
 """What goes when the code goes that it was about."""
 
-_BY_BEHAVIOUR = frozenset({Way.EXPECTED, Way.SNAPSHOT})
+_BY_BEHAVIOUR = frozenset({Rule.EXPECTED, Rule.SNAPSHOT})
 """What the product may have changed on purpose: nobody can know, so it informs where the product changed as well."""
 
 _MANY = 3
@@ -59,33 +59,33 @@ def _of_tests(seen: Change) -> Iterator[Weakening]:
     places = {now: was for was, now in seen.moved.items()}
     for suite in seen.new:
         if len(suite.only) > before.get(places.get(suite.path, suite.path), 0):
-            yield Weakening(Way.FOCUSED, suite.path, suite.only[-1], "", "all other tests are switched off by `only`")
+            yield Weakening(Rule.FOCUSED, suite.path, suite.only[-1], "", "all other tests are switched off by `only`")
 
 
 def _grouped(found: Iterable[tuple[Weakening, Severity]]) -> Iterator[tuple[Weakening, Severity]]:
     """Many tests of one file that went the same way are one fact."""
-    groups: defaultdict[tuple[Way, str, Severity], list[Weakening]] = defaultdict(list)
+    groups: defaultdict[tuple[Rule, str, Severity], list[Weakening]] = defaultdict(list)
     for one, severity in found:
-        groups[one.way, one.path, severity].append(one)
-    for (way, path, severity), many in groups.items():
-        if len(many) <= _MANY or way not in {Way.REMOVED, Way.OFF, Way.GUARDED}:
+        groups[one.rule, one.path, severity].append(one)
+    for (rule, path, severity), many in groups.items():
+        if len(many) <= _MANY or rule not in {Rule.REMOVED, Rule.OFF, Rule.GUARDED}:
             yield from ((each, severity) for each in many)
         else:
             message = f"{len(many)} tests of this file: {many[0].message}"
             names = " ".join(each.test for each in many)
-            yield Weakening(way, path, many[0].line, names, message, many[0].about, many[0].beside), severity
+            yield Weakening(rule, path, many[0].line, names, message, many[0].about, many[0].same_place), severity
 
 
 def _severity(each: Weakening, seen: Change, announced: str | None) -> Severity:
-    severity = _BY_WAY[each.way]
+    severity = _SEVERITY_OF[each.rule]
     if severity.rank < Severity.MEDIUM.rank:
         return severity
     if task_request.allows(announced, each):
         return Severity.INFO
     refactoring = announced is not None and task_request.kind_of(announced) == "refactoring"
-    if each.way in _BY_BEHAVIOUR and seen.behaves and (not refactoring or seen.follows(*each.values)):
+    if each.rule in _BY_BEHAVIOUR and seen.behaves and (not refactoring or seen.follows(*each.values)):
         return Severity.LOW
-    if each.way not in _WITH_CODE:
+    if each.rule not in _WITH_CODE:
         return severity
     if seen.lost(each.about):
         return Severity.INFO
@@ -94,24 +94,24 @@ def _severity(each: Weakening, seen: Change, announced: str | None) -> Severity:
 
 def _taken(each: Weakening, seen: Change) -> list[str]:
     """What the change took away or edited that a test may have been about."""
-    if each.way is Way.REMOVED and (deleted := seen.deleted_for(each.path)):
+    if each.rule is Rule.REMOVED and (deleted := seen.deleted_for(each.path)):
         return [deleted]
-    inside = seen.inside(each.about) if each.way in {Way.ASSERTION, Way.WEAKER} else []
-    return inside or seen.taken(each.about, each.beside)
+    inside = seen.inside(each.about) if each.rule in {Rule.ASSERTION, Rule.WEAKER} else []
+    return inside or seen.taken(each.about, each.same_place)
 
 
 def _finding(each: Weakening, severity: Severity, seen: Change) -> Finding:
-    message, rule = each.message, each.way
-    if each.way in _WITH_CODE and severity is Severity.INFO and (lost := seen.lost(each.about)):
+    message, rule = each.message, each.rule
+    if each.rule in _WITH_CODE and severity is Severity.INFO and (lost := seen.lost(each.about)):
         message = f"{message}, with `{lost[0]}`, which it was about"
-        rule = Way.REMOVED_WITH_CODE if each.way is Way.REMOVED else rule
-    elif each.way in _WITH_CODE and severity is Severity.LOW and (taken := _taken(each, seen)):
+        rule = Rule.REMOVED_WITH_CODE if each.rule is Rule.REMOVED else rule
+    elif each.rule in _WITH_CODE and severity is Severity.LOW and (taken := _taken(each, seen)):
         message = (
             f"{message}; the change takes away or edits code of `{taken[0]}` as well, and no task says what is meant"
         )
-    there = any(file.path == each.path for file in seen.files)
+    exists = any(file.path == each.path for file in seen.files)
     return Finding(
-        rule=rule.value, path=each.path, line=each.line if there else 0, severity=severity, message=message,
+        rule=rule.value, path=each.path, line=each.line if exists else 0, severity=severity, message=message,
         suggestion=_MEND if severity.rank >= Severity.MEDIUM.rank else "",
     )  # fmt: skip
 

@@ -108,11 +108,11 @@ class Change:
     @cached_property
     def removed(self) -> frozenset[str]:
         """The names and words that the product defined or used before the change and no longer does."""
-        asked, left = self._left(lambda each: each.words), self._left(lambda each: each.defined)
+        words, left = self._left(lambda each: each.words), self._left(lambda each: each.defined)
         if not left:
-            return asked
+            return words
         still = (names(path, content).defined for path, content in self._elsewhere(left))
-        return asked | (left - frozenset().union(*still))
+        return words | (left - frozenset().union(*still))
 
     @cached_property
     def members(self) -> frozenset[tuple[str, str]]:
@@ -153,8 +153,8 @@ class Change:
         """The removed names that a test is about."""
         low = {each.lower() for each in about}
         members = {name for owner, name in self.members if name in about and owner.lower() in low}
-        came = self._added
-        found = (self.removed & set(about)) | {each for each in members if each not in came}
+        added = self._added
+        found = (self.removed & set(about)) | {each for each in members if each not in added}
         return sorted(found, key=lambda word: (-len(word), word))
 
     @cached_property
@@ -205,8 +205,8 @@ class Change:
     def follows(self, was: Iterable[str], now: Iterable[str]) -> bool:
         """Whether the product exchanged the same old value for the same new value as a test did."""
         old, new = Counter(was), Counter(now)
-        came = _total(each.whole for each in self._now) - _total(each.whole for each in self._was)
-        return old != new and all(self._lost[each] for each in old - new) and all(came[each] for each in new - old)
+        added = _total(each.whole for each in self._now) - _total(each.whole for each in self._was)
+        return old != new and all(self._lost[each] for each in old - new) and all(added[each] for each in new - old)
 
 
 _PRIVATE = re.compile(r"_(?!_*\w*__$)\w{2,}$|k[A-Z][A-Za-z]{2,}$")

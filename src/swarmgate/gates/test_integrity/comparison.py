@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.test_integrity.collection import is_collected
 from swarmgate.gates.test_integrity.matching import alike
 from swarmgate.gates.test_integrity.moved_assertions import MOST, Pool
-from swarmgate.gates.test_integrity.suites.model import Strength, Way, Weakening
+from swarmgate.gates.test_integrity.suites.model import Rule, Strength, Weakening
 from swarmgate.gates.test_integrity.suites.no_error import told_otherwise
 from swarmgate.gates.test_integrity.suites.strength import ASSERTS
 from swarmgate.gates.test_integrity.suites.tokens import calls, is_literal, is_text, words
@@ -33,7 +33,7 @@ def compare(matching: Matching) -> Iterator[Weakening]:
     for case in matching.fresh:
         if case.off and not case.helper:
             message = f"a new test is switched off from the beginning: {case.off}"
-            yield Weakening(Way.NEW_OFF, case.path, case.line, case.name, message)
+            yield Weakening(Rule.NEW_OFF, case.path, case.line, case.name, message)
     for case in matching.removed:
         if not case.off and not pool.covers(case) and not (case.helper and _unused(case, matching)):
             message = (
@@ -41,9 +41,9 @@ def compare(matching: Matching) -> Iterator[Weakening]:
             )
             if case.guarded and _VERSION.search(case.guarded):
                 message = f"{_called(case)}, which ran on some versions only, is gone: {case.guarded}"
-                yield Weakening(Way.GUARDED, case.path, case.line, case.name, message)
+                yield Weakening(Rule.GUARDED, case.path, case.line, case.name, message)
                 continue
-            yield Weakening(Way.REMOVED, case.path, case.line, case.name, message, words((*case.text, *case.shell)))
+            yield Weakening(Rule.REMOVED, case.path, case.line, case.name, message, words((*case.text, *case.shell)))
 
 
 _VERSION = re.compile(r"(?i)version|py2|py3|python_?2|go1\.\d|jre|sdk")
@@ -64,14 +64,14 @@ def _called(case: Case) -> str:
 def _switched(old: Case, new: Case) -> Iterator[Weakening]:
     about = words((*new.text, *new.shell))
     if new.off:
-        yield Weakening(Way.OFF, new.path, new.line, new.name, f"{_called(new)} is switched off: {new.off}", about)
+        yield Weakening(Rule.OFF, new.path, new.line, new.name, f"{_called(new)} is switched off: {new.off}", about)
     elif new.guarded and not old.guarded:
         yield Weakening(
-            Way.GUARDED, new.path, new.line, new.name, f"{_called(new)} runs on a condition now: {new.guarded}", about
+            Rule.GUARDED, new.path, new.line, new.name, f"{_called(new)} runs on a condition now: {new.guarded}", about
         )
     elif new.helper or (is_collected(old.path) and not is_collected(new.path)):
         message = f"{_called(old)} is no test any more: nothing collects `{new.short[:80]}`"
-        yield Weakening(Way.OFF, new.path, new.line, old.name, message, about)
+        yield Weakening(Rule.OFF, new.path, new.line, old.name, message, about)
 
 
 _FAILS = frozenset({"should_panic", "expected"})
@@ -87,18 +87,20 @@ def _compared(old: Case, new: Case, pool: Pool) -> Iterator[Weakening]:
     if any(each in new.shell and each not in old.shell for each in _FAILS) and old.assertions:
         message = f"{_called(new)} has to end in an error now, whichever of its lines it comes from"
         certain = "expected" in new.shell and not _ANY_ERROR & set(new.shell)
-        yield Weakening(Way.EXPECTED if certain else Way.WEAKER, new.path, new.line, new.name, message, words(new.text))
+        yield Weakening(
+            Rule.EXPECTED if certain else Rule.WEAKER, new.path, new.line, new.name, message, words(new.text)
+        )
         if certain:
             return
     elif "should_panic" in old.shell and "expected" in old.shell and not {"should_panic", "expected"} <= set(new.shell):
         message = f"{_called(new)} passes with any panic, or with none"
-        yield Weakening(Way.WEAKER, new.path, new.line, new.name, message, words(new.text))
-    lost, came = _different(old.assertions, new.assertions)
-    for was, now in _paired(lost, came):
+        yield Weakening(Rule.WEAKER, new.path, new.line, new.name, message, words(new.text))
+    lost, added = _different(old.assertions, new.assertions)
+    for was, now in _paired(lost, added):
         yield from _weaker(was, now, new, same=_arranged_alike(old, new))
-    asked = [each for each in lost if each.effect and not pool.take(each) and not _needless(each, old, new)]
-    if asked and not (new.helper and old.helper and not new.assertions and pool.helpers):
-        yield from _fewer(asked, came, old, new, pool)
+    required = [each for each in lost if each.effect and not pool.take(each) and not _needless(each, old, new)]
+    if required and not (new.helper and old.helper and not new.assertions and pool.helpers):
+        yield from _fewer(required, added, old, new, pool)
 
 
 def _needless(lost: Assertion, old: Case, new: Case) -> bool:
@@ -119,10 +121,12 @@ def _shape(each: Assertion) -> tuple[Tokens, str]:
 
 def _different(old: Sequence[Assertion], new: Sequence[Assertion]) -> tuple[list[Assertion], list[Assertion]]:
     """What is on one side only; an assertion that cannot fail any more is another one."""
-    kept = Counter((each.text, bool(each.idle)) for each in old) & Counter((each.text, bool(each.idle)) for each in new)
+    common = Counter((each.text, bool(each.idle)) for each in old) & Counter(
+        (each.text, bool(each.idle)) for each in new
+    )
     sides = []
     for side in (old, new):
-        left, rest = kept.copy(), []
+        left, rest = common.copy(), []
         for each in side:
             if left[each.text, bool(each.idle)] > 0:
                 left[each.text, bool(each.idle)] -= 1
@@ -131,7 +135,7 @@ def _different(old: Sequence[Assertion], new: Sequence[Assertion]) -> tuple[list
         sides.append(rest)
     values = [{each.text: each for each in side} for side in (old, new)]
     for text in values[0].keys() & values[1].keys():
-        if values[0][text].expected != values[1][text].expected and kept[text, False]:
+        if values[0][text].expected != values[1][text].expected and common[text, False]:
             sides[0].append(values[0][text])
             sides[1].append(values[1][text])
     return sides[0], sides[1]
@@ -183,16 +187,16 @@ def _weaker(was: Assertion, now: Assertion, case: Case, *, same: bool) -> Iterat
     if not was.effect:
         return
     if now.idle:
-        yield Weakening(Way.IDLE, *place, f"{_called(case)} cannot fail here any more: {now.idle}", about)
+        yield Weakening(Rule.IDLE, *place, f"{_called(case)} cannot fail here any more: {now.idle}", about)
     elif now.strength < was.strength:
         message = f"{_called(case)} asks for less: `{_text(was.text)}` became `{_text(now.text)}`"
-        yield Weakening(Way.WEAKER, *place, message, about)
+        yield Weakening(Rule.WEAKER, *place, message, about)
     elif was.strength is Strength.EXACT and _coarser(was, now):
         message = f"{_called(case)} looks at less: `{_text(was.subject)}` became `{_text(now.subject)}`"
-        yield Weakening(Way.WEAKER, *place, message, about)
+        yield Weakening(Rule.WEAKER, *place, message, about)
     elif (now.tolerance or 0.0) > (was.tolerance or 0.0) and was.tolerance is not None:
         message = f"{_called(case)} lets a larger difference pass: {was.tolerance:g} became {now.tolerance:g}"
-        yield Weakening(Way.WEAKER, *place, message, about)
+        yield Weakening(Rule.WEAKER, *place, message, about)
     elif (
         was.expected != now.expected
         and is_literal(was.expected)
@@ -201,7 +205,7 @@ def _weaker(was: Assertion, now: Assertion, case: Case, *, same: bool) -> Iterat
     ):
         message = f"{_called(case)} expects another value: `{_text(was.expected)}` became `{_text(now.expected)}`"
         values = was.expected, now.expected
-        yield Weakening(Way.EXPECTED if same else Way.REWRITTEN, *place, message, about, values=values)
+        yield Weakening(Rule.EXPECTED if same else Rule.REWRITTEN, *place, message, about, values=values)
 
 
 _LOSSY = frozenset(
@@ -238,11 +242,11 @@ def _fewer(
     missing = [each for each in needed if not _held(each, union)]
     if not missing or len(missing) <= len(strong):
         return
-    kept = {each.text for each in new.assertions if each.effect}
-    again = all(each.text in kept for each in missing)
+    current = {each.text for each in new.assertions if each.effect}
+    again = all(each.text in current for each in missing)
     if (strong or again) and old.text and alike(_without(old), _without(new)) < _REARRANGED:
         message = f"{_called(new)} was rewritten, and asserts other things: `{_text(missing[0].text)}` is gone"
-        yield Weakening(Way.REWRITTEN, new.path, new.line, new.name, message, words(missing[0].text))
+        yield Weakening(Rule.REWRITTEN, new.path, new.line, new.name, message, words(missing[0].text))
         return
     every = not any(each.effect for each in new.assertions)
     rest = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
@@ -250,8 +254,8 @@ def _fewer(
         f"{_called(new)} asserts {'nothing any more' if every else 'less'}: `{_text(missing[0].text)}`{rest} is gone"
     )
     about = frozenset().union(*(words(each.text) for each in missing))
-    beside = words(old.text) - words(new.text)
-    yield Weakening(Way.ASSERTION, new.path, new.line, new.name, message, about, beside)
+    same_place = words(old.text) - words(new.text)
+    yield Weakening(Rule.ASSERTION, new.path, new.line, new.name, message, about, same_place)
 
 
 _REARRANGED = 0.97
@@ -272,8 +276,8 @@ def _arranged_alike(old: Case, new: Case) -> bool:
 
 
 def _held(each: Assertion, union: Counter[str]) -> bool:
-    asked = [token for token in each.expected or each.subject if re.match(r"[\w\"'`]", token)]
-    return bool(asked) and sum(union[token] > 0 for token in asked) >= len(asked) * MOST
+    needed = [token for token in each.expected or each.subject if re.match(r"[\w\"'`]", token)]
+    return bool(needed) and sum(union[token] > 0 for token in needed) >= len(needed) * MOST
 
 
 def _worth(found: Sequence[Assertion]) -> int:
@@ -292,13 +296,11 @@ def _rows(old: Case, new: Case) -> Iterator[Weakening]:
     fewer = sum(removed.values()) - sum(added.values())
     about = frozenset().union(*(words(each) for each in removed)) | words(old.text)
     if fewer > 0 and (new.rows or "parametrize" in new.shell or "each" in new.shell):
-        shown = _text(next(iter(removed)))
+        text = _text(next(iter(removed)))
         message = (
-            f"{_called(new)} has {fewer} cases less: `{shown}`"
-            if fewer > 1
-            else f"{_called(new)} lost a case: `{shown}`"
+            f"{_called(new)} has {fewer} cases less: `{text}`" if fewer > 1 else f"{_called(new)} lost a case: `{text}`"
         )
-        yield Weakening(Way.ROWS, new.path, new.line, new.name, message, about)
+        yield Weakening(Rule.ROWS, new.path, new.line, new.name, message, about)
     for was, now in zip(removed, added, strict=False):
         if (
             len(was) == len(now)
@@ -307,7 +309,7 @@ def _rows(old: Case, new: Case) -> Iterator[Weakening]:
             and was[-2:] != now[-2:]
         ):
             message = f"{_called(new)} expects another value: `{_text(was)}` became `{_text(now)}`"
-            yield Weakening(Way.EXPECTED, new.path, new.line, new.name, message, about, values=(was, now))
+            yield Weakening(Rule.EXPECTED, new.path, new.line, new.name, message, about, values=(was, now))
 
 
 def _mocked(old: Case, new: Case) -> Iterator[Weakening]:
@@ -317,7 +319,7 @@ def _mocked(old: Case, new: Case) -> Iterator[Weakening]:
     for name in _patched(new):
         if name in called and name not in before:
             message = f"{_called(new)} puts something else in the place of `{name}`, which it tests"
-            yield Weakening(Way.MOCKED, new.path, new.line, new.name, message, frozenset({name}))
+            yield Weakening(Rule.MOCKED, new.path, new.line, new.name, message, frozenset({name}))
 
 
 _PATCHES = frozenset({"patch", "object", "setattr", "spyOn", "stub", "replace", "doReturn", "when"})

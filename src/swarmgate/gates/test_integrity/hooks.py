@@ -10,7 +10,7 @@ from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.source import grammar_tree
 from swarmgate.gates.source.grammar_nodes import child, line, name, named, text
 from swarmgate.gates.test_integrity.collection import is_collected
-from swarmgate.gates.test_integrity.suites.model import Way, Weakening
+from swarmgate.gates.test_integrity.suites.model import Rule, Weakening
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _mocked(file: File) -> Iterator[Weakening]:
         if tested:
             message = f"the module of `{tested}`, which the tests assert on, is replaced by a double"
             yield Weakening(
-                Way.MOCKED, file.path, new.count("\n", 0, match.start()) + 1, "", message, frozenset({tested})
+                Rule.MOCKED, file.path, new.count("\n", 0, match.start()) + 1, "", message, frozenset({tested})
             )
 
 
@@ -102,7 +102,7 @@ def _lines(file: File, pattern: re.Pattern[str]) -> Iterator[Weakening]:
 
 
 def _made(file: File, number: int, reason: str) -> Weakening:
-    return Weakening(Way.HOOK, file.path, number, "", f"the result of the tests is changed here: `{reason[:80]}`")
+    return Weakening(Rule.HOOK, file.path, number, "", f"the result of the tests is changed here: `{reason[:80]}`")
 
 
 def _go(file: File) -> Iterator[Weakening]:

@@ -54,20 +54,20 @@ class Pool:
 
     def covers(self, case: Case) -> bool:
         """Whether other tests contain what a removed test asserted: merged, split, parametrised."""
-        asked = [each for each in case.assertions if not each.idle]
-        if asked and not case.helper and "(" not in case.text and all(each.text in _NEVER for each in asked):
+        required = [each for each in case.assertions if not each.idle]
+        if required and not case.helper and "(" not in case.text and all(each.text in _NEVER for each in required):
             return True  # it only said that somebody has to write it
-        if not case.helper and self._is_row(case, asked):
+        if not case.helper and self._is_row(case, required):
             return True
-        if not asked:  # that it runs through is asked by a test without assertions, too
+        if not required:  # that it runs through is asked by a test without assertions, too
             return case.helper or bool(case.assertions)
         if case.helper:
-            return any(self.take(each) for each in asked)
-        if sum(self.take(each) for each in asked) >= len(asked) * MOST:
+            return any(self.take(each) for each in required)
+        if sum(self.take(each) for each in required) >= len(required) * MOST:
             for fresh in self.fresh:  # a row of it is this test now
-                self._tables[id(fresh)] -= any(each.text == asked[0].text for each in fresh.assertions)
+                self._tables[id(fresh)] -= any(each.text == required[0].text for each in fresh.assertions)
             return True
-        return self._in_table(case) or self._in_units(case, asked)
+        return self._in_table(case) or self._in_units(case, required)
 
     def _in_table(self, case: Case) -> bool:
         """Whether a new test with a table does what this one did; it stands for as many as it has rows."""
@@ -105,9 +105,9 @@ class Pool:
 
 def _runs(case: Case) -> Counter[Tokens]:
     """The assertions of a test as often as its table runs them."""
-    asked = Counter(each.text for each in case.assertions if not each.idle)
-    times = max(1, len(case.rows)) if asked and not case.helper else 1
-    return Counter({text: count * times for text, count in asked.items()})
+    required = Counter(each.text for each in case.assertions if not each.idle)
+    times = max(1, len(case.rows)) if required and not case.helper else 1
+    return Counter({text: count * times for text, count in required.items()})
 
 
 def _class(case: Case) -> str:
@@ -120,9 +120,9 @@ def _fresh_rows(matching: Matching) -> dict[tuple[str, str], tuple[int, int]]:
     for old, new in (*matching.pairs, *((None, case) for case in matching.fresh)):
         if not new.shared_rows or new.off or new.helper:
             continue
-        came = new.shared_rows - (old.shared_rows if old else 0)
+        added = new.shared_rows - (old.shared_rows if old else 0)
         rows, most = found.get((new.path, _class(new)), (0, 0))
-        found[new.path, _class(new)] = max(rows, came), max(most, *(each.effect for each in new.assertions), 0)
+        found[new.path, _class(new)] = max(rows, added), max(most, *(each.effect for each in new.assertions), 0)
     return found
 
 

@@ -11,7 +11,7 @@ from swarmgate.gates import loosened_settings
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.test_integrity import hooks
 from swarmgate.gates.test_integrity.change import DATA
-from swarmgate.gates.test_integrity.suites.model import Way, Weakening
+from swarmgate.gates.test_integrity.suites.model import Rule, Weakening
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -91,7 +91,7 @@ def found(change: Change) -> Iterator[Weakening]:
                 yield from _lines(file, pattern, change.project.head.files)
         if _SNAPSHOT.search(file.name) and file.old and _removed(file):
             message = "an expected result on file was changed" if file.new else "an expected result on file is gone"
-            yield Weakening(Way.SNAPSHOT, file.name, 0, "", message)
+            yield Weakening(Rule.SNAPSHOT, file.name, 0, "", message)
         if file.new and language_of(file.path) in hooks.LANGUAGES and not DATA.search(file.path):
             yield from hooks.found(file)
 
@@ -109,7 +109,9 @@ def _settings(file: File, paths: Collection[str]) -> Iterator[Weakening]:
         reduced = reduced or _finds_none(key, old, new, paths)
         if reduced:
             line = _line_of(file, reduced)
-            yield Weakening(Way.SETTINGS, file.path, line, "", f"the test runner is told to run less: {key}: {reduced}")
+            yield Weakening(
+                Rule.SETTINGS, file.path, line, "", f"the test runner is told to run less: {key}: {reduced}"
+            )
 
 
 def _existing(folders: frozenset[str], paths: Collection[str]) -> frozenset[str]:
@@ -142,10 +144,12 @@ def _finds_none(key: str, old: frozenset[str], new: frozenset[str], paths: Colle
     values = sorted(_words(new))
     tests = [each for each in paths if re.search(r"(?:^|/)test_\w+\.py$|_test\.py$", each)]
     if name == "testpaths":
-        kept = any(f"{each}/".startswith(f"{value.strip('./')}/") or value == "." for each in tests for value in values)
+        found = any(
+            f"{each}/".startswith(f"{value.strip('./')}/") or value == "." for each in tests for value in values
+        )
     else:
-        kept = any(fnmatch.fnmatch(each.rpartition("/")[2], value) for each in tests for value in values)
-    return f"{', '.join(values)}, where none of the tests is" if tests and not kept else ""
+        found = any(fnmatch.fnmatch(each.rpartition("/")[2], value) for each in tests for value in values)
+    return f"{', '.join(values)}, where none of the tests is" if tests and not found else ""
 
 
 def _wider(removed: frozenset[str], added: frozenset[str]) -> bool:
@@ -168,15 +172,15 @@ def _commands(file: File, change: Change) -> Iterator[Weakening]:
             command = line
         if command and _RUNS.search(line) and file.old.count(command.encode()) < file.new.count(command.encode()):
             message = f"the command that runs the tests says less than before: `{command.strip()}`"
-            yield Weakening(Way.COMMAND, file.path, number, "", message)
+            yield Weakening(Rule.COMMAND, file.path, number, "", message)
         elif _CI_OFF.match(line) and _RUNS.search(_job(lines, number - 1)):
             message = f"a job that runs the tests is switched off, or may fail: `{line.strip(' -')}`"
-            yield Weakening(Way.COMMAND, file.path, number, "", message)
+            yield Weakening(Rule.COMMAND, file.path, number, "", message)
     if not _RUNS.search(_commands_of(file.old)) or _MAY_RUN.search(_commands_of(file.new)):
         return
     others = (each for each in change.files if each is not file and _COMMANDS.search(each.path))
     if not any(_RUNS.search(_commands_of(each.new)) and each.old != each.new for each in others):
-        yield Weakening(Way.COMMAND, file.name, 0, "", "the command that ran the tests is gone from this file")
+        yield Weakening(Rule.COMMAND, file.name, 0, "", "the command that ran the tests is gone from this file")
 
 
 _MAY_RUN = re.compile(
@@ -224,7 +228,7 @@ def _lines(file: File, pattern: re.Pattern[str], paths: Collection[str]) -> Iter
             if match[0].startswith("<skip>") and not _RUNS_TESTS.search(_plugin(file, number)):
                 continue
             message = f"the test runner is told to run less: `{match[0].strip()}`"
-            yield Weakening(Way.SETTINGS, file.path, number, "", message)
+            yield Weakening(Rule.SETTINGS, file.path, number, "", message)
 
 
 _RUNS_TESTS = re.compile(r"surefire|failsafe|^$")

@@ -8,7 +8,7 @@ from swarmgate.gates.project.files import language_of
 from swarmgate.gates.source import grammar_tree
 from swarmgate.gates.source.grammar_nodes import child, line, name, named, text
 from swarmgate.gates.test_integrity.change import holds_tests
-from swarmgate.gates.test_integrity.suites.model import Way, Weakening
+from swarmgate.gates.test_integrity.suites.model import Rule, Weakening
 from swarmgate.gates.test_integrity.suites.parsing import LANGUAGES, read
 from swarmgate.gates.test_integrity.suites.tokens import (
     Tokens,
@@ -60,7 +60,7 @@ def found(change: Change) -> Iterator[Weakening]:
                 f"`{each.function}` knows its test: for {_text(each)} it gives what `{test}` expects, "
                 "and computes it otherwise"
             )
-            yield Weakening(Way.SPECIAL, each.path, each.line, "", message)
+            yield Weakening(Rule.SPECIAL, each.path, each.line, "", message)
 
 
 def _of_file(file: File) -> Iterator[Branch]:

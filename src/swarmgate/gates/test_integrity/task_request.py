@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.test_integrity.suites.model import Way
+from swarmgate.gates.test_integrity.suites.model import Rule
 
 if TYPE_CHECKING:
     from swarmgate.gates.test_integrity.suites.model import Weakening
@@ -31,7 +31,7 @@ _NOT = re.compile(
 _NAMES = re.compile(
     r"[\w/.-]*(?:test_|_test\b|Test[A-Z]|\.test\.|\.spec\.|tests?/)[\w/.-]*|[\w/-]+\.(?:py|[jt]sx?|go|rs|java)\b"
 )
-_ALTERED = frozenset({Way.EXPECTED, Way.WEAKER, Way.ASSERTION, Way.ROWS})
+_ALTERED = frozenset({Rule.EXPECTED, Rule.WEAKER, Rule.ASSERTION, Rule.ROWS})
 
 
 def kind_of(announced: str) -> str:
@@ -47,7 +47,7 @@ def allows(announced: str | None, each: Weakening) -> bool:
     """
     if announced is None:
         return False
-    if kind_of(announced) == "breaking" and each.way in _ALTERED:
+    if kind_of(announced) == "breaking" and each.rule in _ALTERED:
         return True
     return any(_allows(sentence, each) for sentence in re.split(r"(?<=[.;!?])\s|\n", announced))
 
@@ -56,7 +56,7 @@ def _allows(sentence: str, each: Weakening) -> bool:
     tests = _TESTS.search(sentence)
     if not tests or _NOT.search(sentence):
         return False
-    if not (_TAKES.search(sentence) or (each.way in _ALTERED and _ALTERS.search(sentence))):
+    if not (_TAKES.search(sentence) or (each.rule in _ALTERED and _ALTERS.search(sentence))):
         return False
     named = [name.strip("./") for name in _NAMES.findall(sentence)]
     about = f"{each.path} {each.test}"

@@ -54,7 +54,7 @@ class Answer:
     exit_code: int
 
 
-_asked: list[Question] = []
+_current: list[Question] = []
 """The question of this process, as it stood before anything ran: a run must be kept under what it began with."""
 
 
@@ -64,11 +64,11 @@ def attempt(argv: Sequence[str]) -> Answer | None:
     Args:
         argv: the arguments after the program's name.
     """
-    asked = _question(argv)
-    if asked is None:
+    current = _question(argv)
+    if current is None:
         return None
-    _asked[:] = [asked]
-    return _answer(asked)
+    _current[:] = [current]
+    return _answer(current)
 
 
 def _question(argv: Sequence[str]) -> Question | None:
@@ -108,21 +108,21 @@ def keep(answer: Answer, *, tree: str, paths: Iterable[str], known: str) -> None
         paths: the changed files.
         known: the hash of the surroundings of these paths, as they were before the run.
     """
-    asked = _asked[0] if _asked else None
-    if asked is None or asked.tree != tree:
+    current = _current[0] if _current else None
+    if current is None or current.tree != tree:
         return
     state = {"surroundings": known, "paths": sorted(paths)}
-    Cache().put(asked.key, {**state, "text": answer.text, "exit_code": answer.exit_code})
+    Cache().put(current.key, {**state, "text": answer.text, "exit_code": answer.exit_code})
 
 
 def repository_of(start: Path) -> Repository | None:
     """The repository that was found for this process' question, where it was asked in this folder."""
-    return _asked[0].repository if _asked and _asked[0].start == start else None
+    return _current[0].repository if _current and _current[0].start == start else None
 
 
 def tree_of(repository: Repository) -> str:
     """The tree that was found for this process' question, where it was asked of this repository; else empty."""
-    return _asked[0].tree if _asked and _asked[0].repository is repository else ""
+    return _current[0].tree if _current and _current[0].repository is repository else ""
 
 
 def _bases(argv: Sequence[str]) -> list[str] | None:

@@ -105,9 +105,9 @@ def store(
         if reason.strip():
             report = _report(found, tuple(known.values()), only)
             blocking = [(result.gate, each) for result in report.results for each in result.blocking_findings]
-            kept = [each for each in blocking if force or not redaction.about_a_secret(*each)]
-            secrets = len(blocking) - len(kept)
-            added = _entries(found, kept, report.tree, reason=reason, expires=end)
+            accepted = [each for each in blocking if force or not redaction.about_a_secret(*each)]
+            secrets = len(blocking) - len(accepted)
+            added = _entries(found, accepted, report.tree, reason=reason, expires=end)
     known |= {each.fingerprint: each for each in added}
     if added or dropped:
         baseline.write(root, known.values())
@@ -123,16 +123,16 @@ def _report(found: Resolved, entries: tuple[Accepted, ...], only: tuple[str, ...
 
 
 def _entries(
-    found: Resolved, kept: list[tuple[str, Finding]], tree: str, *, reason: str, expires: date | None
+    found: Resolved, accepted: list[tuple[str, Finding]], tree: str, *, reason: str, expires: date | None
 ) -> list[Accepted]:
-    contents = found.repository.read_many(tree, sorted({finding.path for _, finding in kept}))
+    contents = found.repository.read_many(tree, sorted({finding.path for _, finding in accepted}))
     texts = {path: content.decode("utf-8", "replace").split("\n") for path, content in contents.items()}
     who = _who(found.home)
     return [
         baseline.entry(
             finding, gate, _line(texts.get(finding.path, []), finding.line), reason=reason, who=who, expires=expires
         )
-        for gate, finding in kept
+        for gate, finding in accepted
     ]
 
 
@@ -146,12 +146,12 @@ def _outdated(root: Path, known: dict[str, Accepted]) -> tuple[Accepted, ...]:
     with resolved(Request(start=root, everything=True)) as everything:
         report = _report(everything, (), ())
     broken = {result.gate for result in report.results if not result.files}
-    there = {finding.fingerprint for result in report.results for finding in result.findings}
+    present = {finding.fingerprint for result in report.results for finding in result.findings}
     return tuple(
         each
         for each in known.values()
         # What a gate that is switched off or broken today found may still be there.
-        if each.expired(today) or (each.fingerprint not in there and each.gate not in broken)
+        if each.expired(today) or (each.fingerprint not in present and each.gate not in broken)
     )
 
 

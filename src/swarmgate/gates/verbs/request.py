@@ -149,13 +149,13 @@ def _staged(home: Repository, request: Request, index: Path | None) -> Iterator[
 
     tree = revisions.index_tree(home, index)
     head = revisions.empty_tree(home) if home.unborn else home.head_tree()
-    with revisions.checkout(home, tree, head=head) as there:
+    with revisions.checkout(home, tree, head=head) as checkout:
         scope = Scope(paths=request.paths, reference=tree if home.unborn else "", by_hand=True)
         where = f" in {', '.join(request.paths)}" if request.paths else ""
         # A `.swarm/` that is not in git at all is the user's own; one that is staged is what counts.
-        settings = there.root if (there.root / ".swarm").is_dir() else home.root
+        settings = checkout.root if (checkout.root / ".swarm").is_dir() else home.root
         about, nothing, notes = f"what is staged{where}", f"Nothing is staged{where}", _merging(home, request)
-        yield Resolved(home, there, settings, head, scope, about, nothing, fix=False, notes=notes)
+        yield Resolved(home, checkout, settings, head, scope, about, nothing, fix=False, notes=notes)
 
 
 def _merging(home: Repository, request: Request) -> tuple[str, ...]:
@@ -178,8 +178,8 @@ def _within(home: Repository, start: Path, given: tuple[str, ...]) -> tuple[str,
             raise UsageError(f"{each} lies outside of the repository {home.root}")
         path = names.decode(os.fsencode(place.relative_to(home.root)))
         if not os.path.lexists(place) and (home.unborn or not _in_head(home, path)):
-            shown = each if each.isprintable() else repr(each)
-            raise UsageError(f"{shown}: there is no such file or folder", hint="Paths count from the current folder.")
+            text = each if each.isprintable() else repr(each)
+            raise UsageError(f"{text}: there is no such file or folder", hint="Paths count from the current folder.")
         if path.split("/")[0] in {".git", ".swarm"}:
             raise UsageError(f"{each} is no part of what gates judge")
         inner = next((up for up in place.parents if up.is_relative_to(home.root) and (up / ".git").exists()), home.root)
@@ -216,13 +216,13 @@ def _outside_of_hooks(start: Path) -> Iterator[Path | None]:
     """
     given = {name: os.environ[name] for name in _HOOK if name in os.environ}
     index = given.get("GIT_INDEX_FILE")
-    kept = {name: os.environ.pop(name) for name in given}
+    saved = {name: os.environ.pop(name) for name in given}
     try:
         if "GIT_DIR" in given and not _same_repository(start, given["GIT_DIR"]):
-            os.environ.update(kept)
+            os.environ.update(saved)
         yield Path(os.path.abspath(index)) if index else None  # noqa: PTH100 - resolves no link: git reads it as given
     finally:
-        os.environ.update(kept)
+        os.environ.update(saved)
 
 
 def _same_repository(start: Path, git_dir: str) -> bool:

@@ -80,16 +80,16 @@ class Bases:
             return
         while len(chain) > 1:
             module, chain = f"{module}{'/' if module.startswith('/') else '.'}{chain[0]}", chain[1:]
-        there = self._surface(self.modules.locate(module, surface.path)) if chain else None
-        base = there.symbols.get(chain[0]) if there else None
-        if there is None or base is None:
+        target = self._surface(self.modules.locate(module, surface.path)) if chain else None
+        base = target.symbols.get(chain[0]) if target else None
+        if target is None or base is None:
             yield surface, f"?{text}"
         elif base.kind == "alias":
-            again = "" if base.name not in there.origins else base.name
-            yield from self._imported(there, again, depth - 1) if again and depth > 1 else iter([(there, f"?{text}")])
+            again = "" if base.name not in target.origins else base.name
+            yield from self._imported(target, again, depth - 1) if again and depth > 1 else iter([(target, f"?{text}")])
         else:
-            yield there, base
-            yield from self._walk(there, base, depth - 1)
+            yield target, base
+            yield from self._walk(target, base, depth - 1)
 
     def _surface(self, path: str) -> Surface | None:
         if path and path not in self._surfaces:

@@ -108,10 +108,10 @@ class PythonChange:
         for name, here in list(self._moved(was, now)):
             module, original = now.origins.get(name, ("", ""))
             side = next((s for s in self.new.values() if s.path == self._modules.locate(module, now.path)), None)
-            there = self._surfaces.read(side, old=False).symbols.get(original) if side and original else None
-            if there is not None and there.kind != "alias":
-                traits = (there.traits - {"exported"}) | (here.traits & {"exported"})
-                now.symbols[name] = replace(there, public=here.public, traits=traits)
+            target = self._surfaces.read(side, old=False).symbols.get(original) if side and original else None
+            if target is not None and target.kind != "alias":
+                traits = (target.traits - {"exported"}) | (here.traits & {"exported"})
+                now.symbols[name] = replace(target, public=here.public, traits=traits)
 
     @staticmethod
     def _moved(was: Surface, now: Surface) -> Iterator[tuple[str, Symbol]]:

@@ -52,14 +52,14 @@ def only_adds(old: bytes, new: bytes) -> bool:
         Unreadable: one of them does not parse.
     """
     left = [each for node in parse(old).body if (each := _outline_of(node))]
-    known, kept = unicodedata.normalize("NFKC", decode(old)), 0  # as the compiler reads names
+    known, matched = unicodedata.normalize("NFKC", decode(old)), 0  # as the compiler reads names
     for node in parse(new).body:
         outline = _outline_of(node)
-        if kept < len(left) and outline == left[kept]:
-            kept += 1
+        if matched < len(left) and outline == left[matched]:
+            matched += 1
         elif outline and not (isinstance(node, _DEFINITIONS) and node.name not in known):
             return False
-    return kept == len(left)
+    return matched == len(left)
 
 
 def _outline_of(node: ast.stmt) -> tuple[str, ...]:

@@ -57,13 +57,13 @@ class PythonSurfaces:
             side = self.project.base if old else self.project.head
             content = side.content(path) if path and path != surface.path else None
             try:
-                there = python.read(path, content) if content is not None else None
+                target = python.read(path, content) if content is not None else None
             except module_facts.Unreadable:
-                there = None
-            surface.open |= there is None or there.open or bool(there.stars)
-            surface.spoken |= there.spoken if there else set()
+                target = None
+            surface.open |= target is None or target.open or bool(target.stars)
+            surface.spoken |= target.spoken if target else set()
             package = posixpath.basename(surface.path) == "__init__.py"
-            for name, symbol in there.symbols.items() if there else ():
+            for name, symbol in target.symbols.items() if target else ():
                 if symbol.public and name not in surface.symbols:
                     surface.symbols[name] = Symbol(name, "alias", 1, public=package, path=surface.path)
 

@@ -54,7 +54,7 @@ def uses(tree: ast.Module, path: str, *, forgives: Callable[[ast.Try], bool] = f
     """Every certain use in a file, except where an error of it is expected or caught (`forgives`)."""
     visitor = _Visitor(path, tree, forgives)
     visitor.visit(tree)
-    return [use for use in visitor.found if not (use.ref.names and use.ref.names[-1] in visitor.asked)]
+    return [use for use in visitor.found if not (use.ref.names and use.ref.names[-1] in visitor.tested)]
 
 
 class _Visitor(ast.NodeVisitor):
@@ -67,7 +67,7 @@ class _Visitor(ast.NodeVisitor):
         self.header: Scope | None = None  # what the decorators and defaults of a method see
         self.classes: list[str] = []
         self.found: list[Use] = []
-        self.asked: set[str] = set()
+        self.tested: set[str] = set()
         self.stars = [absolute(path, each) for each in tree.body if isinstance(each, ast.ImportFrom) and _is_star(each)]
         self.forgiven = 0
         self.flags: dict[ast.AST, str] = {}
@@ -120,7 +120,7 @@ class _Visitor(ast.NodeVisitor):
         if ref:
             self._add(ref, node.func, "call", node)
         if isinstance(node.func, ast.Name) and node.func.id in {"hasattr", "getattr", "delattr", "setattr"}:
-            self.asked |= {each.value for each in node.args if isinstance(each, ast.Constant)
+            self.tested |= {each.value for each in node.args if isinstance(each, ast.Constant)
                            and isinstance(each.value, str)}  # fmt: skip
         self.generic_visit(node)
 

@@ -145,8 +145,8 @@ class Flows:
     def sinks(self, call: Call) -> list[tuple[Flow, Sink]]:
         """The rules and sinks that match a call."""
         last = call.name.rpartition(".")[2]
-        ways = [*self._sinks.get(last, ()), *self._sinks.get("*", ())]
-        return [(flow, sink) for flow, sink in ways if sink.fits(call)]
+        candidates = [*self._sinks.get(last, ()), *self._sinks.get("*", ())]
+        return [(flow, sink) for flow, sink in candidates if sink.fits(call)]
 
     def at(self, place: str) -> list[Flow]:
         """The rules with a sink that is not a call, by its name."""

@@ -105,8 +105,8 @@ class Suite:
     guarded: str = ""
 
 
-class Way(StrEnum):
-    """The ways of weakening a test; the rules of the gate."""
+class Rule(StrEnum):
+    """The rules of the gate: one for each way of weakening a test."""
 
     REMOVED = "test-removed"
     REMOVED_WITH_CODE = "test-removed-with-code"
@@ -132,14 +132,14 @@ class Way(StrEnum):
 class Weakening:
     """One thing that makes tests weaker: where, how, the words that it is about; `test` is empty for no certain one.
 
-    `beside` are the words that went from the test together with it; `values` what was expected, and what is now.
+    `same_place` are the words that went from the test together with it; `values` what was expected, and what is now.
     """
 
-    way: Way
+    rule: Rule
     path: str
     line: int
     test: str
     message: str
     about: frozenset[str] = frozenset()
-    beside: frozenset[str] = frozenset()
+    same_place: frozenset[str] = frozenset()
     values: tuple[Tokens, Tokens] = ((), ())
