@@ -90,13 +90,11 @@ def found(repository: Repository, change: ChangeSet, announced: str) -> Iterator
     after = repository.read_many(change.tree, [new for _, new in sides if new])
     for old, new in sides:
         path = new or old
-        found_keys = loosened(path, before.get(old, b""), after.get(new, b""), task)
-        if found_keys:
-            more = f" and {len(found_keys) - _NAMED} more" if len(found_keys) > _NAMED else ""
-            message = (
-                f"the change judges less, and its task does not ask for that: {', '.join(found_keys[:_NAMED])}{more}"
-            )
-            yield Finding(rule=RULE, path=path, severity=Severity.HIGH, message=message, suggestion=_MEND)
+        loose = loosened(path, before.get(old, b""), after.get(new, b""), task)
+        if loose:
+            more = f" and {len(loose) - _NAMED} more" if len(loose) > _NAMED else ""
+            text = f"the change judges less, and its task does not ask for that: {', '.join(loose[:_NAMED])}{more}"
+            yield Finding(rule=RULE, path=path, severity=Severity.HIGH, message=text, suggestion=_MEND)
 
 
 def _sides(file: ChangedFile) -> list[tuple[str, str]]:

@@ -63,10 +63,8 @@ class _Comparison:
                 near = now
                 yield from self._symbol(name, symbol, now, public=symbol.public)
             elif not self.new.open and name not in self.new.spoken:
-                removed = self._break(
-                    "removed", name, f"{_title(symbol)} was removed", symbol, None, public=symbol.public
-                )
-                yield _with_hint(removed, near)
+                lost = self._break("removed", name, f"{_title(symbol)} was removed", symbol, None, public=symbol.public)
+                yield _with_hint(lost, near)
 
     def _break(
         self, rule: str, name: str, detail: str, old: Symbol | None, new: Symbol | None, *, public: bool,
@@ -194,8 +192,8 @@ class _Comparison:
             if current is not None:
                 yield from self._symbol(path, member, current, public=visible)
             elif not self._still(new, member):
-                removed = self._break("removed", path, f"{_title(member)} was removed", member, new, public=visible)
-                yield _with_hint(removed, near)
+                lost = self._break("removed", path, f"{_title(member)} was removed", member, new, public=visible)
+                yield _with_hint(lost, near)
         was = inherited(self.old, old)
         for key, member in new.members.items():
             if member.required and key not in was and not old.open and member.public:
@@ -203,9 +201,9 @@ class _Comparison:
                 yield self._break("field-required", f"{name}.{key}", detail, old, member, public=public)
 
 
-def _with_hint(removed: Break, near: Symbol | None) -> Break:
+def _with_hint(lost: Break, near: Symbol | None) -> Break:
     """What is gone is told at what stood before it and still stands."""
-    return replace(removed, line=near.line, path=near.path or removed.path) if near else removed
+    return replace(lost, line=near.line, path=near.path or lost.path) if near else lost
 
 
 def ancestry(surface: Surface, symbol: Symbol) -> set[str]:

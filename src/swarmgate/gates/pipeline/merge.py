@@ -63,11 +63,9 @@ def merge(results: Sequence[GateResult]) -> tuple[GateResult, ...]:
 
 def _without_causes(result: GateResult) -> GateResult:
     """The result without what changed a contract, where all who were broken by it are told of, and say so."""
-    reported = {each.subject for each in result.findings if each.rule == _BROKEN and each.counts}
-    remaining = [
-        each for each in result.findings if each.rule == _BROKEN or not (each.subject and each.subject in reported)
-    ]
-    return result.model_copy(update={"findings": tuple(remaining)}) if len(remaining) < len(result.findings) else result
+    seen = {each.subject for each in result.findings if each.rule == _BROKEN and each.counts}
+    rest = [each for each in result.findings if each.rule == _BROKEN or not (each.subject and each.subject in seen)]
+    return result.model_copy(update={"findings": tuple(rest)}) if len(rest) < len(result.findings) else result
 
 
 def _every(results: Sequence[GateResult]) -> list[tuple[GateResult, Finding]]:

@@ -200,12 +200,10 @@ def not_adopted(found: Iterable[Suppression], adopted: frozenset[str]) -> list[S
     A `noqa` behind one that does comes with it: the line became too long by that.
     """
     found = list(found)
-    adopted_ones = [each for each in found if not adopted.isdisjoint(TOOLS.get(each.kind, ()))]
-    places = {(each.path, each.line) for each in adopted_ones}
+    skip = [each for each in found if not adopted.isdisjoint(TOOLS.get(each.kind, ()))]
+    places = {(each.path, each.line) for each in skip}
     return [
-        each
-        for each in found
-        if each not in adopted_ones and (each.kind != "noqa" or (each.path, each.line) not in places)
+        each for each in found if each not in skip and (each.kind != "noqa" or (each.path, each.line) not in places)
     ]
 
 

@@ -86,8 +86,6 @@ def _listed(metavariable: str, regex: str, patterns: Sequence[Sequence[str]], **
     """The words that a metavariable may stand for, where it is certain to be a name and the condition lists them."""
     named = re.compile(_IS_NAME.format(re.escape(metavariable)))
     exact = _EXACT.fullmatch(regex)
-    if exact is None or not any(
-        all(named.search(_TEXT.sub(" ", alternative)) for alternative in each) for each in patterns
-    ):
+    if exact is None or not any(all(named.search(_TEXT.sub(" ", one)) for one in each) for each in patterns):
         return ()
     return frozenset(exact[1].split("|"))

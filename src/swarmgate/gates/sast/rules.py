@@ -225,12 +225,8 @@ def _distributed(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _conditional(either: dict[str, Any], condition: dict[str, Any], variable: str) -> dict[str, Any]:
-    options = either["pattern-either"]
-    return {
-        "pattern-either": [
-            {"patterns": [option, condition]} if _binds(option, variable) else option for option in options
-        ]
-    }
+    every = either["pattern-either"]
+    return {"pattern-either": [{"patterns": [one, condition]} if _binds(one, variable) else one for one in every]}
 
 
 def _binds(entry: Any, variable: str) -> bool:

@@ -51,19 +51,17 @@ def compare(base: Inventory, head: Inventory) -> Difference:
 
 def findings(difference: Difference, head: Inventory, base: Inventory) -> list[Finding]:
     """One for information per component that came, went or changed, at its place in the file that brings it."""
-    places, removed = _Places(head), _Places(base)
+    places, lost = _Places(head), _Places(base)
     found = [
-        _finding("dependency-added", *places.of(key), f"{_name(key)} {_listed(versions)} is a new component")
+        _finding("dependency-added", *places.of(key), f"{_name(key)} {_joined(versions)} is a new component")
         for key, versions in difference.added.items()
     ]
     found += [
-        _finding(
-            "dependency-removed", removed.of(key)[0], 0, f"{_name(key)} {_listed(versions)} is a component no more"
-        )
+        _finding("dependency-removed", lost.of(key)[0], 0, f"{_name(key)} {_joined(versions)} is a component no more")
         for key, versions in difference.removed.items()
     ]
     return found + [
-        _finding("dependency-changed", *places.of(key), f"{_name(key)} {_listed(old)} became {_listed(new)}")
+        _finding("dependency-changed", *places.of(key), f"{_name(key)} {_joined(old)} became {_joined(new)}")
         for key, (old, new) in difference.changed.items()
     ]
 
@@ -194,7 +192,7 @@ class _Settled:
             return "version", f"and {names} was made for {specs[0]}"
         versions = sorted(filter(None, self.versions[each.name]))
         if each.type == "pypi" and versions and not any(_allows(each.spec, version) for version in versions):
-            return "version", f"and {names} has {_listed(versions)}"
+            return "version", f"and {names} has {_joined(versions)}"
         return "", ""
 
 
@@ -287,5 +285,5 @@ def _name(key: Key) -> str:
     return f"{key[1]} ({key[0]})"
 
 
-def _listed(versions: Iterable[str]) -> str:
+def _joined(versions: Iterable[str]) -> str:
     return ", ".join(version or "(no version)" for version in versions)

@@ -57,14 +57,12 @@ def load(repository: Repository, change: ChangeSet, scope: Scope | None = None) 
     large = [each.base_path for each in sources if Trait.LARGE in each.traits and not each.traits & _UNREAD]
     before = contents[change.base] | repository.read_many(change.base, large)
     sources = [_with_past(each, before) for each in sources]
-    declared = attributes.declared(repository, scope.reference or change.base, [each.path for each in sources])
-    sources = [_recognised(each, declared.get(each.path, {})) for each in sources]
+    marks = attributes.declared(repository, scope.reference or change.base, [each.path for each in sources])
+    sources = [_recognised(each, marks.get(each.path, {})) for each in sources]
     if not scope.by_hand:
-        sources = [_without_own_word(each, declared.get(each.path, {})) for each in sources]
+        sources = [_without_own_word(each, marks.get(each.path, {})) for each in sources]
     written = _written(repository, change, scope)
-    return tuple(
-        _doubted(each, declared.get(each.path, {}), scope) if each.path in written else each for each in sources
-    )
+    return tuple(_doubted(each, marks.get(each.path, {}), scope) if each.path in written else each for each in sources)
 
 
 def project_of(repository: Repository, change: ChangeSet, sources: Sequence[SourceFile], scope: Scope) -> Project:
@@ -85,10 +83,10 @@ def _written(repository: Repository, change: ChangeSet, scope: Scope) -> set[str
     return {file.path for file in past.present if file.old_id != file.new_id}
 
 
-def _doubted(source: SourceFile, declared: Mapping[Trait, bool], scope: Scope) -> SourceFile:
+def _doubted(source: SourceFile, marks: Mapping[Trait, bool], scope: Scope) -> SourceFile:
     """The file with what of its traits nothing but somebody's word tells."""
     unproven = source.traits & SAID
-    own = frozenset[Trait]() if scope.by_hand else unproven - declared.keys() - traits_of(source.base_path)
+    own = frozenset[Trait]() if scope.by_hand else unproven - marks.keys() - traits_of(source.base_path)
     return replace(source, unproven=unproven, claimed=own & traits_of(source.path)) if unproven else source
 
 
@@ -156,15 +154,15 @@ def _beginning(root: Path, path: str, length: int) -> bytes | None:
     return None
 
 
-def _recognised(source: SourceFile, declared: Mapping[Trait, bool]) -> SourceFile:
+def _recognised(source: SourceFile, marks: Mapping[Trait, bool]) -> SourceFile:
     """The file with the traits that its content shows; what the project declares wins over the file's name."""
     if source.traits & {Trait.LINK, Trait.SUBMODULE}:
         return source
     traits = source.traits | content_traits.traits(source.language, source.content)
-    if declared.get(Trait.GENERATED) is False:
+    if marks.get(Trait.GENERATED) is False:
         traits -= {Trait.MINIFIED}
-    traits = (traits - {trait for trait, holds in declared.items() if not holds}) | {
-        t for t, holds in declared.items() if holds
+    traits = (traits - {trait for trait, holds in marks.items() if not holds}) | {
+        t for t, holds in marks.items() if holds
     }
     return replace(source, traits=traits)
 
@@ -177,12 +175,12 @@ def _with_past(source: SourceFile, before: Mapping[str, bytes]) -> SourceFile:
     return replace(source, old=Revision(source.base_path, source.language, content))
 
 
-def _without_own_word(source: SourceFile, declared: Mapping[Trait, bool]) -> SourceFile:
+def _without_own_word(source: SourceFile, marks: Mapping[Trait, bool]) -> SourceFile:
     """Take away what only the changed content says of itself, and the base's content and attributes do not.
 
     Or else an agent would write `@generated` above its code and be judged no more.
     """
-    unproven = _claimed(source) - set(declared)
+    unproven = _claimed(source) - set(marks)
     if unproven:
         unproven -= content_traits.traits(source.language, source.was.content)
     return replace(source, traits=source.traits - unproven) if unproven else source

@@ -101,17 +101,15 @@ def _taken(each: Weakening, seen: Change) -> list[str]:
 
 
 def _finding(each: Weakening, severity: Severity, seen: Change) -> Finding:
-    message, rule = each.message, each.rule
+    text, rule = each.message, each.rule
     if each.rule in _WITH_CODE and severity is Severity.INFO and (lost := seen.lost(each.about)):
-        message = f"{message}, with `{lost[0]}`, which it was about"
+        text = f"{text}, with `{lost[0]}`, which it was about"
         rule = Rule.REMOVED_WITH_CODE if each.rule is Rule.REMOVED else rule
     elif each.rule in _WITH_CODE and severity is Severity.LOW and (taken := _taken(each, seen)):
-        message = (
-            f"{message}; the change takes away or edits code of `{taken[0]}` as well, and no task says what is meant"
-        )
+        text = f"{text}; the change takes away or edits code of `{taken[0]}` as well, and no task says what is meant"
     exists = any(file.path == each.path for file in seen.files)
     return Finding(
-        rule=rule.value, path=each.path, line=each.line if exists else 0, severity=severity, message=message,
+        rule=rule.value, path=each.path, line=each.line if exists else 0, severity=severity, message=text,
         suggestion=_MEND if severity.rank >= Severity.MEDIUM.rank else "",
     )  # fmt: skip
 

@@ -32,18 +32,16 @@ def compare(matching: Matching) -> Iterator[Weakening]:
             yield from _compared(old, new, pool)
     for case in matching.fresh:
         if case.off and not case.helper:
-            message = f"a new test is switched off from the beginning: {case.off}"
-            yield Weakening(Rule.NEW_OFF, case.path, case.line, case.name, message)
+            text = f"a new test is switched off from the beginning: {case.off}"
+            yield Weakening(Rule.NEW_OFF, case.path, case.line, case.name, text)
     for case in matching.removed:
         if not case.off and not pool.covers(case) and not (case.helper and _unused(case, matching)):
-            message = (
-                f"{_called(case)} is gone" if not case.helper else f"{case.short}, which tests assert with, is gone"
-            )
+            text = f"{_called(case)} is gone" if not case.helper else f"{case.short}, which tests assert with, is gone"
             if case.guarded and _VERSION.search(case.guarded):
-                message = f"{_called(case)}, which ran on some versions only, is gone: {case.guarded}"
-                yield Weakening(Rule.GUARDED, case.path, case.line, case.name, message)
+                text = f"{_called(case)}, which ran on some versions only, is gone: {case.guarded}"
+                yield Weakening(Rule.GUARDED, case.path, case.line, case.name, text)
                 continue
-            yield Weakening(Rule.REMOVED, case.path, case.line, case.name, message, words((*case.text, *case.shell)))
+            yield Weakening(Rule.REMOVED, case.path, case.line, case.name, text, words((*case.text, *case.shell)))
 
 
 _VERSION = re.compile(r"(?i)version|py2|py3|python_?2|go1\.\d|jre|sdk")
@@ -85,16 +83,14 @@ def _compared(old: Case, new: Case, pool: Pool) -> Iterator[Weakening]:
     yield from _rows(old, new)
     yield from _mocked(old, new)
     if any(each in new.shell and each not in old.shell for each in _FAILS) and old.assertions:
-        message = f"{_called(new)} has to end in an error now, whichever of its lines it comes from"
+        text = f"{_called(new)} has to end in an error now, whichever of its lines it comes from"
         certain = "expected" in new.shell and not _ANY_ERROR & set(new.shell)
-        yield Weakening(
-            Rule.EXPECTED if certain else Rule.WEAKER, new.path, new.line, new.name, message, words(new.text)
-        )
+        yield Weakening(Rule.EXPECTED if certain else Rule.WEAKER, new.path, new.line, new.name, text, words(new.text))
         if certain:
             return
     elif "should_panic" in old.shell and "expected" in old.shell and not {"should_panic", "expected"} <= set(new.shell):
-        message = f"{_called(new)} passes with any panic, or with none"
-        yield Weakening(Rule.WEAKER, new.path, new.line, new.name, message, words(new.text))
+        text = f"{_called(new)} passes with any panic, or with none"
+        yield Weakening(Rule.WEAKER, new.path, new.line, new.name, text, words(new.text))
     lost, added = _different(old.assertions, new.assertions)
     for was, now in _paired(lost, added):
         yield from _weaker(was, now, new, same=_arranged_alike(old, new))
@@ -121,12 +117,10 @@ def _shape(each: Assertion) -> tuple[Tokens, str]:
 
 def _different(old: Sequence[Assertion], new: Sequence[Assertion]) -> tuple[list[Assertion], list[Assertion]]:
     """What is on one side only; an assertion that cannot fail any more is another one."""
-    common = Counter((each.text, bool(each.idle)) for each in old) & Counter(
-        (each.text, bool(each.idle)) for each in new
-    )
+    both = Counter((each.text, bool(each.idle)) for each in old) & Counter((each.text, bool(each.idle)) for each in new)
     sides = []
     for side in (old, new):
-        left, rest = common.copy(), []
+        left, rest = both.copy(), []
         for each in side:
             if left[each.text, bool(each.idle)] > 0:
                 left[each.text, bool(each.idle)] -= 1
@@ -135,7 +129,7 @@ def _different(old: Sequence[Assertion], new: Sequence[Assertion]) -> tuple[list
         sides.append(rest)
     values = [{each.text: each for each in side} for side in (old, new)]
     for text in values[0].keys() & values[1].keys():
-        if values[0][text].expected != values[1][text].expected and common[text, False]:
+        if values[0][text].expected != values[1][text].expected and both[text, False]:
             sides[0].append(values[0][text])
             sides[1].append(values[1][text])
     return sides[0], sides[1]
@@ -229,17 +223,15 @@ def _same_subject(was: Assertion, now: Assertion) -> bool:
     return was.subject == now.subject
 
 
-def _fewer(
-    needed: list[Assertion], added: Sequence[Assertion], old: Case, new: Case, pool: Pool
-) -> Iterator[Weakening]:
+def _fewer(lost: list[Assertion], added: Sequence[Assertion], old: Case, new: Case, pool: Pool) -> Iterator[Weakening]:
     """Assertions that are gone, unless others took their place: as many, one that holds all of it, a helper."""
     strong = [each for each in added if each.effect]
-    if _worth(strong) + 1 >= _worth(needed) or _called_helper(new, old, pool):
+    if _worth(strong) + 1 >= _worth(lost) or _called_helper(new, old, pool):
         return
     union = Counter(token for each in strong for token in each.text) + Counter(
         token for row in (Counter(new.rows) - Counter(old.rows)) for token in row
     )
-    missing = [each for each in needed if not _held(each, union)]
+    missing = [each for each in lost if not _held(each, union)]
     if not missing or len(missing) <= len(strong):
         return
     current = {each.text for each in new.assertions if each.effect}

@@ -88,9 +88,9 @@ def _mocked(file: File) -> Iterator[Weakening]:
         names = re.findall(r"[\w$]+", taken[1]) if taken else []
         tested = next((each for each in names if re.search(rf"\bexpect\([^;]*?\b{re.escape(each)}\s*\(", old)), "")
         if tested:
-            message = f"the module of `{tested}`, which the tests assert on, is replaced by a double"
+            text = f"the module of `{tested}`, which the tests assert on, is replaced by a double"
             yield Weakening(
-                Rule.MOCKED, file.path, new.count("\n", 0, match.start()) + 1, "", message, frozenset({tested})
+                Rule.MOCKED, file.path, new.count("\n", 0, match.start()) + 1, "", text, frozenset({tested})
             )
 
 

@@ -105,13 +105,11 @@ def _settings(file: File, paths: Collection[str]) -> Iterator[Weakening]:
         if key.startswith("jest.") and not any(each.startswith("jest.") for each in now) and b"jest" not in file.new:
             continue  # the runner itself went; whether another one came is told of the command
         old, new = was.get(key, frozenset()), now.get(key, frozenset())
-        reduced = _fewer(key, _existing(old, paths) if "testpaths" in key else old, new, file)
-        reduced = reduced or _finds_none(key, old, new, paths)
-        if reduced:
-            line = _line_of(file, reduced)
-            yield Weakening(
-                Rule.SETTINGS, file.path, line, "", f"the test runner is told to run less: {key}: {reduced}"
-            )
+        less = _fewer(key, _existing(old, paths) if "testpaths" in key else old, new, file)
+        less = less or _finds_none(key, old, new, paths)
+        if less:
+            line = _line_of(file, less)
+            yield Weakening(Rule.SETTINGS, file.path, line, "", f"the test runner is told to run less: {key}: {less}")
 
 
 def _existing(folders: frozenset[str], paths: Collection[str]) -> frozenset[str]:
@@ -144,12 +142,10 @@ def _finds_none(key: str, old: frozenset[str], new: frozenset[str], paths: Colle
     values = sorted(_words(new))
     tests = [each for each in paths if re.search(r"(?:^|/)test_\w+\.py$|_test\.py$", each)]
     if name == "testpaths":
-        found = any(
-            f"{each}/".startswith(f"{value.strip('./')}/") or value == "." for each in tests for value in values
-        )
+        runs = any(f"{each}/".startswith(f"{value.strip('./')}/") or value == "." for each in tests for value in values)
     else:
-        found = any(fnmatch.fnmatch(each.rpartition("/")[2], value) for each in tests for value in values)
-    return f"{', '.join(values)}, where none of the tests is" if tests and not found else ""
+        runs = any(fnmatch.fnmatch(each.rpartition("/")[2], value) for each in tests for value in values)
+    return f"{', '.join(values)}, where none of the tests is" if tests and not runs else ""
 
 
 def _wider(removed: frozenset[str], added: frozenset[str]) -> bool:

@@ -19,7 +19,7 @@ from swarmgate.workspace.git.repository import Repository
 if TYPE_CHECKING:
     from swarmgate.domain.review.finding import Finding, GateReport
     from swarmgate.gates.baseline import Accepted
-    from swarmgate.gates.verbs.request import Resolved
+    from swarmgate.gates.verbs.request import Target
 
 _LONGEST_DAYS = 3650
 
@@ -114,7 +114,7 @@ def store(
     return Stored(tuple(added), dropped, len(known), secrets)
 
 
-def _report(found: Resolved, entries: tuple[Accepted, ...], only: tuple[str, ...]) -> GateReport:
+def _report(found: Target, entries: tuple[Accepted, ...], only: tuple[str, ...]) -> GateReport:
     from dataclasses import replace  # noqa: PLC0415 - only here
 
     # Each gate's own: what two gates find has to be accepted for both.
@@ -123,7 +123,7 @@ def _report(found: Resolved, entries: tuple[Accepted, ...], only: tuple[str, ...
 
 
 def _entries(
-    found: Resolved, accepted: list[tuple[str, Finding]], tree: str, *, reason: str, expires: date | None
+    found: Target, accepted: list[tuple[str, Finding]], tree: str, *, reason: str, expires: date | None
 ) -> list[Accepted]:
     contents = found.repository.read_many(tree, sorted({finding.path for _, finding in accepted}))
     texts = {path: content.decode("utf-8", "replace").split("\n") for path, content in contents.items()}

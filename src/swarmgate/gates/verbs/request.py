@@ -70,7 +70,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class Target:
     """A request in a repository: what `run_pipeline` gets.
 
     `home` is the user's repository, `repository` the one that is judged (another for `--staged`), `settings` the root
@@ -100,7 +100,7 @@ class Resolved:
 
 
 @contextlib.contextmanager
-def resolved(request: Request) -> Iterator[Resolved]:
+def resolved(request: Request) -> Iterator[Target]:
     """What a request means, for the length of a block.
 
     Raises:
@@ -119,7 +119,7 @@ def resolved(request: Request) -> Iterator[Resolved]:
             yield _worktree(home, request)
 
 
-def _worktree(home: Repository, request: Request) -> Resolved:
+def _worktree(home: Repository, request: Request) -> Target:
     from swarmgate.workspace.git import revisions  # noqa: PLC0415 - late: the common form needs none of it
 
     nothing = revisions.empty_tree(home) if home.unborn or request.whole else ""
@@ -140,11 +140,11 @@ def _worktree(home: Repository, request: Request) -> Resolved:
         about = "the first commit to be" if home.unborn else "the uncommitted change"
         empty = "No file is there" if home.unborn else "Nothing differs from HEAD"
     start = nothing if request.whole else base
-    return Resolved(home, home, home.root, start, scope, about, empty, fix, _merging(home, request), head)
+    return Target(home, home, home.root, start, scope, about, empty, fix, _merging(home, request), head)
 
 
 @contextlib.contextmanager
-def _staged(home: Repository, request: Request, index: Path | None) -> Iterator[Resolved]:
+def _staged(home: Repository, request: Request, index: Path | None) -> Iterator[Target]:
     from swarmgate.workspace.git import revisions  # noqa: PLC0415 - late: see above
 
     tree = revisions.index_tree(home, index)
@@ -155,7 +155,7 @@ def _staged(home: Repository, request: Request, index: Path | None) -> Iterator[
         # A `.swarm/` that is not in git at all is the user's own; one that is staged is what counts.
         settings = checkout.root if (checkout.root / ".swarm").is_dir() else home.root
         about, nothing, notes = f"what is staged{where}", f"Nothing is staged{where}", _merging(home, request)
-        yield Resolved(home, checkout, settings, head, scope, about, nothing, fix=False, notes=notes)
+        yield Target(home, checkout, settings, head, scope, about, nothing, fix=False, notes=notes)
 
 
 def _merging(home: Repository, request: Request) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from swarmgate.gates.confinement import by_hand
 from swarmgate.gates.definition import load
 from swarmgate.gates.pipeline.pipeline import GatesOptions, check_names, not_followed, run_pipeline
 from swarmgate.gates.verbs import answer_cache, fix_patch
-from swarmgate.gates.verbs.request import Request, Resolved, resolved
+from swarmgate.gates.verbs.request import Request, Target, resolved
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,9 +120,7 @@ def judge(request: Request, *, only: tuple[str, ...] = (), skip: tuple[str, ...]
         return judged(found, entries, GatesOptions(only=only, skip=skip), Memory() if cache else None)
 
 
-def judged(
-    found: Resolved, entries: tuple[Accepted, ...], options: GatesOptions, memory: Memory | None = None
-) -> Judged:
+def judged(found: Target, entries: tuple[Accepted, ...], options: GatesOptions, memory: Memory | None = None) -> Judged:
     """Run the gates, those of the project included, with findings that are accepted."""
     gates = load(found.settings)
     check_names(gates, options, skip="--skip")
@@ -158,7 +156,7 @@ def judged(
     return Judged(noted, found.about, change.paths, memory.surroundings if memory and memory.complete else "")
 
 
-def _way_back(found: Resolved, before: str, report: GateReport) -> tuple[str, ...]:
+def _way_back(found: Target, before: str, report: GateReport) -> tuple[str, ...]:
     """How to undo what gates fixed in the files; nothing where they fixed nothing."""
     if not any(result.fixed for result in report.results):
         return ()

@@ -67,7 +67,7 @@ class PythonChange:
         if set(now.stars) <= set(was.stars):
             now.open = now.made  # what stars brought before is no news
         self._follow(was, now)
-        exported = self._exported(old)
+        exported = self._exports(old)
         for each in compare(was, now, _DIALECT, self._surfaces.bases.supplies):
             top = each.name.partition(".")[0]
             public = each.public if exported is None else top in exported and _outspoken(each.name)
@@ -93,7 +93,7 @@ class PythonChange:
         if not surface.symbols or posixpath.basename(old.path) in _SCRIPTS:
             return
         public = (
-            self._exported(old) is None and not is_test(old.path) and any(s.public for s in surface.symbols.values())
+            self._exports(old) is None and not is_test(old.path) and any(s.public for s in surface.symbols.values())
         )
         now = pair.new.path if pair.new else ""
         detail = f"module {unit} was {f'renamed: it is {now} now' if now else 'removed'}"
@@ -126,7 +126,7 @@ class PythonChange:
         folder = posixpath.dirname(package.path)
         return f"{folder}/{name}.py" in self._present or f"{folder}/{name}/__init__.py" in self._present
 
-    def _exported(self, side: Revision) -> set[str] | None:
+    def _exports(self, side: Revision) -> set[str] | None:
         """Of a private module, the names that a package above it re-exports or its own `__all__` names; else None."""
         parts = posixpath.splitext(side.path)[0].split("/")
         if parts[-1] + ".py" in _SCRIPTS:

@@ -127,18 +127,16 @@ class _Search:
         if key not in self._located:
             path = self.surfaces.modules.locate(module, importer)
             if not path and self.removed:
-                removed = self.surfaces.old_modules.locate(module, importer)
-                path = removed if removed in self.removed and not self._provided(removed) else ""
+                lost = self.surfaces.old_modules.locate(module, importer)
+                path = lost if lost in self.removed and not self._provided(lost) else ""
             self._located[key] = path
         return self._located[key]
 
-    def _provided(self, removed: str) -> bool:
+    def _provided(self, lost: str) -> bool:
         """Whether the package of a removed module has a name that stands for it."""
-        package = posixpath.join(posixpath.dirname(removed), "__init__.py")
+        package = posixpath.join(posixpath.dirname(lost), "__init__.py")
         facts = self._facts_of(package) if package in self.surfaces.present else None
-        return facts is not None and (
-            facts.dynamic or posixpath.splitext(posixpath.basename(removed))[0] in facts.imports
-        )
+        return facts is not None and (facts.dynamic or posixpath.splitext(posixpath.basename(lost))[0] in facts.imports)
 
     def _onward(self, home: str, names: tuple[str, ...]) -> Ref | None:
         """Where a name leads that a module has only imported itself."""

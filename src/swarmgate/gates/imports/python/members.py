@@ -205,13 +205,11 @@ class PythonMembers:
 
     def _replacements(self, names: set[str]) -> set[str]:
         """Those names that some file of the tree assigns as an attribute of something, or patches by name."""
-        missing = sorted(names - self._replaced.keys())
-        if missing:
-            words = "|".join(map(re.escape, missing))
+        fresh = sorted(names - self._replaced.keys())
+        if fresh:
+            words = "|".join(map(re.escape, fresh))
             quoted = rf"(setattr|patch|__dict__|monkeypatch|mock)[^#]*[\"']([A-Za-z0-9_.]*\.)?({words})[\"']"
             pattern = rf"\.({words})[[:space:]]*(:[^=]*)?=([^=]|$)|{quoted}"
             out = self._grep(pattern)
-            self._replaced |= {
-                name: re.search(rb"\b%b\b" % re.escape(encode(name)), out) is not None for name in missing
-            }
+            self._replaced |= {name: re.search(rb"\b%b\b" % re.escape(encode(name)), out) is not None for name in fresh}
         return {name for name in names if self._replaced[name]}

@@ -119,11 +119,9 @@ class ScriptChecker:
                 continue
             own = sorted(name for file in files for name in self.project.exports_of(file).names)
             near = difflib.get_close_matches(name, own, n=1)
-            description = "default export" if name == "default" else f"export `{name}`"
+            item = "default export" if name == "default" else f"export `{name}`"
             hint = f"did you mean `{near[0]}`?" if near else "import what the module exports, or export it there"
-            yield _finding(
-                path, each, "unresolved-name", Severity.HIGH, f"`{each.module}` has no {description}", hint, name
-            )
+            yield _finding(path, each, "unresolved-name", Severity.HIGH, f"`{each.module}` has no {item}", hint, name)
 
     def _bare(self, path: str, each: Import) -> Iterator[Finding]:
         specifier, project = each.module, self.project

@@ -31,7 +31,7 @@ class Guards:
     """Evaluates conditions for the rules of `flows`."""
 
     def __init__(self, flows: Flows, evaluate: Evaluate) -> None:
-        self._flows, self._evaluate = flows, evaluate
+        self._flows, self._value = flows, evaluate
 
     def vouch(self, test: ast.expr, *, truth: bool) -> Vouched:
         """The values that `test` proves harmless when it is true (or false), with the rules concerned."""
@@ -69,9 +69,9 @@ class Guards:
 
     def _equal(self, subject: ast.expr, other: ast.expr) -> Vouched:
         """`subject` is one of `other`, or equal to it: harmless if that is not from outside itself."""
-        if content(self._evaluate(other)).origins:
+        if content(self._value(other)).origins:
             return
-        value = self._evaluate(subject)
+        value = self._value(subject)
         if isinstance(value, Text) and value.origins:
             yield from ((each, self._flows.every) for each in _forms(value))
             if any(each.part in _HOSTS for each in _wholes(value)):
@@ -79,7 +79,7 @@ class Guards:
 
     def _refused(self, part: ast.expr, subject: ast.expr) -> Vouched:
         """`part` does not occur in `subject`."""
-        text, value = self._evaluate(part), self._evaluate(subject)
+        text, value = self._value(part), self._value(subject)
         if isinstance(text, str) and text and isinstance(value, Text):
             rules = self._flows.without(text)
             yield from ((each, rules) for each in _wholes(value))
@@ -89,9 +89,9 @@ class Guards:
         if (
             isinstance(subject, ast.Attribute)
             and subject.attr == "parents"
-            and not content(self._evaluate(folder)).origins
+            and not content(self._value(folder)).origins
         ):
-            value = self._evaluate(subject.value)
+            value = self._value(subject.value)
             if isinstance(value, Text):
                 yield from ((each, self._flows.vouched("folders")) for each in _wholes(value))
 
@@ -108,14 +108,14 @@ class Guards:
             yield from self._all(test, rules)
 
     def _method(self, test: ast.Call, function: ast.Attribute) -> Vouched:
-        holder = self._evaluate(function.value)
+        holder = self._value(function.value)
         if isinstance(holder, Text) and holder.origins:
             if function.attr in _WORDS:
                 yield from ((each, self._flows.every) for each in _forms(holder))
             elif function.attr == "is_relative_to" or (function.attr == "startswith" and holder.resolved):
                 yield from ((each, self._flows.vouched("folders")) for each in _wholes(holder))
             elif function.attr == "startswith" and test.args:
-                yield from self._begins(holder, self._evaluate(test.args[0]))
+                yield from self._begins(holder, self._value(test.args[0]))
         elif function.attr in _MATCHES and test.args:
             yield from self._matches(test, function.attr, holder)
 
@@ -132,13 +132,13 @@ class Guards:
     def _matches(self, test: ast.Call, method: str, holder: Value) -> Vouched:
         direct = isinstance(holder, Ref) and holder.name in {"re", "regex", "re2"}
         compiled = holder.fields.get("pattern") if isinstance(holder, Object) else None
-        pattern = self._evaluate(test.args[0]) if direct else compiled
+        pattern = self._value(test.args[0]) if direct else compiled
         subject = test.args[1] if direct and len(test.args) > 1 else test.args[0]
         if isinstance(pattern, str):
             rules = self._flows.matched(pattern, whole=_MATCHES[method])
         else:  # a pattern that is not here to be read is believed where it sees the whole value
             rules = self._flows.every if not content(pattern).origins else frozenset()
-        value = self._evaluate(subject)
+        value = self._value(subject)
         if isinstance(value, Text):
             yield from ((each, rules) for each in _forms(value))
 
@@ -150,7 +150,7 @@ class Guards:
         if every and isinstance(test, ast.Compare | ast.Call):
             yield from self._all(inner.iter, self._flows.every)
         elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.In):
-            items, value = self._evaluate(inner.iter), self._evaluate(test.comparators[0])
+            items, value = self._value(inner.iter), self._value(test.comparators[0])
             if isinstance(items, str | list) and isinstance(value, Text):
                 rules = frozenset().union(*(self._flows.without(each) for each in items if isinstance(each, str)))
                 yield from ((each, rules) for each in _wholes(value))
@@ -160,7 +160,7 @@ class Guards:
     def _all(self, node: ast.expr, rules: frozenset[str]) -> Vouched:
         """Every value that stands somewhere in an expression."""
         for each in ast.walk(node):
-            value = self._evaluate(each) if isinstance(each, ast.expr) else None
+            value = self._value(each) if isinstance(each, ast.expr) else None
             if isinstance(value, Text) and value.origins:
                 yield from ((text, rules) for text in _wholes(value))
 
