@@ -26,7 +26,7 @@ _ENVIRONMENTS = ("node_modules", ".venv", "venv")
 
 @contextlib.contextmanager
 def checkout(repository: Repository, tree: str, folders: Sequence[str]) -> Iterator[Path]:
-    """The files of `tree` in a folder that vanishes; the installed packages of `folders` are linked into it."""
+    """Write the files of `tree` to a temporary folder; the installed packages of `folders` are linked into it."""
     with temporary.folder("base") as root:
         for path, content in repository.read_many(tree, repository.list_tree(tree)).items():
             target = root / os.fsdecode(encode(path))
@@ -44,7 +44,7 @@ def checkout(repository: Repository, tree: str, folders: Sequence[str]) -> Itera
 def mark(
     repository: Repository, change: ChangeSet, found: Sequence[Finding], before: Sequence[Finding]
 ) -> list[Finding]:
-    """The findings of the changed tree, those that the base had as well marked as old.
+    """Mark the findings that the base revision had as well as old.
 
     Other than a scanner's, a build's finding may stand in a file that the change did not touch: its line is compared
     with the same line of the base. One in a file that is no part of the tree (installed packages, what git ignores) is
@@ -85,7 +85,7 @@ def _is_foreign(root: Path, change: ChangeSet, path: str, *, in_tree: bool) -> b
 
 
 def relative(findings: Sequence[Finding], root: Path, folder: str) -> list[Finding]:
-    """The findings with repository-relative paths; a tool writes them absolute, or relative to where it ran."""
+    """Make the findings' paths relative to the repository; tools print them in several ways."""
     placed = []
     for each in findings:
         if not each.path:

@@ -33,7 +33,7 @@ def mypy(folder: Path) -> str:
 
 
 def is_another(pinned: str, version_output: str) -> bool:
-    """Whether a program that says its version is of another release (major and minor) than a pinned one."""
+    """Whether a program's version output is of another release (major and minor) than the pinned one."""
     wanted, here = _VERSION.match(pinned), _VERSION.search(version_output)
     return bool(wanted and here and wanted[0] != here[0])
 

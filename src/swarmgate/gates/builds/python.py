@@ -22,7 +22,7 @@ _OLDEST = 7
 
 
 def target(root: Path) -> int | None:
-    """The minor version of Python 3 that `requires-python` begins with; None when nobody says."""
+    """The minor version of Python 3 that `requires-python` begins with; None when it is not stated."""
     try:
         data = toml_text.loads(regular.text(root / "pyproject.toml"))
         declared = _declared(data)
@@ -33,7 +33,7 @@ def target(root: Path) -> int | None:
 
 
 def scan_file(source: SourceFile, minor: int | None) -> list[Finding] | str:
-    """What keeps one file from compiling; a word where this interpreter cannot tell."""
+    """The compile errors of one file; a reason where this interpreter cannot tell."""
     if source.language != "python":
         return source.language or "unknown"
     if minor is not None and minor > sys.version_info.minor:

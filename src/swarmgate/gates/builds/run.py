@@ -38,7 +38,7 @@ _ANY_EXIT = range(256)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one build said. `missing`: the toolchain is not on this machine; `error`: it did not do its work.
+    """The result of one build. `missing`: the toolchain is not on this machine; `error`: it did not do its work.
 
     `started`: a program ran, so more than the two trees and what is installed counts. `requested_by`: the file that
     asks for a toolchain that is not installed.
@@ -53,12 +53,12 @@ class Verdict:
 
     @property
     def unbuilt(self) -> str:
-        """Why it was not built, with who asks for it; empty where it was."""
+        """Why it was not built, with the file that asks for it; empty where it was."""
         return f"{self.missing} ({self.requested_by} asks for it)" if self.requested_by else self.missing
 
 
 async def run(job: Job, build: Build) -> Verdict:
-    """Build the tree; findings that the base revision has as well come back as old.
+    """Run the build; findings that the base revision has as well are marked as old.
 
     Args:
         job: the gate's job.

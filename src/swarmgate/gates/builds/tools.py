@@ -85,7 +85,7 @@ def detect(root: Path, changed: Iterable[str]) -> list[Build]:
 
 
 def untyped(changed: Iterable[str], builds: Iterable[Build]) -> list[str]:
-    """The changed languages that could be type-checked, and that nobody configured a type checker for.
+    """The changed languages that could be type-checked but have no type checker configured.
 
     Args:
         changed: paths of the change; tests are often left out on purpose.
@@ -101,7 +101,7 @@ def untyped(changed: Iterable[str], builds: Iterable[Build]) -> list[str]:
 
 
 def cache_folder(root: Path, *, confined: bool) -> Path:
-    """Where the builds of one work tree keep what they learnt, below the user's cache folder.
+    """The folder of a work tree's build caches, below the user's cache folder.
 
     What confined builds leave there, no other build may use: it may hold programs that agents wrote.
     """

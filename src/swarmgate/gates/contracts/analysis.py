@@ -35,7 +35,7 @@ _NAMED = 3
 
 
 class Family(Protocol):
-    """The languages that share modules, and what a change breaks in them."""
+    """A group of languages that share modules, with its API comparison."""
 
     unread: int
 
@@ -49,7 +49,7 @@ class Family(Protocol):
 
 
 def analyse(project: Project, change: ChangeSet, memory: Memory | None = None) -> tuple[list[Finding], list[str]]:
-    """The findings of a change, and what could not be looked at; reads nothing where no source file lost anything.
+    """The findings of a change, and what could not be analysed; nothing is read where no source file lost code.
 
     Args:
         project: both sides.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Dialect:
-    """What counts in a language: `keywords`: names of parameters do; `exact`: any other text is another type."""
+    """The comparison rules of a language: `keywords`: parameter names count; `exact`: types compare as text."""
 
     keywords: bool = False
     exact: bool = False

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, order=True)
 class Broken:
-    """A place that still uses the form that is gone; `how` says in words what stands there, about which `parameter`."""
+    """A place that uses a removed or changed form; `how` is the message, `parameter` what it is about."""
 
     path: str
     line: int
@@ -18,13 +18,13 @@ class Broken:
 
 @dataclass
 class Usage:
-    """The files that use a contract, and the places where they still use its broken form."""
+    """The files that use an API, and the places where they still use its broken form."""
 
     users: set[str] = field(default_factory=set)
     broken: set[Broken] = field(default_factory=set)
 
     def add(self, place: Broken) -> None:
-        """One place more; a line is told once, and the first word on it stays."""
+        """Add a place; of several on one line the first is kept."""
         if not any((each.path, each.line) == (place.path, place.line) for each in self.broken):
             self.broken.add(place)
 

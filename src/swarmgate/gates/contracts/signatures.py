@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Difference(NamedTuple):
-    """A broken promise of a signature: the end of the rule's name, the parameter, what happened, whether it is soft."""
+    """A breaking difference of a signature: rule suffix, parameter, message, whether it only informs."""
 
     rule: str
     parameter: str
@@ -24,7 +24,7 @@ class Difference(NamedTuple):
 
 
 def by_keyword(old: Signature, new: Signature) -> list[Difference]:
-    """Python's rules: names and positions are both part of the contract."""
+    """Compare with Python's rules: names and positions are both part of the API."""
     return list(_Keyword(old, new).differences())
 
 
@@ -127,7 +127,7 @@ class _Keyword:
 
 
 def by_position(old: Signature, new: Signature, fits: Callable[[str, str], bool]) -> list[Difference]:
-    """Rules of languages without keyword arguments: position, number and type count, names do not.
+    """Compare without keyword arguments: position, number and type count, names do not.
 
     `fits(old, new)`: whether an argument of the old type may be given where the new one is declared.
     """

@@ -30,7 +30,7 @@ _TRIES = 4
 
 
 class Graph:
-    """The edges of one tree, found as they are walked."""
+    """The import graph of one tree, built as it is searched."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -39,7 +39,7 @@ class Graph:
         self._sure: dict[str, dict[str, list[Edge]]] = {}
 
     def sure(self, path: str) -> dict[str, list[Edge]]:
-        """By target: the edges along which code runs when the file is imported."""
+        """The edges by target along which code certainly runs at import."""
         if path not in self._sure:
             table: dict[str, list[Edge]] = {}
             for edge in self.edges.at_import(path, self.view.content(path) or b""):
@@ -84,7 +84,7 @@ class Graph:
 
 
 def introduced(head: Graph, earlier: Callable[[], Graph], changed: Iterable[tuple[str, str]]) -> list[Finding]:
-    """The cycles that a change closed, one finding each, at the import that closes it.
+    """The cycles that a change introduced, one finding each, at the import that closes it.
 
     Args:
         head: the graph after the change.

@@ -36,7 +36,7 @@ _ANY = re.compile(r"(?:^|/)\*+(?:\.(?:d\.)?[cm]?[jt]sx?(?:\.map)?|\.py[cod]?|\.p
 
 
 class Kind(Enum):
-    """What a file is to the project."""
+    """The kind of a file: product code, code beside it, or data."""
 
     CODE = "code"
     ASIDE = "aside"
@@ -46,7 +46,7 @@ class Kind(Enum):
 
 
 def kind_of(path: str) -> Kind:
-    """What a file is, by its place."""
+    """The kind of a file, by its path."""
     folders = [part.lower() for part in path.split("/")[:-1]]
     name = posixpath.basename(path)
     in_tests = is_of_tests(path)
@@ -61,7 +61,7 @@ def kind_of(path: str) -> Kind:
 
 
 class Builds:
-    """What the files that steer the build and git speak of: a module that they name may be made by the build."""
+    """The modules that build files and git name: a build may generate them."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -81,7 +81,7 @@ class Builds:
         return tuple(line for line in lines if line and not line.startswith(("#", "!")) and not _ANY.search(line))
 
     def may_make(self, path: str) -> bool:
-        """Whether a path that is not in the tree may come from a build: it is on disk, ignored, named or of a kind.
+        """Whether a build may generate a path that is not in the tree: on disk, ignored, named or of a known kind.
 
         Args:
             path: of a file or its stem, as the import leads to it.

@@ -48,7 +48,7 @@ def consumers(repository: Repository, tree: str, paths: Iterable[str]) -> dict[s
 
 
 def of(view: View, paths: Iterable[str]) -> dict[str, tuple[Consumer, ...]]:
-    """As `consumers`, over files that are known already."""
+    """The importers of each of `paths` among the given files."""
     wanted = {path for path in paths if path in view.files and path.endswith((*PYTHON, *SCRIPT))}
     found: defaultdict[str, list[Consumer]] = defaultdict(list)
     if wanted:

@@ -106,7 +106,7 @@ def _well_known(type_: str) -> frozenset[str]:
 
 
 def near(type_: str, name: str) -> str:
-    """The well-known name that a name is a slip of; empty when there is none."""
+    """The well-known name that a name is a typing error of; empty when there is none."""
     if name.startswith("@"):
         return ""
     others = sorted(other for other in _well_known(type_) if abs(len(other) - len(name)) <= 2)  # noqa: PLR2004 - slips

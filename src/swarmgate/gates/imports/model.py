@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Guard(Enum):
-    """What stands between an import and its failing."""
+    """How an import is guarded against failing."""
 
     NONE = "none"
     TYPING = "typing"

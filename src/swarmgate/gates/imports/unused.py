@@ -59,9 +59,9 @@ def unused(head: View, base: View, change: ChangeSet, environment: Environment) 
 
 
 def is_tool(type_: str, name: str) -> bool:
-    """Whether it is one of the tools above, which nobody imports: such a name is none to wonder about.
+    """Whether it is a development tool that nobody imports.
 
-    A plug-in's is: whoever invents a name likes to begin it with `flask-`.
+    Plug-ins are not exempt: whoever invents a name likes to begin it with `flask-`.
     """
     if type_ == "npm":
         return bool(_NPM_TOOLS.match(name))

@@ -31,7 +31,7 @@ _PARALLEL = 4
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What the tools of a change said together. `missing`: what was left undone for want of a tool."""
+    """The merged result of all linters. `missing`: what was not done because a tool is missing."""
 
     findings: tuple[Finding, ...] = ()
     files: int = 0
@@ -58,7 +58,7 @@ async def check(job: Job) -> Ran:
 
 
 async def fix(job: Job) -> Ran:
-    """Let the tools write their fixes; formatters touch only files that were formatted before, or are new."""
+    """Apply the tools' fixes; formatters change only files that were formatted before, or are new."""
     ran = Ran()
     for linter in LINTERS:
         if linter.fix:

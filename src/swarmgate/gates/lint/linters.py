@@ -108,7 +108,7 @@ def folder_of(linter: Linter, root: Path, path: str) -> str | None:
 
 
 def is_adopted(linter: Linter, root: Path, path: str) -> bool:
-    """Whether the project keeps to what a linter says of style: it has settings for it."""
+    """Whether the project has settings for a linter, so that its style findings count."""
     return bool(linter.configs) or _above(root, path, linter.adopted) is not None
 
 

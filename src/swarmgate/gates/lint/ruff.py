@@ -62,7 +62,7 @@ _EXTENDS = re.compile(rb"""\bextend["']?\s*=""")
 
 @dataclass(frozen=True, slots=True)
 class Linted:
-    """What `ruff check` said: findings, and the files that do not parse (ruff leaves their other rules out).
+    """The result of `ruff check`: findings, and the files that do not parse.
 
     `unread` are files that are there and that it could not read.
     """
@@ -102,7 +102,7 @@ def program() -> str:
 
 
 def memory_of(job: Job) -> Memory | None:
-    """What may keep an answer of ruff's about one content; None where settings extend a file that no key speaks of."""
+    """The cache for ruff's results on one content; None where settings extend a file outside of the key."""
     folders = environment.folders_of(job.repository.root, (source.path for source in job.sources))
     for place in (folder / name for folder in (*folders, *job.repository.root.parents) for name in SETTINGS):
         with contextlib.suppress(OSError):

@@ -31,7 +31,7 @@ VERSION = "required-version"
 
 
 def refused(stderr: str) -> frozenset[str]:
-    """What ruff names of the settings that it does not know; empty where it failed for another reason."""
+    """The settings that ruff's error output names as unknown; empty where it failed for another reason."""
     found = set(_UNKNOWN.findall(stderr))
     for each in _REMOVED.finditer(stderr):
         found.update(re.findall(r"- ([A-Z]+\d*)", each[1]))
@@ -39,7 +39,7 @@ def refused(stderr: str) -> frozenset[str]:
 
 
 def by_file(root: Path, paths: Iterable[str]) -> dict[Path | None, list[str]]:
-    """The paths by the file of settings that covers them, None where none does."""
+    """The paths by the settings file that applies to them, None where none does."""
     groups: defaultdict[Path | None, list[str]] = defaultdict(list)
     for path in paths:
         groups[_nearest(root, (root / path).parent)].append(path)
@@ -66,7 +66,7 @@ def without(settings: Path, left_out: Iterable[str], folder: Path, *, depth: int
 
 
 def note(left_out: Iterable[str]) -> str:
-    """The note of what was left out."""
+    """The note that names the settings that were left out."""
     return f"ruff here does not know {', '.join(sorted(left_out))} of the project's settings: judged without"
 
 

@@ -66,7 +66,7 @@ _BARE = re.compile(r"^(?:true|false|True|False|nil|Ok\((?:\(\)|true|false)\))$")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a function treats what it is given.
+    """The parameters, result and output of a function without real work.
 
     `owner`: the class that it is a method of, by name. `given`: its parameters, without the receiver. `result`: what it
     returns, as text; one of `given` where it hands that back. `chance`: that is drawn at random. `talks`: it says
@@ -90,7 +90,7 @@ class Shape:
 
 
 def pretends(shape: Shape) -> bool:
-    """Whether a function whose body does no work promises some by its name or its documentation."""
+    """Whether a function without real work promises some by its name or documentation."""
     if _CONSTANT_NAME.search(shape.name) or _CONSTANT_OWNER.search(shape.owner) or not shape.words:
         return False
     if shape.result in shape.given:

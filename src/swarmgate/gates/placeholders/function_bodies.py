@@ -73,7 +73,7 @@ def finding(rule: str, path: str, line: int, severity: Severity, message: str) -
 
 
 def judge(function: Function, path: str) -> Finding | None:
-    """The finding about a body that does no work; None where it is rightly so."""
+    """The finding about a function without real work; None where it is rightly empty."""
     kinds = set(function.steps)
     if Step.REAL in kinds or function.excused:
         return None

@@ -74,7 +74,7 @@ _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What one walk over a module's statements saw.
+    """The facts that one walk over a module's statements collects.
 
     `functions`: with the class whose method each is, and whether it stands in a function; left out is what only the
     type checker sees, and what stands in for a module that is not installed. `gaps`: lines of `...` statements between
@@ -143,7 +143,7 @@ def _is_text(node: ast.AST, texts: list[ast.Constant]) -> bool:
 
 
 def functions(seen: Survey, remarks: Mapping[int, str], *, tests: bool) -> Iterator[Function]:
-    """Every function of a module whose body does no work of its own.
+    """Every function of a module that does no work of its own.
 
     Args:
         seen: the module.

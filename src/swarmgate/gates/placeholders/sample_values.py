@@ -66,7 +66,7 @@ _QUICK = (
 
 
 def values(source: SourceFile, text: str, commented: frozenset[int]) -> Iterator[Finding]:
-    """Filler text and example values of one file.
+    """The filler text and example values of one file.
 
     Args:
         source: the file; tests, documentation, and folders of examples have such values by right.

@@ -23,7 +23,7 @@ _PATTERNS = {language: re.compile(pattern, re.MULTILINE) for language, pattern i
 
 
 def tests(source: SourceFile, text: str, commented: Collection[int]) -> Iterator[Finding]:
-    """The switched-off tests of a file of tests.
+    """The skipped tests of a test file.
 
     Args:
         source: the file.

@@ -66,7 +66,7 @@ class Scope:
 
 
 def scopes(content: bytes, tree: ast.Module) -> Iterator[Scope]:
-    """The scopes of a module that look at the process or ask for a text; of a content that looks at nothing, none."""
+    """The scopes of a module that read process state or compare texts; none where nothing is read."""
     if not _LOOKS.search(content):
         return
     names, outer = _imported(tree), _named(tree.body)

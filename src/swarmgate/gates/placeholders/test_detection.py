@@ -73,7 +73,7 @@ def _matcher() -> _Matcher:
 
 
 def in_python(source: SourceFile, tree: ast.Module) -> Iterator[Finding]:
-    """The places of a module of the product that ask.
+    """The places in a Python product module that check for being tested.
 
     Args:
         source: the file.
@@ -99,7 +99,7 @@ def _severity(text: str, state: Collection[str]) -> Severity | None:
 
 
 def in_text(source: SourceFile, text: str) -> Iterator[Finding]:
-    """The places of a file of the product in another language than Python that ask."""
+    """The places in a product file of another language that check for being tested."""
     patterns = _matcher().patterns.get(source.language, ())
     code = comments.without(source.language, text) if patterns else ""
     reported: set[int] = set()

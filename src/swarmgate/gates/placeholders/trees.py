@@ -116,7 +116,7 @@ def function_nodes(grammar: str, tree: Tree) -> list[Node]:
 def functions(
     grammar: str, tree: Tree, content: bytes, remarks: Sequence[Comment], *, tests: bool
 ) -> Iterator[Function]:
-    """Every function whose body does no work of its own."""
+    """Every function that does no work of its own."""
     for node in function_nodes(grammar, tree):
         body = body_of(node)
         if body is None or body.end_byte - body.start_byte > _MAX_BODY:

@@ -35,7 +35,7 @@ def elided(text: str) -> bool:
 
 
 def stands_for_code(text: str) -> bool:
-    """The same, of a comment that stands between lines of code: three dots or `unchanged` and nothing else."""
+    """Whether a comment between lines of code stands for omitted code: three dots or `unchanged` alone."""
     return bool(phrases.DOTS.match(text) or phrases.SAME_ALONE.match(text))
 
 

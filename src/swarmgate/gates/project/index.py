@@ -31,5 +31,5 @@ class Project:
         return cls(View(repository, base), View(repository, tree))
 
     def until(self, stopped: Callable[[], bool]) -> Project:
-        """The same project, for one who has to stop."""
+        """A copy of the project whose searches end once `stopped` is true."""
         return replace(self, stopped=stopped)

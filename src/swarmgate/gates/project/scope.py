@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Scope(Frozen):
-    """What is judged.
+    """The scope of a gate run.
 
     `paths`: only these files, and those below these folders; empty means all. `whole`: every one of them as if it were
     new, instead of what differs from the base. `reference`: the tree whose `.gitattributes` hold and by which it is
@@ -39,7 +39,7 @@ class Scope(Frozen):
         return self._within(change)
 
     def change_to_fix(self, repository: Repository, change: ChangeSet) -> ChangeSet:
-        """The same files as a change of the reference: a fix has to know what a file looked like before."""
+        """The scope as a change against the reference, for gates that fix files."""
         if not self.whole or not self.reference:
             return change
         past = set(repository.list_tree(self.reference))

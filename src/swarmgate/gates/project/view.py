@@ -35,7 +35,7 @@ class Trees(Protocol):
 
 
 class View:
-    """One tree. `shared` keeps what is learnt of all of it; several gates may ask at once.
+    """One tree, shared by all gates; names are listed once, contents read on demand.
 
     Args:
         repository: holds the tree.

@@ -46,7 +46,7 @@ FLOOR = 10
 
 @dataclass
 class Measured:
-    """What the change cost: findings, and the numbers for the report."""
+    """The measurements of a change: findings, and the numbers for the report."""
 
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -66,7 +66,7 @@ def compare(
     neighbours: Callable[[set[str]], Mapping[str, bytes]],
     stopped: Callable[[], bool] = lambda: False,
 ) -> Measured:
-    """Measure what is limited and hold it against its limit.
+    """Measure the change and compare it with each limit.
 
     Args:
         change: both sides of it.

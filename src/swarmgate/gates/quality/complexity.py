@@ -26,7 +26,7 @@ SIMPLE = 10
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """A function that the change touched, its namesake in the base (None: it is new), and what the change wrote in it.
+    """A changed function, its old version (None: it is new), and its added lines.
 
     `lines` counts the lines that are new, `branches` the decisions on them.
     """

@@ -203,7 +203,7 @@ def _closest(worth: Iterable[Side], files: Mapping[str, bytes]) -> dict[str, tup
 
 
 def stands_alone(path: str) -> bool:
-    """Whether a file is an example: each of them repeats what it takes to be read by itself."""
+    """Whether a file is an example, in which repetition is fine."""
     return not _ALONE.isdisjoint(path.lower().split("/")[:-1])
 
 

@@ -57,7 +57,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What lizard sees in one file: functions in the order of their first line, and tokens without comments.
+    """The functions and tokens of one file, as lizard reads them.
 
     `branches` says how many tokens of a line may count as a decision. `broken`: lizard could not read the file.
     """

@@ -136,7 +136,7 @@ _ATTRIBUTES = {
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """One comment: which tool it silences (as a user calls the form), the comment's text, and where it stands."""
+    """One suppression comment: the tool's form, its text, and its place."""
 
     kind: str
     text: str
@@ -145,7 +145,7 @@ class Suppression:
 
 
 def added(files: Iterable[SourceFile], deleted: Iterable[SourceFile]) -> list[Suppression]:
-    """The suppressions that the change has and the base had not, ordered by place.
+    """The suppressions that the change added, ordered by place.
 
     Of equal ones (same form, same rules) those on added lines are the new ones.
     """
@@ -190,12 +190,12 @@ def find(language: str, path: str, text: str) -> list[Suppression]:
 
 
 def whole_file(each: Suppression) -> bool:
-    """Whether a comment silences all that a tool says of a file, or of all that follows in it."""
+    """Whether a comment suppresses a tool for the whole file, or for all that follows in it."""
     return bool(_WHOLE_FILE.fullmatch(each.text))
 
 
 def not_adopted(found: Iterable[Suppression], adopted: frozenset[str]) -> list[Suppression]:
-    """Those that do not come with a judge of which the change asks more.
+    """The suppressions that do not belong to a tool that the change newly adopts.
 
     A `noqa` behind one that does comes with it: the line became too long by that.
     """

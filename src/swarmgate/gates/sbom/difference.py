@@ -29,7 +29,7 @@ _NEWLINE = re.compile(rb"\n")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Components by name: what came, what went, and whose versions differ (old versions, new versions)."""
+    """Components by name: added, removed, and changed (old versions, new versions)."""
 
     added: dict[Key, tuple[str, ...]]
     removed: dict[Key, tuple[str, ...]]
@@ -50,7 +50,7 @@ def compare(base: Inventory, head: Inventory) -> Difference:
 
 
 def findings(difference: Difference, head: Inventory, base: Inventory) -> list[Finding]:
-    """One for information per component that came, went or changed, at its place in the file that brings it."""
+    """One informing finding for each component that was added, removed or changed."""
     places, lost = _Places(head), _Places(base)
     found = [
         _finding("dependency-added", *places.of(key), f"{_name(key)} {_joined(versions)} is a new component")
@@ -91,7 +91,7 @@ def unsettled(base: Inventory, head: Inventory, touched: Iterable[str]) -> list[
 
 
 def unannounced(base: Inventory, head: Inventory, announced: str) -> list[Finding]:
-    """New direct dependencies that the words of a task do not name: nobody decided that they should come in.
+    """New direct dependencies that the task's text does not name.
 
     Args:
         base: the components before the change.
@@ -178,7 +178,7 @@ class _Settled:
                 self.specs.setdefault(name, []).extend(spec.split("\n"))
 
     def judge(self, each: Declared) -> tuple[str, str]:
-        """(kind, what is wrong); empty when nothing is."""
+        """(kind, message) of an unsettled dependency; empty when it is settled."""
         if self.role is Role.LIST and (each.pinned or each.name in self.constrained):
             return "", ""
         if not self.locks:

@@ -58,7 +58,7 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Why a file could not be read, and where."""
+    """Why a file could not be parsed, and where."""
 
     path: str
     line: int

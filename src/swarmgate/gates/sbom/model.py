@@ -14,7 +14,7 @@ UNKNOWN = "unknown"
 
 
 class Malformed(ValueError):
-    """A file is not what its name says. Raised by readers, caught where a file is read (`formats.read`)."""
+    """Raised by readers for a malformed file, caught where the file is read (`formats.read`)."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)

@@ -73,7 +73,7 @@ def text(redacted: str) -> str:
 
 
 def outcome(result: Outcome) -> Outcome:
-    """What a scanner said, with the secrets in it masked."""
+    """A scanner's outcome with its secrets masked."""
     texts = {result.skip, result.failure, result.error, *result.notes}
     texts.update(each for finding in result.findings for each in (finding.message, finding.suggestion))
     texts.update(each.why for each in result.unchecked)
@@ -93,14 +93,14 @@ def outcome(result: Outcome) -> Outcome:
 
 
 def patch(difference: str) -> str:
-    """A patch with the secrets in it masked, also those that only their names tell."""
+    """A patch with its secrets masked, also those that are known by their names only."""
     written = difference.split("\n")
     masked = lines([line[1:] for line in written])
     return "\n".join(line[:1] + rest for line, rest in zip(written, masked, strict=True))
 
 
 def lines(code: Sequence[str]) -> list[str]:
-    """Lines of code with the secrets in them masked, also those that only their names tell."""
+    """Lines of code with their secrets masked, also those that are known by their names only."""
     written = "\n".join(code)
     if not _POSSIBLE.search(written):
         return list(code)

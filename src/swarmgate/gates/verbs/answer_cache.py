@@ -59,7 +59,7 @@ _current: list[Question] = []
 
 
 def attempt(argv: Sequence[str]) -> Answer | None:
-    """What this command line was answered with before; None where it has to be judged.
+    """The cached answer for this command line and state; None where there is none.
 
     Args:
         argv: the arguments after the program's name.

@@ -71,7 +71,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A request in a repository: what `run_pipeline` gets.
+    """What is judged: repository, base and scope, as `run_pipeline` takes them.
 
     `home` is the user's repository, `repository` the one that is judged (another for `--staged`), `settings` the root
     whose `.swarm/` holds. `about` says what is judged, `nothing` that
@@ -101,7 +101,7 @@ class Target:
 
 @contextlib.contextmanager
 def resolved(request: Request) -> Iterator[Target]:
-    """What a request means, for the length of a block.
+    """Resolve a request to what is judged, for the length of a block.
 
     Raises:
         UsageError: options that do not go together, or a path that is not there.

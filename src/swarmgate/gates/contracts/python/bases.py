@@ -24,14 +24,14 @@ _DEPTH = 8
 
 
 class Bases:
-    """Looks up bases; each file that it needs is read once."""
+    """Resolves base classes; each file is read once."""
 
     def __init__(self, project: Project, modules: PythonModules) -> None:
         self.project, self.modules = project, modules
         self._surfaces: dict[str, Surface | None] = {}
 
     def supplies(self, surface: Surface, symbol: Symbol, key: str) -> bool:
-        """Whether a base gives the class the member `key`; with `base:NAME`, whether that is one of its ancestors."""
+        """Whether a base class has the member `key`; with `base:NAME`, whether it is an ancestor."""
         wanted = key.removeprefix("base:")
         for where, base in self.ancestors(surface, symbol):
             if isinstance(base, type):
@@ -43,7 +43,7 @@ class Bases:
         return False
 
     def known(self, surface: Surface, symbol: Symbol) -> bool:
-        """Whether every base could be looked at."""
+        """Whether every base class could be resolved."""
         found = {base if isinstance(base, str) else base.__name__ for _, base in self._walk(surface, symbol, _DEPTH)
                  if isinstance(base, str | type)}  # fmt: skip
         return not any(base.startswith("?") for base in found)

@@ -29,7 +29,7 @@ _SCRIPTS = {"setup.py", "conf.py", "__main__.py", "noxfile.py", "conftest.py", "
 
 
 class PythonChange:
-    """The Python part of a change. `unread` counts files that are no valid Python here, on one side or the other."""
+    """The Python files of a change. `unread` counts files that do not parse, on one side or the other."""
 
     def __init__(self, project: Project, pairs: list[SourceFile], memory: Memory | None = None) -> None:
         self._project, self.unread, self._memory = project, 0, memory
@@ -39,7 +39,7 @@ class PythonChange:
         self.old = {unit_of(pair.old.path, self._was_present): pair for pair in pairs if pair.old}
 
     def breaks(self) -> Iterator[Break]:
-        """Every break of every module, public or not."""
+        """Every breaking change of every module, public or not."""
         for unit, pair in self.old.items():
             old, new = pair.old, self.new.get(unit)
             if old is None or (new and old.content == new.content):
@@ -53,7 +53,7 @@ class PythonChange:
                 self.unread += 1
 
     def impact(self, breaks: Sequence[Break]) -> tuple[dict[int, Usage], str]:
-        """Who uses what broke, by the index of the break."""
+        """The users of each breaking change, by its index."""
         return impact(self._surfaces, breaks)
 
     def _module(self, unit: str, old: Revision, new: Revision | None, pair: SourceFile) -> Iterator[Break]:

@@ -20,11 +20,11 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Unreadable(Exception):
-    """No valid Python of this interpreter's version."""
+    """Raised for a file that is not valid Python in this interpreter's version."""
 
 
 def parse(content: bytes) -> ast.Module:
-    """The syntax tree, which nobody changes.
+    """The shared syntax tree; it must not be changed.
 
     Raises:
         Unreadable: it does not parse.
@@ -44,7 +44,7 @@ def decode(content: bytes) -> str:
 
 
 def only_adds(old: bytes, new: bytes) -> bool:
-    """Whether no contract can differ but by more functions and classes, which the old module has no word of.
+    """Whether the change only adds functions and classes, so that nothing can break.
 
     What is compared is the module without the bodies of its functions.
 
@@ -100,7 +100,7 @@ def _stores(node: ast.AST) -> set[str]:
 
 
 class Facts:
-    """What a module's tree tells beside its objects: imports, star imports, double definitions, dynamic names."""
+    """A module's imports, star imports, double definitions and dynamic names."""
 
     def __init__(self, tree: ast.Module, path: str) -> None:
         self.path = path

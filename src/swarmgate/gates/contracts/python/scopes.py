@@ -30,7 +30,7 @@ class Ref:
     declared: bool = False
 
     def below(self, name: str) -> Ref:
-        """The attribute `name` of it."""
+        """The reference to its attribute `name`."""
         return replace(self, names=(*self.names, name))
 
 

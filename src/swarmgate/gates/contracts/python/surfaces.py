@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class PythonSurfaces:
-    """The modules of a project before and after a change.
+    """The API surfaces of a project's modules before and after a change.
 
     Attributes:
         project: the repository.
@@ -68,5 +68,5 @@ class PythonSurfaces:
                     surface.symbols[name] = Symbol(name, "alias", 1, public=package, path=surface.path)
 
     def surface(self, path: str) -> Surface | None:
-        """The surface of a changed module as it is now."""
+        """The surface of a changed module after the change."""
         return self._read.get((path, False))

@@ -30,7 +30,7 @@ _EXPECTING = {"raises", "assertRaises", "assertRaisesRegex", "suppress", "warns"
 
 @dataclass(frozen=True)
 class Use:
-    """One use: what it leads to, where, and how. `how`: import, name, call, listed (in the own `__all__`).
+    """One use of a name: the target, the place, and `how`: import, name, call, listed (in the own `__all__`).
 
     `bare`: a name by itself, without a dot.
     """
@@ -46,7 +46,7 @@ class Use:
 
 
 def forgives(node: ast.Try) -> bool:
-    """Whether an error that a missing name gives is caught there."""
+    """Whether the error of a missing name is caught there."""
     return bool({name for each in node.handlers for name in caught(each)} & _FORGIVING)
 
 
@@ -248,7 +248,7 @@ def _defined(node: ast.stmt) -> Iterator[str]:
 
 
 def caught(handler: ast.ExceptHandler) -> Iterator[str]:
-    """The names of the errors that a handler takes; a bare one takes `Exception`."""
+    """The exceptions that a handler catches; a bare one catches `Exception`."""
     if handler.type is None:
         yield "Exception"
     for each in ast.walk(handler.type) if handler.type else ():

@@ -45,7 +45,7 @@ _MOD = r"^\s*(?:pub\s*\([^)]*\)\s*)?mod\s+%s\s*;"
 
 
 class TreeChange:
-    """One family's part of a change. `unread` counts files that do not parse, on one side or the other."""
+    """The files of one language family in a change. `unread` counts files that do not parse."""
 
     def __init__(self, name: str, project: Project, pairs: list[SourceFile]) -> None:
         self.name, self.project, self.unread = name, project, 0
@@ -79,7 +79,7 @@ class TreeChange:
         return surface
 
     def breaks(self) -> Iterator[Break]:
-        """Every break of every unit, public or not."""
+        """Every breaking change of every unit, public or not."""
         for unit, surfaces in self.old.items():
             was, now = _merged(unit, surfaces), _merged(unit, self.new.get(unit, []))
             self._hide(was)
@@ -97,7 +97,7 @@ class TreeChange:
                 yield each
 
     def impact(self, breaks: Sequence[Break]) -> tuple[dict[int, Usage], str]:
-        """Who uses what broke, by the index of the break."""
+        """The users of each breaking change, by its index."""
         return impact(self.name, self.project, breaks)
 
     def _removed(self, was: Surface) -> Iterator[Break]:

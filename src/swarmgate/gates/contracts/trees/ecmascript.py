@@ -31,13 +31,13 @@ _LITERALS = {"string", "number", "true", "false", "null", "template_string", "re
 
 
 def unit(path: str) -> str:
-    """The module as an import may name it: `a.ts`, `a.d.ts` and `a/index.js` are one."""
+    """The module as imports name it: `a.ts`, `a.d.ts` and `a/index.js` are one."""
     stem = posixpath.splitext(path)[0].removesuffix(".d")
     return stem.removesuffix("/index") if stem != "index" else stem
 
 
 def read(path: str, content: bytes) -> Surface:
-    """The surface of one module: what it exports; everything else is its own business.
+    """The API surface of one module: its exports.
 
     Raises:
         grammars.TooSlow: see there.

@@ -22,14 +22,14 @@ MAKER = "constructor"
 
 
 def bare(node: Node | None) -> Node | None:
-    """What stands inside parentheses and type assertions."""
+    """The expression inside parentheses and type assertions."""
     while node is not None and node.type in _WRAPPERS and node.named_children:
         node = node.named_children[0]
     return node
 
 
 def function(called: str, node: Node) -> Symbol:
-    """A function, under the name that it is exported by."""
+    """The symbol of a function, under the name that it is exported by."""
     call, body = call_of(node), text(child(node, "body"))
     declared = any(each.type == "async" for each in node.children)
     promised = "Promise" in call.returns or re.search(r"\bPromise\b|\.then\(", body)
@@ -118,7 +118,7 @@ def _needed(called: str, body: str) -> bool:
 
 
 def class_of(called: str, node: Node) -> Symbol:
-    """A class with its members; one without a constructor has one that takes nothing."""
+    """The symbol of a class with its members; without a constructor it takes no arguments."""
     symbol = Symbol(called, "class", line(node), header(node))
     heritage = named(node, "class_heritage")
     if heritage:

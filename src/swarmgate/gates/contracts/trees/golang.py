@@ -21,7 +21,7 @@ def unit(path: str) -> str:
 
 
 def read(path: str, content: bytes) -> Surface:
-    """The surface of one file of a package; `main` and packages below `internal` are nobody else's.
+    """The API surface of one file of a package; `main` and packages below `internal` have none.
 
     Raises:
         grammars.TooSlow: see there.

@@ -40,7 +40,7 @@ _PUTS_ON_PATH = re.compile(
 
 
 class PythonChecker:
-    """The checker of one tree. Everything that it learns is kept, because the files of a change import alike."""
+    """Checks the Python imports of one tree; everything read is cached."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -59,7 +59,7 @@ class PythonChecker:
 
     @cached_property
     def members(self) -> PythonMembers:
-        """The judge of what files do with what they import."""
+        """The checker of imported members."""
         return PythonMembers(self.view, self.project, self.names, self._is_ours, self.python)
 
     def _is_ours(self, module: str, importer: str) -> bool:
@@ -78,7 +78,7 @@ class PythonChecker:
         return min(found) if found else None
 
     def check(self, path: str, content: bytes) -> list[Finding]:
-        """The findings of one file; none for one that does not parse (the syntax gate's business) or is test data."""
+        """The findings of one file; none for test data or a file that does not parse (the syntax gate reports it)."""
         if kind_of(path) is Kind.DATA:
             return []
         try:
@@ -180,7 +180,7 @@ class _File:
         return any(_PUTS_ON_PATH.search(text) for text in texts)
 
     def is_ours(self, top: str) -> bool:
-        """Whether a name that the tree has is not rather that of a package with which a folder shares its name."""
+        """Whether a top-level name is the project's and not a package of the same name."""
         if self._checker.project.is_own(top, self._path):
             return True
         if any(each.own == normal("pypi", top) for each in self._checker.declared.near(self._path)):

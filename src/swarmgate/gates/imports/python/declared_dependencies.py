@@ -41,7 +41,7 @@ _INLINE = re.compile(r"^# /// script\s*$(.*?)^# ///\s*$", re.MULTILINE | re.DOTA
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One file, read: normalised names of distributions, the lowest interpreter named, its own name."""
+    """One parsed manifest: normalised names of distributions, the lowest Python version, its own name."""
 
     names: frozenset[str] = frozenset()
     python: tuple[int, int] | None = None
@@ -50,7 +50,7 @@ class Manifest:
 
 @dataclass
 class Declared:
-    """The manifests of one tree, read when asked for."""
+    """The manifests of one tree, parsed when needed."""
 
     view: View
     _readers: dict[str, Callable[[str, str], Manifest]] = field(init=False)
@@ -80,7 +80,7 @@ class Declared:
 
     @cached_property
     def locked(self) -> frozenset[str]:
-        """What the lock files of the tree install, dependencies of dependencies included."""
+        """The distributions in the lock files, transitive dependencies included."""
         paths = [each for each in sorted(self.view.files) if (kind := formats.of(each)) and _is_lock(kind)]
         self.view.fetch(paths)
         found = set()
@@ -109,7 +109,7 @@ def inline(text: str) -> frozenset[str]:
 
 
 def reader_of(path: str) -> Callable[[str, str], Manifest] | None:
-    """Who reads a file of this name; None for files that declare nothing."""
+    """The reader for a file of this name; None for files that declare nothing."""
     name = posixpath.basename(path).lower()
     if name in {"pyproject.toml", "pipfile", "hatch.toml", "pixi.toml", "uv.toml"}:
         return _toml

@@ -11,32 +11,32 @@ from swarmgate import assets
 
 @cache
 def hosts() -> frozenset[str]:
-    """Modules that a host program or the operating system brings."""
+    """The modules that a host program or the operating system provides."""
     return frozenset(_table()["hosts"].split())
 
 
 @cache
 def plugins() -> frozenset[str]:
-    """Distributions that no import names."""
+    """The distributions that are used without being imported."""
     return frozenset(_table()["plugins"].split())
 
 
 @cache
 def removed() -> dict[str, tuple[int, int]]:
-    """Modules that the standard library lost, with the version without them."""
+    """The modules that the standard library removed, with the version of the removal."""
     pairs = ((name, version.split(".")) for name, version in _table()["removed"].items())
     return {name: (int(major), int(minor)) for name, (major, minor) in pairs}
 
 
 def python_2() -> dict[str, str]:
-    """Modules of Python 2, and where their content went."""
+    """The modules of Python 2, and their replacements."""
     found: dict[str, str] = _table()["python_2"]
     return found
 
 
 @cache
 def providers() -> dict[str, frozenset[str]]:
-    """By import name: the distributions (normalised) that bring it."""
+    """By import name: the distributions (normalised) that provide it."""
     found: dict[str, frozenset[str]] = {}
     for row in _rows("providers"):
         found[row[0]] = found.get(row[0], frozenset()) | frozenset(row[1:])
@@ -45,7 +45,7 @@ def providers() -> dict[str, frozenset[str]]:
 
 @cache
 def brings() -> dict[str, frozenset[str]]:
-    """By distribution: the import names that its dependencies bring."""
+    """By distribution: the import names that its dependencies provide."""
     return {row[0]: frozenset(row[1:]) for row in _rows("brings")}
 
 

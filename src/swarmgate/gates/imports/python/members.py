@@ -42,7 +42,7 @@ def _forgives(node: ast.Try) -> bool:
 
 
 class PythonMembers:
-    """The judge of one tree."""
+    """Checks the members that files of one tree use."""
 
     def __init__(
         self, view: View, project: PythonProject, names: PythonNames, ours: Callable[[str, str], bool],

@@ -73,18 +73,18 @@ _OF_OBJECT = Function(())
 
 
 class Objects:
-    """The certain objects of one tree."""
+    """The functions and classes of one tree whose members are certain."""
 
     def __init__(self, view: View, project: PythonProject) -> None:
         self._view, self._project = view, project
         self._found: dict[tuple[str, str], Function | Class | None] = {}
 
     def find(self, place: Place, name: str) -> Function | Class | None:
-        """What a name of a module certainly is."""
+        """The function or class that a name of a module certainly refers to."""
         return self.of_file(place.files[0], name) if len(place.files) == 1 else None
 
     def of_file(self, path: str, name: str, depth: int = 0) -> Function | Class | None:
-        """What a name of a file certainly is."""
+        """The function or class that a name of a file certainly refers to."""
         if depth > _HOPS:
             return None
         if (path, name) not in self._found:

@@ -25,7 +25,7 @@ _SOURCE_FOLDERS = ("src", "lib", "python", "source", "app", "backend")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a dotted module leads.
+    """The files that a dotted module name refers to.
 
     `files`: what may be read of it (empty: a namespace package, a compiled module). `missing`: the part of the module
     that is not there, with `package`, the folder that lacks it; empty when all is there. `regular`: that folder is a
@@ -47,7 +47,7 @@ class PythonProject:
 
     @classmethod
     def of(cls, view: View) -> PythonProject:
-        """The one of a tree, whoever asks."""
+        """The shared instance for a tree."""
         found: PythonProject = view.shared.setdefault(cls, cls(view))
         return found
 

@@ -84,7 +84,7 @@ def imports(content: bytes) -> tuple[Import, ...]:
 
 @once(KEPT_BYTES)
 def definitions(content: bytes) -> Definitions:
-    """What a module defines. What does not parse counts as dynamic: the syntax gate speaks of it."""
+    """The names that a module defines. A file that does not parse counts as dynamic."""
     try:
         parsed = python_tree.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -112,13 +112,13 @@ def bindings(content: bytes) -> Iterator[tuple[str, ast.AST]]:
 
 
 def bound_in(body: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
-    """The same of the statements of a class."""
+    """Each name that the statements of a class bind, with its node."""
     for node in _of_module(ast.Module(body, []), globals_too=False):
         yield from ((name, node) for name in _bound(node))
 
 
 def guarded_lines(content: bytes) -> list[tuple[int, int]]:
-    """The first and last lines of code that asks first which version or platform it runs on, or what is there."""
+    """The line ranges of code guarded by a check of version, platform or availability."""
     spans = []
     for node in python_tree.walk(python_tree.parse(content)):
         if isinstance(node, ast.If | ast.IfExp):

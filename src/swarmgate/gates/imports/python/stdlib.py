@@ -77,7 +77,7 @@ def _index() -> dict[str, str]:
 
 
 def life(module: str) -> Name:
-    """The versions that have a module that `is_module`."""
+    """The Python versions that have the module."""
     return _lines()[module][1]
 
 

@@ -23,7 +23,7 @@ _LETTERS = re.compile(r"[^a-z0-9]")
 
 
 class Origin(Enum):
-    """Where a top-level name comes from."""
+    """The origin of a top-level name."""
 
     STANDARD = "standard library"
     DECLARED = "declared"
@@ -75,7 +75,7 @@ def nearest(name: str, others: Iterable[str]) -> str:
 
 
 def is_slip(name: str, meant: str) -> bool:
-    """Whether two names differ by one slip of the finger: a letter too much, too few, wrong or swapped."""
+    """Whether two names differ by one typing error: a letter added, dropped, wrong or swapped."""
     if min(len(name), len(meant)) < 5:  # noqa: PLR2004 - short names are near to everything
         return False
     a, b = name.lower(), meant.lower()

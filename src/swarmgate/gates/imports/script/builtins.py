@@ -62,7 +62,7 @@ def is_absent(module: str, name: str) -> bool:
 
 
 def absent(path: str, content: bytes, is_node: Callable[[str], bool]) -> Iterator[Taken]:
-    """The names that `require` calls and names bound to a module of Node are asked for, and that are not there.
+    """The names used of a Node module, by `require` or import, that do not exist.
 
     Raises:
         grammars.TooSlow: the grammar did not end.

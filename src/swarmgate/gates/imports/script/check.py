@@ -30,7 +30,7 @@ _ALIAS = (".", "~", "@/", "/", "$", "^", "<", "%", "{")
 
 
 class ScriptChecker:
-    """The checker of one tree; what it learns is kept."""
+    """Checks the JavaScript and TypeScript imports of one tree; everything read is cached."""
 
     def __init__(self, view: View) -> None:
         self.view = view

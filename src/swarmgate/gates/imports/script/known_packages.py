@@ -16,7 +16,7 @@ def known(name: str) -> frozenset[str]:
 
 
 def brought_by(package: str) -> frozenset[str]:
-    """The names that the dependencies of a package bring."""
+    """The names that the dependencies of a package provide."""
     return frozenset(_table()["brings"].get(package, "").split())
 
 

@@ -51,7 +51,7 @@ class ScriptProject:
 
     @classmethod
     def of(cls, view: View) -> ScriptProject:
-        """The one of a tree, whoever asks."""
+        """The shared instance for a tree."""
         found: ScriptProject = view.shared.setdefault(cls, cls(view))
         return found
 
