@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def rules(path: str, text: str) -> Any:
-    said = placeholders.scan_file(SourceFile.of(path, language_of(path), traits_of(path), text.encode()))
-    return said if isinstance(said, str) else [(finding.rule, finding.line) for finding in said]
+    findings = placeholders.scan_file(SourceFile.of(path, language_of(path), traits_of(path), text.encode()))
+    return findings if isinstance(findings, str) else [(finding.rule, finding.line) for finding in findings]
 
 
 @pytest.mark.parametrize(

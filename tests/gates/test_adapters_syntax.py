@@ -89,8 +89,8 @@ def test_conflict_markers_in_any_text(path: str) -> None:
     ],
 )
 def test_a_conflict_is_its_markers_in_their_order(text: str, lines: list[int]) -> None:
-    said = look("a.rst", text)
-    assert ([] if isinstance(said, str) else [each.line for each in said]) == lines
+    problems = look("a.rst", text)
+    assert ([] if isinstance(problems, str) else [each.line for each in problems]) == lines
 
 
 def test_markers_that_never_close_are_read_in_linear_time() -> None:

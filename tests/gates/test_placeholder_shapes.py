@@ -242,11 +242,11 @@ def _each(samples: dict[str, list[str]]) -> list[Any]:
 
 def rules(suffix: str, text: str) -> list[str]:
     path = f"shop/a.{suffix}"
-    said = placeholders.scan_file(
+    findings = placeholders.scan_file(
         SourceFile.of(path, language_of(path), traits_of(path), textwrap.dedent(text).encode())
     )
-    assert not isinstance(said, str)
-    return [finding.rule for finding in said]
+    assert not isinstance(findings, str)
+    return [finding.rule for finding in findings]
 
 
 @pytest.mark.parametrize(("suffix", "text"), [*_each(TUNED), *_each(HELD), *_each(PROMISED)])

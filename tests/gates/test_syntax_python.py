@@ -55,9 +55,9 @@ def notebook(*cells: str | list[str], language: str = "python", **metadata: obje
 
 
 def found(content: bytes) -> list[Problem]:
-    said = python.check_notebook(content)
-    assert not isinstance(said, str)
-    return said
+    result = python.check_notebook(content)
+    assert not isinstance(result, str)
+    return result
 
 
 @pytest.mark.parametrize(

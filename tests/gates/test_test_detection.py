@@ -22,8 +22,8 @@ RULES = tomllib.loads((assets.gates() / "rules" / "test_detection.toml").read_te
 
 def severity(path: str, language: str, text: str) -> Severity | None:
     """The gravest finding of the rule."""
-    said = scan_file(SourceFile.of(path, language, traits_of(path), text.encode()))
-    found = [each.severity for each in said if not isinstance(each, str) and each.rule == RULE]
+    findings = scan_file(SourceFile.of(path, language, traits_of(path), text.encode()))
+    found = [each.severity for each in findings if not isinstance(each, str) and each.rule == RULE]
     return max(found, key=lambda each: each.rank, default=None)
 
 

@@ -56,7 +56,7 @@ def run(root: Path, *gates: GateDefinition, memory: Memory | None, fix: bool = T
     )
 
 
-def said(report: GateReport) -> list[GateResult]:
+def comparable(report: GateReport) -> list[GateResult]:
     """The results without what a cached one may differ in."""
     return [each.model_copy(update={"seconds": 0.0, "cached": False}) for each in report.results]
 
@@ -78,7 +78,7 @@ def test_the_second_run_of_the_same_change_is_answered_from_the_cache(project: P
     first, second = (run(project.root, memory=Memory()) for _ in range(2))
     assert set(cached(first).values()) == {False}
     assert set(cached(second).values()) == {True}
-    assert said(first) == said(second) == said(run(project.root, memory=None))
+    assert comparable(first) == comparable(second) == comparable(run(project.root, memory=None))
     assert not first.passed
     assert any(finding.suggestion for result in second.results for finding in result.findings)
 
@@ -112,7 +112,7 @@ def test_after_any_edits_cached_and_uncached_runs_say_the_same(
         if commit:
             project.git(project.root, "add", "--all")
             project.git(project.root, "commit", "--quiet", "--allow-empty", "--message=more")
-        assert said(run(project.root, memory=Memory())) == said(run(project.root, memory=None))
+        assert comparable(run(project.root, memory=Memory())) == comparable(run(project.root, memory=None))
 
 
 MODULES = ("a.py", "b.py", "pack/__init__.py", "pack/c.py")
@@ -143,7 +143,7 @@ def test_after_any_edits_of_modules_that_use_each_other_cached_and_uncached_runs
             project.git(project.root, "add", "--all")
             project.git(project.root, "commit", "--quiet", "--allow-empty", "--message=more")
         once = [run(project.root, *gates, memory=memory) for memory in (Memory(), Memory(), None)]
-        assert said(once[0]) == said(once[1]) == said(once[2])
+        assert comparable(once[0]) == comparable(once[1]) == comparable(once[2])
 
 
 def test_contracts_of_files_that_were_not_edited_again_are_not_read_again(
@@ -158,11 +158,11 @@ def test_contracts_of_files_that_were_not_edited_again_are_not_read_again(
     seen: list[str] = []
     read = surface.read
 
-    def told(path: str, content: bytes) -> Any:
+    def recording(path: str, content: bytes) -> Any:
         seen.append(path)
         return read(path, content)
 
-    monkeypatch.setattr(surface, "read", told)
+    monkeypatch.setattr(surface, "read", recording)
     gates = [gate for gate in load() if gate.id == "diff"]
     run(project.root, *gates, memory=Memory())
     assert set(seen) == {"a.py", "b.py", "c.py"}
@@ -170,7 +170,7 @@ def test_contracts_of_files_that_were_not_edited_again_are_not_read_again(
     project.write("c.py", "def one(a, b):\n    return a\n")
     broken = run(project.root, *gates, memory=Memory())
     assert set(seen) == {"c.py"}
-    assert said(broken) == said(run(project.root, *gates, memory=None))
+    assert comparable(broken) == comparable(run(project.root, *gates, memory=None))
     assert any(each.path == "user.py" for each in broken.results[0].findings)
 
 
@@ -220,7 +220,7 @@ def test_what_the_base_had_is_not_scanned_again_while_the_change_is_worked_on(
     for number in range(2):
         project.write("src/app.py", f"{old}x = {number}\n")
         reports.append(run(project.root, *gates, memory=Memory()))
-        assert said(reports[-1]) == said(run(project.root, *gates, memory=None))
+        assert comparable(reports[-1]) == comparable(run(project.root, *gates, memory=None))
     assert [text == old for text in scanned] == [False, True, False, True, False, False, True]
     assert {each.new for each in reports[1].results[0].findings} == {False}
 
@@ -247,7 +247,7 @@ def test_of_many_files_only_the_edited_one_is_looked_at_again(
     project.write("src/b.py", "# more\nx = 1  # TODO: later\n")
     report = run(project.root, *gates, memory=Memory())
     assert seen == ["src/b.py"]
-    assert said(report) == said(run(project.root, *gates, memory=None))
+    assert comparable(report) == comparable(run(project.root, *gates, memory=None))
 
 
 def test_ruff_is_not_asked_again_of_bases_that_it_knows(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,11 +256,11 @@ def test_ruff_is_not_asked_again_of_bases_that_it_knows(project: Project, monkey
     asked: list[str] = []
     run_ruff = ruff.run
 
-    async def told(job: Job, argv: Any, paths: Any, **said: Any) -> Any:
-        asked.extend(f"{argv[1]} {path}" for path in paths if "stdin" in said)
-        return await run_ruff(job, argv, paths, **said)
+    async def recording(job: Job, argv: Any, paths: Any, **comparable: Any) -> Any:
+        asked.extend(f"{argv[1]} {path}" for path in paths if "stdin" in comparable)
+        return await run_ruff(job, argv, paths, **comparable)
 
-    monkeypatch.setattr(ruff, "run", told)
+    monkeypatch.setattr(ruff, "run", recording)
     lint, fix = ([gate for gate in load() if gate.id == name] for name in ("lint_check", "lint_fix"))
     old = "import os\nx=1\n"
     project.commit_files({"a.py": old, "b.py": old, "pyproject.toml": "[tool.ruff]\nline-length = 100\n"})
@@ -271,7 +271,7 @@ def test_ruff_is_not_asked_again_of_bases_that_it_knows(project: Project, monkey
         report = run(project.root, *gates, memory=Memory())
         again = sorted(asked)
         if gates is lint:
-            assert said(report) == said(run(project.root, *gates, memory=None))
+            assert comparable(report) == comparable(run(project.root, *gates, memory=None))
         return again
 
     assert edited("a.py", f"{old}y=2\n") == ["check a.py"]
@@ -382,7 +382,7 @@ def test_a_truncated_entry_is_looked_at_again(project: Project) -> None:
         place.write_bytes(place.read_bytes()[:-3])
     again = run(project.root, memory=Memory())
     assert set(cached(again).values()) == {False}
-    assert said(first) == said(again)
+    assert comparable(first) == comparable(again)
     assert set(cached(run(project.root, memory=Memory())).values()) == {True}
 
 

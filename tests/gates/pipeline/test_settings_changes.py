@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def notes(project: Project) -> tuple[str, ...]:
-    told: tuple[str, ...] = project.run(only=("diff",), fix=False).notes
-    return told
+    notes_found: tuple[str, ...] = project.run(only=("diff",), fix=False).notes
+    return notes_found
 
 
 def test_settings_of_tools_are_told_with_their_keys(project: Project) -> None:
@@ -69,8 +69,8 @@ def test_what_skips_gates_by_configuration_is_told(project: Project) -> None:
     assert notes(project) == ()
     project.write(".swarm/config.toml", "[gates]\ntimeout_s = 60\nskip = ['sast_scan']\n")
     assert notes(project) == (".swarm/config.toml differs from the base revision: gates.skip",)
-    told = project.run(only=("diff",), skip=("secret_scan", "sast_scan"), fix=False).notes
-    assert "required, and skipped (gates.skip or --skip): secret_scan, sast_scan" in told
+    notes_found = project.run(only=("diff",), skip=("secret_scan", "sast_scan"), fix=False).notes
+    assert "required, and skipped (gates.skip or --skip): secret_scan, sast_scan" in notes_found
 
 
 def test_settings_that_git_ignores_are_told(project: Project) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CACHE = "Signature: 8a477f597d28d172789f06886806bc55\n# a cache\n"
 
 
-def told(project: Project, **options: Any) -> list[Finding]:
+def reported(project: Project, **options: Any) -> list[Finding]:
     return [each for each in project.gate("diff", **options).findings if each.rule == "not-ignored"]
 
 
@@ -39,7 +39,7 @@ def test_an_environment_is_told_once_with_the_line_to_ignore_it_and_not_judged(p
     ]
     assert findings[0].suggestion == "add the line /tools/.venv/ to .gitignore"
     project.write(".gitignore", "/tools/.venv/\n")
-    assert told(project) == []
+    assert reported(project) == []
 
 
 def test_it_is_told_where_the_gate_of_the_change_set_is_left_out(project: Project) -> None:
@@ -70,7 +70,7 @@ def test_what_tools_mark_is_recognised(project: Project, marker: str, content: s
     project.commit_files({"app.py": "x = 1\n"})
     project.write(marker, content)
     project.write(f"{folder}/made.py", "def broken(:\n")
-    assert [each.path for each in told(project)] == [folder]
+    assert [each.path for each in reported(project)] == [folder]
     assert project.gate("syntax_check").status is GateStatus.SKIP
 
 
@@ -79,7 +79,7 @@ def test_a_marker_among_tracked_files_makes_nothing_foreign(project: Project, ma
     project.commit_files({"src/app.py": "x = 1\n"})
     project.write(marker, f"{CACHE}home = /usr/bin\n")
     project.write("src/evil.py", "def broken(:\n")
-    assert told(project) == []
+    assert reported(project) == []
     assert project.gate("syntax_check").status is GateStatus.FAIL
 
 
@@ -87,7 +87,7 @@ def test_a_marker_that_says_something_else_is_none(project: Project) -> None:
     project.commit_files({"app.py": "x = 1\n"})
     project.write("new/pyvenv.cfg", "[settings]\n")
     project.write("new/evil.py", "def broken(:\n")
-    assert told(project) == []
+    assert reported(project) == []
     assert project.gate("syntax_check").status is GateStatus.FAIL
 
 
@@ -95,5 +95,5 @@ def test_what_is_committed_is_judged(project: Project) -> None:
     project.commit_files({"app.py": "x = 1\n"})
     environment(project, ".venv")
     project.git(project.root, "add", "--all")
-    assert told(project) == []
+    assert reported(project) == []
     assert "link-out-of-repository" in {each.rule for each in project.gate("diff").findings}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Project = Any
 
 
-def told(language: str, old: str, new: str, *, severity: Severity = Severity.HIGH) -> tuple[bool, bool]:
+def compared(language: str, old: str, new: str, *, severity: Severity = Severity.HIGH) -> tuple[bool, bool]:
     """Whether a finding on the first line with a call is the old one, and whether the base would be looked at."""
     source = SourceFile(Revision("a", language, old.encode()), Revision("a", language, new.encode()), frozenset())
 
@@ -40,7 +40,7 @@ def told(language: str, old: str, new: str, *, severity: Severity = Severity.HIG
     ],
 )
 def test_an_edit_beside_the_point_leaves_it_old(language: str, old: str, new: str) -> None:
-    assert told(language, old, new) == (True, True)
+    assert compared(language, old, new) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def test_an_edit_beside_the_point_leaves_it_old(language: str, old: str, new: st
     ],
 )
 def test_an_edit_that_may_make_it_reachable_is_new(language: str, old: str, new: str) -> None:
-    assert not told(language, old, new)[0]
+    assert not compared(language, old, new)[0]
 
 
 def test_one_that_became_more_severe_is_new() -> None:
-    assert told("python", "danger(a) # x", "danger(a)", severity=Severity.CRITICAL) == (False, True)
+    assert compared("python", "danger(a) # x", "danger(a)", severity=Severity.CRITICAL) == (False, True)
 
 
 @pytest.mark.slow

@@ -71,16 +71,16 @@ def scan(rules: list[dict[str, Any]], folder: Path, workdir: Path) -> tuple[set[
         timeout=120,
         env=os.environ | {"HOME": str(workdir)},
     )
-    said = json.loads(done.stdout)
+    output = json.loads(done.stdout)
     found = {
         Mark(
             Path(result["path"]).relative_to("code").as_posix(),
             result["start"]["line"],
             "swarmgate." + result["check_id"].split("swarmgate.", 1)[1],
         )
-        for result in said["results"]
+        for result in output["results"]
     }
-    return found, said["errors"]
+    return found, output["errors"]
 
 
 @pytest.mark.slow

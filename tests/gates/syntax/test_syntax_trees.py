@@ -52,9 +52,9 @@ assert len({language_of(path) for path in SOUND}) >= 29
 
 
 def check(path: str, content: str) -> list[tuple[int, int, str]]:
-    said = trees.check(language_of(path), path, content.encode())
-    assert not isinstance(said, str)
-    return [(problem.line, problem.column, problem.message) for problem in said]
+    problems = trees.check(language_of(path), path, content.encode())
+    assert not isinstance(problems, str)
+    return [(problem.line, problem.column, problem.message) for problem in problems]
 
 
 @pytest.mark.parametrize("path", SOUND)
@@ -105,9 +105,9 @@ def test_words_and_places(path: str, content: str, expected: tuple[int, int, str
 
 
 def test_at_most_three_and_never_a_whole_subtree() -> None:
-    said = check("a.java", "class A {\n" + "  int x = = 1;\n" * 20 + "}\n")
-    assert 1 <= len(said) <= 3
-    assert all(len(message) < 80 for _, _, message in said)
+    problems = check("a.java", "class A {\n" + "  int x = = 1;\n" * 20 + "}\n")
+    assert 1 <= len(problems) <= 3
+    assert all(len(message) < 80 for _, _, message in problems)
 
 
 def test_newer_syntax_than_the_grammar_with_brackets_that_match_is_no_finding() -> None:

@@ -170,8 +170,8 @@ def test_nothing_to_scan_is_a_skip(project: Project) -> None:
 def test_a_match_in_a_request_handler_needs_a_flow() -> None:
     text = b"def f(request):\n    v = request.GET\n    eval(other)\n\ndef g():\n    eval(other)\n"
     looked = worker.scan("a.py", text, Flows([]), followed=False)
-    said = [Hit("a.py", line, 5, line, 16, "bandit", "B307", "CWE-78", Severity.LOW, "eval") for line in (3, 6)]
-    assert [each.line for each in python_scan.plausible(said, looked["handlers"])] == [6]
+    hits = [Hit("a.py", line, 5, line, 16, "bandit", "B307", "CWE-78", Severity.LOW, "eval") for line in (3, 6)]
+    assert [each.line for each in python_scan.plausible(hits, looked["handlers"])] == [6]
     assert worker.scan("b.py", b"def eval(:", Flows([]), followed=True).keys() == {"unparsed"}
 
 
