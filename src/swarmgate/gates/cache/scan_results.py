@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from swarmgate.gates.source.file import SourceFile
     from swarmgate.workspace.git.repository import Repository
 
-    Looked = Mapping[str, Sequence[Finding]]
+    Findings = Mapping[str, Sequence[Finding]]
     """Path -> what was found there."""
 
 
@@ -55,8 +55,8 @@ class Memory:
         self,
         kind: Callable[[SourceFile], str],
         sources: Sequence[SourceFile],
-        scan: Callable[[Sequence[SourceFile]], Awaitable[tuple[Looked, Container[str]]]],
-    ) -> Looked:
+        scan: Callable[[Sequence[SourceFile]], Awaitable[tuple[Findings, Container[str]]]],
+    ) -> Findings:
         """The findings of independent files: stored ones are reused, the other files are scanned.
 
         Args:
