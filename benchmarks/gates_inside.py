@@ -14,7 +14,7 @@ from pathlib import Path
 import gates_projects as projects
 
 from swarmgate.config import load as settings
-from swarmgate.gates.cache.memory import Memory
+from swarmgate.gates.cache.scan_results import Memory
 from swarmgate.gates.definition import load
 from swarmgate.gates.pipeline.pipeline import GatesOptions, run_pipeline
 from swarmgate.workspace.git.repository import Repository

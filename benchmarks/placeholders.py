@@ -201,7 +201,7 @@ def files(paths: Sequence[Path]) -> Iterator[tuple[str, str, bytes]]:
 
 
 def findings_of(name: str, content: bytes) -> list[Finding]:
-    found = placeholders.look(SourceFile.of(name, language_of(name), traits_of(name), content))
+    found = placeholders.scan_file(SourceFile.of(name, language_of(name), traits_of(name), content))
     return [] if isinstance(found, str) else found
 
 

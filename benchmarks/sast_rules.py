@@ -21,7 +21,8 @@ from swarmgate.gates.sast import rules
 
 def compiled(folder: Path) -> list[bytes]:
     """The rules below a folder in their order: what the engine gets, and what the flows are read from."""
-    return [json.dumps([rule.raw, rule.needs, rule.said], sort_keys=True).encode() for rule in rules.load_from(folder)]
+    every = rules.load_from(folder)
+    return [json.dumps([rule.raw, rule.needs, rule.raw_flow], sort_keys=True).encode() for rule in every]
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def findings_of(name: str, content: bytes) -> list[Finding]:
-    found = secrets.look(SourceFile.of(name, language_of(name), traits_of(name), content))
+    found = secrets.scan_file(SourceFile.of(name, language_of(name), traits_of(name), content))
     return [] if isinstance(found, str) else [each for each in found if each.severity is not Severity.INFO]
 
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.adapters import syntax
 from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
 from swarmgate.gates.source.file import SourceFile
-from swarmgate.gates.syntax import lexicon, trees
+from swarmgate.gates.syntax import lexers, trees
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _ANGLES = re.compile(
 
 
 def findings_of(name: str, content: bytes) -> list[Finding] | str:
-    return syntax.look(SourceFile.of(name, language_of(name), traits_of(name), content), on=_ON)
+    return syntax.scan_file(SourceFile.of(name, language_of(name), traits_of(name), content), on=_ON)
 
 
 def kind_of(name: str) -> str:
@@ -70,8 +70,8 @@ def brackets(name: str, content: bytes) -> list[tuple[int, int]]:
         return [(match.start(group), 0) for match in _ANGLES.finditer(content) if match["open"] for group in (1, 2)]
     if language == "yaml":
         return list(_flow(content))
-    if lexicon.known(language):
-        marks: Iterable[tuple[int, bytes]] = lexicon.marks(language, content)
+    if lexers.known(language):
+        marks: Iterable[tuple[int, bytes]] = lexers.marks(language, content)
     elif grammars.grammar_of(name, language) and language not in {"dockerfile", "makefile"}:
         tree = grammars.parse(grammars.grammar_of(name, language), content)
         marks = trees.leaves(tree, content)

@@ -200,7 +200,7 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(wheel: Path) 
 def test_nothing_in_the_wheel_is_a_secret(wheel: Path) -> None:
     """The project's own secret scan, over every file that is shipped."""
     from swarmgate.domain.review.finding import Severity
-    from swarmgate.gates.adapters.secrets import look
+    from swarmgate.gates.adapters.secrets import scan_file
     from swarmgate.gates.project.files import language_of, traits_of
     from swarmgate.gates.source.file import SourceFile
 
@@ -209,7 +209,7 @@ def test_nothing_in_the_wheel_is_a_secret(wheel: Path) -> None:
         files = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/RECORD")}
     found = []
     for name, content in files.items():
-        seen = look(SourceFile.of(name, language_of(name), traits_of(name), content))
+        seen = scan_file(SourceFile.of(name, language_of(name), traits_of(name), content))
         found += [each for each in seen if not isinstance(each, str) and each.severity.rank >= Severity.MEDIUM.rank]
     assert found == []
 

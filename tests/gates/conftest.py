@@ -1,4 +1,4 @@
-"""A real git repository, a way to change it and to run gates over the change."""
+"""Fixtures: a real git repository, a way to change it and to run gates over the change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the linters print, as their present releases do (eslint 9, biome 2)."""
+"""Sample outputs of linters (eslint 9, biome 2)."""
 
 from __future__ import annotations
 

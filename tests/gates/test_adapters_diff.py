@@ -1,4 +1,4 @@
-"""The change set itself: counts, modes, links, big binaries, names in another case."""
+"""Tests the diff gate: counts, modes, links, big binaries, file names that differ in case only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Placeholders: stubs, markers and elided code are found; what is rightly empty or only talks of them is not."""
+"""Tests the placeholder gate: stubs, markers and elided code are found, rightly empty code is not."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def rules(path: str, text: str) -> Any:
-    said = placeholders.look(SourceFile.of(path, language_of(path), traits_of(path), text.encode()))
-    return said if isinstance(said, str) else [(finding.rule, finding.line) for finding in said]
+    findings = placeholders.scan_file(SourceFile.of(path, language_of(path), traits_of(path), text.encode()))
+    return findings if isinstance(findings, str) else [(finding.rule, finding.line) for finding in findings]
 
 
 @pytest.mark.parametrize(
@@ -245,6 +245,6 @@ def test_a_marker_that_only_moved_or_was_reworded_is_old(project: Project) -> No
 )
 def test_a_documented_hook_informs(method: str, severity: Severity) -> None:
     text = f"class Field(Other):\n    {method}\n"
-    found = placeholders.look(SourceFile.of("a.py", "python", frozenset(), text.encode()))
+    found = placeholders.scan_file(SourceFile.of("a.py", "python", frozenset(), text.encode()))
     assert not isinstance(found, str)
     assert [each.severity for each in found if each.rule == "stub-body"] == [severity]

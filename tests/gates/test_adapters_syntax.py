@@ -1,4 +1,4 @@
-"""Syntax: what does not parse is found with its place, what has no parser is not counted as looked at."""
+"""Tests the syntax gate: errors with their place, and files without a parser."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OURS, BASE, THEIRS = "<" * 7 + " HEAD\n", "|" * 7 + " 0123456\n", ">" * 7 + " th
 
 def look(path: str, content: str | bytes) -> Any:
     raw = content.encode() if isinstance(content, str) else content
-    return syntax.look(SourceFile.of(path, language_of(path), content=raw))
+    return syntax.scan_file(SourceFile.of(path, language_of(path), content=raw))
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def test_conflict_markers_in_any_text(path: str) -> None:
     ],
 )
 def test_a_conflict_is_its_markers_in_their_order(text: str, lines: list[int]) -> None:
-    said = look("a.rst", text)
-    assert ([] if isinstance(said, str) else [each.line for each in said]) == lines
+    problems = look("a.rst", text)
+    assert ([] if isinstance(problems, str) else [each.line for each in problems]) == lines
 
 
 def test_markers_that_never_close_are_read_in_linear_time() -> None:

@@ -1,4 +1,4 @@
-"""Files and tools that misbehave: every one ends in a result that says so, in bounded time and memory."""
+"""Tests that broken files and misbehaving tools end in a result that says so, in bounded time and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of accepted findings: what it holds, whose word counts, and that a bad one is an error."""
+"""Tests the baseline file of accepted findings: content, trust and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Definitions: the built-ins load, a project adds, tightens, weakens visibly; every mistake names file and key."""
+"""Tests gate definitions: built-in ones, a project's additions and overrides, and error messages."""
 
 from __future__ import annotations
 

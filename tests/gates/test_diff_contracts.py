@@ -1,4 +1,4 @@
-"""The gate `diff` over real changes: broken contracts inform, users that were not updated block."""
+"""Tests the diff gate's API check: breaking changes inform, users that were not updated block."""
 
 from __future__ import annotations
 
@@ -217,12 +217,12 @@ def test_what_is_not_followed_is_said(project: Project) -> None:
     project.write("lib/a.go", "package lib\n\ntype T int\n\nfunc (t T) M(a, b int) {}\n")
     project.write("crates/cli/src/lib.rs", "pub fn is_tty(a: u8) -> bool { true }\npub mod a;\n")
     project.write("crates/cli/src/a.rs", "pub struct S;\nimpl S { pub fn m(&self, a: u8) {} }\n")
-    said = {each.path: each.message for each in project.gate("diff").findings}
-    assert said["lib/a.go"].endswith("who uses it is not known: methods of Go are not followed")
-    assert said["crates/cli/src/lib.rs"].startswith("the contract of `cli::is_tty` broke")
-    assert said["crates/cli/src/lib.rs"].endswith("(re-exports, `pub use`, and macros are not followed)")
-    assert said["crates/cli/src/a.rs"].startswith("the contract of `cli::a::S::m` broke")
-    assert said["crates/cli/src/a.rs"].endswith("methods of Rust are not followed")
+    messages = {each.path: each.message for each in project.gate("diff").findings}
+    assert messages["lib/a.go"].endswith("who uses it is not known: methods of Go are not followed")
+    assert messages["crates/cli/src/lib.rs"].startswith("the contract of `cli::is_tty` broke")
+    assert messages["crates/cli/src/lib.rs"].endswith("(re-exports, `pub use`, and macros are not followed)")
+    assert messages["crates/cli/src/a.rs"].startswith("the contract of `cli::a::S::m` broke")
+    assert messages["crates/cli/src/a.rs"].endswith("methods of Rust are not followed")
 
 
 def test_a_java_type_that_two_modules_have_is_nobodys_user(project: Project) -> None:
@@ -252,10 +252,10 @@ def test_a_body_is_milliseconds_and_a_name_in_many_files_is_not_seconds(project:
 def test_a_name_that_is_gone_is_one_fact_whoever_uses_it(project: Project) -> None:
     start(project, **{"pkg/lib.py": LIB, "app.py": "from pkg.lib import (\n    load,\n    save,\n)\n"})
     project.write("pkg/lib.py", LIB.replace("def load", "def _load"))
-    told = [
+    messages_found = [
         (each.gate, found.rule, found.path, found.also) for each in project.run().results for found in each.findings
     ]
-    assert [each for each in told if each[0] in {"diff", "imports"}] == [
+    assert [each for each in messages_found if each[0] in {"diff", "imports"}] == [
         ("diff", "contract-user-broken", "app.py", ("imports",))
     ]
 

@@ -1,4 +1,4 @@
-"""Languages, traits and selection of files."""
+"""Tests the languages, traits and selection of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SARIF, JUnit, GitHub's commands and JSON, of one report that holds everything awkward."""
+"""Tests the SARIF, JUnit, GitHub and JSON reports with one report that holds every special case."""
 
 from __future__ import annotations
 
@@ -184,12 +184,12 @@ ESSENTIALS: dict[str, Any] = {
 
 @pytest.mark.parametrize("report", [REPORT, EMPTY])
 def test_sarif_fits_the_schema(report: GateReport) -> None:
-    told = json.loads(render("sarif", report, "a change"))
+    document = json.loads(render("sarif", report, "a change"))
     import jsonschema  # type: ignore[import-untyped]  # it ships no types; late: a second and a half for each worker
 
     schema = jsonschema.Draft7Validator(ESSENTIALS)
-    assert [error.message for error in schema.iter_errors(told)] == []
-    assert not schema.is_valid({**told, "version": "2.0.0"}), "the schema refuses what does not fit"
+    assert [error.message for error in schema.iter_errors(document)] == []
+    assert not schema.is_valid({**document, "version": "2.0.0"}), "the schema refuses what does not fit"
 
 
 def sarif() -> dict[str, Any]:
@@ -225,8 +225,8 @@ def test_sarif_results_bear_place_state_and_fingerprint() -> None:
 def test_sarif_tells_what_has_no_place_as_notifications() -> None:
     (invocation,) = sarif()["invocations"]
     assert not invocation["executionSuccessful"]
-    told = {each["descriptor"]["id"]: each["level"] for each in invocation["toolExecutionNotifications"]}
-    assert told == {"build": "error", "mine": "error", "extra": "error", "lint": "warning", "types": "warning"}
+    document = {each["descriptor"]["id"]: each["level"] for each in invocation["toolExecutionNotifications"]}
+    assert document == {"build": "error", "mine": "error", "extra": "error", "lint": "warning", "types": "warning"}
     assert "not checked: types (mypy is not installed)" in [
         each["message"]["text"] for each in invocation["toolExecutionNotifications"]
     ]
@@ -299,8 +299,8 @@ def test_junit_tells_the_notes_and_the_summary_and_counts_no_test_for_them() -> 
     noted = EMPTY.model_copy(update={"notes": ("Nothing differs.", "n/: not <looked> at")})
     (suite,) = junit(noted)
     assert (suite.get("name"), suite.get("tests")) == ("notes", "0")
-    said = "Nothing differs.\nn/: not <looked> at\nnothing judged: no gate looked at anything"
-    assert [(each.tag, each.text) for each in suite] == [("system-out", said)]
+    output = "Nothing differs.\nn/: not <looked> at\nnothing judged: no gate looked at anything"
+    assert [(each.tag, each.text) for each in suite] == [("system-out", output)]
 
 
 def test_github_commands_are_one_line_each_in_a_group_a_file_and_escaped() -> None:
@@ -324,22 +324,22 @@ def test_github_groups_the_worst_file_first_and_a_name_begins_no_command() -> No
     mild = OLD.model_copy(update={"new": True, "path": "0.py"})
     worse = OLD.model_copy(update={"new": True, "path": "z\n::error::x.py", "severity": Severity.HIGH})
     result = GateResult(gate="g", status=GateStatus.FAIL, findings=(mild, worse), files=1)
-    said = render("github", GateReport(tree="0", results=(result,)), "x").splitlines()
-    assert [line.split("::")[1] for line in said if line.startswith("::")] == [
+    output = render("github", GateReport(tree="0", results=(result,)), "x").splitlines()
+    assert [line.split("::")[1] for line in output if line.startswith("::")] == [
         "group", "error file=z%0A%3A%3Aerror%3A%3Ax.py,line=1,title=g%3A B1", "endgroup",
         "group", "notice file=0.py,line=1,title=g%3A B1", "endgroup",
     ]  # fmt: skip
 
 
 def test_json_says_what_was_judged_and_that_nothing_was() -> None:
-    told = json.loads(render("json", REPORT, "a change"))
-    assert (told["verdict"], told["judged"], told["notes"]) == ("rejected", "a change", [*REPORT.notes])
-    assert told["results"][0]["rules"] == 7
-    assert told["counts"] == {"blocks": 3, "informs": 0, "accepted": 1, "old": 1}
-    assert sum(told["counts"].values()) == sum(len(result["findings"]) for result in told["results"])
-    types, extra = told["unchecked"]
+    document = json.loads(render("json", REPORT, "a change"))
+    assert (document["verdict"], document["judged"], document["notes"]) == ("rejected", "a change", [*REPORT.notes])
+    assert document["results"][0]["rules"] == 7
+    assert document["counts"] == {"blocks": 3, "informs": 0, "accepted": 1, "old": 1}
+    assert sum(document["counts"].values()) == sum(len(result["findings"]) for result in document["results"])
+    types, extra = document["unchecked"]
     assert (types, extra["what"]) == ({"what": "types", "why": "mypy is not installed"}, "extra")
-    assert told["summary"].endswith("; not checked: types (mypy is not installed), extra (broken)")
+    assert document["summary"].endswith("; not checked: types (mypy is not installed), extra (broken)")
     assert json.loads(render("json", EMPTY, ""))["verdict"] == "nothing judged"
 
 

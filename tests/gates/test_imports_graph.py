@@ -1,4 +1,4 @@
-"""The importer graph, the cycles that a change closes, and the dependencies that nothing uses."""
+"""Tests the importer graph, new import cycles, and unused dependencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Product code that imports what by its name is a test."""
+"""Tests the report of product code that imports test code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     Project = Any
 
 
-def told(project: Project) -> list[tuple[str, Severity]]:
+def findings(project: Project) -> list[tuple[str, Severity]]:
     return [(each.path, each.severity) for each in project.gate("imports").findings if each.rule == RULE and each.new]
 
 
@@ -34,7 +34,7 @@ def test_a_test_that_the_product_imports(project: Project, path: str, text: str,
         project.write(name, "")
     project.write(test, body)
     project.write(path, text)
-    assert told(project) == [(path, Severity.HIGH)]
+    assert findings(project) == [(path, Severity.HIGH)]
 
 
 def test_tests_may_and_so_may_what_always_did(project: Project) -> None:
@@ -43,4 +43,4 @@ def test_tests_may_and_so_may_what_always_did(project: Project) -> None:
     project.write("tests/test_a.py", "from app.spec.parser import run\nfrom app.spec import parser\n")
     project.write("benchmarks/speed.py", "from tests.test_a import parser\n")
     project.write("app/main.py", "from app.spec.parser import run\n")
-    assert told(project) == [("app/main.py", Severity.LOW)]
+    assert findings(project) == [("app/main.py", Severity.LOW)]

@@ -1,4 +1,4 @@
-"""The gate `imports` over Python: modules, names, packages, guards; new against old."""
+"""Tests the imports gate on Python: modules, names, packages, guards; new against old."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate `imports` over JavaScript and TypeScript, Go and Rust."""
+"""Tests the imports gate on JavaScript, TypeScript, Go and Rust."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests read, compare with or judge may be wrong on purpose: lint, syntax and builds leave it, secrets do not."""
+"""Tests that test inputs and fixtures are exempt from lint, syntax and build gates, but not from the secrets gate."""
 
 from __future__ import annotations
 

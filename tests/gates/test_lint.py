@@ -1,4 +1,4 @@
-"""Linters and formatters of languages other than Python; real ones where they are installed."""
+"""Tests the linters and formatters of languages other than Python, real ones where installed."""
 
 from __future__ import annotations
 

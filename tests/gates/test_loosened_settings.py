@@ -1,4 +1,4 @@
-"""Settings of judges that a change loosens though nobody asked for it, and edits of them that are fine."""
+"""Tests the report of loosened tool settings that the task did not ask for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that pretend: judged by their shape where no word gives them away, and those that are rightly constant."""
+"""Tests the detection of fake implementations, and of functions that are rightly constant."""
 
 from __future__ import annotations
 
@@ -242,9 +242,11 @@ def _each(samples: dict[str, list[str]]) -> list[Any]:
 
 def rules(suffix: str, text: str) -> list[str]:
     path = f"shop/a.{suffix}"
-    said = placeholders.look(SourceFile.of(path, language_of(path), traits_of(path), textwrap.dedent(text).encode()))
-    assert not isinstance(said, str)
-    return [finding.rule for finding in said]
+    findings = placeholders.scan_file(
+        SourceFile.of(path, language_of(path), traits_of(path), textwrap.dedent(text).encode())
+    )
+    assert not isinstance(findings, str)
+    return [finding.rule for finding in findings]
 
 
 @pytest.mark.parametrize(("suffix", "text"), [*_each(TUNED), *_each(HELD), *_each(PROMISED)])

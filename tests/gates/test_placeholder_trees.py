@@ -1,4 +1,4 @@
-"""Functions without work of their own in the languages that tree-sitter reads, tests that test nothing, and values."""
+"""Tests the detection of stubs, empty tests and sample values with tree-sitter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from swarmgate.gates.source.file import SourceFile
 
 
 def look(path: str, text: str) -> Any:
-    return placeholders.look(SourceFile.of(path, language_of(path), traits_of(path), text.encode()))
+    return placeholders.scan_file(SourceFile.of(path, language_of(path), traits_of(path), text.encode()))
 
 
 def rules(path: str, text: str) -> list[str]:

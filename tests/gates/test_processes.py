@@ -1,4 +1,4 @@
-"""How many processes of git a run of all gates takes: each is some milliseconds, for every user on every machine."""
+"""Tests how many git processes a run of all gates starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate over real changes: the difference, what no lock settles, broken locks; and the document it stands for."""
+"""Tests the SBOM gate on real changes: the difference, unlocked dependencies, broken locks, the document."""
 
 from __future__ import annotations
 

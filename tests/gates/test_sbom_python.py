@@ -1,4 +1,4 @@
-"""Python's manifests and locks: the same components as cyclonedx-py, and what it cannot read."""
+"""Tests the readers of Python manifests and locks against cyclonedx-py."""
 
 from __future__ import annotations
 

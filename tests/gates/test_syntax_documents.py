@@ -1,4 +1,4 @@
-"""Formats for data: what is wrong and where, what only looks wrong, and what never fetches or explodes."""
+"""Tests the syntax check of data files: errors with their place, valid oddities, nothing fetched."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def check(path: str, content: str | bytes) -> object:
     ],
 )
 def test_wrong(path: str, content: str, line: int) -> None:
-    said = check(path, content)
-    assert isinstance(said, list)
-    assert [problem.line for problem in said] == [line]
-    assert said[0].message.startswith("not valid ")
+    result = check(path, content)
+    assert isinstance(result, list)
+    assert [problem.line for problem in result] == [line]
+    assert result[0].message.startswith("not valid ")
 
 
 @pytest.mark.parametrize(

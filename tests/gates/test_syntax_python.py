@@ -1,4 +1,4 @@
-"""Python: the compiler's verdict with its words, notebooks, and which version the project means."""
+"""Tests the syntax check of Python: compiler messages, notebooks, the project's version."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def notebook(*cells: str | list[str], language: str = "python", **metadata: obje
 
 
 def found(content: bytes) -> list[Problem]:
-    said = python.check_notebook(content)
-    assert not isinstance(said, str)
-    return said
+    result = python.check_notebook(content)
+    assert not isinstance(result, str)
+    return result
 
 
 @pytest.mark.parametrize(

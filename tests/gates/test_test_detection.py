@@ -1,4 +1,4 @@
-"""Product code that asks whether it is being tested, and code that only looks like it."""
+"""Tests the detection of product code that behaves differently under test."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from swarmgate import assets
 from swarmgate.domain.review.finding import GateStatus, Severity
-from swarmgate.gates.adapters.placeholders import look
+from swarmgate.gates.adapters.placeholders import scan_file
 from swarmgate.gates.placeholders.test_detection import RULE
 from swarmgate.gates.project.files import traits_of
 from swarmgate.gates.source.file import SourceFile
@@ -22,8 +22,8 @@ RULES = tomllib.loads((assets.gates() / "rules" / "test_detection.toml").read_te
 
 def severity(path: str, language: str, text: str) -> Severity | None:
     """The gravest finding of the rule."""
-    said = look(SourceFile.of(path, language, traits_of(path), text.encode()))
-    found = [each.severity for each in said if not isinstance(each, str) and each.rule == RULE]
+    findings = scan_file(SourceFile.of(path, language, traits_of(path), text.encode()))
+    found = [each.severity for each in findings if not isinstance(each, str) and each.rule == RULE]
     return max(found, key=lambda each: each.rank, default=None)
 
 

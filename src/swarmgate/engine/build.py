@@ -13,7 +13,7 @@ from swarmgate.domain.state.state import State
 from swarmgate.engine import debaters
 from swarmgate.engine.context import Context, StopFlag
 from swarmgate.engine.run_agents import RunAgents
-from swarmgate.gates.cache.memory import Memory
+from swarmgate.gates.cache.scan_results import Memory
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.formats.text import row
 from swarmgate.gates.pipeline.pipeline import GatesOptions, run_pipeline

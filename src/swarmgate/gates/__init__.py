@@ -1,4 +1,4 @@
-"""Runs tools to judge a change: definition -> run the tool -> findings -> result. Never a model.
+"""Quality gates: run tools over a change, collect their findings and decide whether the change passes. No model.
 
 definition.py   what a gate is: `gates/<id>.toml` and the project's `.swarm/gates/<id>.toml`
 project/        what paths tell: languages, tests, code, modules; the two trees of a change

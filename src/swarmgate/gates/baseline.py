@@ -1,4 +1,4 @@
-"""Findings that a project has decided to live with: `.swarm/gates/baseline.json`, each with a reason and an end.
+"""Reads and applies the baseline of accepted findings, `.swarm/gates/baseline.json`.
 
 An entry names its finding by fingerprint, so it holds for that line in that file wherever the line moves, and for no
 other. A secret's value never stands in the file. Entries whose day has come count no more, and the report says so.
@@ -50,7 +50,7 @@ class Accepted(Frozen):
     expires: dt.date | None = None
 
     def expired(self, today: dt.date) -> bool:
-        """Whether its day has come."""
+        """Whether its expiry date has passed."""
         return self.expires is not None and self.expires <= today
 
 
@@ -60,7 +60,7 @@ def today() -> dt.date:
 
 
 def on_disk(root: Path) -> tuple[Accepted, ...]:
-    """The entries of the work tree's file; none where there is no file.
+    """The baseline entries of the work tree; none where there is no file.
 
     Raises:
         ConfigError: it is not such a file.
@@ -74,7 +74,7 @@ def on_disk(root: Path) -> tuple[Accepted, ...]:
 
 
 def in_tree(repository: Repository, tree: str) -> tuple[Accepted, ...]:
-    """The entries of a revision's file.
+    """The baseline entries of a revision.
 
     Raises:
         ConfigError: it is not such a file.
@@ -84,7 +84,7 @@ def in_tree(repository: Repository, tree: str) -> tuple[Accepted, ...]:
 
 
 def parse(content: bytes) -> tuple[Accepted, ...]:
-    """The entries of such a file.
+    """Parse the content of a baseline file.
 
     Raises:
         ConfigError: it is none; the message names the key.
@@ -104,8 +104,8 @@ def parse(content: bytes) -> tuple[Accepted, ...]:
     except ValueError as error:
         raise ConfigError(f"{FILE} is not a baseline, for it is no JSON: {error}", hint=hint) from error
     except (KeyError, TypeError, AttributeError) as error:
-        told = f"{FILE} is not a baseline: it is no object with a `version` and a list `accepted`"
-        raise ConfigError(told, hint=hint) from error
+        message = f"{FILE} is not a baseline: it is no object with a `version` and a list `accepted`"
+        raise ConfigError(message, hint=hint) from error
 
 
 def write(root: Path, entries: Iterable[Accepted]) -> None:
@@ -117,15 +117,15 @@ def write(root: Path, entries: Iterable[Accepted]) -> None:
     if any((root / part).is_symlink() for part in (".swarm", ".swarm/gates")):
         raise ConfigError(f"{FILE} would lie behind a symbolic link", hint="Replace the link by a real folder.")
     ordered = sorted(entries, key=lambda each: (each.path, each.rule, each.fingerprint))
-    told = [each.model_dump(mode="json", exclude_defaults=True) for each in ordered]
+    rows = [each.model_dump(mode="json", exclude_defaults=True) for each in ordered]
     place = root / FILE
     place.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"version": _VERSION, "accepted": told}, indent=2, ensure_ascii=True) + "\n"
+    text = json.dumps({"version": _VERSION, "accepted": rows}, indent=2, ensure_ascii=True) + "\n"
     atomic.replace(place, text.encode())
 
 
 def entry(finding: Finding, gate: str, line: str, *, reason: str, who: str, expires: dt.date | None) -> Accepted:
-    """A finding as an entry; `line` is the text that it stands on."""
+    """Make a baseline entry of a finding; `line` is the source line that it is reported on."""
     secret = redaction.about_a_secret(gate, finding)
     hashed = "" if secret else hashlib.sha256(" ".join(line.split()).encode(errors="replace")).hexdigest()[:16]
     return Accepted(
@@ -137,7 +137,7 @@ def entry(finding: Finding, gate: str, line: str, *, reason: str, who: str, expi
 def mark(
     findings: Sequence[Finding], entries: Mapping[str, Accepted], sources: Mapping[str, SourceFile], day: dt.date
 ) -> tuple[list[Finding], int]:
-    """The findings with a fingerprint each and the reason for which some are accepted; and how many entries expired.
+    """Give each finding a fingerprint and accepted ones their reason; also count the expired entries.
 
     An entry also holds for a file under its old name.
 
@@ -163,7 +163,7 @@ def mark(
 
 
 def with_fingerprints(findings: Sequence[Finding], sources: Mapping[str, SourceFile]) -> list[Finding]:
-    """The findings, each with a fingerprint: a scanner that compares nothing by content gives none."""
+    """Add fingerprints to findings of scanners that do not compute them."""
     bare = {finding.path for finding in findings if not finding.fingerprint}
     if not bare:
         return list(findings)

@@ -1,4 +1,4 @@
-"""What confines the programs that gates start where no run does: by hand, in CI, for the doctor and labelled data.
+"""Chooses the sandbox for the programs that gates start outside of a run: by hand, in CI or for the doctor.
 
 What a work tree holds (its linters, plugins, build scripts) is code, whoever wrote it: the strongest sandbox of the
 machine confines it. Where there is none, it has the user's rights, and the report says so.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.config import Commands
 from swarmgate.errors import MissingRequirement
-from swarmgate.gates import own_tools
+from swarmgate.gates import tool_environment
 from swarmgate.workspace.programs import import_path, trusted
 from swarmgate.workspace.sandbox.choice import Unconfined, choose
 from swarmgate.workspace.sandbox.command_runner import CommandRunner
@@ -26,7 +26,7 @@ BARE = "programs of gates ran with your rights, keys included"
 
 
 def confined(root: Path, settings: Commands, *, guarded: tuple[Path, ...] = ()) -> CommandRunner:
-    """What runs programs over a work tree, as the settings want them confined.
+    """The command runner for a work tree, sandboxed as the settings say.
 
     Raises:
         MissingRequirement: there is no such sandbox here.
@@ -36,11 +36,11 @@ def confined(root: Path, settings: Commands, *, guarded: tuple[Path, ...] = ()) 
 
 
 def by_hand(root: Path, settings: Commands | None = None) -> CommandRunner:
-    """The same where nobody else has said; unconfined where nothing can confine on this machine, or in a home.
+    """The command runner outside of a run: unsandboxed where no sandbox works, or in a home folder.
 
     Raises:
         MissingRequirement: the settings name a sandbox that does not work here.
-        WorkspaceError: as above. It is no reason to go on without: what stands in the tree may have caused it.
+        WorkspaceError: nothing can guard the repository; the work tree itself may have caused that, so it is an error.
     """
     settings = settings or Commands()
     try:
@@ -54,8 +54,8 @@ def by_hand(root: Path, settings: Commands | None = None) -> CommandRunner:
     return _runner(sandbox, root, settings, ())
 
 
-def told(commands: CommandRunner | None) -> tuple[str, ...]:
-    """What a report says of programs that nothing confined; nothing where none was started, or all were confined."""
+def unconfined_note(commands: CommandRunner | None) -> tuple[str, ...]:
+    """The note for a report that programs ran without a sandbox; empty where none did."""
     return (f"NO SANDBOX: {BARE}",) if commands is not None and commands.sandbox.name == "none" else ()
 
 
@@ -65,7 +65,7 @@ def _runner(sandbox: Sandbox, root: Path, settings: Commands, guarded: tuple[Pat
         bounds = confine(
             root,
             environ=trusted.given(),
-            readable=(*settings.readable, str(own_tools.folder())),
+            readable=(*settings.readable, str(tool_environment.folder())),
             writable=settings.writable,
             guarded=guarded,
             network=settings.network,

@@ -1,4 +1,4 @@
-"""What a gate is: a declarative definition, read from `gates/<id>.toml` and a project's `.swarm/gates/<id>.toml`.
+"""Loads gate definitions from `gates/<id>.toml` and the project's `.swarm/gates/<id>.toml`.
 
 A project's file with a new id adds a gate. With a built-in's id it names only the keys that it changes; where that
 makes the gate weaker, the definition carries it in `weakened`, and every report of the gate says so.
@@ -103,7 +103,7 @@ class GateDefinition(Frozen):
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """What the gate checks, by the names that `[gates] require` knows; a gate that fixes files checks nothing."""
+        """What the gate checks, by the names of `[gates] require`; a gate that fixes files checks nothing."""
         return (self.checks or (self.id,)) if self.stage is Stage.CHECK else ()
 
     @property
@@ -113,7 +113,7 @@ class GateDefinition(Frozen):
 
     @property
     def record(self) -> Record:
-        """What its scanner is."""
+        """The record of its scanner."""
         return RECORDS[self.adapter] if self.adapter else COMMAND
 
     @model_validator(mode="after")
@@ -140,7 +140,7 @@ class GateDefinition(Frozen):
 
 
 def load(project_dir: Path | None = None) -> tuple[GateDefinition, ...]:
-    """The built-in gates and the project's own, in the order they run and report in.
+    """Load the built-in gates and the project's own, in the order they run and report in.
 
     Args:
         project_dir: the root of the repository, for its `.swarm/gates/*.toml`; None for the built-ins alone.
@@ -160,7 +160,7 @@ def load(project_dir: Path | None = None) -> tuple[GateDefinition, ...]:
 
 
 def weakenings(base: GateDefinition, own: GateDefinition) -> tuple[str, ...]:
-    """In what a project's version of a built-in gate judges less strictly, one short text each."""
+    """List where a project's override of a built-in gate is less strict, one short text each."""
     fewer = own.files.narrower_than(base.files)
     cases = {
         "disabled": base.enabled and not own.enabled,
@@ -229,7 +229,7 @@ def _nearest(word: str, known: Mapping[str, Any] | tuple[str, ...]) -> str:
 
 
 def compiled_pattern(pattern: str) -> Any:
-    """The pattern for RE2, whose time is linear: with Python's `re`, a line that a tool prints could stop the run.
+    """Compile the pattern with RE2, whose time is linear, so that no tool output can hang the run.
 
     Raises:
         ValueError: RE2 cannot read it; the message says why.
@@ -241,8 +241,8 @@ def compiled_pattern(pattern: str) -> Any:
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
-        said = error.args[0] if error.args else error
-        raise ValueError(said.decode(errors="replace") if isinstance(said, bytes) else str(said)) from error
+        reason = error.args[0] if error.args else error
+        raise ValueError(reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)) from error
 
 
 def _check_pattern(pattern: str) -> None:

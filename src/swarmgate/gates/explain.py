@@ -1,4 +1,4 @@
-"""What a rule means: from our rule packs, from `gates/rules/explain.toml`, and from the tools whose rules they are."""
+"""Explains a rule: looks up its text in our rule packs, in `gates/rules/explain.toml` or at the tool it comes from."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NOQA = "`# noqa: RULE` on the line, or ruff's configuration. New suppressions a
 
 
 class Explained(Frozen):
-    """A rule, for a reader who met it in a report. Texts are empty where nothing is known."""
+    """The explanation of a rule. Texts are empty where nothing is known."""
 
     rule: str
     gates: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Explained(Frozen):
 
 
 async def explain(rule: str, gates: Sequence[GateDefinition]) -> Explained:
-    """What is known of a rule, or of a gate.
+    """Look up the explanation of a rule, or of a gate.
 
     Args:
         rule: the id as reports print it.
@@ -94,11 +94,11 @@ def _own(rule: str) -> Explained | None:
         for gate, texts in _texts().items():
             for name, text in texts.get("rules", {}).items():
                 if fits(rule, name):
-                    return _told(rule, gate, text, texts.get("suppress", ""))
+                    return _explained(rule, gate, text, texts.get("suppress", ""))
     return None
 
 
-def _told(rule: str, gate: str, text: Mapping[str, str], suppress: str) -> Explained:
+def _explained(rule: str, gate: str, text: Mapping[str, str], suppress: str) -> Explained:
     return Explained(
         rule=rule, gates=(gate,), title=text["means"], severity=text["severity"], cwe=text.get("cwe", ""),
         why=text["why"], mend=text["mend"], suppress=suppress, example=text.get("example", ""),
@@ -156,10 +156,10 @@ async def _of_tools(rule: str) -> Explained | None:
 async def _ruff(rule: str) -> Explained | None:
     from swarmgate.gates.lint import ruff  # noqa: PLC0415 - late: few ask
 
-    said = await _output([ruff.program(), "rule", rule, "--output-format", "json"])
-    if not said:
+    output = await _output([ruff.program(), "rule", rule, "--output-format", "json"])
+    if not output:
         return None
-    raw = json.loads(said)
+    raw = json.loads(output)
     text = re.split(r"^## ", raw.get("explanation") or "", flags=re.MULTILINE)
     parts = {part.partition("\n")[0].strip(): part.partition("\n")[2].strip() for part in text if part.strip()}
     security = rule.startswith("S") and rule[1:].isdigit()
@@ -177,20 +177,20 @@ async def _ruff(rule: str) -> Explained | None:
 
 
 def _severity_of(rule: str, *, security: bool) -> str:
-    from swarmgate.gates.sast import bandit_tests  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.sast import bandit_tests  # noqa: PLC0415 - late: only some rules need it
 
     linted = "medium; high for what is an error when run"
     return f"sast_scan: {bandit_tests.told_severity(f'B{rule[1:]}')}; lint_check: medium" if security else linted
 
 
 def _advice(rule: str) -> str:
-    from swarmgate.gates.tools import advice  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.tools import advice  # noqa: PLC0415 - late: only some rules need it
 
     return advice.what_to_do(rule)
 
 
 def _cwe_of(test: str) -> str:
-    from swarmgate.gates.sast import bandit_tests  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.sast import bandit_tests  # noqa: PLC0415 - late: only some rules need it
 
     return bandit_tests.cwe_of(test)
 
@@ -217,7 +217,7 @@ async def _bandit(rule: str) -> Explained | None:
 @functools.cache
 def _bandit_texts() -> dict[str, tuple[str, str]]:
     """The tests of bandit by number: name, and what their documentation says."""
-    from swarmgate.gates.source import python_tree  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.source import python_tree  # noqa: PLC0415 - late: only some rules need it
 
     with python_tree.quiet():
         from bandit.core import extension_loader  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; late
@@ -236,14 +236,14 @@ def _bandit_texts() -> dict[str, tuple[str, str]]:
 def _plain(text: str) -> str:
     """A docstring without its markup: the paragraphs before its example."""
     lines = [line.strip() for line in text.strip().splitlines()]
-    kept: list[str] = []
+    prose: list[str] = []
     for line in lines:
         if line.startswith((":Example:", ".. ", "**Config", ":param", "See also")):
             break
         if line and set(line) <= set("=-*~^"):
             continue
-        kept.append(line)
-    paragraphs = re.split(r"\n\s*\n", "\n".join(kept))
+        prose.append(line)
+    paragraphs = re.split(r"\n\s*\n", "\n".join(prose))
     body = [" ".join(part.split()) for part in paragraphs if part.strip()]
     return "\n".join(part.removeprefix("**").removesuffix("**") for part in body)
 
@@ -259,10 +259,10 @@ async def _output(argv: Sequence[str], cwd: Path | None = None) -> str:
 async def _nearest(rule: str, gates: Sequence[GateDefinition]) -> list[str]:
     known = list(dict.fromkeys(_names(gates)))
     if len(rule) <= _SHORT:
-        from swarmgate.gates.lint import ruff  # noqa: PLC0415 - late, as above
+        from swarmgate.gates.lint import ruff  # noqa: PLC0415 - late: only some rules need it
 
-        said = await _output([ruff.program(), "rule", "--all", "--output-format", "json"])
-        known += [each["code"] for each in json.loads(said or "[]") if each.get("code")]
+        output = await _output([ruff.program(), "rule", "--all", "--output-format", "json"])
+        known += [each["code"] for each in json.loads(output or "[]") if each.get("code")]
     by_lower = {name.lower(): name for name in known}
     by_lower |= {name.rpartition(".")[2].lower(): name for name in known if "." in name}
     near = difflib.get_close_matches(rule.lower(), by_lower, n=3, cutoff=0.6)
@@ -270,7 +270,7 @@ async def _nearest(rule: str, gates: Sequence[GateDefinition]) -> list[str]:
 
 
 def _names(gates: Sequence[GateDefinition]) -> Iterator[str]:
-    from swarmgate.gates.sast import rules  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.sast import rules  # noqa: PLC0415 - late: only some rules need it
 
     yield from (gate.id for gate in gates)
     for texts in _texts().values():

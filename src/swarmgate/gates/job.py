@@ -1,4 +1,4 @@
-"""What an adapter gets: the files, the limits, and what it tells of its progress."""
+"""The input of a gate's scanner: files, limits, settings, and progress reporting."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from swarmgate.config import Quality, Size
     from swarmgate.domain.review.change import ChangeSet
-    from swarmgate.gates.cache.memory import Memory
+    from swarmgate.gates.cache.scan_results import Memory
     from swarmgate.gates.definition import GateDefinition
     from swarmgate.gates.project.index import Project
     from swarmgate.gates.source.file import SourceFile
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Progress:
-    """How far a gate is: the file that it begun last, and since when, and whether it waits for a program."""
+    """The progress of a gate: the file it is at and since when, and whether it waits for a program."""
 
     stop: threading.Event = field(default_factory=threading.Event)
     begun: tuple[str, float] = ("", 0.0)
@@ -31,7 +31,7 @@ class Progress:
 
     @contextlib.contextmanager
     def waiting(self) -> Iterator[None]:
-        """A program runs, which has a limit of its own."""
+        """Mark that a program with a time limit of its own is running."""
         self.programs += 1
         try:
             yield
@@ -70,16 +70,16 @@ class Job:
 
     @property
     def stop(self) -> threading.Event:
-        """Set when the time is over."""
+        """Set when the time limit is reached."""
         return self.progress.stop
 
     def at(self, path: str) -> None:
-        """A file is begun: where the time ends, it is told which, and for how long it had been looked at."""
+        """Record that a file is begun, for the message of a timeout."""
         self.progress.begun = path, time.monotonic()
 
     @property
     def late(self) -> str:
-        """The error of a gate whose time is over, with what allows it more."""
+        """The error message of a gate that exceeded its time limit, with the setting that raises it."""
         gate = self.definition
         key = f"`timeout_s` in .swarm/gates/{gate.id}.toml" if self.timeout_s >= gate.timeout_s else "`gates.timeout_s`"
         path, since = self.progress.begun

@@ -1,4 +1,4 @@
-"""Settings of judges that a change loosens though its task does not speak of them: rules taken out, files exempted.
+"""Reports lint, type check and test settings that a change loosens although its task does not ask for it.
 
 The linters and type checkers of a project read their settings from the tree that they judge, and `.gitattributes` hold
 from the next revision on: who may change both code and settings could silence what the code would be told. What a
@@ -75,26 +75,26 @@ _NAMED = 4
 
 
 def found(repository: Repository, change: ChangeSet, announced: str) -> Iterator[Finding]:
-    """A finding for each file of settings that the change loosens unasked.
+    """A finding for each settings file that the change loosens without being asked to.
 
     Args:
         repository: holds both sides.
         change: what is judged.
         announced: the words of the task: a sentence about setting up the tool, or the file's name, allows it.
     """
-    asked = announced.lower()
-    sides = [side for file in change.files for side in _sides(file) if _judges(side[0] or side[1], asked)]
+    task = announced.lower()
+    sides = [side for file in change.files for side in _sides(file) if _judges(side[0] or side[1], task)]
     if not sides:
         return
     before = repository.read_many(change.base, [old for old, _ in sides if old])
     after = repository.read_many(change.tree, [new for _, new in sides if new])
     for old, new in sides:
         path = new or old
-        said = loosened(path, before.get(old, b""), after.get(new, b""), asked)
-        if said:
-            more = f" and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
-            told = f"the change judges less, and its task does not ask for that: {', '.join(said[:_NAMED])}{more}"
-            yield Finding(rule=RULE, path=path, severity=Severity.HIGH, message=told, suggestion=_MEND)
+        loose = loosened(path, before.get(old, b""), after.get(new, b""), task)
+        if loose:
+            more = f" and {len(loose) - _NAMED} more" if len(loose) > _NAMED else ""
+            text = f"the change judges less, and its task does not ask for that: {', '.join(loose[:_NAMED])}{more}"
+            yield Finding(rule=RULE, path=path, severity=Severity.HIGH, message=text, suggestion=_MEND)
 
 
 def _sides(file: ChangedFile) -> list[tuple[str, str]]:
@@ -107,32 +107,32 @@ def _sides(file: ChangedFile) -> list[tuple[str, str]]:
 _MEND = "mend what the tool complains of; settings of judges are changed by a task that says so, or by the user"
 
 
-def _judges(path: str, asked: str) -> bool:
+def _judges(path: str, task: str) -> bool:
     """Whether a file holds settings of which the task does not speak; of a shared one, any."""
     name = path.rsplit("/", 1)[-1].lower()
     if name == _ATTRIBUTES or name in _SHARED:
-        return name in _SHARED or not _word(name, asked)
+        return name in _SHARED or not _word(name, task)
     tool = next((tool for tool, globs in _TOOLS.items() if any(matches(name, glob) for glob in globs)), "")
-    return bool(tool) and not _meant(tool, asked) and not _word(name, asked)
+    return bool(tool) and not _meant(tool, task) and not _word(name, task)
 
 
-def _meant(tool: str, asked: str) -> bool:
+def _meant(tool: str, task: str) -> bool:
     """Whether a sentence is about how a tool is set up; that it shall pass says nothing of the kind."""
-    return any(_word(tool, said) and _SETTING_UP.search(said) for said in re.split(r"[.;!?]\s|\n", asked))
+    return any(_word(tool, sentence) and _SETTING_UP.search(sentence) for sentence in re.split(r"[.;!?]\s|\n", task))
 
 
 def _word(word: str, text: str) -> bool:
     return bool(re.search(rf"(?<![\w.-]){re.escape(word.lower())}(?![\w-])", text))
 
 
-def loosened(path: str, old: bytes, new: bytes, asked: str = "") -> list[str]:
-    """The settings that were loosened, by key; a file whose form does not tell is named whole.
+def loosened(path: str, old: bytes, new: bytes, task: str = "") -> list[str]:
+    """The keys of the settings that were loosened; a file that cannot be parsed is named whole.
 
     Args:
         path: the file.
         old: its content before; empty where there was none.
         new: its content now; empty where it is gone.
-        asked: the words of the task, in lower case: in a file of several tools, sections of those named count for none.
+        task: the words of the task, in lower case: in a file of several tools, sections of those named count for none.
     """
     name = path.rsplit("/", 1)[-1].lower()
     if name == _ATTRIBUTES:
@@ -144,13 +144,13 @@ def loosened(path: str, old: bytes, new: bytes, asked: str = "") -> list[str]:
         return [name] if old != new else []
     keys = was.keys() | now.keys()
     if name in _SHARED:
-        sections = [each for each in _SHARED[name] if not _meant(each, asked)]
+        sections = [each for each in _SHARED[name] if not _meant(each, task)]
         keys = {key for key in keys if any(_of_tool(each, key) for each in sections)}
     return [key for key in sorted(keys) if _looser(key, was.get(key, _NOTHING), now.get(key, _NOTHING))]
 
 
 def adopted(repository: Repository, change: ChangeSet) -> frozenset[str]:
-    """The tools whose settings the change adds or tightens: what their new rules complain of was there before."""
+    """The tools whose settings the change adds or tightens: findings of their new rules are old."""
     named = [(tool, file) for file in change.files if file.exists for tool in _settled(file.path)]
     if not named:
         return frozenset()
@@ -251,7 +251,7 @@ def _lines(content: bytes) -> set[str]:
 
 
 def read(name: str, content: bytes) -> Flat | None:
-    """The settings of a file of that name as sets of values by key; None where the form does not tell them."""
+    """Parse a settings file into sets of values by key; None where the format is not known."""
     text = content.decode("utf-8-sig", "replace")
     try:
         if name.endswith(".toml"):

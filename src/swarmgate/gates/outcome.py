@@ -1,4 +1,4 @@
-"""What an adapter gives back: what it found, or why it found nothing."""
+"""The output of a gate's scanner: its findings, or why it has none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a scanner says. At most one of `skip`, `failure` and `error` is set.
+    """The result of a scanner. At most one of `skip`, `failure` and `error` is set.
 
     `skip`: why nothing was looked at. `failure`: a verdict that is not about a place in a file. `error`: the tool is
     broken or did not do its work; with `missing` because it is not there, or too old, with `killed` because somebody

@@ -1,4 +1,4 @@
-"""What each built-in scanner is: what it depends on, what it costs, what it may read. One record each.
+"""The records of the built-in scanners: what each depends on, costs and may read.
 
 `definition` and the pipeline read these without importing a scanner.
 """
@@ -24,7 +24,7 @@ class Dependence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a built-in scanner is.
+    """The properties of a built-in scanner.
 
     `cost`: milliseconds of one processor for one changed Python file of this repository, the median; those that cost
     most begin first. `reads_worktree`: it runs a tool on the working tree, and not only on the snapshot's content.

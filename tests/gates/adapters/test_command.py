@@ -1,4 +1,4 @@
-"""Gates that are commands, with each parser, over real processes."""
+"""Tests gates that are user-defined commands, with each output parser, over real processes."""
 
 from __future__ import annotations
 

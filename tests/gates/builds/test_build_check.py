@@ -1,4 +1,4 @@
-"""Builds and type checks over real changes: real tools where they are, programs that print like them elsewhere."""
+"""Tests the build gate on real changes, with real tools where installed and fake programs elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.domain.review.finding import GateStatus
-from swarmgate.gates.builds import pins
+from swarmgate.gates.builds import mypy_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -337,7 +337,7 @@ def test_what_a_type_checker_finds_in_ignored_packages_is_nobodys_fault(
 def test_the_version_that_a_project_pins(tmp_path: Path, place: str, text: str, version: str) -> None:
     (tmp_path / place).parent.mkdir(exist_ok=True)
     (tmp_path / place).write_text(text)
-    assert pins.mypy(tmp_path) == version
+    assert mypy_version.mypy(tmp_path) == version
 
 
 @pytest.mark.parametrize(("pinned", "blocks"), [("1.4.1", False), ("9.99.0", True), ("9.99.3", True)])

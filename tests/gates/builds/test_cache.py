@@ -1,3 +1,5 @@
+"""Tests that a build tool's incremental cache is dropped where it could hide a changed file."""
+
 from __future__ import annotations
 
 import os

@@ -1,4 +1,4 @@
-"""What a verdict depends on beside the change: each kind of it, once changed, gives another hash."""
+"""Tests that every kind of change in the environment changes the cache key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input made to hang, exhaust or crash a run: each ends at once in a result that says what is wrong."""
+"""Tests that input made to hang, exhaust or crash a gate ends at once in a result that says what is wrong."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from swarmgate.errors import ConfigError, SwarmError, WorkspaceError
-from swarmgate.gates import baseline, own_tools
+from swarmgate.gates import baseline, tool_environment
 from swarmgate.gates.adapters import parsers
 from swarmgate.gates.cache import environment
 from swarmgate.gates.cache.store import Cache, key_of
@@ -33,9 +33,9 @@ DEEP = ".".join("a" * 2000) + " = 1\n"
 
 
 def test_a_deep_toml_is_a_problem_for_the_syntax_gate() -> None:
-    said = documents.check("toml", "a.toml", f"x = 1\n{DEEP}".encode())
-    assert not isinstance(said, str)
-    (problem,) = said
+    result = documents.check("toml", "a.toml", f"x = 1\n{DEEP}".encode())
+    assert not isinstance(result, str)
+    (problem,) = result
     assert (problem.line, "nested too deeply" in problem.message) == (2, True)
 
 
@@ -100,8 +100,8 @@ def test_a_pipe_that_git_waits_for_is_named(repo: Path, monkeypatch: pytest.Monk
 
 def test_a_slow_git_command_is_waited_for(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "_PATIENCE_S", 0.05)
-    said = driver.call(repo, "-c", "alias.slow=!sleep 0.3; cat", "slow", stdin=b"x" * 200_000)
-    assert said[:2] == (0, b"x" * 200_000)
+    result = driver.call(repo, "-c", "alias.slow=!sleep 0.3; cat", "slow", stdin=b"x" * 200_000)
+    assert result[:2] == (0, b"x" * 200_000)
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"[" * 100_000, b"{", b"9" * 5000])
@@ -122,15 +122,15 @@ def test_a_deep_baseline_is_no_baseline() -> None:
 
 
 def test_an_output_too_long_to_read_is_called_so(tmp_path: Path) -> None:
-    said = ruff.parse("[" + " " * OUTPUT_LIMIT, tmp_path)
-    assert isinstance(said, Broken)
-    assert "printed more than 8,000,000 characters" in said.reason
+    result = ruff.parse("[" + " " * OUTPUT_LIMIT, tmp_path)
+    assert isinstance(result, Broken)
+    assert "printed more than 8,000,000 characters" in result.reason
 
 
 def test_an_environment_of_tools_that_appears_changes_the_key(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_tools, "folder", lambda: tmp_path / "tools")
+    monkeypatch.setattr(tool_environment, "folder", lambda: tmp_path / "tools")
     before = environment.digest(repo)
     (tmp_path / "tools" / "bin").mkdir(parents=True)
     assert environment.digest(repo) != before

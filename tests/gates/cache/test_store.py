@@ -1,4 +1,4 @@
-"""The store: what is damaged is a miss, several processes may share it, and it stays within its size."""
+"""Tests the cache store: damaged entries, concurrent processes and the size limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report as text: whole renderings, and how it fits a terminal."""
+"""Tests the text report: whole renderings, and how it fits a terminal."""
 
 from __future__ import annotations
 
@@ -138,15 +138,15 @@ def test_no_line_is_wider_than_the_terminal_and_no_word_is_broken(name: str, wid
 
 def test_what_is_wrapped_is_indented_and_a_long_word_stays_whole() -> None:
     word = "x" * 70
-    told = TODO.model_copy(update={"message": f"one two three {word} four", "code": ""})
-    result = GateResult(gate="g", status=GateStatus.FAIL, findings=(told,), files=1)
+    finding = TODO.model_copy(update={"message": f"one two three {word} four", "code": ""})
+    result = GateResult(gate="g", status=GateStatus.FAIL, findings=(finding,), files=1)
     assert rejection((result,), Screen(40))[1:4] == ["  3 medium marker: one two three", f"    {word}", "    four [g]"]
 
 
 def test_long_code_is_cut_around_what_the_caret_points_at() -> None:
     code = "call(" + "argument, " * 30 + "wanted)" + " # tail" * 20
-    told = SHELL.model_copy(update={"code": code, "column": code.index("wanted") + 1})
-    result = GateResult(gate="g", status=GateStatus.FAIL, findings=(told,), files=1)
+    finding = SHELL.model_copy(update={"code": code, "column": code.index("wanted") + 1})
+    result = GateResult(gate="g", status=GateStatus.FAIL, findings=(finding,), files=1)
     source, caret = rejection((result,), Screen(60))[-5:-3]
     assert max(len(source), len(caret)) <= 60
     assert source[caret.index("^") : caret.rindex("^") + 1] == "wanted"
@@ -156,8 +156,8 @@ def test_long_code_is_cut_around_what_the_caret_points_at() -> None:
     ("code", "column"), [("\tif x:", 2), ("名前 = x", 6), ("a" * 400, 500), ("x", 0), ("é = 1", 1), ("f(x", 4)]
 )
 def test_the_caret_stands_below_its_word(code: str, column: int) -> None:
-    told = SHELL.model_copy(update={"code": code, "column": column})
-    result = GateResult(gate="g", status=GateStatus.FAIL, findings=(told,), files=1)
+    finding = SHELL.model_copy(update={"code": code, "column": column})
+    result = GateResult(gate="g", status=GateStatus.FAIL, findings=(finding,), files=1)
     source, caret = rejection((result,), Screen(60))[-5:-3]
     assert set(caret.strip().removeprefix("|").strip()) == {"^"}
     if column == len(code) + 1:
@@ -169,28 +169,30 @@ def test_the_caret_stands_below_its_word(code: str, column: int) -> None:
 
 def test_code_is_shown_as_it_is() -> None:
     for code, column in (("::std::vector<int> x;", 3), ("use std::fs;", 5)):
-        told = SHELL.model_copy(update={"code": code, "column": column})
-        result = GateResult(gate="g", status=GateStatus.FAIL, findings=(told,), files=1)
+        finding = SHELL.model_copy(update={"code": code, "column": column})
+        result = GateResult(gate="g", status=GateStatus.FAIL, findings=(finding,), files=1)
         source, caret = rejection((result,))[-5:-3]
         assert source == f"  12 | {code}"
         assert source[caret.index("^") : caret.rindex("^") + 1] == "std"
-    told = SHELL.model_copy(update={"code": "# ##[error]", "column": 3})
-    result = GateResult(gate="g", status=GateStatus.FAIL, findings=(told,), files=1)
+    finding = SHELL.model_copy(update={"code": "# ##[error]", "column": 3})
+    result = GateResult(gate="g", status=GateStatus.FAIL, findings=(finding,), files=1)
     assert "##[" not in "\n".join(rejection((result,)))
 
 
 def test_wide_characters_fit_the_terminal() -> None:
-    told = SHELL.model_copy(update={"code": "名前" * 60, "column": 0})
-    result = GateResult(gate="g", status=GateStatus.FAIL, findings=(told,), files=1)
+    finding = SHELL.model_copy(update={"code": "名前" * 60, "column": 0})
+    result = GateResult(gate="g", status=GateStatus.FAIL, findings=(finding,), files=1)
     source, caret = rejection((result,), Screen(60))[-5:-3]
     assert 58 <= sum(1 + (ord(char) > 0x3000) for char in source) <= 60
     assert len(caret) <= 60
 
 
 def test_pieces_are_painted_and_say_the_same() -> None:
-    told = lines(MIXED, "a change", Screen(0, lambda pieces: "".join(f"<{style}>{text}</>" for text, style in pieces)))
-    assert any("<bold red>FAIL </>" in line for line in told)
-    assert [re.sub(r"<[^>]*>", "", line).rstrip() for line in told] == lines(MIXED, "a change")
+    finding = lines(
+        MIXED, "a change", Screen(0, lambda pieces: "".join(f"<{style}>{text}</>" for text, style in pieces))
+    )
+    assert any("<bold red>FAIL </>" in line for line in finding)
+    assert [re.sub(r"<[^>]*>", "", line).rstrip() for line in finding] == lines(MIXED, "a change")
 
 
 def test_names_and_code_cannot_act_on_a_terminal() -> None:

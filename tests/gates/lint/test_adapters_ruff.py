@@ -1,4 +1,4 @@
-"""ruff in the project's own configuration: light fixes, old findings told, new ones blocking, broken settings."""
+"""Tests linting and formatting with ruff in the project's own configuration."""
 
 from __future__ import annotations
 

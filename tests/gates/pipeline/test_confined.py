@@ -1,4 +1,4 @@
-"""Programs that gates start over the code of agents: each attacks, nothing comes of it, and the gate still judges."""
+"""Tests that programs which gates start over agents' code are sandboxed: each attack has no effect."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pytest
 from swarmgate.config import Commands
 from swarmgate.domain.review.finding import GateStatus
 from swarmgate.errors import MissingRequirement
-from swarmgate.gates.cache.memory import Memory
+from swarmgate.gates.cache.scan_results import Memory
 from swarmgate.gates.confinement import by_hand
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.pipeline.pipeline import GatesOptions, run_pipeline

@@ -1,4 +1,4 @@
-"""The pipeline over real repositories: order, fixes, time limits, broken tools, and files of every kind."""
+"""Tests the gate pipeline on real repositories: order, fixes, time limits, broken tools, all kinds of files."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def test_a_clean_change_passes_every_gate(project: Project) -> None:
 
 def test_results_come_in_order_and_are_told_as_they_come(project: Project) -> None:
     project.write("src/new.py", "x = 1\n")
-    told: list[GateResult] = []
+    reported: list[GateResult] = []
     repository = Repository.discover(project.root)
     report = asyncio.run(
-        run_pipeline(load(), repository=repository, base=repository.head_tree(), on_result=told.append)
+        run_pipeline(load(), repository=repository, base=repository.head_tree(), on_result=reported.append)
     )
     assert [result.gate for result in report.results] == [gate.id for gate in load()]
-    assert told[0].gate == "lint_fix"
-    assert sorted(result.gate for result in told) == sorted(gate.id for gate in load())
+    assert reported[0].gate == "lint_fix"
+    assert sorted(result.gate for result in reported) == sorted(gate.id for gate in load())
 
 
 def test_fixes_come_first_and_are_part_of_the_tree(project: Project) -> None:
@@ -163,21 +163,25 @@ def test_a_gate_that_computes_has_its_limit_of_the_processor_and_tells_where_it_
 
     project.write("a.py", "x = 1\n")
     monkeypatch.setitem(adapters.ADAPTERS, "diff", scan(0.1))
-    (told,) = [each for each in project.run(only=("diff",), timeout_s=0.3, fix=False).results if each.gate == "diff"]
-    assert told.status is GateStatus.PASS
+    (reported,) = [
+        each for each in project.run(only=("diff",), timeout_s=0.3, fix=False).results if each.gate == "diff"
+    ]
+    assert reported.status is GateStatus.PASS
     monkeypatch.setitem(adapters.ADAPTERS, "diff", scan(60))
-    (told,) = [each for each in project.run(only=("diff",), timeout_s=0.1, fix=False).results if each.gate == "diff"]
-    assert told.reason.startswith("did not end within 0.1 s; it was at a.py for 0 s: raise")
+    (reported,) = [
+        each for each in project.run(only=("diff",), timeout_s=0.1, fix=False).results if each.gate == "diff"
+    ]
+    assert reported.reason.startswith("did not end within 0.1 s; it was at a.py for 0 s: raise")
 
 
 def test_gates_have_time_by_the_number_of_files(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[float] = []
 
-    async def told(job: Job) -> Outcome:
+    async def reported(job: Job) -> Outcome:
         limits.append(job.timeout_s)
         return Outcome(files=1)
 
-    monkeypatch.setitem(adapters.ADAPTERS, "placeholders", told)
+    monkeypatch.setitem(adapters.ADAPTERS, "placeholders", reported)
     monkeypatch.setattr(pipeline, "_FILES_IN_TIME", 4)
     for n in range(9):
         project.write(f"m{n}.py", "x = 1\n")

@@ -1,4 +1,4 @@
-"""What a change says of its own files (names, headers, attributes, remarks) hides nothing from the scanners."""
+"""Tests that names, headers, attributes and comments in a change cannot hide code from the scanners."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def scanned(project: Project, name: str, **scope: Any) -> GateResult:
     base = empty_tree(repository) if scope.get("whole") else repository.head_tree()
     (gate,) = [gate for gate in load(project.root) if gate.id == name]
     options = GatesOptions(only=(name,))
-    told = run_pipeline([gate], repository=repository, base=base, config=options, scope=Scope(**scope))
-    return asyncio.run(told).results[0]
+    report = run_pipeline([gate], repository=repository, base=base, config=options, scope=Scope(**scope))
+    return asyncio.run(report).results[0]
 
 
 def blocking(result: GateResult) -> set[str]:

@@ -1,4 +1,4 @@
-"""What is said of files is said in one place: languages, code, tests, and what steers a project."""
+"""Tests that tables of languages, file kinds and tool settings are defined in one place only."""
 
 from __future__ import annotations
 

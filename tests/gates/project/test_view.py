@@ -1,4 +1,4 @@
-"""The files of a tree: what is equal in both trees of a change is read from one of them."""
+"""Tests the view of a tree: files equal in both trees of a change are read once."""
 
 from __future__ import annotations
 

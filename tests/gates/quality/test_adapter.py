@@ -1,4 +1,4 @@
-"""The gate as a whole: its settings from three places, what it skips, and that a weaker one says so."""
+"""Tests the quality budget gate: its settings, what it skips, and that a weaker setting is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Complexity: each function against itself in the base; simple new work is free, moved work is not new."""
+"""Tests the measurement of complexity: each function against itself in the base."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from swarmgate.config import Quality
 from swarmgate.domain.review.finding import GateStatus
-from swarmgate.gates.quality import cases, functions
+from swarmgate.gates.quality import functions, switch_cases
 
 if TYPE_CHECKING:
     Project = Any
@@ -137,7 +137,7 @@ def test_plain_cases_are_a_table(project: Project) -> None:
     ],
 )
 def test_what_a_plain_case_is(language: str, text: str, count: int) -> None:
-    assert cases.plain(language, ["head", *text.split("\n")]) == count
+    assert switch_cases.plain(language, ["head", *text.split("\n")]) == count
 
 
 def test_anonymous_functions_are_matched_by_content(project: Project) -> None:

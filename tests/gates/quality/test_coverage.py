@@ -1,4 +1,4 @@
-"""Coverage of the added lines: read from a report that lies there, believed only when it is newer than the code."""
+"""Tests the coverage of added lines: found reports, and only reports newer than the code."""
 
 from __future__ import annotations
 

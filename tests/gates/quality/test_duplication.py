@@ -1,4 +1,4 @@
-"""Copies: what the change repeats, and nothing that only looks alike."""
+"""Tests the detection of duplicated code that a change adds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests for the code: told before the test engineer has been there, judged after."""
+"""Tests the ratio of test lines to code lines, reported before the test engineer worked and enforced after."""
 
 from __future__ import annotations
 

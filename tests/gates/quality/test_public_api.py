@@ -1,4 +1,4 @@
-"""Public names: added less removed, by each language's own rules."""
+"""Tests the count of public names, by each language's rules."""
 
 from __future__ import annotations
 

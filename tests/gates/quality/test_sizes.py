@@ -1,4 +1,4 @@
-"""Sizes: only what the change made too long, and only where it added a fair part of it."""
+"""Tests the limits on the sizes of functions and files that a change makes longer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suppressions: in comments only, only the added ones, and told whether or not there are too many."""
+"""Tests the count of added suppression comments."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def test_too_many_fail(project: Project) -> None:
     project.write("src/a.py", "".join(f"x{n} = 1  # noqa: E{n}01\n" for n in range(1, 5)))
     result = project.gate("quality_budget", quality=Quality(max_new_suppressions=3))
     assert result.status is GateStatus.FAIL
-    told = [each.message for each in result.findings if each.rule == "suppressions"]
-    assert told == ["4 new suppressions (noqa 4), where a change may add 3"]
+    messages = [each.message for each in result.findings if each.rule == "suppressions"]
+    assert messages == ["4 new suppressions (noqa 4), where a change may add 3"]
     assert project.gate("quality_budget", quality=Quality(max_new_suppressions=4)).status is GateStatus.PASS
 
 

@@ -1,4 +1,4 @@
-"""bandit's tests without its command line: the same issues as bandit itself gives, from a lighter import."""
+"""Tests that bandit in process reports the same issues as bandit's command line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WRITTEN = {
 }
 
 
-def said(found: tuple[list[object], str]) -> tuple[list[tuple[object, ...]], str]:
+def comparable(found: tuple[list[object], str]) -> tuple[list[tuple[object, ...]], str]:
     names = ("test_id", "lineno", "col_offset", "end_col_offset", "linerange", "text", "severity")
     issues = [tuple(getattr(each, name) for name in names) for each in found[0]]
     return sorted(issues, key=repr), found[1]
@@ -32,7 +32,7 @@ def said(found: tuple[list[object], str]) -> tuple[list[tuple[object, ...]], str
 @pytest.mark.parametrize("content", [*(path.read_bytes() for path in SAMPLES), *WRITTEN.values()])
 def test_the_issues_are_bandits_own(content: bytes, tmp_path: Path) -> None:
     name = str(tmp_path / "a.py")
-    assert said(bandit_engine.issues(name, content, ast.parse(content))) == said(
+    assert comparable(bandit_engine.issues(name, content, ast.parse(content))) == comparable(
         bandit_engine.by_manager(name, content)
     )
 

@@ -1,4 +1,4 @@
-"""Secrets: found in every text file and never shown. Samples are put together here: this file holds none."""
+"""Tests the secrets gate: secrets are found in every text file and never shown. This file holds none."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ PEM = "-----BEGIN RSA " + "PRIVATE KEY-----\nMII" + RANDOM + "\n" + RANDOM + "\n
 
 
 def look(path: str, text: str) -> Any:
-    return secrets.look(SourceFile.of(path, language_of(path), traits_of(path), text.encode()))
+    return secrets.scan_file(SourceFile.of(path, language_of(path), traits_of(path), text.encode()))
 
 
 def _basic(text: str) -> str:
@@ -312,7 +312,7 @@ def test_a_long_line_takes_linear_time(unit: str) -> None:
 
 def test_utf_16_is_read() -> None:
     source = SourceFile.of("a.env", "ini", content=f"DB_PASSWORD={RANDOM[:14]}\r\n".encode("utf-16"))
-    assert len(secrets.look(source)) == 1
+    assert len(secrets.scan_file(source)) == 1
 
 
 def test_every_rule_is_whole_and_its_id_unique() -> None:
@@ -421,4 +421,4 @@ def test_the_key_of_a_server_of_tests_informs_beside_its_own_certificate(
     ],
 )
 def test_a_verdict_that_is_called_pass_is_no_password(line: str, *, found: bool) -> None:
-    assert bool(secrets.look(SourceFile.of("a.py", "python", content=line.encode()))) is found
+    assert bool(secrets.scan_file(SourceFile.of("a.py", "python", content=line.encode()))) is found

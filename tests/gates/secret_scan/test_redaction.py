@@ -1,4 +1,4 @@
-"""No gate, form or file of ours writes a secret out. Samples are put together here: this file holds none."""
+"""Tests that no gate or report format writes a secret out. This file holds none."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 from swarmgate.domain.review.finding import Finding, GateReport, GateResult, GateStatus, Severity
 from swarmgate.gates.adapters import secrets
 from swarmgate.gates.baseline import entry
-from swarmgate.gates.cache.memory import Memory
+from swarmgate.gates.cache.scan_results import Memory
 from swarmgate.gates.cache.store import Cache
 from swarmgate.gates.formats import FORMATS, render
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.pipeline import quoting
+from swarmgate.gates.pipeline import quoted_lines
 from swarmgate.gates.secret_scan import redaction
 from swarmgate.gates.source.file import SourceFile
 from swarmgate.workspace.git.repository import Repository
@@ -38,7 +38,7 @@ def login(password="{PHRASE[::-1]}"):
 """
 
 
-def told(report: GateReport) -> str:
+def rendered(report: GateReport) -> str:
     return "".join(render(form, report, "a change") for form in FORMATS)
 
 
@@ -46,7 +46,7 @@ def test_a_hard_coded_password_is_found_and_not_shown(project: Project) -> None:
     project.write("a.py", WEAK)
     result = project.gate("sast_scan", fix=False)
     assert {each.line for each in result.findings if each.cwe in redaction.SECRET_CWES} == {1, 4, 5}
-    text = told(GateReport(tree="0" * 40, results=(result,)))
+    text = rendered(GateReport(tree="0" * 40, results=(result,)))
     for value in (PHRASE, PHRASE[::-1], PHRASE[8:]):
         assert value not in text
     assert redaction.mask(PHRASE) in text
@@ -113,7 +113,7 @@ def test_a_component_and_a_link_show_no_secret(project: Project) -> None:
     project.write("requirements.txt", f"a @ git+https://bob:{KEY}@github.com/a/b\n")
     (project.root / "link").symlink_to(f"/srv/{TOKEN}/data")
     report = project.run(fix=False, only=("sbom_generate", "diff"))
-    text = told(report)
+    text = rendered(report)
     assert any(each.path == "link" for result in report.results for each in result.findings)
     assert any(each.path == "requirements.txt" for result in report.results for each in result.findings)
     assert KEY not in text
@@ -162,21 +162,21 @@ def test_nuls_hide_no_secret_and_are_told(project: Project, nuls: int) -> None:
     project.write("a.js", b"/* " + zeros + f' */\nconst password = "{KEY}";\n'.encode())
     found = project.gate("secret_scan", fix=False).findings
     assert [(each.path, each.line) for each in found if each.cwe] == [(".env", 2), (".env", 3), ("a.js", 2)]
-    told = [(each.path, each.severity) for each in found if each.rule == "nul-bytes"]
-    assert told == [(".env", Severity.MEDIUM), ("a.js", Severity.MEDIUM)]
+    rendered = [(each.path, each.severity) for each in found if each.rule == "nul-bytes"]
+    assert rendered == [(".env", Severity.MEDIUM), ("a.js", Severity.MEDIUM)]
 
 
 def test_a_mark_of_utf_16_before_plain_text_hides_nothing() -> None:
     content = b"\xff\xfe\n" + f'password = "{KEY}"\n'.encode()
-    found = secrets.look(SourceFile.of("a.py", "python", content=content))
+    found = secrets.scan_file(SourceFile.of("a.py", "python", content=content))
     assert [each.line for each in found if isinstance(each, Finding)] == [2]
 
 
 def test_sound_utf_16_and_binaries_are_no_finding() -> None:
     wide = "Write-Host 'ümlaut'\r\n".encode("utf-16")
-    assert secrets.look(SourceFile.of("a.ps1", "powershell", content=wide)) == []
-    assert secrets.look(SourceFile.of("a.ts", "typescript", content=bytes(range(256)) * 20)) == []
-    assert secrets.look(SourceFile.of("a.txt", "text", content=b"a\0b\n")) == []
+    assert secrets.scan_file(SourceFile.of("a.ps1", "powershell", content=wide)) == []
+    assert secrets.scan_file(SourceFile.of("a.ts", "typescript", content=bytes(range(256)) * 20)) == []
+    assert secrets.scan_file(SourceFile.of("a.txt", "text", content=b"a\0b\n")) == []
 
 
 NAME = "a\n::error::pwn\x1b[31m\r\x9b\u202e.py"
@@ -233,7 +233,7 @@ def test_the_line_of_a_finding_shows_nothing_of_a_secret(project: Project) -> No
     )
     project.write("b.env", f"DB_PASSWORD={KEY}\n")
     report = project.run(fix=False)
-    said = told(report) + report.model_dump_json()
+    said = rendered(report) + report.model_dump_json()
     for secret in (TOKEN, PHRASE, KEY):
         assert secret not in said
     codes = {(each.path, each.line): each.code for result in report.results for each in result.findings}
@@ -247,6 +247,6 @@ def test_a_line_out_of_the_middle_of_a_key_is_not_shown(project: Project) -> Non
     found = [Finding(rule="W291", path="a.py", line=line, message="m") for line in (1, 5, 6)]
     repository = Repository.discover(project.root)
     result = GateResult(gate="lint_check", status=GateStatus.FAIL, findings=tuple(found))
-    (told,) = quoting.quoted((result,), (), repository, repository.snapshot())
-    assert told.findings[0].code == "import sys"
-    assert body[0] not in told.model_dump_json()
+    (rendered,) = quoted_lines.quoted((result,), (), repository, repository.snapshot())
+    assert rendered.findings[0].code == "import sys"
+    assert body[0] not in rendered.model_dump_json()

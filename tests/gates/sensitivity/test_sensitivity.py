@@ -1,4 +1,4 @@
-"""Which changes are security-sensitive, and which only look like it."""
+"""Tests which changes are security-sensitive, and which only look like it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts as another behaviour: code, not comments, docstrings or layout."""
+"""Tests which edits count as a change of behaviour: code, not comments, docstrings or layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is new and what is old, by law: a file compared with itself has nothing new, wherever its lines moved."""
+"""Tests which findings are new and which are old, also by property: no change, no new finding."""
 
 from __future__ import annotations
 

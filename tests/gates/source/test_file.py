@@ -1,4 +1,4 @@
-"""A changed file as a pair of revisions."""
+"""Tests a changed file as a pair of revisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every changed file is parsed once in each of its revisions, however many gates look at it."""
+"""Tests that every changed file is parsed once in each revision, for all gates together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two trees of files and what the gate finds between them, without a repository."""
+"""Fixtures: two trees of files and the test integrity findings between them, without a repository."""
 
 from __future__ import annotations
 

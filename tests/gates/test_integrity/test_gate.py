@@ -1,4 +1,4 @@
-"""The gate in a repository: what the task says, what by hand is told, and what is read of the rest of the project."""
+"""Tests the test integrity gate in a repository: the task's text, runs by hand, the rest of the project."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def edit(project: Project, old: str, new: str, path: str = "tests/test_code.py")
     project.write(path, text.replace(old, new))
 
 
-def told(project: Project, announced: str | None = None) -> list[tuple[str, str]]:
+def findings(project: Project, announced: str | None = None) -> list[tuple[str, str]]:
     result = project.gate("test_integrity", announced=announced)
     assert result.status in {GateStatus.PASS, GateStatus.FAIL}
     return [(each.rule, each.severity.value) for each in result.findings]
@@ -60,7 +60,7 @@ def told(project: Project, announced: str | None = None) -> list[tuple[str, str]
 )
 def test_what_the_task_says_of_a_removed_test(tested: Project, announced: str | None, severity: str) -> None:
     edit(tested, "def test_double():\n    assert double(2) == 4\n    assert double(21) == 42\n\n\n", "")
-    assert told(tested, announced) == [("test-removed", severity)]
+    assert findings(tested, announced) == [("test-removed", severity)]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_an_expected_value_without_a_change_of_the_product(
     tested: Project, announced: str | None, severity: str
 ) -> None:
     edit(tested, "== 42", "== 43")
-    assert told(tested, announced) == [("expected-changed", severity)]
+    assert findings(tested, announced) == [("expected-changed", severity)]
 
 
 @pytest.mark.parametrize(("announced", "severity"), [(None, "low"), ("Tidy up.\nKind: refactoring", "medium")])
@@ -85,13 +85,13 @@ def test_an_expected_value_beside_a_change_of_the_product(
 ) -> None:
     edit(tested, "== 42", "== 43")
     edit(tested, "a * 2", "a + a + (a > 9)", path="src/code.py")
-    assert told(tested, announced) == [("expected-changed", severity)]
+    assert findings(tested, announced) == [("expected-changed", severity)]
 
 
 def test_comments_in_the_product_are_no_change_of_it(tested: Project) -> None:
     edit(tested, "== 42", "== 43")
     edit(tested, "def double", "# doubles\ndef double", path="src/code.py")
-    assert told(tested) == [("expected-changed", "medium")]
+    assert findings(tested) == [("expected-changed", "medium")]
 
 
 def test_a_name_that_is_defined_elsewhere_is_not_gone(tested: Project) -> None:
@@ -99,9 +99,9 @@ def test_a_name_that_is_defined_elsewhere_is_not_gone(tested: Project) -> None:
     edit(tested, gone, "")
     edit(tested, "\n\ndef old(a):\n    return a\n", "", path="src/code.py")
     tested.write("src/other.py", "def old(a):\n    return a\n")
-    assert told(tested) == [("test-removed", "high")]
+    assert findings(tested) == [("test-removed", "high")]
     (tested.root / "src/other.py").unlink()
-    assert told(tested) == [("test-removed-with-code", "info")]
+    assert findings(tested) == [("test-removed-with-code", "info")]
 
 
 def test_what_was_off_before_and_what_is_new_and_off(tested: Project) -> None:
@@ -109,7 +109,7 @@ def test_what_was_off_before_and_what_is_new_and_off(tested: Project) -> None:
     tested.commit()
     edit(tested, "@pytest.mark.skip\ndef test_old", "@pytest.mark.skip(reason='later')\ndef test_old")
     tested.write("tests/test_new.py", "@pytest.mark.skip\ndef test_new():\n    assert double(1) == 2\n")
-    assert told(tested) == [("new-test-off", "low")]
+    assert findings(tested) == [("new-test-off", "low")]
 
 
 def test_many_tests_of_one_file_are_one_fact(tested: Project) -> None:
@@ -126,19 +126,19 @@ def test_expected_results_on_file(tested: Project) -> None:
     tested.commit_files({"tests/__snapshots__/a.snap": "one\n", "tests/out.golden": "two\n"})
     tested.write("tests/__snapshots__/a.snap", "other\n")
     tested.write("tests/out.golden", "two\nmore\n")
-    assert told(tested) == [("snapshot-changed", "medium")]
+    assert findings(tested) == [("snapshot-changed", "medium")]
 
 
 def test_code_that_answers_a_test_is_found_by_a_test_of_before(tested: Project) -> None:
     edit(tested, "    return a * 2", "    if a == 21:\n        return 42\n    return a + 2", path="src/code.py")
-    assert told(tested) == [("special-cased-test", "medium")]
+    assert findings(tested) == [("special-cased-test", "medium")]
     edit(tested, "a == 21", "a == 23", path="src/code.py")
-    assert told(tested) == []
+    assert findings(tested) == []
 
 
 def test_files_that_no_grammar_reads_are_no_error(tested: Project) -> None:
     tested.write("tests/test_code.py", TESTS + "\n\ndef test_(:\n")
-    assert told(tested) == []
+    assert findings(tested) == []
     tested.write("tests/test_code.py", b"\xff\xfe\x00broken")
     assert tested.gate("test_integrity").status is not GateStatus.ERROR
 
@@ -159,13 +159,13 @@ def test_a_tree_that_is_judged_whole_has_no_difference(tested: Project) -> None:
 )
 def test_code_that_ends_something_else_than_the_run(tested: Project, code: str) -> None:
     tested.write("tests/test_tool.py", code)
-    assert told(tested) == []
+    assert findings(tested) == []
 
 
 def test_the_workflow_that_moved_runs_the_tests_still(tested: Project) -> None:
     steps = "test:\n  script: python -m pytest\n"
     tested.commit_files({".gitlab-ci.yml": steps})
     (tested.root / ".gitlab-ci.yml").unlink()
-    assert told(tested) == [("test-command", "medium")]
+    assert findings(tested) == [("test-command", "medium")]
     tested.write(".github/workflows/ci.yml", "jobs:\n  test:\n    steps:\n      - run: python -m pytest -q\n")
-    assert told(tested) == []
+    assert findings(tested) == []

@@ -1,4 +1,4 @@
-"""The labelled shapes: each weakening blocks, each other change of tests does not."""
+"""Tests the labelled samples: each weakening of tests blocks, each other change does not."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def test_a_weakening_blocks_beside_a_change_of_the_tested_code(found: Found, sha
     old, new, moved = sides(shape)
     path, was, now = _CODE[shape["language"]]
     new[path] = new[path].replace(was, now)
-    told = found(old, new, moved=moved)
-    assert blocking(told) or "expected-changed" in {each.rule for each in told}
+    findings = found(old, new, moved=moved)
+    assert blocking(findings) or "expected-changed" in {each.rule for each in findings}
 
 
 _MANIFEST = """
@@ -110,5 +110,5 @@ it("names itself", () => {{
 def test_what_a_change_of_one_file_says(found: Found, path: str, before: str, now: str, *, blocks: bool) -> None:
     other = "x = 1\n" if path.endswith(".py") else "// x\n"
     old, new = {path: other + before, "src/a.py": "a = 1\n"}, {path: other + now, "src/a.py": "a = 2\n"}
-    told = found(old, new)
-    assert bool(blocking(told)) is blocks, told
+    findings = found(old, new)
+    assert bool(blocking(findings)) is blocks, findings

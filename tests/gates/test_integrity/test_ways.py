@@ -1,4 +1,4 @@
-"""Ways of weakening tests that leave them standing, each beside a change of the same place that weakens nothing."""
+"""Tests weakenings that leave the tests in place, each beside a similar change that weakens nothing."""
 
 from __future__ import annotations
 

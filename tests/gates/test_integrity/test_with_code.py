@@ -1,4 +1,4 @@
-"""What tests lose together with code of the product, or in another form, informs or is none; the same alone blocks."""
+"""Tests weakenings that come with a change of the product code: they inform; alone they block."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from swarmgate.domain.review.finding import Finding
 
-    Told = Callable[..., list[str]]
+    Findings = Callable[..., list[str]]
 
 
 class Change:
@@ -24,7 +24,7 @@ class Change:
 
 
 @pytest.fixture
-def told(found: Callable[..., list[Finding]]) -> Told:
+def findings(found: Callable[..., list[Finding]]) -> Findings:
     """The rules that block between two sides."""
 
     def judge(before: dict[str, str], after: dict[str, str], announced: str | None = None) -> list[str]:
@@ -105,19 +105,19 @@ GONE = {
 
 
 @pytest.mark.parametrize("title", GONE)
-def test_what_goes_with_code_informs(told: Told, title: str) -> None:
-    assert told(GONE[title].before, GONE[title].after) == []
+def test_what_goes_with_code_informs(findings: Findings, title: str) -> None:
+    assert findings(GONE[title].before, GONE[title].after) == []
 
 
 @pytest.mark.parametrize("title", GONE)
-def test_without_the_code_it_blocks(told: Told, title: str) -> None:
-    assert told(GONE[title].before, GONE[title].weaker)
+def test_without_the_code_it_blocks(findings: Findings, title: str) -> None:
+    assert findings(GONE[title].before, GONE[title].weaker)
 
 
-def test_a_task_has_to_say_so(told: Told) -> None:
+def test_a_task_has_to_say_so(findings: Findings) -> None:
     change = GONE["a branch of the function"]
-    assert told(change.before, change.after, "Make send faster.\nKind: feature") == ["test-removed"]
-    assert told(change.before, change.after, "Remove test_status with the old form.\nKind: feature") == []
+    assert findings(change.before, change.after, "Make send faster.\nKind: feature") == ["test-removed"]
+    assert findings(change.before, change.after, "Remove test_status with the old form.\nKind: feature") == []
 
 
 JUNIT = """\
@@ -154,12 +154,12 @@ def _junit(rows: int, asserts: str = "super.verifyOutput()") -> dict[str, str]:
 SINGLES = {"src/test/java/ReaderTest.java": JUNIT.format(body="\n".join(SINGLE.format(n=n) for n in range(3)))}
 
 
-def test_tests_that_became_rows_of_their_class(told: Told) -> None:
-    assert told(SINGLES, _junit(3)) == []
+def test_tests_that_became_rows_of_their_class(findings: Findings) -> None:
+    assert findings(SINGLES, _junit(3)) == []
 
 
-def test_fewer_rows_than_tests(told: Told) -> None:
-    assert told(SINGLES, _junit(2)) == ["test-removed"]
+def test_fewer_rows_than_tests(findings: Findings) -> None:
+    assert findings(SINGLES, _junit(2)) == ["test-removed"]
 
 
 JS_CALLBACK = """\
@@ -209,9 +209,9 @@ GO_THROWN_AWAY = GO.replace("x, err :=", "x, _ :=").replace("\trequire.NoError(t
     ],
 )
 def test_an_error_that_the_test_ends_in_by_itself(
-    told: Told, path: str, before: str, after: str, expected: list[str]
+    findings: Findings, path: str, before: str, after: str, expected: list[str]
 ) -> None:
-    assert told({path: before}, {path: after}) == expected
+    assert findings({path: before}, {path: after}) == expected
 
 
 WHOLE = """\
@@ -233,81 +233,81 @@ def test_keys():
 """
 
 
-def test_a_test_that_was_split_in_units(told: Told) -> None:
+def test_a_test_that_was_split_in_units(findings: Findings) -> None:
     path = "tests/test_url.py"
-    assert told({path: WHOLE}, {path: UNITS}) == []
+    assert findings({path: WHOLE}, {path: UNITS}) == []
 
 
-def test_a_split_that_asserts_less(told: Told) -> None:
+def test_a_split_that_asserts_less(findings: Findings) -> None:
     path, values = (
         "tests/test_url.py",
         "x = ['raw', 'host', 'key', 'https://example.org/get?user=anna', 'example.org', 'user']",
     )
-    assert told({path: WHOLE}, {path: f"def test_url():\n    {values}\n    assert x\n"}) == ["test-removed"]
+    assert findings({path: WHOLE}, {path: f"def test_url():\n    {values}\n    assert x\n"}) == ["test-removed"]
 
 
 HELPERS = "def visit(urls):\n    assert urls\n    for url in urls:\n        open(url)\n"
 
 
-def test_a_deleted_file_of_functions_that_no_test_calls(told: Told) -> None:
-    assert told({"test/benchmark.py": HELPERS, "a.txt": "a\n"}, {"a.txt": "b\n"}) == []
+def test_a_deleted_file_of_functions_that_no_test_calls(findings: Findings) -> None:
+    assert findings({"test/benchmark.py": HELPERS, "a.txt": "a\n"}, {"a.txt": "b\n"}) == []
 
 
-def test_a_helper_that_a_test_called(told: Told) -> None:
+def test_a_helper_that_a_test_called(findings: Findings) -> None:
     calls = "def test_all():\n    visit(['a'])\n"
     before = {"tests/test_visit.py": HELPERS + "\n\n" + calls}
-    assert told(before, {"tests/test_visit.py": calls.replace("visit", "print")}) == ["test-removed"]
+    assert findings(before, {"tests/test_visit.py": calls.replace("visit", "print")}) == ["test-removed"]
 
 
-def test_a_test_below_a_condition_is_guarded_and_below_none_that_holds_it_is_off(told: Told) -> None:
+def test_a_test_below_a_condition_is_guarded_and_below_none_that_holds_it_is_off(findings: Findings) -> None:
     path, test = "tests/test_a.py", "def test_a():\n    assert add(1) == 2\n"
     inside = test.replace("\n", "\n    ").rstrip()
-    assert told({path: test}, {path: f"if lib.version >= '3':\n    {inside}\n"}) == []
-    assert told({path: test}, {path: f"if False:\n    {inside}\n"}) == ["test-switched-off"]
+    assert findings({path: test}, {path: f"if lib.version >= '3':\n    {inside}\n"}) == []
+    assert findings({path: test}, {path: f"if False:\n    {inside}\n"}) == ["test-switched-off"]
 
 
-def test_a_part_of_a_longer_text_that_is_asked_for(told: Told) -> None:
+def test_a_part_of_a_longer_text_that_is_asked_for(findings: Findings) -> None:
     path, head = "tests/test_a.py", "def test_a():\n    out = run()\n"
     before = head + "    assert 'user' in out\n    assert 'use' in out\n    assert 'Usage' in out\n"
-    assert told({path: before}, {path: head + "    assert 'Usage: [user]' in out\n"}) == []
-    assert told({path: before}, {path: head + "    assert 'Usage: [name]' in out\n"}) == ["assertion-removed"]
+    assert findings({path: before}, {path: head + "    assert 'Usage: [user]' in out\n"}) == []
+    assert findings({path: before}, {path: head + "    assert 'Usage: [name]' in out\n"}) == ["assertion-removed"]
 
 
-def test_a_longer_text_that_must_not_be_there_is_less(told: Told) -> None:
+def test_a_longer_text_that_must_not_be_there_is_less(findings: Findings) -> None:
     head = "def test_a():\n    out = run()\n"
     before = head + "    assert 'pass' not in out\n    assert 'word' not in out\n    assert 'key' not in out\n"
     after = head + "    assert 'password key' not in out\n"
-    assert told({"tests/test_a.py": before}, {"tests/test_a.py": after}) == ["assertion-removed"]
+    assert findings({"tests/test_a.py": before}, {"tests/test_a.py": after}) == ["assertion-removed"]
 
 
-def test_tests_that_became_the_runs_of_one_with_a_parameter(told: Told) -> None:
+def test_tests_that_became_the_runs_of_one_with_a_parameter(findings: Findings) -> None:
     body = "    assert 'one' in run(rich)\n    assert 'two' in run(rich)\n    assert run(rich).code == 0\n"
     single = "def test_{name}():\n    rich = {value}\n" + body
     before = single.format(name="rich", value="True") + "\n\n" + single.format(name="plain", value="False")
     after = '@pytest.mark.parametrize("rich", [True, False])\ndef test_hidden(rich):\n' + body
     path, other = "tests/test_a.py", "tests/test_b.py"
-    assert told({path: before}, {other: after}) == []
-    assert told({path: before}, {other: after.replace("[True, False]", "[True]")}) == ["test-removed"]
+    assert findings({path: before}, {other: after}) == []
+    assert findings({path: before}, {other: after.replace("[True, False]", "[True]")}) == ["test-removed"]
 
 
-def test_a_deleted_file_of_tests_with_the_file_that_it_took_in(told: Told) -> None:
+def test_a_deleted_file_of_tests_with_the_file_that_it_took_in(findings: Findings) -> None:
     tests = "from docs_src.using import first as mod\n\n\ndef test_script():\n    assert 'Usage' in run(mod)\n"
     before = {"docs_src/using/first.py": "x = 1\n", "tests/test_first.py": tests, "a.txt": "a\n"}
-    assert told(before, {"a.txt": "a\n"}) == []
-    assert told(before, {"a.txt": "a\n", "docs_src/using/first.py": "x = 1\n"}) == ["test-removed"]
+    assert findings(before, {"a.txt": "a\n"}) == []
+    assert findings(before, {"a.txt": "a\n", "docs_src/using/first.py": "x = 1\n"}) == ["test-removed"]
 
 
-def test_the_name_of_a_type_of_go_is_no_value_that_anything_equals(told: Told) -> None:
+def test_the_name_of_a_type_of_go_is_no_value_that_anything_equals(findings: Findings) -> None:
     body = 'expect := map[string]{any}{{"a": 1}}\n\tassert.Equal(t, expect, run())'
     test = "package a\n\nfunc TestLog(t *testing.T) {{\n\t" + body + "\n}}\n"
-    assert told({"a_test.go": test.format(any="interface{}")}, {"a_test.go": test.format(any="any")}) == []
+    assert findings({"a_test.go": test.format(any="interface{}")}, {"a_test.go": test.format(any="any")}) == []
 
 
-def test_the_value_for_a_bound(told: Told) -> None:
+def test_the_value_for_a_bound(findings: Findings) -> None:
     test = "test('adds', t => {{\n  t.{asked}\n}})\n"
     before, after = test.format(asked="true(run().lookup >= 0)"), test.format(asked="is(run().lookup, undefined)")
-    assert told({"test/a.test.js": before}, {"test/a.test.js": after}) == []
-    assert told({"test/a.test.js": after}, {"test/a.test.js": before}) == ["assertion-weakened"]
+    assert findings({"test/a.test.js": before}, {"test/a.test.js": after}) == []
+    assert findings({"test/a.test.js": after}, {"test/a.test.js": before}) == ["assertion-weakened"]
 
 
 @pytest.mark.parametrize(
@@ -322,23 +322,23 @@ def test_the_value_for_a_bound(told: Told) -> None:
          "expect(api.now).args('tz').returns('now')", "self.expect(api.now).args('tz').returns('now')"),
     ],
 )  # fmt: skip
-def test_another_way_to_compare_values(told: Told, path: str, test: str, before: str, after: str) -> None:
-    assert told({path: test.format(before)}, {path: test.format(after)}) == []
-    assert told({path: test.format(after)}, {path: test.format("run()")}) == ["assertion-removed"]
+def test_another_way_to_compare_values(findings: Findings, path: str, test: str, before: str, after: str) -> None:
+    assert findings({path: test.format(before)}, {path: test.format(after)}) == []
+    assert findings({path: test.format(after)}, {path: test.format("run()")}) == ["assertion-removed"]
 
 
-def test_another_value_that_goes_in_has_another_result(told: Told) -> None:
+def test_another_value_that_goes_in_has_another_result(findings: Findings) -> None:
     test = "def test_a():\n    calls = run(until={})\n    assert calls == [{}]\n"
-    assert told({"tests/test_a.py": test.format(3, "0, 3")}, {"tests/test_a.py": test.format(2, "0, 2")}) == []
+    assert findings({"tests/test_a.py": test.format(3, "0, 3")}, {"tests/test_a.py": test.format(2, "0, 2")}) == []
     before, after = test.format(3, "0, 3"), test.format(3, "0, 2")
-    assert told({"tests/test_a.py": before}, {"tests/test_a.py": after}) == ["expected-changed"]
+    assert findings({"tests/test_a.py": before}, {"tests/test_a.py": after}) == ["expected-changed"]
 
 
 @pytest.mark.parametrize(("plugin", "blocks"), [("proguard-maven-plugin", False), ("maven-surefire-plugin", True)])
-def test_a_plugin_of_maven_that_is_skipped(told: Told, plugin: str, *, blocks: bool) -> None:
+def test_a_plugin_of_maven_that_is_skipped(findings: Findings, plugin: str, *, blocks: bool) -> None:
     pom = "<project>\n<plugin>\n<artifactId>{}</artifactId>\n<configuration>\n{}</configuration>\n</plugin>\n"
     before, after = (pom.format(plugin, skip) for skip in ("", "<skip>true</skip>\n"))
-    assert bool(told({"pom.xml": before}, {"pom.xml": after})) is blocks
+    assert bool(findings({"pom.xml": before}, {"pom.xml": after})) is blocks
 
 
 def test_a_folder_of_tests_under_another_name(found: Callable[..., list[Finding]]) -> None:
@@ -347,19 +347,20 @@ def test_a_folder_of_tests_under_another_name(found: Callable[..., list[Finding]
     assert found({old: test}, {new: test}, moved={new: old}) == []
 
 
-def test_what_vendored_projects_run(told: Told) -> None:
+def test_what_vendored_projects_run(findings: Findings) -> None:
     assert (
-        told({"vendor/github.com/a/b/.travis.yml": "script:\n  - go test ./...\n", "a.txt": "a"}, {"a.txt": "b"}) == []
+        findings({"vendor/github.com/a/b/.travis.yml": "script:\n  - go test ./...\n", "a.txt": "a"}, {"a.txt": "b"})
+        == []
     )
 
 
-def test_the_same_values_in_the_product(told: Told) -> None:
+def test_the_same_values_in_the_product(findings: Findings) -> None:
     before = {
         "src/a.py": "def name():\n    return 'one'\n",
         "tests/test_a.py": "def test_a():\n    assert name() == 'one'\n",
     }
     after = {path: text.replace("one", "two") for path, text in before.items()}
     kind = "Tidy up.\nKind: refactoring"
-    assert told(before, after, kind) == []
+    assert findings(before, after, kind) == []
     other = {**after, "src/a.py": "def name():\n    return str('one')\n"}
-    assert told(before, other, kind) == ["expected-changed"]
+    assert findings(before, other, kind) == ["expected-changed"]

@@ -1,4 +1,4 @@
-"""Every rule that a gate can name is explained."""
+"""Tests that every rule that a gate can report is explained."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def told(rule: str) -> Explained:
+def explained(rule: str) -> Explained:
     return asyncio.run(explain.explain(rule, load()))
 
 
@@ -33,7 +33,7 @@ def told(rule: str) -> Explained:
      ("swarmgate.bash.eval-of-variable", "sast_scan", "CWE-95"), ("eval-of-variable", "sast_scan", "CWE-95")],
 )  # fmt: skip
 def test_rules_of_every_origin(rule: str, gate: str, cwe: str) -> None:
-    found = told(rule)
+    found = explained(rule)
     assert gate in found.gates
     assert found.cwe == cwe
     assert found.title
@@ -42,7 +42,7 @@ def test_rules_of_every_origin(rule: str, gate: str, cwe: str) -> None:
 
 
 def test_a_rule_of_ruff_shows_why_and_an_example() -> None:
-    found = told("B006")
+    found = explained("B006")
     assert "flake8-bugbear" in found.rule
     assert found.why
     assert "def " in found.example
@@ -50,7 +50,7 @@ def test_a_rule_of_ruff_shows_why_and_an_example() -> None:
 
 @pytest.mark.parametrize("rule", ["B307", "B113", "B506", "B602", "B701", "B303"])
 def test_a_test_of_bandit_says_why_and_what_to_do(rule: str) -> None:
-    found = told(rule)
+    found = explained(rule)
     assert found.title
     assert found.why or rule == "B303"
     first, address = found.mend.split("\n")
@@ -85,9 +85,9 @@ def test_a_gate_of_the_projects_own_is_explained_from_its_definition(tmp_path: P
 def test_every_rule_of_our_packs_is_known() -> None:
     secrets = tomllib.loads((assets.gates() / "rules/secrets.toml").read_text("utf-8"))
     for raw in (*secrets["rule"], *secrets["assignment"]):
-        assert told(raw["id"]).title == raw["title"]
+        assert explained(raw["id"]).title == raw["title"]
     for rule in rules.load():
-        assert told(rule.id).rule == rule.id
+        assert explained(rule.id).rule == rule.id
 
 
 def test_texts_belong_to_gates_and_are_complete() -> None:
@@ -104,11 +104,11 @@ def test_texts_belong_to_gates_and_are_complete() -> None:
 
 
 def test_a_gate_is_explained_too() -> None:
-    assert "link-out-of-repository" in told("diff").why
+    assert "link-out-of-repository" in explained("diff").why
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("stub-bdy", "stub-body"), ("F4O1", "F401"), ("aws-acces-key", "aws-")])
 def test_an_unknown_rule_names_the_nearest(typed: str, meant: str) -> None:
     with pytest.raises(UsageError) as caught:
-        told(typed)
+        explained(typed)
     assert meant in caught.value.hint

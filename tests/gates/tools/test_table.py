@@ -1,4 +1,4 @@
-"""Tools found, missing and too old; and an environment of our own."""
+"""Tests the table of external tools: found, missing, too old; and our own tool environment."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_programs_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     script(tmp_path, "old", "echo 1.0 >&2")
     script(tmp_path, "mute", "exit 3")
     asked = [Tool("fine", "2"), Tool("old", "1.1"), Tool("mute", required=False), Tool("gone", pip="gone")]
-    found = asyncio.run(table.asked(asked, tmp_path, partial(by_hand, tmp_path)))
+    found = asyncio.run(table.find(asked, tmp_path, partial(by_hand, tmp_path)))
     assert [(each.version, each.problem) for each in found.values()] == [
         ("2.1.0", ""), ("1.0", "version 1.0 is too old: at least 1.1 is needed"), ("", ""), ("", "not installed"),
     ]  # fmt: skip
@@ -117,7 +117,7 @@ def test_a_program_of_the_project_is_asked_only_where_something_confines_it(
     repository = Repository.discover(project.root)
     for kind, lint in (("auto", "3.1"), ("none", "")):
         commands = partial(by_hand, repository.root, Commands.model_validate({"sandbox": kind}))
-        found = asyncio.run(table.asked([Tool("lint"), Tool("mine")], repository.root, commands))
+        found = asyncio.run(table.find([Tool("lint"), Tool("mine")], repository.root, commands))
         assert [each.version for each in found.values()] == [lint, "3.2"], kind
         assert found[Tool("lint")].where == str(project.root / ".venv/bin/lint")
     assert not fired.exists()
@@ -126,7 +126,7 @@ def test_a_program_of_the_project_is_asked_only_where_something_confines_it(
 def test_a_git_of_the_project_is_none(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     script(project.root / ".venv/bin", "git", "echo 99")
     monkeypatch.setenv("PATH", f"{project.root}/.venv/bin", prepend=":")
-    found = asyncio.run(table.asked([table.GIT], project.root, partial(by_hand, project.root)))[table.GIT]
+    found = asyncio.run(table.find([table.GIT], project.root, partial(by_hand, project.root)))[table.GIT]
     assert found.installed
     assert not found.where.startswith(str(project.root))
     assert found.version != "99"

@@ -1,4 +1,4 @@
-"""The same command over the same state repeats its answer; whatever changed in between, it judges."""
+"""Tests that `swarm gates run` repeats its answer over the same state and judges again after any change."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def swarm(folder: Path, *options: str, **variables: str) -> subprocess.Completed
 def verdict(folder: Path, *options: str, **variables: str) -> tuple[str, bool]:
     """Status of the syntax gate, and whether the answer was a repeated one (whose every number of seconds is 0)."""
     done = swarm(folder, *ONLY, "--json", *options, **variables)
-    told = json.loads(done.stdout)
-    (result,) = [each for each in told["results"] if each["gate"] == "syntax_check"]
+    document = json.loads(done.stdout)
+    (result,) = [each for each in document["results"] if each["gate"] == "syntax_check"]
     assert done.returncode == (result["status"] == "FAIL"), done.stderr
-    if told["seconds"] == 0:
+    if document["seconds"] == 0:
         assert result["cached"]
-    return result["status"], told["seconds"] == 0
+    return result["status"], document["seconds"] == 0
 
 
 def test_what_answers_again_starts_without_the_models_and_the_command_line() -> None:

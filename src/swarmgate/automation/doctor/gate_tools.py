@@ -30,7 +30,7 @@ def inspect(gates: Sequence[GateDefinition], config: Config, root: Path) -> tupl
         if tool.required and (tool.module or tool.minimum)
     }
     with ThreadPoolExecutor(1) as thread:  # the caller may have a loop of its own
-        found = thread.submit(asyncio.run, table.asked(wanted, root, partial(by_hand, root, config.commands))).result()
+        found = thread.submit(asyncio.run, table.find(wanted, root, partial(by_hand, root, config.commands))).result()
     return tuple(
         Problem(NAME, f"{each.name} (gate {wanted[tool]}): {each.problem}", hint=each.hint, severity="error")
         for tool, each in found.items()

@@ -15,7 +15,7 @@ from dataclasses import replace
 from swarmgate.automation.preflight.context import CheckResult, PreflightContext, few
 from swarmgate.domain.review.finding import GateResult, GateStatus
 from swarmgate.gates import baseline
-from swarmgate.gates.cache.memory import Memory
+from swarmgate.gates.cache.scan_results import Memory
 from swarmgate.gates.definition import load
 from swarmgate.gates.pipeline.pipeline import GatesOptions, run_pipeline
 from swarmgate.gates.project.scope import Scope

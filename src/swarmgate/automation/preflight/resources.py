@@ -35,7 +35,7 @@ async def inspect_tools(context: PreflightContext) -> Mapping[str, CheckResult]:
         gate for gate in load(context.repository.root) if gate.enabled and gate.required and gate.id not in skipped
     ]
     wanted = [tool for gate in gates for tool in table.needed(gate) if tool.required]
-    found = (await table.asked([table.GIT, *wanted], context.repository.root, context.commands)).values()
+    found = (await table.find([table.GIT, *wanted], context.repository.root, context.commands)).values()
     known = {each.name: each for each in found}
     description = ", ".join([f"python {platform.python_version()}", *map(str, known.values())])
     lacking = [each for each in found if each.problem]

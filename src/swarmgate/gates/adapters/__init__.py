@@ -1,4 +1,4 @@
-"""The built-in scanners, one module each; `gates.scanners` says of each what it is."""
+"""The table of the built-in scanners: which adapter module implements which gate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Adapter(Protocol):
     """A built-in scanner. It may raise anything: the pipeline turns that into an ERROR result."""
 
     async def __call__(self, job: Job) -> Outcome:
-        """Look at `job.sources` and say what was found."""
+        """Scan `job.sources` and return the findings."""
         ...
 
 
@@ -38,12 +38,12 @@ ADAPTERS: dict[str, Adapter] = {name: _late(name) for name in RECORDS}
 
 
 def prepare(names: Iterable[str]) -> None:
-    """Import what these adapters will need, while something else is waited for. Errors are theirs to tell.
+    """Import the modules of these adapters in advance; an import error is raised when the adapter runs.
 
     Args:
         names: of adapters that are about to run.
     """
-    from swarmgate.gates.source import python_tree  # noqa: PLC0415 - late: as the adapters
+    from swarmgate.gates.source import python_tree  # noqa: PLC0415 - late: only a run of gates needs it
 
     for name in names:
         with contextlib.suppress(Exception), python_tree.quiet():

@@ -1,4 +1,4 @@
-"""The project's own builds and type checks over the change; what was broken before it does not count."""
+"""The build gate: runs the project's builds and type checks, and reports what the change broke."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PROJECT = ".swarm/"
 async def run(job: Job) -> Outcome:
     """Compile the changed Python files, then run every build that the changed files call for."""
     from swarmgate.gates.builds import run as build_run  # noqa: PLC0415 - late: a change of prose needs none of it
-    from swarmgate.gates.builds import tools  # noqa: PLC0415 - as above
+    from swarmgate.gates.builds import tools  # noqa: PLC0415 - late: prose needs none of it
 
     root = job.repository.root
     compiled = await _python(job)
@@ -48,20 +48,20 @@ async def run(job: Job) -> Outcome:
 
 
 def _unchecked(job: Job, builds: list[Build], verdicts: list[Verdict]) -> tuple[Unchecked, ...]:
-    from swarmgate.gates.builds import tools  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.builds import tools  # noqa: PLC0415 - late: prose needs none of it
 
-    asked = [
+    wanted = [
         Unchecked(what=build.checks, why=verdict.missing)
         for build, verdict in zip(builds, verdicts, strict=True)
         if verdict.missing
     ]
     untyped = tools.untyped([file.path for file in job.change.present], builds)
     why = f"the project configures no type checker for {' and '.join(untyped)}"
-    return (*asked, *([Unchecked(what=tools.TYPES, why=why, asked=False)] if untyped else []))
+    return (*wanted, *([Unchecked(what=tools.TYPES, why=why, asked=False)] if untyped else []))
 
 
 async def _python(job: Job) -> Outcome:
     minor = python.target(job.repository.root)
-    looker = partial(python.look, minor=minor)
+    check = partial(python.scan_file, minor=minor)
     tool = f"compile (Python {f'3.{minor}' if minor else 'as installed'})"
-    return await scan(job, looker, tool=tool, nothing="no Python file was changed")
+    return await scan(job, check, tool=tool, nothing="no Python file was changed")

@@ -1,4 +1,4 @@
-"""A gate that is a command: argv from the definition, output through its parser, new findings told from old by line."""
+"""The gate of a user-defined command: runs it, parses its output, and reports the findings that are new."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ async def run(job: Job) -> Outcome:
     found: list[Finding] = []
     for completed in done:
         if gate.parser is Parser.EXIT and completed.exit_code != 0 and gate.stage is Stage.CHECK:
-            said = excerpt(completed.output) or "no output"
-            message = f"{tool} ended with exit code {completed.exit_code}: {said}"
+            output = excerpt(completed.output) or "no output"
+            message = f"{tool} ended with exit code {completed.exit_code}: {output}"
             return Outcome(files=len(job.sources), tool=tool, failure=message)
         findings = _read(job, completed)
         if isinstance(findings, Broken):
             return Outcome(tool=tool, error=findings.reason)
         if completed.exit_code != 0 and not findings and gate.stage is Stage.CHECK:
-            said = excerpt(completed.stderr) or excerpt(completed.stdout)
+            output = excerpt(completed.stderr) or excerpt(completed.stdout)
             reason = (
-                f"{tool} ended with exit code {completed.exit_code} and no finding was read from its output: {said}"
+                f"{tool} ended with exit code {completed.exit_code} and no finding was read from its output: {output}"
             )
             return Outcome(tool=tool, error=reason)
         found += findings

@@ -1,4 +1,4 @@
-"""The change set itself as evidence: what changed, what in it can hurt who checks it out, which contracts it broke."""
+"""The diff gate: reports what the change set contains, what is dangerous in it, and which contracts it breaks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from swarmgate.config import Size
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates import loosened_settings
-from swarmgate.gates.contracts import analysis, size
+from swarmgate.gates.contracts import analysis, change_size
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import MAX_BYTES
 from swarmgate.workspace.files.paths import encode
@@ -29,10 +29,10 @@ _MODULES = ".gitmodules"
 
 
 async def run(job: Job) -> Outcome:
-    """Count the change by kind, look at modes, links, submodules, binaries and names, and compare its contracts."""
+    """Count the change by kind, check modes, links, submodules, binaries and names, and compare its APIs."""
     if not job.change:
         return Outcome(tool="git", failure="nothing was changed")
-    findings = await asyncio.to_thread(lambda: [*_look(job), *_measured(job), *_loosened(job), *_installed(job)])
+    findings = await asyncio.to_thread(lambda: [*_scan(job), *_measured(job), *_loosened(job), *_installed(job)])
     project = job.project.until(job.stop.is_set)
     broken, notes = await asyncio.to_thread(analysis.analyse, project, job.change, job.memory)
     kinds = Counter(file.kind.value for file in job.change.files)
@@ -41,7 +41,7 @@ async def run(job: Job) -> Outcome:
     return Outcome((*findings, *broken), len(job.change.files), "git", (f"{counts} ({lines})", *notes))
 
 
-def _look(job: Job) -> Iterator[Finding]:
+def _scan(job: Job) -> Iterator[Finding]:
     links = [file.path for file in job.change.present if file.new_mode == _LINK]
     targets = job.repository.read_many(job.change.tree, links) if links else {}
     declared = job.repository.read_many(job.change.tree, [_MODULES]).get(_MODULES, b"") if _nested(job) else b""
@@ -61,7 +61,7 @@ def _look(job: Job) -> Iterator[Finding]:
 
 def _measured(job: Job) -> Iterator[Finding]:
     first = job.change.base in EMPTY_TREES
-    return size.judge(job.repository, job.change, job.size or Size(), first=first)
+    return change_size.judge(job.repository, job.change, job.size or Size(), first=first)
 
 
 def _loosened(job: Job) -> Iterator[Finding]:

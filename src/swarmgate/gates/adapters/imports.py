@@ -1,4 +1,4 @@
-"""Does every import of the change lead somewhere: modules, names, packages; cycles; what the change made break."""
+"""The imports gate: checks that every import of the change resolves, and reports new import cycles."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from swarmgate.gates.outcome import Outcome
 
 if TYPE_CHECKING:
     from swarmgate.domain.review.finding import Finding
-    from swarmgate.gates.imports.analysis import Judge
+    from swarmgate.gates.imports.analysis import Analysis
     from swarmgate.gates.job import Job
 
 
 async def run(job: Job) -> Outcome:
     """Judge the imports of the changed files, and those of other files that the change may have broken."""
-    return await asyncio.to_thread(_look, job)
+    return await asyncio.to_thread(_scan, job)
 
 
-def _look(job: Job) -> Outcome:
+def _scan(job: Job) -> Outcome:
     from swarmgate.gates.imports import analysis  # noqa: PLC0415 - late: a change of another kind needs none of it
 
     tool = f"swarmgate {__version__}"
     if not analysis.concerns(job.change, job.sources):
         return Outcome(tool=tool, skip="no file of its kind was changed")
-    judged = analysis.Judge(job)
+    judged = analysis.Analysis(job)
     found = [*judged.changed_files(), *judged.broken_importers()]
     found += map(_stamped, (*judged.new_cycles(), *judged.imported_tests(), *judged.new_dependencies()))
     # What is installed in the project's environment can settle a finding without a change of any file.
@@ -34,7 +34,7 @@ def _look(job: Job) -> Outcome:
     return Outcome(tuple(found), files, tool, notes=_notes(judged), volatile=bool(found))
 
 
-def _notes(judged: Judge) -> tuple[str, ...]:
+def _notes(judged: Analysis) -> tuple[str, ...]:
     return ("stopped at the time limit",) if judged.stopped else ()
 
 

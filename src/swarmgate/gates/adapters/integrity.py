@@ -1,4 +1,4 @@
-"""Tests that a change makes weaker: removed, switched off, emptied, loosened; and what makes a runner say it passed."""
+"""The test integrity gate: reports tests that the change removes, skips, empties or weakens."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 async def run(job: Job) -> Outcome:
     """Compare the tests of both sides of the change."""
-    return await asyncio.to_thread(_look, job)
+    return await asyncio.to_thread(_scan, job)
 
 
-def _look(job: Job) -> Outcome:
+def _scan(job: Job) -> Outcome:
     from swarmgate.gates.test_integrity import analysis  # noqa: PLC0415 - late: a change without code needs none of it
 
     tool = f"swarmgate {__version__}"
@@ -27,8 +27,8 @@ def _look(job: Job) -> Outcome:
         return Outcome(tool=tool, skip="there is no base to compare with")
     if not job.change:
         return Outcome(tool=tool, skip="nothing was changed")
-    looked = [each for each in job.change.files if Trait.DOC not in traits_of(each.old_path or each.path)]
-    if not looked:
+    scanned = [each for each in job.change.files if Trait.DOC not in traits_of(each.old_path or each.path)]
+    if not scanned:
         return Outcome(tool=tool, skip="only documents were changed")
     found, notes = analysis.analyse(job.project.until(job.stop.is_set), job.change, job.announced)
-    return Outcome(findings=tuple(found), files=len(looked), tool=tool, notes=tuple(notes))
+    return Outcome(findings=tuple(found), files=len(scanned), tool=tool, notes=tuple(notes))

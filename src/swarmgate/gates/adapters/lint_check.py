@@ -29,7 +29,7 @@ async def run(job: Job) -> Outcome:
 
 
 def split(job: Job, *, notebooks: bool = False) -> tuple[Job | None, Job | None]:
-    """The job for ruff and the job for all other linters; None where there is no file of the kind."""
+    """Split the job into one for ruff and one for all other linters; None where there is no such file."""
     mine = {each.path for each in job.sources if each.language == "python" or (notebooks and is_notebook(each.path))}
     python = tuple(source for source in job.sources if source.path in mine)
     others = tuple(source for source in job.sources if source.path not in mine)
@@ -37,11 +37,11 @@ def split(job: Job, *, notebooks: bool = False) -> tuple[Job | None, Job | None]
 
 
 def merged(ruffed: Outcome | None, ran: Ran) -> Outcome:
-    """What both said. A linter that is missing is told; where none looked at anything, that is a skip."""
-    return replace(_together(ruffed, ran), unchecked=tuple(dict.fromkeys(ran.missing)))
+    """Merge the outcomes of ruff and the other linters; a missing linter is a note, no linter at all a skip."""
+    return replace(_merged(ruffed, ran), unchecked=tuple(dict.fromkeys(ran.missing)))
 
 
-def _together(ruffed: Outcome | None, ran: Ran) -> Outcome:
+def _merged(ruffed: Outcome | None, ran: Ran) -> Outcome:
     missing = tuple(dict.fromkeys(each.why for each in ran.missing))
     if ruffed is None:
         if not ran.tools:

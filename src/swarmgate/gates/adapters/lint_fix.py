@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 async def run(job: Job) -> Outcome:
-    """Fix what can be fixed safely; one tool after the other, because each writes."""
+    """Apply the safe fixes of all linters and formatters, one tool after the other, because each writes."""
     python, others = split(job)
     ruffed = await ruff_fix.run(python) if python else None
     if others is None:

@@ -1,4 +1,4 @@
-"""A tool's output as findings: SARIF 2.1.0, JSON lines, or a regular expression with named groups."""
+"""Parses the output of tools into findings: SARIF 2.1.0, JSON lines, or a regular expression with named groups."""
 
 from __future__ import annotations
 

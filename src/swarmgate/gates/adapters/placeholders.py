@@ -1,4 +1,4 @@
-"""Work that only looks done: markers, elided code, stub wording, functions that do nothing of their own, sample values.
+"""The placeholder gate: reports unfinished work such as TODO markers, stubs, elided code and sample values.
 
 Python is read by `ast` and tokens, other languages by tree-sitter, what has no grammar here by a comment lexer.
 Tests and documentation have rules of their own: see docs/gates/placeholder_scan.md.
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.adapters.scan import scan
-from swarmgate.gates.placeholders import data, python, skipped, test_detection, trees, words
-from swarmgate.gates.placeholders.bodies import Function, finding, judge
+from swarmgate.gates.placeholders import python, sample_values, skipped_tests, test_detection, trees, wording
+from swarmgate.gates.placeholders.function_bodies import Function, finding, judge
 from swarmgate.gates.project.files import Trait, is_of_tests
 from swarmgate.gates.source import comments
 from swarmgate.gates.source.file import text_of
@@ -39,9 +39,9 @@ _FENCE = re.compile(r"^ {0,3}(```|~~~)")
 
 
 async def run(job: Job) -> Outcome:
-    """Look at the comments, functions and values of every language known here."""
+    """Check the comments, functions and values of every supported language."""
     outcome = await scan(
-        job, look, tool="swarmgate", nothing="no comment syntax known for the changed files", alone=True
+        job, scan_file, tool="swarmgate", nothing="no comment syntax known for the changed files", alone=True
     )
     return replace(outcome, findings=await asyncio.to_thread(_moved, job, outcome.findings))
 
@@ -53,19 +53,19 @@ def _moved(job: Job, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         return findings
     contents = {source.path: source.now.text.split("\n") for source in job.sources}
     lines = {each.fingerprint: contents[each.path][each.line - 1].strip() for each in new}
-    gone = _gone(job, lines.values())
+    removed = _removed_lines(job, lines.values())
     old = set[str]()
     for each in new:
         line = lines[each.fingerprint]
         word = each.message.partition(" ")[0]
-        match = next((past for past in gone if word in past.upper() and (past == line or _alike(past, line))), None)
+        match = next((past for past in removed if word in past.upper() and (past == line or _alike(past, line))), None)
         if match is not None:
-            gone.remove(match)
+            removed.remove(match)
             old.add(each.fingerprint)
     return tuple(each.model_copy(update={"new": False}) if each.fingerprint in old else each for each in findings)
 
 
-def _gone(job: Job, new: Iterable[str]) -> list[str]:
+def _removed_lines(job: Job, new: Iterable[str]) -> list[str]:
     """The lines with a marker of all files of the base, less those that still stand where the change wrote none."""
     before = [file.old_path or file.path for file in job.change.files if file.old_mode and not file.binary]
     after = [file.path for file in job.change.present if not file.binary]
@@ -77,7 +77,7 @@ def _gone(job: Job, new: Iterable[str]) -> list[str]:
 
 def _marked(contents: Mapping[str, bytes]) -> Iterator[str]:
     for content in contents.values():
-        yield from (line.strip() for line in text_of(content).split("\n") if words.may_mark(line))
+        yield from (line.strip() for line in text_of(content).split("\n") if wording.may_mark(line))
 
 
 def _alike(one: str, other: str) -> bool:
@@ -88,8 +88,8 @@ _SAME = 0.7
 """The share of words that a marker's line keeps where only its wording was touched."""
 
 
-def look(source: SourceFile) -> list[Finding] | str:
-    """The placeholders of one file; its language when nothing is known of it."""
+def scan_file(source: SourceFile) -> list[Finding] | str:
+    """The placeholders of one file; the name of its language where that is not supported."""
     if Trait.DOC in source.traits and source.language not in _PROSE:
         return "text"
     grammar = grammars.grammar_of(source.path, source.language)
@@ -121,7 +121,7 @@ def _prose(source: SourceFile, text: str) -> Iterator[Finding]:
         if _FENCE.match(line):
             fenced = not fenced
         elif not fenced and line.strip() and not line.startswith(("    ", "\t")):
-            word = words.marker(line.strip().lstrip("#>*- "))
+            word = wording.marker(line.strip().lstrip("#>*- "))
             if word:
                 yield finding("marker", source.path, number, Severity.LOW, f"{word[0]} left in the documentation")
             if "lorem ipsum" in line.lower():
@@ -138,7 +138,7 @@ def _python(source: SourceFile, text: str) -> Iterator[Finding]:
     seen = python.survey(tree)
     documented = python.docstrings(seen)
     yield from _remarks(source, documented)
-    yield from data.values(source, text, frozenset(remark.line for remark in (*remarks, *documented)))
+    yield from sample_values.values(source, text, frozenset(remark.line for remark in (*remarks, *documented)))
     if not _apart(source):
         yield from test_detection.in_python(source, tree)
     if source.path.endswith(".pyi"):
@@ -168,9 +168,9 @@ def _parsed(source: SourceFile, grammar: str, text: str, before: int) -> Iterato
     covered = {line for each in found for line in range(each.line, each.line + each.text.count("\n") + 1)}
     made = [
         *_remarks(source, remarks),
-        *data.values(source, text, frozenset(covered)),
+        *sample_values.values(source, text, frozenset(covered)),
         *_functions(source, trees.functions(grammar, tree, code, found, tests=tests)),
-        *(skipped.tests(source, text, covered) if tests else ()),
+        *(skipped_tests.tests(source, text, covered) if tests else ()),
     ]
     yield from (each.model_copy(update={"line": each.line + before}) if before else each for each in made)
     for inner, content, lines in trees.embedded(tree) if grammar in trees.EMBEDDED else ():
@@ -209,19 +209,19 @@ def _linked(remarks: Sequence[Remark]) -> Iterator[int]:
     named, below = False, 0
     for remark in reversed(remarks):
         named = named and remark.line == below - 1
-        if words.marker(remark.text):
+        if wording.marker(remark.text):
             if named:
                 yield remark.line
             named = False
         elif remark.whole or remark.docstring:
-            named = named or words.names_issue(remark.text)
+            named = named or wording.names_issue(remark.text)
         else:
             named = False
         below = remark.line
 
 
 def _line(source: SourceFile, remark: Remark, *, quiet: bool) -> Iterator[Finding]:
-    word = words.marker(remark.text)
+    word = wording.marker(remark.text)
     if word:
         # An issue holds the work, and a test without it is no broken promise: both inform.
         severity = Severity.LOW if word[1] or quiet else Severity.MEDIUM
@@ -229,16 +229,16 @@ def _line(source: SourceFile, remark: Remark, *, quiet: bool) -> Iterator[Findin
     between = remark.alone and Trait.TEST not in source.traits and not remark.docstring
     if _SAMPLE.search(remark.text):
         return
-    if (not remark.docstring and words.elided(remark.text)) or (between and words.stands_for_code(remark.text)):
+    if (not remark.docstring and wording.elided(remark.text)) or (between and wording.stands_for_code(remark.text)):
         message = f"a {_kind(remark)} stands for code that was left out"
         yield finding("elided-code", source.path, remark.line, Severity.HIGH, message)
 
 
 def _wording(source: SourceFile, block: Sequence[Remark]) -> Iterator[Finding]:
-    said = "\n".join(remark.text for remark in block)
-    place = words.stub_wording(said)
+    text = "\n".join(remark.text for remark in block)
+    place = wording.stub_wording(text)
     if place >= 0:
-        remark = block[said.count("\n", 0, place)]
+        remark = block[text.count("\n", 0, place)]
         message = f"the {_kind(remark)} says that this is not the real thing"
         yield finding("stub-wording", source.path, remark.line, Severity.MEDIUM, message)
 

@@ -1,4 +1,4 @@
-"""The budget of a change: complexity, public names, copies, sizes, suppressions, tests, as deltas against the base."""
+"""The quality budget gate: measures complexity, copies, sizes, suppressions and tests against the base revision."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
     from swarmgate.config import Quality
     from swarmgate.domain.review.finding import Finding
     from swarmgate.gates.job import Job
-    from swarmgate.gates.quality.sides import Change
+    from swarmgate.gates.quality.revisions import Change
 
 
 async def run(job: Job) -> Outcome:
     """Measure the change against its base where it touches code."""
-    return await asyncio.to_thread(_look, job)
+    return await asyncio.to_thread(_scan, job)
 
 
-def _look(job: Job) -> Outcome:
-    from swarmgate.gates.quality import sides  # noqa: PLC0415 - late: a change without code needs none of it
+def _scan(job: Job) -> Outcome:
+    from swarmgate.gates.quality import revisions  # noqa: PLC0415 - late: a change without code needs none of it
 
     tool = f"swarmgate {__version__}"
     if job.change.base in EMPTY_TREES:
         return Outcome(tool=tool, skip="there is no base to compare with, and a budget is for a change")
-    change = sides.read(job)
+    change = revisions.read(job)
     if not change.files:
         return Outcome(tool=tool, skip="no code was changed")
     return _judged(job, change, tool)
 
 
 def _judged(job: Job, change: Change, tool: str) -> Outcome:
-    from importlib.metadata import version  # noqa: PLC0415 - late, as above
+    from importlib.metadata import version  # noqa: PLC0415 - late: only changes of code need it
 
-    from swarmgate.gates.quality import budget  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.quality import budget  # noqa: PLC0415 - late: only changes of code need it
 
     limits = job.quality or job.definition.limits
-    result = budget.judge(
+    result = budget.compare(
         change,
         limits,
         root=job.repository.root,
@@ -61,21 +61,21 @@ def _judged(job: Job, change: Change, tool: str) -> Outcome:
 
 def _looser(limits: Quality) -> list[str]:
     """What is judged less strictly than by default: a weaker gate says so in every report."""
-    from swarmgate.config import Quality  # noqa: PLC0415 - late, as above
+    from swarmgate.config import Quality  # noqa: PLC0415 - late: only changes of code need it
 
-    told = []
+    messages = []
     for name, field in Quality.model_fields.items():
         value, default = getattr(limits, name), field.default
         if value == default or default is None:
             continue
         lower = value is not None and (value < default) == name.startswith("min_")
         if value is None or lower:
-            told.append(f"weakened: {name} {'off' if value is None else f'{value:g}'} instead of {default:g}")
-    return told
+            messages.append(f"weakened: {name} {'off' if value is None else f'{value:g}'} instead of {default:g}")
+    return messages
 
 
 def _neighbours(job: Job, change: Change, folders: set[str]) -> Mapping[str, bytes]:
-    from swarmgate.gates.quality import duplication  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.quality import duplication  # noqa: PLC0415 - late: only changes of code need it
 
     changed = {file.path for file in change.files}
     languages = {file.language for file in change.product}

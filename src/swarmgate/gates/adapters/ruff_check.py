@@ -64,13 +64,13 @@ async def _before(job: Job, sources: list[SourceFile]) -> Mapping[str, Sequence[
     async def one(source: SourceFile) -> tuple[Finding, ...]:
         async with turn:
             # The old name decides which per-file ignores held for the old content.
-            said = await ruff.check_content(job, source.path, source.content, under=old_names[source.path])
-        if isinstance(said, Broken):
-            broken.append(said)
+            result = await ruff.check_content(job, source.path, source.content, under=old_names[source.path])
+        if isinstance(result, Broken):
+            broken.append(result)
             return ()
-        return said.findings
+        return result.findings
 
-    async def look(unknown: Sequence[SourceFile]) -> tuple[dict[str, tuple[Finding, ...]], Container[str]]:
+    async def scan(unknown: Sequence[SourceFile]) -> tuple[dict[str, tuple[Finding, ...]], Container[str]]:
         found = await asyncio.gather(*map(one, unknown))
         paths = [source.path for source in unknown]
         return dict(zip(paths, found, strict=True)), paths if broken else ()
@@ -83,15 +83,15 @@ async def _before(job: Job, sources: list[SourceFile]) -> Mapping[str, Sequence[
 
     past = [source.past for source in sources]
     memory = ruff.memory_of(job)
-    said = await memory.of_files(kind, past, look) if memory else (await look(past))[0]
-    return broken[0] if broken else said
+    results = await memory.of_files(kind, past, scan) if memory else (await scan(past))[0]
+    return broken[0] if broken else results
 
 
 def _outcome(job: Job, findings: list[Finding], linted: ruff.Linted) -> Outcome:
     unread = sorted(linted.unread)
-    told, files = f"ruff cannot read {', '.join(unread)}: not UTF-8" if unread else "", len(job.sources) - len(unread)
-    notes = (*linted.notes, *((told,) if files and told else ()))
-    return Outcome(tuple(findings), files, ruff.tool(), notes, error="" if files else told)
+    note, files = f"ruff cannot read {', '.join(unread)}: not UTF-8" if unread else "", len(job.sources) - len(unread)
+    notes = (*linted.notes, *((note,) if files and note else ()))
+    return Outcome(tuple(findings), files, ruff.tool(), notes, error="" if files else note)
 
 
 def _weighed(findings: list[Finding], informs: Callable[[Finding], bool]) -> list[Finding]:
@@ -142,11 +142,11 @@ async def _linted(job: Job) -> ruff.Linted | Broken:
         if not is_utf8(source.content):
             linted = replace(linted, unread=linted.unread | {source.path})
             continue
-        said = await ruff.check_content(job, source.path, source.content, under=source.path, force_exclude=True)
-        if isinstance(said, Broken):
-            return said
+        result = await ruff.check_content(job, source.path, source.content, under=source.path, force_exclude=True)
+        if isinstance(result, Broken):
+            return result
         linted = ruff.Linted(
-            (*linted.findings, *said.findings), linted.unparsed | said.unparsed, linted.excluded, linted.unread,
+            (*linted.findings, *result.findings), linted.unparsed | result.unparsed, linted.excluded, linted.unread,
             linted.notes,
         )  # fmt: skip
     return linted

@@ -27,7 +27,7 @@ _UNPARSED = 2
 
 
 async def run(job: Job) -> Outcome:
-    """Fix, then format. Files that do not parse are left alone: the syntax gate speaks of them."""
+    """Fix, then format. Files that do not parse are skipped: the syntax gate reports them."""
     try:
         return await _fix(job)
     finally:
@@ -72,7 +72,7 @@ async def _to_format(job: Job, sources: list[SourceFile]) -> list[str]:
     edited = [source for source in edited if _on_disk(job, source) != contents[source.path]]
     turn, memory = asyncio.Semaphore(_PARALLEL), ruff.memory_of(job)
 
-    async def asked(source: SourceFile) -> bool | None:
+    async def is_formatted(source: SourceFile) -> bool | None:
         argv = [ruff.program(), "format", "--check", "--quiet", "--no-cache"]
         codes = (0, _WOULD_REFORMAT, _UNPARSED)
         async with turn:
@@ -81,13 +81,13 @@ async def _to_format(job: Job, sources: list[SourceFile]) -> list[str]:
 
     async def was_formatted(source: SourceFile) -> bool:
         if memory is None:
-            return bool(await asked(source))
+            return bool(await is_formatted(source))
         # The project's settings are part of the surroundings.
         parts = ("formatted", source.base_path, contents[source.path])
-        return bool(await memory.of_question(*parts, answer=lambda: asked(source)))
+        return bool(await memory.of_question(*parts, answer=lambda: is_formatted(source)))
 
-    kept = await asyncio.gather(*map(was_formatted, edited))
-    return wanted + [source.path for source, formatted in zip(edited, kept, strict=True) if formatted]
+    unchanged = await asyncio.gather(*map(was_formatted, edited))
+    return wanted + [source.path for source, formatted in zip(edited, unchanged, strict=True) if formatted]
 
 
 async def _before(job: Job, sources: list[SourceFile]) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""Weaknesses in the changed files: our semgrep rules in every language that has some, bandit and ruff for Python.
+"""The security scan gate: runs our semgrep rules, bandit and ruff's security rules over the changed files.
 
 A scanner that is missing or broken, and a file that no scanner reads, make the result an ERROR that names them;
 what the others found is in it all the same, and where that blocks, the result is FAIL with the error told beside it. A
@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import SwarmError
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import Trait, traits_of
-from swarmgate.gates.sast import bandit_tests, edits, python_scan, ruff_tests, rules, semgrep
-from swarmgate.gates.sast.copies import copies
+from swarmgate.gates.sast import bandit_tests, edited_lines, python_scan, ruff_tests, rules, semgrep
 from swarmgate.gates.sast.hit import Scanned
-from swarmgate.gates.sast.merge import merge, shown
+from swarmgate.gates.sast.merge import merge, quoted
+from swarmgate.gates.sast.temporary_copies import copies
 from swarmgate.gates.source import comparison
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from swarmgate.domain.review.finding import Finding
     from swarmgate.gates.job import Job
-    from swarmgate.gates.sast.copies import Copies
     from swarmgate.gates.sast.hit import Hit
+    from swarmgate.gates.sast.temporary_copies import Copies
     from swarmgate.gates.source.file import SourceFile
 
     _Rules = Mapping[str, frozenset[str]]
@@ -51,8 +51,8 @@ _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
 
 
 @dataclass(slots=True)
-class _Looked:
-    """What all scanners say of a set of files: findings by path, what went wrong, what else to tell, what is broken.
+class _ScanResult:
+    """The merged result of all scanners: findings by path, errors, notes, and files that do not parse.
 
     `doubtful` are the paths of which another look may say more: a scanner failed there, or read them in part.
     """
@@ -74,9 +74,9 @@ async def run(job: Job) -> Outcome:
     if not sources:
         skip = left_out[0] if code else "no rules for the languages of the changed files"
         return Outcome(tool=_tool(python=False), skip=skip)
-    now = _Looked()
+    now = _ScanResult()
     ours = {rule.id for rule in await asyncio.to_thread(semgrep.loaded, sources)}
-    findings = await _against_base(job, sources, await _remembered(job, sources, now, None), ours)
+    findings = await _against_base(job, sources, await _cached(job, sources, now, None), ours)
     await asyncio.to_thread(_tell_broken, now)
     if job.stop.is_set():
         return Outcome(error=job.late)
@@ -84,11 +84,11 @@ async def run(job: Job) -> Outcome:
     notes = (f"{len(ours)} rules", *now.notes, *(left_out if len(sources) < len(code) else ()))
     if not now.troubles:
         return Outcome(findings, len(sources), tool, notes, rules=len(ours))
-    told = "; ".join(now.troubles)
+    reason = "; ".join(now.troubles)
     limit = job.definition.severity.rank
     if any(finding.new and finding.severity.rank >= limit for finding in findings):
-        return Outcome(findings, len(sources), tool, (told, *notes), rules=len(ours))
-    return Outcome(findings, len(sources), tool, notes, error=told, rules=len(ours))
+        return Outcome(findings, len(sources), tool, (reason, *notes), rules=len(ours))
+    return Outcome(findings, len(sources), tool, notes, error=reason, rules=len(ours))
 
 
 def _rebuilt(job: Job, sources: Sequence[SourceFile]) -> set[str]:
@@ -103,58 +103,60 @@ def _rebuilt(job: Job, sources: Sequence[SourceFile]) -> set[str]:
     return {path for path, name in ids.items() if sizes.get(name, 0) > _BUNDLE_BYTES}
 
 
-async def _remembered(
-    job: Job, sources: Sequence[SourceFile], looked: _Looked, only: _Rules | None
+async def _cached(
+    job: Job, sources: Sequence[SourceFile], result: _ScanResult, only: _Rules | None
 ) -> Mapping[str, Sequence[Finding]]:
-    """What is found in each file: what was kept of it, or what the scanners say now, who tell the rest to `looked`.
+    """What is found in each file: what was kept of it, or what the scanners say now, who tell the rest to `result`.
 
     Args:
         job: the gate's.
         sources: the files.
-        looked: takes what went wrong.
+        result: takes what went wrong.
         only: of our own rules, those that are asked of each path; None for all.
     """
 
-    async def look(unknown: Sequence[SourceFile]) -> tuple[Mapping[str, Sequence[Finding]], Container[str]]:
-        await _look(job, unknown, looked, only)
-        whole = {source.path for source in unknown} if looked.troubles or job.stop.is_set() else set()
-        return looked.findings, whole | looked.doubtful
+    async def scan(unknown: Sequence[SourceFile]) -> tuple[Mapping[str, Sequence[Finding]], Container[str]]:
+        await _scan(job, unknown, result, only)
+        whole = {source.path for source in unknown} if result.troubles or job.stop.is_set() else set()
+        return result.findings, whole | result.doubtful
 
     def kind(source: SourceFile) -> str:
         return "sast" if only is None else f"sast {sorted(only[source.path])}"
 
-    return await job.memory.of_files(kind, sources, look) if job.memory else (await look(sources))[0]
+    return await job.memory.of_files(kind, sources, scan) if job.memory else (await scan(sources))[0]
 
 
-async def _look(job: Job, sources: Sequence[SourceFile], looked: _Looked, only: _Rules | None) -> None:
+async def _scan(job: Job, sources: Sequence[SourceFile], result: _ScanResult, only: _Rules | None) -> None:
     with copies(sources) as files:
-        said, trees = await _scans(job, files, only)
-    _tell(looked, said, sources)
+        results, trees = await _scans(job, files, only)
+    _collect(result, results, sources)
     hits: defaultdict[str, list[Hit]] = defaultdict(list)
-    for scanned in said.values():
+    for scanned in results.values():
         for hit in scanned.hits:
             hits[hit.path].append(hit)
     for source in sources:
-        kept: Sequence[Hit] = hits.get(source.path, ())
+        found: Sequence[Hit] = hits.get(source.path, ())
         if source.language == "python":
-            kept = python_scan.plausible(kept, trees.handlers.get(source.path, ()), trees.harmless.get(source.path, ()))
-            kept = python_scan.raised(kept, trees.open_calls.get(source.path, ()))
-        if kept:
-            kept = shown(kept, source.path, source.content.split(b"\n"))
-            looked.findings[source.path] = merge(kept, quiet=Trait.TEST in source.traits)
+            found = python_scan.plausible(
+                found, trees.handlers.get(source.path, ()), trees.harmless.get(source.path, ())
+            )
+            found = python_scan.raised(found, trees.open_calls.get(source.path, ()))
+        if found:
+            found = quoted(found, source.path, source.content.split(b"\n"))
+            result.findings[source.path] = merge(found, quiet=Trait.TEST in source.traits)
 
 
-async def _scans(job: Job, files: Copies, only: _Rules | None) -> tuple[dict[str, Scanned], python_scan.Looked]:
+async def _scans(job: Job, files: Copies, only: _Rules | None) -> tuple[dict[str, Scanned], python_scan.PythonScan]:
     """What each scanner says of the files."""
     python = {source.path for source in files.names.values() if source.language == "python"}
     if not python:
-        return {"semgrep": await _safely("semgrep", semgrep.scan(job, files, (), only))}, python_scan.Looked()
+        return {"semgrep": await _safely("semgrep", semgrep.scan(job, files, (), only))}, python_scan.PythonScan()
     trees, engine, ruffed = await asyncio.gather(
         _trees(job, files, only),
         _safely("semgrep", semgrep.scan(job, files, python, only)),
         _safely("ruff", ruff_tests.scan(job, files)),
     )
-    ruffed.hits = [each if each.path in trees.asked else bandit_tests.named(each) for each in ruffed.hits]
+    ruffed.hits = [each if each.path in trees.scanned else bandit_tests.named(each) for each in ruffed.hits]
     trees.unparsed |= await asyncio.to_thread(_broken_beside, files, ruffed.unread.keys() - trees.parsed)
     trees.bandit.unread.update(trees.unparsed)
     if trees.unparsed and not engine.error:
@@ -166,11 +168,11 @@ async def _scans(job: Job, files: Copies, only: _Rules | None) -> tuple[dict[str
 def _broken_beside(files: Copies, paths: set[str]) -> dict[str, str]:
     """Why files do not parse that no worker had a reason to parse."""
     named = [source for source in files.names.values() if source.path in paths]
-    said = {source.path: python_scan.why_unparsed(source.content) for source in named}
-    return {path: why for path, why in said.items() if why}
+    reasons = {source.path: python_scan.why_unparsed(source.content) for source in named}
+    return {path: why for path, why in reasons.items() if why}
 
 
-async def _trees(job: Job, files: Copies, only: _Rules | None) -> python_scan.Looked:
+async def _trees(job: Job, files: Copies, only: _Rules | None) -> python_scan.PythonScan:
     """What needs a syntax tree, of the Python files where there may be something."""
     python = [source for source in files.names.values() if source.language == "python"]
     flows = {rule.id: rule for rule in semgrep.loaded(python) if rule.flow}
@@ -178,13 +180,13 @@ async def _trees(job: Job, files: Copies, only: _Rules | None) -> python_scan.Lo
     try:
         return await python_scan.scan(job, files, flows, followed)
     except Exception as error:  # noqa: BLE001 - a scanner that raised is that scanner's error: the others still speak
-        return python_scan.Looked(_broken("bandit and flows", error))
+        return python_scan.PythonScan(_broken("bandit and flows", error))
 
 
 async def _safely(name: str, scan: Awaitable[Scanned]) -> Scanned:
     try:
         return await scan
-    except Exception as error:  # noqa: BLE001 - as above
+    except Exception as error:  # noqa: BLE001 - one scanner's error must not stop the others
         return _broken(name, error)
 
 
@@ -193,16 +195,16 @@ def _broken(name: str, error: Exception) -> Scanned:
     return Scanned(error=f"{name}: {error}{hint}")
 
 
-def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[SourceFile]) -> None:
+def _collect(result: _ScanResult, results: Mapping[str, Scanned], sources: Sequence[SourceFile]) -> None:
     """What went wrong: a trouble where a scanner is broken, or no scanner read a file; else a note."""
-    for scanned in said.values():
-        looked.troubles += [scanned.error] if scanned.error else []
-        looked.notes += scanned.partly.values()
-        looked.doubtful |= {*scanned.partly, *scanned.unread}
+    for scanned in results.values():
+        result.troubles += [scanned.error] if scanned.error else []
+        result.notes += scanned.partly.values()
+        result.doubtful |= {*scanned.partly, *scanned.unread}
     broken = []
     for source in sources:
-        mine = {name: scanned for name, scanned in said.items() if name == "semgrep" or source.language == "python"}
-        told = [
+        mine = {name: scanned for name, scanned in results.items() if name == "semgrep" or source.language == "python"}
+        entries = [
             f"{name} could not read {source.path} ({scanned.unread[source.path]})"
             for name, scanned in mine.items()
             if source.path in scanned.unread
@@ -217,11 +219,11 @@ def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[Source
         ):
             broken.append(source)
         else:
-            (looked.notes if read or Trait.INPUT in source.traits else looked.troubles).extend(told)
-    looked.broken += broken
+            (result.notes if read or Trait.INPUT in source.traits else result.troubles).extend(entries)
+    result.broken += broken
 
 
-def _tell_broken(now: _Looked) -> None:
+def _tell_broken(now: _ScanResult) -> None:
     """A file that does not parse is a trouble, but where it is a test's input, or was so before the change."""
     excused = [
         each.path
@@ -256,14 +258,14 @@ async def _against_base(
 
     def doubtful(source: SourceFile) -> bool:
         others = [each for each in found[source.path] if not informs(source, each)]
-        return bool(source.old) and (comparison.may_be_old(source, others) or edits.may_be_old(source, others))
+        return bool(source.old) and (comparison.may_be_old(source, others) or edited_lines.may_be_old(source, others))
 
     affected = [source for source in sources if found.get(source.path)]
     before = [source.past for source in affected if doubtful(source)]
     only = {each.path: frozenset(one.rule for one in found[each.path] if one.rule in ours) for each in before}
-    was = await _remembered(job, before, _Looked(), only) if before else {}
+    was = await _cached(job, before, _ScanResult(), only) if before else {}
     marked = (
-        (each, comparison.compare(each, found[each.path], was.get(each.path, ()), edited=edits.same_call))
+        (each, comparison.compare(each, found[each.path], was.get(each.path, ()), edited=edited_lines.same_call))
         for each in affected
     )
     return tuple(

@@ -1,4 +1,4 @@
-"""The components of the project before and after the change: the difference, and what no lock settles."""
+"""The SBOM gate: compares the project's dependencies before and after the change and reports unlocked ones."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 async def run(job: Job) -> Outcome:
     """Compare the inventories of both trees where the change touches a manifest or a lock."""
-    return await asyncio.to_thread(_look, job)
+    return await asyncio.to_thread(_scan, job)
 
 
-def _look(job: Job) -> Outcome:
+def _scan(job: Job) -> Outcome:
     from swarmgate.gates.sbom import difference, formats  # noqa: PLC0415 - late: the readers are many
 
     tool = f"swarmgate {__version__}"
@@ -43,7 +43,7 @@ def _look(job: Job) -> Outcome:
 
 def _inventories(job: Job) -> tuple[Inventory, Inventory]:
     """Base and head. The base's files are the head's but for those in the change, which alone are read again."""
-    from swarmgate.gates.sbom.inventory import build  # noqa: PLC0415 - late, as above
+    from swarmgate.gates.sbom.inventory import build  # noqa: PLC0415 - late: the readers are many
 
     repository, change = job.repository, job.change
     memo: Memo = {}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from swarmgate.domain.review.finding import Finding
-    from swarmgate.gates.cache.memory import Memory
+    from swarmgate.gates.cache.scan_results import Memory
     from swarmgate.gates.job import Job
     from swarmgate.gates.source.file import SourceFile
 
@@ -47,12 +47,12 @@ def _scan(job: Job, scanner: Scanner, tool: str, nothing: str, memory: Memory | 
         if job.stop.is_set():
             break
         job.at(source.path)
-        said = memory.of_pair(job.definition.adapter, source, judged) if memory else judged(source)
-        if isinstance(said, str):
-            unseen[said] += 1
+        result = memory.of_pair(job.definition.adapter, source, judged) if memory else judged(source)
+        if isinstance(result, str):
+            unseen[result] += 1
             continue
         files += 1
-        findings += said
+        findings += result
     words = ", ".join(f"{word} ({count})" for word, count in sorted(unseen.items()))
     if not files:
         return Outcome(tool=tool, skip=f"{nothing}: {words}" if words else nothing)

@@ -1,4 +1,4 @@
-"""Credentials in the changed files: every text file, whole.
+"""The secrets gate: searches every changed text file for credentials.
 
 A value never leaves this module: a prefix and a hash do.
 """
@@ -16,7 +16,7 @@ from swarmgate.gates.adapters.scan import scan
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.secret_scan import self_signed
 from swarmgate.gates.secret_scan.redaction import digest, mask
-from swarmgate.gates.source import recognise
+from swarmgate.gates.source import content_traits
 from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ async def run(job: Job) -> Outcome:
     """Search every text file for the formats of providers and for values that are assigned to telling names."""
     tool = f"google-re2 {version('google-re2')} + swarmgate rules"
     rules = await asyncio.to_thread(_rules)
-    outcome = await scan(job, look, tool=tool, nothing="no text file in the change", rules=rules, alone=True)
+    outcome = await scan(job, scan_file, tool=tool, nothing="no text file in the change", rules=rules, alone=True)
     findings = await asyncio.to_thread(_rotated, job, outcome.findings)
     return replace(outcome, findings=tuple(_of_test_server(job, each) for each in findings))
 
@@ -53,13 +53,13 @@ def _of_test_server(job: Job, finding: Finding) -> Finding:
     if finding.rule != "private-key" or Trait.TEST not in traits_of(finding.path) or not finding.new:
         return finding
     folder = finding.path.rpartition("/")[0]
-    beside = [path for path in job.repository.list_tree(job.change.tree) if path.rpartition("/")[0] == folder]
-    contents = job.repository.read_many(job.change.tree, beside[:_BESIDE])
+    neighbours = [path for path in job.repository.list_tree(job.change.tree) if path.rpartition("/")[0] == folder]
+    contents = job.repository.read_many(job.change.tree, neighbours[:_BESIDE])
     key = contents.get(finding.path, b"")
     if len(key) > _PEM_SIZE or not self_signed.of_key(key, contents.values()):
         return finding
-    told = f"{finding.message}; its certificate beside it is signed by itself, as one of a test's server is"
-    return finding.model_copy(update={"severity": Severity.LOW, "message": told})
+    message = f"{finding.message}; its certificate beside it is signed by itself, as one of a test's server is"
+    return finding.model_copy(update={"severity": Severity.LOW, "message": message})
 
 
 def _rotated(job: Job, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -72,8 +72,8 @@ def _rotated(job: Job, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     contents = job.repository.read_many(job.change.base, [path for path in old if Trait.TEST in traits_of(path)])
     before = Counter[str]()
     for path, content in contents.items():
-        said = look(SourceFile.of(path, language_of(path, content), traits_of(path), content))
-        before.update(each.rule for each in said if not isinstance(each, str))
+        old_findings = scan_file(SourceFile.of(path, language_of(path, content), traits_of(path), content))
+        before.update(each.rule for each in old_findings if not isinstance(each, str))
     return tuple(
         each.model_copy(update={"severity": Severity.LOW, "message": f"{each.message}, in the place of another one"})
         if each.new and each.path in tests and now[each.rule] <= before[each.rule]
@@ -88,7 +88,7 @@ def _rules() -> int:
     return secret_rules.load().count
 
 
-def look(source: SourceFile) -> list[Finding] | str:
+def scan_file(source: SourceFile) -> list[Finding] | str:
     """The secrets of one file.
 
     Lock files, generated, minified and vendored files are full of hashes, random names and other people's examples:
@@ -112,7 +112,7 @@ def _readings(content: bytes) -> list[bytes]:
     marked = content[:2] in _WIDE_MARKS
     if not marked and b"\0" not in content:
         return [content]
-    order = "utf-16" if marked else recognise.two_bytes_each(content)
+    order = "utf-16" if marked else content_traits.two_bytes_each(content)
     return [*([content.decode(order, "replace").encode()] if order else []), content.replace(b"\0", b"")]
 
 
@@ -139,7 +139,7 @@ def _hides_text(source: SourceFile) -> bool:
     content = source.content
     if content[:2] in _WIDE_MARKS and source.language not in _BYTEWISE:
         return "\0" in content.decode("utf-16", "replace")
-    return recognise.mostly_text(content)
+    return content_traits.mostly_text(content)
 
 
 def _lines_of(text: bytes, found: Sequence[Candidate]) -> list[int]:

@@ -1,6 +1,6 @@
-"""Does every changed file parse: real parsers for Python and data, grammars for the rest; conflict markers in any text.
+"""The syntax gate: parses every changed file and reports syntax errors and merge conflict markers.
 
-Which module judges a language stands in `look`. docs/gates/syntax_check.md tells what each catches and misses.
+Which module judges a language stands in `scan_file`. docs/gates/syntax_check.md tells what each catches and misses.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ _PAGE_TAG = re.compile(
 
 async def run(job: Job) -> Outcome:
     """Parse every file that has a parser here."""
-    judge, notes = None, ""
+    target, notes = None, ""
     sources = [each for each in job.sources if each.language == "python" and len(each.content) <= MAX_BYTES]
     if sources:
         from swarmgate.gates.syntax.versions import Judge  # noqa: PLC0415 - late: a change without Python needs none
 
-        judge = Judge(job.repository.root)
-        notes = await judge.ask(job, sources)
-    scanner = partial(look, judge=judge, on=frozenset(job.definition.extra_languages))
-    outcome = await scan(job, scanner, tool=_tool(job.sources, judge), nothing="no parser for the changed files")
+        target = Judge(job.repository.root)
+        notes = await target.ask(job, sources)
+    scanner = partial(scan_file, target=target, on=frozenset(job.definition.extra_languages))
+    outcome = await scan(job, scanner, tool=_tool(job.sources, target), nothing="no parser for the changed files")
     findings = _echoes(outcome.findings)
     return replace(outcome, findings=findings, notes=(*outcome.notes, notes) if notes else outcome.notes)
 
@@ -69,12 +69,12 @@ def _echoes(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     )
 
 
-def look(source: SourceFile, judge: Judge | None = None, on: Container[str] = frozenset()) -> list[Finding] | str:
-    """The syntax findings of one file, or why it could not be looked at (its language where nothing reads it).
+def scan_file(source: SourceFile, target: Judge | None = None, on: Container[str] = frozenset()) -> list[Finding] | str:
+    """The syntax errors of one file, or why it was not checked (its language where no parser reads it).
 
     Args:
         source: the file.
-        judge: for Python, with what it asked ruff before; without it the compiler decides alone.
+        target: for Python, with what it asked ruff before; without it the compiler decides alone.
         on: languages to look at that are off by default.
     """
     if len(source.content) > MAX_BYTES:
@@ -85,11 +85,11 @@ def look(source: SourceFile, judge: Judge | None = None, on: Container[str] = fr
     conflict = conflicts.find(source.content)
     if conflict:  # a parser would only repeat it
         return [_finding(source, "conflict-marker", each) for each in conflict[:MOST]]
-    said = _judge(source, judge, on)
-    if isinstance(said, str) or not said:
-        return said if isinstance(said, str) else []
-    word = _template(source, judge)
-    return word or [_finding(source, f"{source.language}-syntax", each) for each in said[:MOST]]
+    result = _check(source, target, on)
+    if isinstance(result, str) or not result:
+        return result if isinstance(result, str) else []
+    word = _template(source, target)
+    return word or [_finding(source, f"{source.language}-syntax", each) for each in result[:MOST]]
 
 
 def _too_large(source: SourceFile) -> list[Finding] | str:
@@ -108,14 +108,14 @@ def _coded(source: SourceFile, encoding: str) -> Finding:
     return Finding(rule="hidden-by-encoding", path=source.path, line=1, severity=Severity.HIGH, message=message)
 
 
-def _judge(source: SourceFile, judge: Judge | None, on: Container[str]) -> list[Problem] | str:
+def _check(source: SourceFile, target: Judge | None, on: Container[str]) -> list[Problem] | str:
     from swarmgate.workspace.code import grammars  # noqa: PLC0415 - late, as are the languages' modules below
 
     if source.language == "python":
         from swarmgate.gates.syntax import python  # noqa: PLC0415
 
-        problem = None if judge else python.check(source.content)
-        return judge.look(source) if judge else [problem] if problem else []
+        problem = None if target else python.check(source.content)
+        return target.check(source) if target else [problem] if problem else []
     if b"\0" in source.content:
         return f"{source.language or 'text'} with NUL bytes"
     if source.path.lower().endswith(".ipynb"):
@@ -131,7 +131,7 @@ def _judge(source: SourceFile, judge: Judge | None, on: Container[str]) -> list[
 
 
 def _code(source: SourceFile, on: Container[str]) -> list[Problem] | str:
-    from swarmgate.gates.syntax import markup, recipes, trees  # noqa: PLC0415
+    from swarmgate.gates.syntax import dockerfiles, markup, trees  # noqa: PLC0415
 
     language, content = source.language, _readable(source.content)
     if _other_shell(source):
@@ -143,7 +143,7 @@ def _code(source: SourceFile, on: Container[str]) -> list[Problem] | str:
             return "html template"
         return markup.check(language, content)
     if language in _RECIPES:
-        return recipes.dockerfile(content) if language == "dockerfile" else recipes.makefile(content)
+        return dockerfiles.dockerfile(content) if language == "dockerfile" else dockerfiles.makefile(content)
     if language in trees.languages():
         return trees.check(language, source.path, content)
     return language or "unknown"
@@ -171,15 +171,15 @@ def _other_shell(source: SourceFile) -> str:
     return shebang[1].decode() if shell != (source.language == "bash") and (shell or source.language == "bash") else ""
 
 
-def _template(source: SourceFile, judge: Judge | None) -> str:
+def _template(source: SourceFile, target: Judge | None) -> str:
     """A file that is sound but for the tags of a template engine is no broken file of its language."""
     if source.language in documents.languages() or not _TAG.search(source.content):
         return ""
     if source.language in _TEXT_WITH_TAGS:
         return f"{source.language} template"
     plain = _TAG.sub(lambda match: b"x" + blank(match[0])[1:] if match["value"] else blank(match[0]), source.content)
-    said = _judge(source.holding(plain), judge, frozenset())
-    return "" if said else f"{source.language} template"
+    result = _check(source.holding(plain), target, frozenset())
+    return "" if result else f"{source.language} template"
 
 
 def _finding(source: SourceFile, rule: str, problem: Problem) -> Finding:
@@ -187,10 +187,10 @@ def _finding(source: SourceFile, rule: str, problem: Problem) -> Finding:
                    severity=Severity.CRITICAL, message=problem.message)  # fmt: skip
 
 
-def _tool(sources: Sequence[SourceFile], judge: Judge | None) -> str:
+def _tool(sources: Sequence[SourceFile], target: Judge | None) -> str:
     """What judged: the verdicts come from these versions and from nothing else that is installed."""
     languages = {source.language for source in sources}
-    parts = [judge.tool] if judge else []
+    parts = [target.tool] if target else []
     if languages - {"python", ""} - documents.languages():
         parts.append(f"tree-sitter-language-pack {version('tree-sitter-language-pack')}")
     if "yaml" in languages:

@@ -1,4 +1,4 @@
-"""Keeps a build's warm cache honest: tools that tell files apart by time and size must never answer from an old one.
+"""Keeps a build tool's incremental cache correct where the tool compares files by time and size only.
 
 mypy compares whole seconds and sizes, make and cargo compare times: of a file that is changed in the second in which
 it was last read, and keeps its size, they would repeat the old verdict.
@@ -27,7 +27,7 @@ _YEAR_2000, _YEARS = 946_684_800, 600_000_000
 
 @contextlib.contextmanager
 def fresh(cache: Path, root: Path, changed: Iterable[str]) -> Iterator[None]:
-    """Run a build with this cache; it is emptied first where a changed file is as young as the last run.
+    """Run a build with this cache, emptied first where a changed file is as young as the last run.
 
     Args:
         cache: the folder of the cache; it is made where it is missing.
@@ -46,7 +46,7 @@ def fresh(cache: Path, root: Path, changed: Iterable[str]) -> Iterator[None]:
 
 
 def date(path: Path, content: bytes) -> None:
-    """Give a checked-out file a time that follows from its content: an unchanged one is warm, a changed one never."""
+    """Set a file's time by its content: an unchanged file stays cached, a changed one never is."""
     moment = _YEAR_2000 + int.from_bytes(hashlib.sha256(content).digest()[:8]) % _YEARS
     os.utime(path, (moment, moment))
 

@@ -1,4 +1,4 @@
-"""What compilers and type checkers print, as findings. Paths come out as the tool wrote them; only errors count."""
+"""Parses what compilers and type checkers print into findings; only errors count."""
 
 from __future__ import annotations
 
@@ -126,16 +126,16 @@ def _cargo(output: str) -> Iterator[Finding]:
             row = json.loads(line)
         except ValueError:
             continue
-        said = row.get("message")
-        if row.get("reason") != "compiler-message" or not isinstance(said, dict) or said.get("level") != "error":
+        message = row.get("message")
+        if row.get("reason") != "compiler-message" or not isinstance(message, dict) or message.get("level") != "error":
             continue
-        spans = said.get("spans") or []
+        spans = message.get("spans") or []
         place = next((span for span in spans if span.get("is_primary")), spans[0] if spans else {})
-        if place or not said.get("message", "").startswith("aborting due to"):
-            code = (said.get("code") or {}).get("code", "")
+        if place or not message.get("message", "").startswith("aborting due to"):
+            code = (message.get("code") or {}).get("code", "")
             yield _finding(
                 "cargo",
-                said["message"],
+                message["message"],
                 place.get("file_name"),
                 place.get("line_start"),
                 place.get("column_start"),

@@ -1,4 +1,4 @@
-"""Does Python code compile for the oldest version that the project says it runs on: in memory, nothing is written."""
+"""Compiles Python files in memory for the oldest Python version that the project supports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OLDEST = 7
 
 
 def target(root: Path) -> int | None:
-    """The minor version of Python 3 that `requires-python` begins with; None when nobody says."""
+    """The minor version of Python 3 that `requires-python` begins with; None when it is not stated."""
     try:
         data = toml_text.loads(regular.text(root / "pyproject.toml"))
         declared = _declared(data)
@@ -32,16 +32,16 @@ def target(root: Path) -> int | None:
     return min(versions) if versions else None
 
 
-def look(source: SourceFile, minor: int | None) -> list[Finding] | str:
-    """What keeps one file from compiling; a word where this interpreter cannot tell."""
+def scan_file(source: SourceFile, minor: int | None) -> list[Finding] | str:
+    """The compile errors of one file; a reason where this interpreter cannot tell."""
     if source.language != "python":
         return source.language or "unknown"
     if minor is not None and minor > sys.version_info.minor:
         return f"Python that needs 3.{minor}"
-    said = _compile(source.content, minor)
-    if said is None:
+    error = _compile(source.content, minor)
+    if error is None:
         return []
-    line, column, message = said
+    line, column, message = error
     return [
         Finding(
             rule="python-compile",

@@ -1,4 +1,4 @@
-"""Runs one build in the work tree, and once more in the base revision where it found something."""
+"""Runs one build in the work tree and, where it fails, in the base revision to leave out old errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Severity
-from swarmgate.gates.builds import base, pins
+from swarmgate.gates.builds import base_revision, mypy_version
 from swarmgate.gates.builds import cache as build_cache
 from swarmgate.gates.builds import tools as build_tools
 from swarmgate.gates.tools import table
@@ -38,9 +38,9 @@ _ANY_EXIT = range(256)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one build said. `missing`: the toolchain is not on this machine; `error`: it did not do its work.
+    """The result of one build. `missing`: the toolchain is not on this machine; `error`: it did not do its work.
 
-    `started`: a program ran, so that more than the two trees and what is installed had a say. `asks`: the file that
+    `started`: a program ran, so more than the two trees and what is installed counts. `requested_by`: the file that
     asks for a toolchain that is not installed.
     """
 
@@ -49,16 +49,16 @@ class Verdict:
     error: str = ""
     note: str = ""
     started: bool = True
-    asks: str = ""
+    requested_by: str = ""
 
     @property
     def unbuilt(self) -> str:
-        """Why it was not built, with who asks for it; empty where it was."""
-        return f"{self.missing} ({self.asks} asks for it)" if self.asks else self.missing
+        """Why it was not built, with the file that asks for it; empty where it was."""
+        return f"{self.missing} ({self.requested_by} asks for it)" if self.requested_by else self.missing
 
 
 async def run(job: Job, build: Build) -> Verdict:
-    """Build the tree; findings that the base revision has as well come back as old.
+    """Run the build; findings that the base revision has as well are marked as old.
 
     Args:
         job: the gate's job.
@@ -67,7 +67,7 @@ async def run(job: Job, build: Build) -> Verdict:
     root = job.repository.root
     path = table.program(root, build.folder, build.program)
     if path is None:
-        return Verdict(missing=f"{build.program} is not installed", asks=build.why, started=False)
+        return Verdict(missing=f"{build.program} is not installed", requested_by=build.why, started=False)
     cache = build_tools.cache_folder(root, confined=_is_confined(job))
     left = [root / build.folder / name for name in build.leaves if not (root / build.folder / name).exists()]
     with build_cache.fresh(cache / "tree", root, job.change.paths):
@@ -80,7 +80,7 @@ async def run(job: Job, build: Build) -> Verdict:
     if not found:
         return Verdict(note=build.partial)
     before, note = await _before(job, build, (path, cache / "base"))
-    marked = await asyncio.to_thread(base.mark, job.repository, job.change, found, before)
+    marked = await asyncio.to_thread(base_revision.mark, job.repository, job.change, found, before)
     other = await _other_version(job, build, path) if any(each.new for each in marked) else ""
     habits = _habits(build, before)
     weighed = [
@@ -89,8 +89,8 @@ async def run(job: Job, build: Build) -> Verdict:
         else each
         for each in marked
     ]
-    told = f"the base breaks {', '.join(sorted(habits))} everywhere: that informs" if habits else ""
-    return Verdict(tuple(weighed), note="; ".join(filter(None, (build.partial, note, other, told))))
+    habits_note = f"the base breaks {', '.join(sorted(habits))} everywhere: that informs" if habits else ""
+    return Verdict(tuple(weighed), note="; ".join(filter(None, (build.partial, note, other, habits_note))))
 
 
 def _habits(build: Build, before: list[Finding]) -> frozenset[str]:
@@ -103,11 +103,11 @@ async def _other_version(job: Job, build: Build, path: str) -> str:
     """That the program is of another version than the project pins, and what follows; empty where it is not."""
     if build.name != "mypy":
         return ""
-    pinned = await asyncio.to_thread(pins.mypy, job.repository.root / build.folder)
-    said = await invoke(job, [(path, "--version")], exit_codes=_ANY_EXIT) if pinned else Broken("")
-    if isinstance(said, Broken) or not pins.is_another(pinned, said[0].stdout):
+    pinned = await asyncio.to_thread(mypy_version.mypy, job.repository.root / build.folder)
+    completed = await invoke(job, [(path, "--version")], exit_codes=_ANY_EXIT) if pinned else Broken("")
+    if isinstance(completed, Broken) or not mypy_version.is_another(pinned, completed[0].stdout):
         return ""
-    return f"{said[0].stdout.split('(')[0].strip()} is not {pinned}, which the project pins: what it finds informs"
+    return f"{completed[0].stdout.split('(')[0].strip()} is not {pinned}, which the project pins: what it finds informs"
 
 
 def _rank(severity: Severity) -> int:
@@ -117,14 +117,14 @@ def _rank(severity: Severity) -> int:
 async def _before(job: Job, build: Build, tool: tuple[str, Path]) -> tuple[list[Finding], str]:
     """What the same build says of the base revision; nothing, and why, where it cannot be built."""
     async with AsyncExitStack() as stack:
-        place = base.checkout(job.repository, job.change.base, (build.folder,))
+        place = base_revision.checkout(job.repository, job.change.base, (build.folder,))
         root = await asyncio.to_thread(place.__enter__)
         stack.push_async_callback(asyncio.to_thread, place.__exit__, None, None, None)
         if not (root / build.folder).is_dir():
             return [], ""
         around = job.commands().around(root)
-        there = replace(job, commands=lambda: around)
-        found = await _once(there, build, tool, root)
+        base_job = replace(job, commands=lambda: around)
+        found = await _once(base_job, build, tool, root)
     if isinstance(found, Verdict):
         return [], f"{build.name}: the base could not be built to compare with ({found.error or found.unbuilt})"
     return found, ""
@@ -134,26 +134,26 @@ async def _once(job: Job, build: Build, tool: tuple[str, Path], root: Path) -> l
     """Run the build below `root`; `tool` is the path of its program and the folder of its cache."""
     path, cache = tool
     cache.mkdir(parents=True, exist_ok=True)
-    there = replace(job, repository=Repository(root / build.folder))
+    build_job = replace(job, repository=Repository(root / build.folder))
     calls = [(path, *(part.replace(build_tools.CACHE, str(cache)) for part in call[1:])) for call in build.calls]
     variables = {**build.env, **(build.confined if _is_confined(job) else {})}
     env = {name: value.replace(build_tools.CACHE, str(cache)) for name, value in variables.items()}
     found: list[Finding] = []
     for call in calls:
-        done = await invoke(there, [call], exit_codes=_ANY_EXIT, env=env, writable=(cache,))
+        done = await invoke(build_job, [call], exit_codes=_ANY_EXIT, env=env, writable=(cache,))
         if isinstance(done, Broken):
             return Verdict(error=done.reason)
         completed = _plain(done[0])
-        here = base.relative(build.read(completed.output), root, build.folder)
+        here = base_revision.relative(build.read(completed.output), root, build.folder)
         found += here
         if completed.exit_code != 0 and not here:
-            said = excerpt(completed.stderr) or excerpt(completed.stdout) or "no output"
+            output = excerpt(completed.stderr) or excerpt(completed.stdout) or "no output"
             absent = list(re.finditer(build.absent, completed.output)) if build.absent else []
             if absent:
-                what = next(filter(None, (each.groupdict().get("what") for each in absent)), said)
+                what = next(filter(None, (each.groupdict().get("what") for each in absent)), output)
                 return Verdict(missing=f"what {build.program} needs is not on this machine: {what}")
-            shown = " ".join((build.program, *call[1:]))
-            return Verdict(error=f"`{shown}` ended with exit code {completed.exit_code}: {said}")
+            command_line = " ".join((build.program, *call[1:]))
+            return Verdict(error=f"`{command_line}` ended with exit code {completed.exit_code}: {output}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Which builds and type checks a project has, seen from the files in its tree, and how each is called.
+"""Detects which builds and type checks a project has, and how each is called.
 
 Every tool's cache lies in a folder that whoever runs it names (`CACHE`); what a tool must write beside the sources is
 named in `leaves`.
@@ -85,7 +85,7 @@ def detect(root: Path, changed: Iterable[str]) -> list[Build]:
 
 
 def untyped(changed: Iterable[str], builds: Iterable[Build]) -> list[str]:
-    """The changed languages that could be type-checked, and that nobody configured a type checker for.
+    """The changed languages that could be type-checked but have no type checker configured.
 
     Args:
         changed: paths of the change; tests are often left out on purpose.
@@ -101,7 +101,7 @@ def untyped(changed: Iterable[str], builds: Iterable[Build]) -> list[str]:
 
 
 def cache_folder(root: Path, *, confined: bool) -> Path:
-    """Where the builds of one work tree keep what they learnt, below the user's cache folder.
+    """The folder of a work tree's build caches, below the user's cache folder.
 
     What confined builds leave there, no other build may use: it may hold programs that agents wrote.
     """

@@ -1,1 +1,1 @@
-"""What gates said before, kept a file, under all that it depends on."""
+"""Cache of gate results, one entry a file, keyed by everything that the result depends on."""

@@ -1,4 +1,4 @@
-"""One hash of all that a verdict depends on beside the change and the gate's definition.
+"""Hashes the environment that a gate result depends on: tools, versions, settings and platform.
 
 That is: swarmgate's own code and rules (by size and time of each file, so that an editable checkout counts as well),
 the interpreter, every installed package with its version, the programs that a search of PATH could find, the variables
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate import __version__, assets
-from swarmgate.gates import own_tools
+from swarmgate.gates import tool_environment
 from swarmgate.gates.cache.store import key_of
 from swarmgate.workspace.files import regular
 from swarmgate.workspace.programs import trusted
@@ -45,7 +45,7 @@ _NODE_STATES = ("", ".bin", ".package-lock.json", ".yarn-integrity", ".yarn-stat
 
 
 def digest(root: Path, paths: Iterable[str] = ()) -> str:
-    """The hash.
+    """The hash of the environment.
 
     Args:
         root: the repository's root.
@@ -96,7 +96,7 @@ def _interpreter() -> Iterator[str]:
 
 def _programs() -> Iterator[str]:
     path = trusted.given().get("PATH", os.defpath)
-    for place in (*path.split(os.pathsep), str(own_tools.folder() / "bin")):
+    for place in (*path.split(os.pathsep), str(tool_environment.folder() / "bin")):
         yield state(place)
 
 

@@ -1,4 +1,4 @@
-"""What gates said before, kept in the user's cache folder: a file an entry, named by the hash of all it depends on.
+"""Stores cache entries as files in the user's cache folder, each named by its key and protected by a checksum.
 
 Runs may share it at any time. A writer replaces whole files; a reader believes an entry only when its checksum is
 right, so one that is damaged, cut off or gone is a miss and never an error. A full or read-only disk is a cache that
@@ -33,7 +33,7 @@ _SUFFIX = ".json"
 
 
 class Cache:
-    """A folder of entries.
+    """A cache folder with one file for each entry.
 
     Args:
         folder: where they stand; by default the user's cache folder.
@@ -49,7 +49,7 @@ class Cache:
         self._check_every_s = check_every_s
 
     def get(self, key: str) -> Any:
-        """What was put under this key; None when there is nothing that can be trusted."""
+        """The value stored under this key; None where there is none or it is damaged."""
         place = self._place(key)
         try:
             data = regular.read(place, limit=2 * ENTRY_BYTES)
@@ -66,7 +66,7 @@ class Cache:
             return None  # another program's file with a right checksum
 
     def put(self, key: str, value: Any) -> None:
-        """Keep a JSON value."""
+        """Store a JSON value."""
         body = json.dumps(value, separators=(",", ":")).encode()
         if len(body) > ENTRY_BYTES:
             return
@@ -87,7 +87,7 @@ class Cache:
         self.prune()
 
     def prune(self) -> None:
-        """Drop what was not used for the longest time, where the limit is exceeded."""
+        """Delete the least recently used entries where the size limit is exceeded."""
         entries = []
         with os.scandir(self.folder) as found:
             for entry in found:
@@ -115,7 +115,7 @@ def default_folder() -> Path:
 
 
 def key_of(parts: Iterable[object]) -> str:
-    """One key for all these parts; their texts are told apart, so that no two lists of parts share one."""
+    """One hash of all these parts, unambiguous: no two lists of parts share a key."""
     state = hashlib.sha256()
     for part in parts:
         data = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""The contract analysis of a whole change: what breaks, who uses it, who was not updated; as findings.
+"""Analyses the API changes of a whole change set: what breaks, who uses it and was not updated; as findings.
 
 A broken contract alone is low (it may be the very goal of the task) or, where callers go on working with another
 result, info. Who in the project still uses the broken form is high: that code no longer works.
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.contracts import change as changes
-from swarmgate.gates.contracts.impact import GONE
+from swarmgate.gates.contracts.impact import REMOVALS
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.project.index import Project
 from swarmgate.gates.source import comparison
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from swarmgate.domain.review.change import ChangeSet
-    from swarmgate.gates.cache.memory import Memory
+    from swarmgate.gates.cache.scan_results import Memory
     from swarmgate.gates.contracts.impact import Broken, Usage
     from swarmgate.gates.contracts.model import Break
 
@@ -35,7 +35,7 @@ _NAMED = 3
 
 
 class Family(Protocol):
-    """The languages that share modules, and what a change breaks in them."""
+    """A group of languages that share modules, with its API comparison."""
 
     unread: int
 
@@ -49,7 +49,7 @@ class Family(Protocol):
 
 
 def analyse(project: Project, change: ChangeSet, memory: Memory | None = None) -> tuple[list[Finding], list[str]]:
-    """The findings of a change, and what could not be looked at; reads nothing where no source file lost anything.
+    """The findings of a change, and what could not be analysed; nothing is read where no source file lost code.
 
     Args:
         project: both sides.
@@ -96,7 +96,7 @@ def _contract(each: Break, usage: Usage | None, changed: set[str]) -> Iterator[F
         severity = Severity.INFO if each.soft else Severity.LOW
         # Of what is gone there is no more to say, where every user of it is told of by itself.
         places = {place.path for place in usage.broken} if usage else set()
-        told = each.rule in GONE and bool(places) and set(users) <= places
+        reported = each.rule in REMOVALS and bool(places) and set(users) <= places
         yield Finding(
             rule=each.rule,
             path=each.path,
@@ -104,19 +104,19 @@ def _contract(each: Break, usage: Usage | None, changed: set[str]) -> Iterator[F
             severity=severity,
             message=f"{_where(each)}: {each.detail}{_forms(each)}{_users(each, users, changed)}",
             suggestion=_SUGGESTIONS.get(each.rule, _KEEP),
-            subject=_subject(each) if told else "",
+            subject=_subject(each) if reported else "",
         )
 
 
 def _broken(breaks: Sequence[Break], usage: dict[int, Usage]) -> Iterator[Finding]:
     """Each place once, beside the break that its words are about."""
-    told: dict[Broken, Break] = {}
+    reported: dict[Broken, Break] = {}
     for index, used in usage.items():
         each = breaks[index]
         for place in used.broken:
-            if place not in told or (each.parameter and each.parameter == place.parameter):
-                told[place] = each
-    for place, each in sorted(told.items(), key=lambda item: item[0]):
+            if place not in reported or (each.parameter and each.parameter == place.parameter):
+                reported[place] = each
+    for place, each in sorted(reported.items(), key=lambda item: item[0]):
         yield Finding(
             rule=USER_BROKEN, path=place.path, line=place.line, column=place.column, severity=Severity.HIGH,
             message=f"{place.how}; the change broke it: {each.detail} ({_place(each)})", subject=_subject(each),
@@ -174,10 +174,10 @@ def _unseen(each: Break) -> str:
     method = member and each.old is not None and bool(each.old.calls)
     if method and language in {"go", "rust"}:
         return f"; who uses it is not known: methods of {language.capitalize()} are not followed"
-    said = "; nothing else in the project was seen to use it"
+    message = "; nothing else in the project was seen to use it"
     if language == "rust":
-        return f"{said} (re-exports, `pub use`, and macros are not followed)"
-    return f"{said} (only objects whose class is written beside them are followed)" if member else said
+        return f"{message} (re-exports, `pub use`, and macros are not followed)"
+    return f"{message} (only objects whose class is written beside them are followed)" if member else message
 
 
 def _marked(project: Project, findings: list[Finding]) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""The files of a change in pairs, old and new, as the readers of contracts want them."""
+"""Pairs the old and new revision of every changed file for the API comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a contract breaks between two surfaces of the same unit; one comparison for every language."""
+"""Compares two API surfaces of the same module and lists the breaking changes, for every language."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Dialect:
-    """What counts in a language: `keywords`: names of parameters do; `exact`: any other text is another type."""
+    """The comparison rules of a language: `keywords`: parameter names count; `exact`: types compare as text."""
 
     keywords: bool = False
     exact: bool = False
@@ -63,8 +63,8 @@ class _Comparison:
                 near = now
                 yield from self._symbol(name, symbol, now, public=symbol.public)
             elif not self.new.open and name not in self.new.spoken:
-                gone = self._break("removed", name, f"{_title(symbol)} was removed", symbol, None, public=symbol.public)
-                yield _beside(gone, near)
+                lost = self._break("removed", name, f"{_title(symbol)} was removed", symbol, None, public=symbol.public)
+                yield _with_hint(lost, near)
 
     def _break(
         self, rule: str, name: str, detail: str, old: Symbol | None, new: Symbol | None, *, public: bool,
@@ -178,8 +178,8 @@ class _Comparison:
         """Whether a member that its class no longer shows is there, or may be."""
         if "override" in member.traits:
             return True  # its base has one
-        asked = cls.open and (member.name in self.new.spoken or not self.dialect.keywords)
-        return "implicit" in member.traits or asked or self.supplies(self.new, cls, member.name)
+        required = cls.open and (member.name in self.new.spoken or not self.dialect.keywords)
+        return "implicit" in member.traits or required or self.supplies(self.new, cls, member.name)
 
     def _members(self, name: str, old: Symbol, new: Symbol, *, public: bool) -> Iterator[Break]:
         if not old.members and not new.members:
@@ -187,13 +187,13 @@ class _Comparison:
         now, near = inherited(self.new, new), new
         for key, member in old.members.items():
             near = new.members.get(key, near)
-            there, shown = now.get(key), public and member.public
+            current, visible = now.get(key), public and member.public
             path = f"{name}.{key}"
-            if there is not None:
-                yield from self._symbol(path, member, there, public=shown)
+            if current is not None:
+                yield from self._symbol(path, member, current, public=visible)
             elif not self._still(new, member):
-                gone = self._break("removed", path, f"{_title(member)} was removed", member, new, public=shown)
-                yield _beside(gone, near)
+                lost = self._break("removed", path, f"{_title(member)} was removed", member, new, public=visible)
+                yield _with_hint(lost, near)
         was = inherited(self.old, old)
         for key, member in new.members.items():
             if member.required and key not in was and not old.open and member.public:
@@ -201,9 +201,9 @@ class _Comparison:
                 yield self._break("field-required", f"{name}.{key}", detail, old, member, public=public)
 
 
-def _beside(gone: Break, near: Symbol | None) -> Break:
+def _with_hint(lost: Break, near: Symbol | None) -> Break:
     """What is gone is told at what stood before it and still stands."""
-    return replace(gone, line=near.line, path=near.path or gone.path) if near else gone
+    return replace(lost, line=near.line, path=near.path or lost.path) if near else lost
 
 
 def ancestry(surface: Surface, symbol: Symbol) -> set[str]:

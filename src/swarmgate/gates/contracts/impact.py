@@ -1,4 +1,4 @@
-"""What is known of a contract's users in the project, whatever the language."""
+"""Data model of the users of an API in the project: who uses a broken symbol and whether it fails."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, order=True)
 class Broken:
-    """A place that still uses the form that is gone; `how` says in words what stands there, about which `parameter`."""
+    """A place that uses a removed or changed form; `how` is the message, `parameter` what it is about."""
 
     path: str
     line: int
@@ -18,18 +18,18 @@ class Broken:
 
 @dataclass
 class Usage:
-    """The files that use a contract, and the places where they still use its broken form."""
+    """The files that use an API, and the places where they still use its broken form."""
 
     users: set[str] = field(default_factory=set)
     broken: set[Broken] = field(default_factory=set)
 
     def add(self, place: Broken) -> None:
-        """One place more; a line is told once, and the first word on it stays."""
+        """Add a place; of several on one line the first is kept."""
         if not any((each.path, each.line) == (place.path, place.line) for each in self.broken):
             self.broken.add(place)
 
 
-GONE = frozenset({"contract-removed", "contract-module-removed"})
+REMOVALS = frozenset({"contract-removed", "contract-module-removed"})
 """The rules about a name that is not there any more: nothing of it can be used."""
 
 MOST_FILES = 300

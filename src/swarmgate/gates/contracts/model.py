@@ -1,4 +1,4 @@
-"""The words of a contract, the same for every language: symbols with signatures, and the ways in which they break."""
+"""Data model of a public API: symbols with their signatures, and the kinds of breaking changes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Call:
 
 @dataclass(slots=True)
 class Symbol:
-    """A name of a contract.
+    """A public or private name of an API.
 
     `kind`: function, class, interface, type, enum, member (of an enum), attribute, property, alias (a name imported
     from elsewhere). `calls`: the forms in which it can be called, one for each overload; `narrow`: further ones that
@@ -85,7 +85,7 @@ class Symbol:
 
 @dataclass(slots=True)
 class Surface:
-    """The contract of a unit: a module, a package, a crate's module. `open`: names may come from elsewhere.
+    """The API of a unit: a module, a package, a crate's module. `open`: names may come from elsewhere.
 
     `origins`: imported names, with the module they come from and their name there (empty: the module itself);
     `stars`: modules of which everything is imported; `spoken`: words of strings in a file that answers for names by
@@ -107,7 +107,7 @@ class Surface:
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """One way in which a contract no longer keeps what it promised.
+    """One breaking change of an API.
 
     `name` is the dotted path inside the unit, `detail` what is different in words, `parameter` whose it is. `old` and
     `new` are the symbols on both sides (None: not there). `soft`: callers go on working, with another result.

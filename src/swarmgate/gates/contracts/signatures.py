@@ -1,4 +1,4 @@
-"""What breaks for callers between two signatures: with keyword arguments (Python) and by position (all others)."""
+"""Compares two function signatures and tells which calls break, by keyword (Python) and by position (others)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Difference(NamedTuple):
-    """A broken promise of a signature: the end of the rule's name, the parameter, what happened, whether it is soft."""
+    """A breaking difference of a signature: rule suffix, parameter, message, whether it only informs."""
 
     rule: str
     parameter: str
@@ -24,7 +24,7 @@ class Difference(NamedTuple):
 
 
 def by_keyword(old: Signature, new: Signature) -> list[Difference]:
-    """Python's rules: names and positions are both part of the contract."""
+    """Compare with Python's rules: names and positions are both part of the API."""
     return list(_Keyword(old, new).differences())
 
 
@@ -46,7 +46,7 @@ class _Keyword:
             elif each.name in self.by_name:
                 yield from self._same(each, self.by_name[each.name])
             else:
-                yield from self._gone(each)
+                yield from self._removed(each)
         for each in self.new:
             if each.required and not each.kind.variadic and each.name not in self.old_names | self.renamed:
                 yield Difference("parameter-added-required", each.name, f"new required parameter `{each.name}`")
@@ -57,7 +57,7 @@ class _Keyword:
         if not (self.rest if old.kind is ParameterKind.REST else self.keyword_rest):
             yield Difference("parameter-removed", old.name, f"`{stars}{old.name}` was removed")
 
-    def _gone(self, old: Parameter) -> Iterator[Difference]:
+    def _removed(self, old: Parameter) -> Iterator[Difference]:
         here = self._at_position(old)
         if old.kind is ParameterKind.POSITIONAL and here and here.name not in self.old_names:
             self.renamed.add(here.name)  # the name of a positional-only parameter is nobody's business
@@ -88,8 +88,8 @@ class _Keyword:
         if old.kind is not ParameterKind.KEYWORD:
             return None
         fresh = [e for e in self.new if e.kind is ParameterKind.KEYWORD and e.name not in self.old_names]
-        gone = [e for e in self.old if e.kind is ParameterKind.KEYWORD and e.name not in self.by_name]
-        return fresh[0] if len(fresh) == len(gone) == 1 else None
+        removed = [e for e in self.old if e.kind is ParameterKind.KEYWORD and e.name not in self.by_name]
+        return fresh[0] if len(fresh) == len(removed) == 1 else None
 
     def _same(self, old: Parameter, new: Parameter) -> Iterator[Difference]:
         name = old.name
@@ -127,7 +127,7 @@ class _Keyword:
 
 
 def by_position(old: Signature, new: Signature, fits: Callable[[str, str], bool]) -> list[Difference]:
-    """Rules of languages without keyword arguments: position, number and type count, names do not.
+    """Compare without keyword arguments: position, number and type count, names do not.
 
     `fits(old, new)`: whether an argument of the old type may be given where the new one is declared.
     """
@@ -140,8 +140,8 @@ def _by_position(old: Signature, new: Signature, fits: Callable[[str, str], bool
     rest = [next((e for e in side if e.kind.variadic), None) for side in (old, new)]
     extra = [each for each in now if each.required and not names[each.name]]
     if len(now) < len(was) and not rest[1]:
-        gone = next((each for each in was if not fresh[each.name]), was[-1])
-        yield Difference("parameter-removed", gone.name, f"parameter `{gone.name}` was removed")
+        removed = next((each for each in was if not fresh[each.name]), was[-1])
+        yield Difference("parameter-removed", removed.name, f"parameter `{removed.name}` was removed")
         return
     if len(now) > len(was) and any(each.required for each in now[len(was) :]):
         added = (extra or [each for each in now[len(was) :] if each.required])[0]

@@ -1,4 +1,4 @@
-"""Types as texts: when two spellings mean the same, and when a changed annotation is certainly another promise.
+"""Compares two type annotations as text: whether they mean the same or certainly differ.
 
 Only what can be told from the text is told: an unknown name may be a subclass, an alias or a protocol of the other.
 """
@@ -34,7 +34,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 @functools.lru_cache(maxsize=4096)
 def normal(text: str) -> str:
-    """One spelling for each type: no quotes, no module prefixes, `X | None` for Optional, sorted unions."""
+    """The normal form of a type: no quotes, no module prefixes, `X | None` for Optional, sorted unions."""
     plain = text.replace("'", "").replace('"', "")
     plain = _QUALIFIED.sub("", plain)
     plain = _NAME.sub(lambda match: _SPELLING.get(match[0], match[0]), plain)
@@ -72,13 +72,13 @@ def _split(text: str, mark: str) -> list[str]:
 
 
 def accepts(old: str, new: str) -> bool:
-    """Whether a place that took `old` may be said to take it still, declared as `new`."""
+    """Whether a parameter declared as `new` may still accept what `old` accepted."""
     was, now = set(_split(normal(old), "|")), set(_split(normal(new), "|"))
     return was <= now or "Any" in now or all(any(_fits(each, other) for other in now) for each in was)
 
 
 def gives(old: str, new: str) -> bool:
-    """Whether who was promised `old` gets it when `new` is promised; a return of None alone promises nothing."""
+    """Whether a result declared as `new` satisfies callers that expect `old`; None alone promises nothing."""
     was, now = set(_split(normal(old), "|")), set(_split(normal(new), "|"))
     if not old or was <= {"None"} or now <= was or now & {"Any", "Self"} or was & {"Any", "NoReturn", "Never", "Self"}:
         return True
@@ -86,7 +86,7 @@ def gives(old: str, new: str) -> bool:
 
 
 def clash(old: str, new: str) -> bool:
-    """Whether a place that took `old` certainly no longer takes it: both sides name concrete types only."""
+    """Whether a parameter certainly no longer accepts `old`: both sides name concrete types only."""
     if not old or not new or accepts(old, new):
         return False
     names = {name for text in (old, new) for name in _NAME.findall(normal(text))}

@@ -1,4 +1,4 @@
-"""A gate report in the forms that other programs read: a module with a pure function each, imported when asked for."""
+"""Output formats of a gate report (text, JSON, SARIF, JUnit, GitHub), one module each."""
 
 from __future__ import annotations
 

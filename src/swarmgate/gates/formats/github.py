@@ -1,4 +1,4 @@
-"""Workflow commands, which GitHub Actions shows as annotations beside the lines of a pull request.
+"""Renders a gate report as GitHub Actions workflow commands (annotations in a pull request).
 
 Escapes: https://github.com/actions/toolkit, packages/core/src/command.ts. Only what the change introduced is annotated.
 """
@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import GateStatus, Severity, Standing
-from swarmgate.gates.formats.plain import flat
+from swarmgate.gates.formats.escaping import flat
 from swarmgate.gates.formats.text import counted
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def render(report: GateReport, about: str) -> str:
             lines.append(_command("error", result.reason, title=f"{result.gate}: {result.status}"))
         elif result.status is GateStatus.ERROR:
             lines.append(_command("warning", result.reason, title=f"{result.gate}: {result.status}"))
-        asked = (each for each in result.unchecked if each.asked)
-        lines += [_command("warning", f"{each.what}: {each.why}", title="not checked") for each in asked]
+        unchecked = (each for each in result.unchecked if each.asked)
+        lines += [_command("warning", f"{each.what}: {each.why}", title="not checked") for each in unchecked]
     lines += [_command("warning", note, title="gates") for note in report.notes]
     return "\n".join([*lines, _escaped(f"swarm gates: {report.summary} ({about})", _DATA)])
 

@@ -1,4 +1,4 @@
-"""One JSON object: the report as it is kept as evidence, with the verdict in a word."""
+"""Renders a gate report as one JSON object, with the verdict as a word."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.review.finding import Standing
-from swarmgate.gates.formats.plain import in_json
+from swarmgate.gates.formats.escaping import in_json
 
 if TYPE_CHECKING:
     from swarmgate.domain.review.finding import GateReport
@@ -23,12 +23,12 @@ def document(report: GateReport, about: str) -> dict[str, Any]:
     `summary` is the last line that people see, `unchecked` what it says of what was not checked; `counts` add up to all
     findings.
     """
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "verdict": report.verdict,
         "judged": about,
         "reason": report.reason,
         "summary": report.summary,
     }
-    told |= {"unchecked": [each.model_dump(include={"what", "why"}) for each in report.unchecked]}
-    told |= {"counts": {each.value: report.counts.get(each, 0) for each in Standing}}
-    return told | report.model_dump(mode="json")
+    fields |= {"unchecked": [each.model_dump(include={"what", "why"}) for each in report.unchecked]}
+    fields |= {"counts": {each.value: report.counts.get(each, 0) for each in Standing}}
+    return fields | report.model_dump(mode="json")

@@ -1,4 +1,4 @@
-"""JUnit XML, which GitLab, Jenkins and most CI systems show: a test suite for each gate.
+"""Renders a gate report as JUnit XML, with a test suite for each gate.
 
 There is no standard; this keeps to the schema of Jenkins' xUnit plugin (junit-10.xsd), and to what GitLab reads of it.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from swarmgate.domain.review.finding import GateStatus, Standing
-from swarmgate.gates.formats.plain import flat
+from swarmgate.gates.formats.escaping import flat
 
 if TYPE_CHECKING:
     from swarmgate.domain.review.finding import Finding, GateReport, GateResult
@@ -72,7 +72,7 @@ def _finding(suite: ET.Element, finding: Finding, result: GateResult, *, failed:
     name = _legal(flat(f"{finding.rule} {finding.place}"))
     case = ET.SubElement(suite, "testcase", name=name, classname=result.gate, time="0.000")
     standing = result.standing(finding)
-    told = [
+    lines = [
         flat(finding.place),
         f"{finding.severity}: {finding.message}",
         finding.code,
@@ -81,10 +81,10 @@ def _finding(suite: ET.Element, finding: Finding, result: GateResult, *, failed:
     ]
     if failed and standing is Standing.BLOCKS:
         failure = ET.SubElement(case, "failure", message=_legal(finding.message), type=_legal(finding.rule))
-        failure.text = "\n".join(map(_legal, filter(None, told)))
+        failure.text = "\n".join(map(_legal, filter(None, lines)))
         return Counter(tests=1, failures=1)
-    said = f"{standing}: {finding.accepted}" if finding.accepted else standing.value
-    ET.SubElement(case, "system-out").text = "\n".join(map(_legal, filter(None, (said, *told))))
+    message = f"{standing}: {finding.accepted}" if finding.accepted else standing.value
+    ET.SubElement(case, "system-out").text = "\n".join(map(_legal, filter(None, (message, *lines))))
     return Counter(tests=1)
 
 

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0 (OASIS standard, 2020-03-27), as GitHub code scanning takes it.
+"""Renders a gate report as SARIF 2.1.0 for GitHub code scanning.
 
 One run holds all gates: of several runs in one file GitHub takes only those whose categories differ. A rule's tags name
 its gate and its CWE. Old findings are `unchanged`, accepted ones carry a suppression. Broken gates are notifications,
@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from swarmgate import __version__
 from swarmgate.domain.review.finding import Finding, GateReport, GateResult, GateStatus, Severity
-from swarmgate.gates.formats.plain import in_json
+from swarmgate.gates.formats.escaping import in_json
 from swarmgate.workspace.files.paths import encode
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _cwe_tag(cwe: str) -> str:
 
 def _result(finding: Finding, result: GateResult, places: dict[str, int]) -> dict[str, Any]:
     mend = f" {finding.suggestion}" if finding.suggestion else ""
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "ruleId": finding.rule,
         "ruleIndex": places[finding.rule],
         "level": _LEVELS[finding.severity],
@@ -111,10 +111,10 @@ def _result(finding: Finding, result: GateResult, places: dict[str, int]) -> dic
         "properties": {"gate": result.gate, "severity": finding.severity.value, "also": list(finding.also)},
     }
     if finding.fingerprint:
-        told["partialFingerprints"] = {FINGERPRINT: finding.fingerprint}
+        fields["partialFingerprints"] = {FINGERPRINT: finding.fingerprint}
     if finding.accepted:
-        told["suppressions"] = [{"kind": "external", "status": "accepted", "justification": finding.accepted}]
-    return told
+        fields["suppressions"] = [{"kind": "external", "status": "accepted", "justification": finding.accepted}]
+    return fields
 
 
 def _location(finding: Finding) -> dict[str, Any]:
@@ -147,10 +147,10 @@ def _invocation(report: GateReport) -> dict[str, Any]:
         for each in result.unchecked
         if each.asked
     ]
-    told = [*((result.gate, "error", result.reason) for result in broken), *failed, *placeless, *unchecked]
+    notifications = [*((result.gate, "error", result.reason) for result in broken), *failed, *placeless, *unchecked]
     return {
         "executionSuccessful": not broken,
-        "toolExecutionNotifications": [_notification(*each) for each in told],
+        "toolExecutionNotifications": [_notification(*each) for each in notifications],
         "toolConfigurationNotifications": [_notification("gates", "warning", note) for note in report.notes],
     }
 

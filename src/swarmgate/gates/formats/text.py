@@ -1,4 +1,4 @@
-"""A gate report for people: findings by file with the line that each is about, then the gates, the counts, the verdict.
+"""Renders a gate report for the terminal: findings by file with their lines, then gates, counts and verdict.
 
 Lines are made of pieces with a style each, so that a terminal may colour what a pipe gets plain.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import NOT_SELECTED, GateStatus, Severity, Standing
 from swarmgate.domain.text.screen import PIPE
-from swarmgate.gates.formats.plain import flat, visible
+from swarmgate.gates.formats.escaping import flat, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -68,18 +68,18 @@ def lines(report: GateReport, about: str = "", screen: Screen = PIPE) -> list[st
         about: what was judged; told first where it is known.
         screen: where it is shown.
     """
-    return _shown(_report(report, about, screen.width), screen)
+    return _rendered(_report(report, about, screen.width), screen)
 
 
 def rejection(results: Sequence[GateResult], screen: Screen = PIPE) -> list[str]:
     """What these results are about: findings by file, with the code, then the gates."""
-    return _shown((*_findings(results, screen.width), *_gates(results)), screen)
+    return _rendered((*_findings(results, screen.width), *_gates(results)), screen)
 
 
-def _shown(told: Iterable[Line], screen: Screen) -> list[str]:
+def _rendered(lines: Iterable[Line], screen: Screen) -> list[str]:
     """The lines as text, wrapped between words where there is a width; one empty line at most follows another line."""
     text: list[str] = []
-    for line in told:
+    for line in lines:
         if line.pieces or (text and text[-1]):
             text += [screen.paint(list(pieces)) for pieces in _wrapped(line, screen.width)]
     return text
@@ -91,9 +91,9 @@ def row(result: GateResult, width: int = 0) -> Line:
     parts = [count] if (count := counted(counts)) else []
     parts += [f"fixed {len(result.fixed)}: {', '.join(result.fixed)}"] if result.fixed else []
     parts += [result.reason] if result.reason else []
-    told = "  ".join(filter(None, ("; ".join(parts), "cached" * result.cached, "optional" * (not result.required))))
+    details = "  ".join(filter(None, ("; ".join(parts), "cached" * result.cached, "optional" * (not result.required))))
     head = f"{result.gate:<{width}}  "
-    return Line(((f"{result.status:<5}", _STATUSES[result.status]), ("  ", ""), (head, "bold"), (flat(told), "")), 9)
+    return Line(((f"{result.status:<5}", _STATUSES[result.status]), ("  ", ""), (head, "bold"), (flat(details), "")), 9)
 
 
 def counted(counts: Mapping[Standing, int]) -> str:
@@ -119,10 +119,10 @@ def _count(report: GateReport) -> str:
     found = sum(report.counts.values())
     head = f"{found} finding{'' if found == 1 else 's'}: {counted(report.counts)}" if found else "no findings"
     cached = sum(result.cached for result in report.results)
-    kept = f", {cached} of {len(report.results)} gates cached" if cached else ""
+    from_cache = f", {cached} of {len(report.results)} gates cached" if cached else ""
     files = max((result.files for result in report.results), default=0)
-    looked = f"{files} file{'' if files == 1 else 's'} looked at, "
-    return f"{head} ({looked}{report.seconds * 1000:.0f} ms{kept}, tree {report.tree[:12]})"
+    scanned = f"{files} file{'' if files == 1 else 's'} looked at, "
+    return f"{head} ({scanned}{report.seconds * 1000:.0f} ms{from_cache}, tree {report.tree[:12]})"
 
 
 def _gates(results: Sequence[GateResult]) -> Iterator[Line]:
@@ -135,8 +135,8 @@ def _gates(results: Sequence[GateResult]) -> Iterator[Line]:
         if _quiet(result):
             quiet[result.status, result.reason].append(result.gate)
     for (status, reason), gates in sorted(quiet.items()):
-        told = f"{', '.join(gates)}{f'  {flat(reason)}' if reason else ''}"
-        yield Line(((f"{status:<5}", _STATUSES[status]), ("  ", ""), (told, "")), 7)
+        text = f"{', '.join(gates)}{f'  {flat(reason)}' if reason else ''}"
+        yield Line(((f"{status:<5}", _STATUSES[status]), ("  ", ""), (text, "")), 7)
 
 
 def _quiet(result: GateResult) -> bool:
@@ -147,12 +147,12 @@ def _quiet(result: GateResult) -> bool:
 
 def _patch(result: GateResult) -> list[Line]:
     patch = [line for line in result.patch.splitlines() if not line.startswith(("diff --git ", "index "))]
-    kept = patch[:PATCH_LINES]
-    more = len(patch) - len(kept)
+    excerpt = patch[:PATCH_LINES]
+    more = len(patch) - len(excerpt)
     rest = [_plain(f"[... {more} more lines; all of it: --format json ...]")] if more else []
     styles = {"+": "green", "-": "red", "@": "cyan"}
-    told = [Line(((flat(line.expandtabs(4)), styles.get(line[:1], "")),), whole=True) for line in kept]
-    return [_plain(f"{result.gate} changed:", "bold"), *told, *rest, Line()] if kept else []
+    lines = [Line(((flat(line.expandtabs(4)), styles.get(line[:1], "")),), whole=True) for line in excerpt]
+    return [_plain(f"{result.gate} changed:", "bold"), *lines, *rest, Line()] if excerpt else []
 
 
 def _findings(results: Sequence[GateResult], width: int) -> Iterator[Line]:
@@ -160,12 +160,12 @@ def _findings(results: Sequence[GateResult], width: int) -> Iterator[Line]:
     blocking = [each for each in found if each[0].standing(each[1]) is Standing.BLOCKS]
     informing = [each for each in found if each[0].standing(each[1]) is Standing.INFORMS]
     of_rule: Counter[str] = Counter()
-    kept = []
+    entries = []
     for each in blocking:
         of_rule[each[1].rule] += 1
-        kept += [each] if of_rule[each[1].rule] <= _OF_A_RULE else []
-    yield from _by_file(kept, width)
-    yield from _more(len(blocking) - len(kept), "that block")
+        entries += [each] if of_rule[each[1].rule] <= _OF_A_RULE else []
+    yield from _by_file(entries, width)
+    yield from _more(len(blocking) - len(entries), "that block")
     informing.sort(key=lambda each: -each[1].severity.rank)
     if informing:
         yield from (_plain("These inform, and do not block:", "bold"), Line())

@@ -1,4 +1,4 @@
-"""What a file imports, whether it is there, and who imports it: Python, JavaScript and TypeScript, Go, Rust.
+"""Checks imports in Python, JavaScript, TypeScript, Go and Rust: whether they resolve, and who imports a file.
 
 `consumers` is the importer graph for other gates. Nothing here imports or runs the project's code.
 """

@@ -1,4 +1,4 @@
-"""The whole judgement of a change: the base beside the head, so that only what the change brought is new."""
+"""Analyses the imports of a whole change and compares them with the base, so that only new problems are reported."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ IMPORTERS = 300
 
 
 class Checker(Protocol):
-    """Judges the imports of one file of one tree."""
+    """Checks the imports of one file of one tree."""
 
     def check(self, path: str, content: bytes) -> list[Finding]:
         """The findings of one file."""
@@ -69,8 +69,8 @@ class _Side:
         return self._checkers[make].check(path, content)
 
 
-class Judge:
-    """The judgement of one job. `files` counts what was looked at, `stopped` is set at the time limit."""
+class Analysis:
+    """The import analysis of one job. `files` counts the checked files, `stopped` is set at the time limit."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -140,7 +140,7 @@ class Judge:
         return found
 
     def new_cycles(self) -> list[Finding]:
-        """The import cycles that the change closed."""
+        """The import cycles that the change introduced."""
         sources = [each for each in self._job.sources if each.path.endswith((*PYTHON, *SCRIPT))]
         if not sources or self._job.stop.is_set():
             return []
@@ -148,7 +148,7 @@ class Judge:
         return cycles.introduced(self._graph, self._base_graph, pairs)
 
     def imported_tests(self) -> list[Finding]:
-        """The tests that changed files of the product import."""
+        """The tests that changed product files import."""
         if self._job.stop.is_set():
             return []
         return list(test_code.imported(self._job.sources, self._graph, self._base_graph))
@@ -163,7 +163,7 @@ class Judge:
         return self._earlier
 
     def new_dependencies(self) -> list[Finding]:
-        """The dependencies that the change declares and nothing imports, and those with doubtful names."""
+        """The new dependencies that nothing imports, and those with suspicious names."""
         if self._job.stop.is_set() or not any(formats.of(path) for path in self._job.change.paths):
             return []
         checker = PythonChecker(self._head.view)

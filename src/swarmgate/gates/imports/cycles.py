@@ -1,4 +1,4 @@
-"""Import cycles that a change introduced, by Python and JavaScript modules that import each other as they load.
+"""Finds import cycles that a change introduces between Python or JavaScript modules.
 
 A new edge closes a cycle when its target reaches its source. It is new if the file's base revision did not have it, and
 the two did not reach each other before. A cycle that works informs (low). A Python cycle in which every order of
@@ -30,7 +30,7 @@ _TRIES = 4
 
 
 class Graph:
-    """The edges of one tree, found as they are walked."""
+    """The import graph of one tree, built as it is searched."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -39,7 +39,7 @@ class Graph:
         self._sure: dict[str, dict[str, list[Edge]]] = {}
 
     def sure(self, path: str) -> dict[str, list[Edge]]:
-        """By target: the edges along which code runs when the file is imported."""
+        """The edges by target along which code certainly runs at import."""
         if path not in self._sure:
             table: dict[str, list[Edge]] = {}
             for edge in self.edges.at_import(path, self.view.content(path) or b""):
@@ -51,31 +51,31 @@ class Graph:
         """The shortest way from `start` to `goal`, both included, each step certain; empty when there is none."""
         dropped: set[tuple[str, str]] = set()
         for _ in range(_TRIES):
-            way = self._search(start, goal, dropped)
-            wrong = [step for step in pairwise(way) if step[1] not in self.sure(step[0])]
+            cycle = self._search(start, goal, dropped)
+            wrong = [step for step in pairwise(cycle) if step[1] not in self.sure(step[0])]
             if not wrong:
-                return way
+                return cycle
             dropped |= set(wrong)
         return []
 
     def _search(self, start: str, goal: str, dropped: set[tuple[str, str]]) -> list[str]:
-        came: dict[str, str] = {start: ""}
+        previous: dict[str, str] = {start: ""}
         level = [start]
-        while level and goal not in came and len(came) < REACH:
+        while level and goal not in previous and len(previous) < REACH:
             self.view.fetch(level)
             following = []
             for path in level:
                 for target in self._targets(path):
-                    if target not in came and (path, target) not in dropped:
-                        came[target] = path
+                    if target not in previous and (path, target) not in dropped:
+                        previous[target] = path
                         following.append(target)
             level = following
-        way = []
-        step = goal if goal in came else ""
+        cycle = []
+        step = goal if goal in previous else ""
         while step:
-            way.append(step)
-            step = came[step]
-        return way[::-1]
+            cycle.append(step)
+            step = previous[step]
+        return cycle[::-1]
 
     def _targets(self, path: str) -> list[str]:
         if path not in self._quick:
@@ -84,7 +84,7 @@ class Graph:
 
 
 def introduced(head: Graph, earlier: Callable[[], Graph], changed: Iterable[tuple[str, str]]) -> list[Finding]:
-    """The cycles that a change closed, one finding each, at the import that closes it.
+    """The cycles that a change introduced, one finding each, at the import that closes it.
 
     Args:
         head: the graph after the change.
@@ -110,11 +110,11 @@ def introduced(head: Graph, earlier: Callable[[], Graph], changed: Iterable[tupl
     for path, target, edge in sorted(fresh, key=lambda each: (each[0], each[2].by.line)):
         if not near - {path} or target == path:
             continue
-        way = head.path(target, path)
-        members = frozenset(way)
-        if way and members not in seen and not (base and _stood(base, path, target, dict(changed))):
+        cycle = head.path(target, path)
+        members = frozenset(cycle)
+        if cycle and members not in seen and not (base and _existed(base, path, target, dict(changed))):
             seen.add(members)
-            findings.append(_finding(head, [path, *way], edge))
+            findings.append(_finding(head, [path, *cycle], edge))
     return findings
 
 
@@ -128,7 +128,7 @@ def _imports_more(head: Graph, earlier: Callable[[], Graph], path: str, old: str
     return not statements <= head.edges.statements(old, earlier().view.content(old) or b"")
 
 
-def _stood(base: Graph, path: str, target: str, olds: dict[str, str]) -> bool:
+def _existed(base: Graph, path: str, target: str, olds: dict[str, str]) -> bool:
     """Whether the two imported each other, over whatever way, before the change."""
     one, other = olds.get(path, path), olds.get(target, target)
     files = base.view.files
@@ -138,11 +138,11 @@ def _stood(base: Graph, path: str, target: str, olds: dict[str, str]) -> bool:
 def _finding(head: Graph, ring: list[str], edge: Edge) -> Finding:
     """`ring` begins and ends with the same file."""
     fatal = ring[0].endswith(PYTHON) and _fails(head, ring)
-    shown = " -> ".join(ring)
-    told = "no order of importing works: each meets a name before it is bound" if fatal else "the change closed it"
+    chain = " -> ".join(ring)
+    reason = "no order of importing works: each meets a name before it is bound" if fatal else "the change closed it"
     return Finding(
         rule="import-cycle", path=ring[0], line=edge.by.line, column=edge.by.column,
-        severity=Severity.HIGH if fatal else Severity.LOW, message=f"import cycle: {shown} ({told})",
+        severity=Severity.HIGH if fatal else Severity.LOW, message=f"import cycle: {chain} ({reason})",
         suggestion="move what both need into a third module, or import it in the function that uses it",
     )  # fmt: skip
 

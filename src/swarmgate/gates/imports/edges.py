@@ -1,4 +1,4 @@
-"""Which files of the project one file imports: the edges that the importer graph and the search for cycles walk."""
+"""Lists which files of the project one file imports: the edges of the import graph."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Edge:
 
 
 class Edges:
-    """The edges of the files of one tree."""
+    """The import edges of the files of one tree."""
 
     def __init__(self, python: PythonProject, script: ScriptProject) -> None:
         self._python = python
@@ -54,12 +54,12 @@ class Edges:
 
     @staticmethod
     def statements(path: str, content: bytes) -> set[tuple[str, int, tuple[str, ...]]]:
-        """What is imported as soon as the file is, as it stands: module, level, names."""
+        """The import statements that run at import time: module, level, names."""
         found = (each for each in _read(path, content) if each.guard is not Guard.TYPING and not each.deferred)
         return {(each.module, each.level, each.names) for each in found}
 
     def at_import(self, path: str, content: bytes) -> list[Edge]:
-        """Those edges along which code runs as soon as the file is imported."""
+        """The edges along which code runs at import time."""
         return [edge for edge in self.of(path, content) if edge.by.guard is not Guard.TYPING and not edge.by.deferred]
 
     def quick(self, path: str, content: bytes) -> list[str]:

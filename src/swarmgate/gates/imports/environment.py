@@ -1,4 +1,4 @@
-"""The environments that belong to the project, as they are on disk: which they are, and what can be imported there.
+"""Finds the project's virtual environments and node_modules on disk and what can be imported from them.
 
 swarmgate's own environment says nothing about the project, unless it lies in the repository, or the project itself is
 installed in it in development mode. Nothing is imported or run: files and folders are looked up by name.
@@ -36,7 +36,7 @@ class Environment:
 
     @cached_property
     def sites(self) -> tuple[Path, ...]:
-        """The site-packages folders; none where the project has no environment that we can see."""
+        """The site-packages folders; none where the project has no visible environment."""
         return tuple(site for prefix in dict.fromkeys(self._prefixes()) for site in _sites(prefix))
 
     @cached_property
@@ -59,7 +59,7 @@ class Environment:
         return self._names
 
     def provided_by(self, distribution: str) -> frozenset[str]:
-        """The top-level names that an installed distribution brings, by its own record; empty where not installed."""
+        """The top-level names that an installed distribution provides, by its record; empty where not installed."""
         pattern = re.compile(
             rf"^{re.escape(distribution).replace('-', '[-_.]+')}-[^-]+\.(dist-info|egg-info)$", re.IGNORECASE
         )

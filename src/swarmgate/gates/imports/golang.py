@@ -1,4 +1,4 @@
-"""Judges the imports of a Go file: the standard library, the module's own packages, what go.mod requires."""
+"""Checks the imports of a Go file against the standard library, the module's packages and go.mod."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
-from swarmgate.gates.imports.excused import Builds, Kind, kind_of
+from swarmgate.gates.imports.exempt_files import Builds, Kind, kind_of
 from swarmgate.gates.project.view import ancestors
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class GoChecker:
         own = re.search(r'^module\s+"?([^\s"]+)', text, re.MULTILINE)
         modules = {own[1]: posixpath.dirname(mod)} if own else {}
         required = set(_REQUIRE.findall(text)) | self._workspace()
-        return list(self._judge(path, content, modules, required))
+        return list(self._check(path, content, modules, required))
 
     def _workspace(self) -> set[str]:
         """The modules of the tree, where a go.work or a replacement joins them."""
@@ -54,7 +54,7 @@ class GoChecker:
         names = (re.search(r'^module\s+"?([^\s"]+)', self.view.text(place), re.MULTILINE) for place in places)
         return {found[1] for found in names if found}
 
-    def _judge(self, path: str, content: bytes, modules: dict[str, str], required: set[str]) -> Iterator[Finding]:
+    def _check(self, path: str, content: bytes, modules: dict[str, str], required: set[str]) -> Iterator[Finding]:
         for name, line in _imports(content):
             home = next((each for each in modules if name == each or name.startswith(f"{each}/")), None)
             if home is not None:

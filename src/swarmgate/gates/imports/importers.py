@@ -1,4 +1,4 @@
-"""The importer graph: which files of a tree import a given file (Python, JavaScript, TypeScript).
+"""Builds the importer graph: which files of a tree import a given file (Python, JavaScript, TypeScript).
 
 Only files that mention the module's name are read and parsed (`git grep` over the tree), so one changed file in a tree
 of thousands costs one search and a few parses.
@@ -48,7 +48,7 @@ def consumers(repository: Repository, tree: str, paths: Iterable[str]) -> dict[s
 
 
 def of(view: View, paths: Iterable[str]) -> dict[str, tuple[Consumer, ...]]:
-    """As `consumers`, over files that are known already."""
+    """The importers of each of `paths` among the given files."""
     wanted = {path for path in paths if path in view.files and path.endswith((*PYTHON, *SCRIPT))}
     found: defaultdict[str, list[Consumer]] = defaultdict(list)
     if wanted:

@@ -1,4 +1,4 @@
-"""Dependencies that the change declares first: names near to a well-known package's, and names nobody has seen.
+"""Reports new dependencies with suspicious names: close to a well-known package (typosquatting), or unknown.
 
 Declaring a name does not make it real. Without a registry only the known is known: a name that is near to a well-known
 one is most likely a slip, or the bait that was registered for it (typosquatting); any other is for a person to check.
@@ -12,8 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
-from swarmgate.gates.imports.python import known as known_python
-from swarmgate.gates.imports.script import known as known_npm
+from swarmgate.gates.imports.python import known_packages as known_python
+from swarmgate.gates.imports.script import known_packages as known_npm
 from swarmgate.gates.imports.unused import is_tool
 from swarmgate.gates.sbom import formats
 from swarmgate.gates.sbom.formats import Role, Unreadable
@@ -50,7 +50,7 @@ def lookalikes(head: View, base: View, change: ChangeSet, environment: Environme
             key = each.type, _name(each)
             if key not in known and not _ELSEWHERE.search(each.spec.strip(" @")):
                 known.add(key)
-                found += _judge(path, each, head, environment)
+                found += _check(path, each, head, environment)
     return found
 
 
@@ -75,7 +75,7 @@ def _name(each: Declared) -> str:
     return normal(each.type, each.name)
 
 
-def _judge(path: str, each: Declared, head: View, environment: Environment) -> list[Finding]:
+def _check(path: str, each: Declared, head: View, environment: Environment) -> list[Finding]:
     name = _name(each)
     if is_known(each.type, name):
         return []
@@ -106,7 +106,7 @@ def _well_known(type_: str) -> frozenset[str]:
 
 
 def near(type_: str, name: str) -> str:
-    """The well-known name that a name is a slip of; empty when there is none."""
+    """The well-known name that a name is a typing error of; empty when there is none."""
     if name.startswith("@"):
         return ""
     others = sorted(other for other in _well_known(type_) if abs(len(other) - len(name)) <= 2)  # noqa: PLR2004 - slips

@@ -1,4 +1,4 @@
-"""The words of this package: one import, and how it is guarded."""
+"""Data model of one import statement: what it imports and how it is guarded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Guard(Enum):
-    """What stands between an import and its failing."""
+    """How an import is guarded against failing."""
 
     NONE = "none"
     TYPING = "typing"

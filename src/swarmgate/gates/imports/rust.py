@@ -1,4 +1,4 @@
-"""Judges the `use` declarations of a Rust file: crates that no Cargo.toml of the package names.
+"""Checks the `use` declarations of a Rust file against the crates that Cargo.toml declares.
 
 Only where nothing in the crate can bear that name: a path may also begin with a module, a type, an alias or a macro's
 product of the scope it stands in.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.config import toml_text
 from swarmgate.domain.review.finding import Finding, Severity
-from swarmgate.gates.imports.excused import Kind, kind_of
+from swarmgate.gates.imports.exempt_files import Kind, kind_of
 from swarmgate.gates.project.view import ancestors
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ class RustChecker:
         if not above or kind_of(path) is Kind.DATA or (b"cfg(feature" in content and b"extern crate" in content):
             return []
         crates = {name for each in above for name in _crates(self.view.text(each))} | self._members
-        return list(self._judge(path, content, crates))
+        return list(self._check(path, content, crates))
 
-    def _judge(self, path: str, content: bytes, crates: set[str]) -> Iterator[Finding]:
+    def _check(self, path: str, content: bytes, crates: set[str]) -> Iterator[Finding]:
         for found in _USE.finditer(_blanked(content)):
             name = (found[1] or found[2]).decode()
             if name in _KEYWORDS or name in crates or name in self._modules or self._is_bound(name, content):

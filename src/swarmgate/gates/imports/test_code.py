@@ -1,4 +1,4 @@
-"""Product code that imports what by its name is a test: gates judge tests mildly, and no package holds them."""
+"""Reports product code that imports test code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.imports import importers
 from swarmgate.gates.imports.edges import PYTHON, SCRIPT
-from swarmgate.gates.imports.excused import Kind, kind_of
+from swarmgate.gates.imports.exempt_files import Kind, kind_of
 from swarmgate.gates.imports.model import Guard
 from swarmgate.gates.project.files import is_test
 

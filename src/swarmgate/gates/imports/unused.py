@@ -1,4 +1,4 @@
-"""Dependencies that the change added to a manifest, and that nothing in the project imports. They inform only."""
+"""Reports dependencies that the change adds to a manifest and nothing in the project imports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.imports.edges import PYTHON, SCRIPT
 from swarmgate.gates.imports.importers import grep
-from swarmgate.gates.imports.python import known
+from swarmgate.gates.imports.python import known_packages
 from swarmgate.gates.sbom import formats
 from swarmgate.gates.sbom.formats import Role, Unreadable
 
@@ -59,9 +59,9 @@ def unused(head: View, base: View, change: ChangeSet, environment: Environment) 
 
 
 def is_tool(type_: str, name: str) -> bool:
-    """Whether it is one of the tools above, which nobody imports: such a name is none to wonder about.
+    """Whether it is a development tool that nobody imports.
 
-    A plug-in's is: whoever invents a name likes to begin it with `flask-`.
+    Plug-ins are not exempt: whoever invents a name likes to begin it with `flask-`.
     """
     if type_ == "npm":
         return bool(_NPM_TOOLS.match(name))
@@ -91,7 +91,7 @@ def _is_used(view: View, each: Declared, environment: Environment) -> bool:
         return bool(grep(view, [each.name], (*SCRIPT, ".json", ".html", ".css", ".scss", ".md"), sources_only=True))
     names = {each.name, each.name.replace("-", "_"), each.name.replace("-", ".")}
     names |= {re.sub(r"^(?:python|py)-?|-?(?:python|py)$", "", each.name).replace("-", "_")}
-    names |= {name for name, dists in known.providers().items() if each.name in dists}
+    names |= {name for name, dists in known_packages.providers().items() if each.name in dists}
     names |= environment.provided_by(each.name)
     parts = {part for part in re.split(r"[-_.]", each.name) if len(part) > 3}  # noqa: PLR2004 - a word
     return bool(grep(view, sorted(names | parts), (*PYTHON, ".ini", ".cfg", ".yml", ".yaml", ".sh", ".ipynb", "file")))

@@ -1,4 +1,4 @@
-"""Runs the linters and formatters of a change: those that the project has, over the files that changed."""
+"""Runs the linters and formatters that the project has installed over the changed files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity, Unchecked
 from swarmgate.errors import WorkspaceError
-from swarmgate.gates.builds import base
+from swarmgate.gates.builds import base_revision
 from swarmgate.gates.lint.linters import FORMATTERS, LINTERS, by_folder, is_adopted
 from swarmgate.gates.source import comparison
 from swarmgate.gates.tools.run import Broken, invoke, with_files
@@ -31,7 +31,7 @@ _PARALLEL = 4
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What the tools of a change said together. `missing`: what was left undone for want of a tool."""
+    """The merged result of all linters. `missing`: what was not done because a tool is missing."""
 
     findings: tuple[Finding, ...] = ()
     files: int = 0
@@ -58,7 +58,7 @@ async def check(job: Job) -> Ran:
 
 
 async def fix(job: Job) -> Ran:
-    """Let the tools write their fixes; formatters touch only files that were formatted before, or are new."""
+    """Apply the tools' fixes; formatters change only files that were formatted before, or are new."""
     ran = Ran()
     for linter in LINTERS:
         if linter.fix:
@@ -77,10 +77,10 @@ async def _lint(job: Job, linter: Linter, *, fix: bool) -> Ran:
         if found is None:
             ran += Ran(missing=(Unchecked(what="lint", why=f"{linter.name} is not installed"),))
             continue
-        there = replace(job, repository=Repository(root / folder))
+        folder_job = replace(job, repository=Repository(root / folder))
         names = [path.removeprefix(f"{folder}/") if folder else path for path in paths]
         argv = (found, *(linter.fix if fix else linter.check)[1:])
-        done = await invoke(there, with_files(argv, names), exit_codes=linter.exit_codes, env=linter.env)
+        done = await invoke(folder_job, with_files(argv, names), exit_codes=linter.exit_codes, env=linter.env)
         if isinstance(done, Broken):
             ran += Ran(error=f"{linter.name}: {done.reason}", tools=(linter.name,))
             continue
@@ -90,10 +90,10 @@ async def _lint(job: Job, linter: Linter, *, fix: bool) -> Ran:
             ran += Ran(error=f"{linter.name}'s output is not understood: {error}", tools=(linter.name,))
             continue
         if any(completed.exit_code for completed in done) and not findings and not fix:
-            said = done[-1].output.strip()[:300]
-            ran += Ran(error=f"{linter.name} failed without a finding: {said}", tools=(linter.name,))
+            output = done[-1].output.strip()[:300]
+            ran += Ran(error=f"{linter.name} failed without a finding: {output}", tools=(linter.name,))
             continue
-        placed = [_weighed(linter, root, each) for each in base.relative(findings, root, folder)]
+        placed = [_weighed(linter, root, each) for each in base_revision.relative(findings, root, folder)]
         ran += Ran(tuple(_marked(sources, placed)), len(paths), (linter.name,))
     return ran
 
@@ -127,7 +127,7 @@ async def _format(job: Job, formatter: Formatter, *, fix: bool) -> Ran:
                 job, formatter, [path, *formatter.options(job.repository.root, source.path)], content
             )
 
-    async def looked_at(source: SourceFile) -> tuple[list[Finding], bytes | None] | Broken:
+    async def format_one(source: SourceFile) -> tuple[list[Finding], bytes | None] | Broken:
         wanted = await formatted(source, source.content)
         if isinstance(wanted, Broken):
             return wanted
@@ -140,12 +140,12 @@ async def _format(job: Job, formatter: Formatter, *, fix: bool) -> Ran:
         return marked, wanted if was else None
 
     found: list[Finding] = []
-    for source, looked in zip(sources, await asyncio.gather(*map(looked_at, sources)), strict=True):
-        if isinstance(looked, Broken):
-            return Ran(error=f"{formatter.name}: {looked.reason}", tools=(formatter.name,))
-        found += looked[0]
-        if fix and looked[1] is not None:
-            await asyncio.to_thread(_write, job.repository.root, source, looked[1])
+    for source, result in zip(sources, await asyncio.gather(*map(format_one, sources)), strict=True):
+        if isinstance(result, Broken):
+            return Ran(error=f"{formatter.name}: {result.reason}", tools=(formatter.name,))
+        found += result[0]
+        if fix and result[1] is not None:
+            await asyncio.to_thread(_write, job.repository.root, source, result[1])
     return Ran(() if fix else tuple(found), len(sources), (formatter.name,))
 
 

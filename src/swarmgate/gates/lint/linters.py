@@ -1,4 +1,4 @@
-"""Which linters there are: their programs, what configures them, how they are called, and who reads what they say."""
+"""The table of supported linters: programs, config files, command lines and output parsers."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def folder_of(linter: Linter, root: Path, path: str) -> str | None:
 
 
 def is_adopted(linter: Linter, root: Path, path: str) -> bool:
-    """Whether the project keeps to what a linter says of style: it has settings for it."""
+    """Whether the project has settings for a linter, so that its style findings count."""
     return bool(linter.configs) or _above(root, path, linter.adopted) is not None
 
 

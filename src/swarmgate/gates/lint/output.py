@@ -1,4 +1,4 @@
-"""What the linters print becomes findings; paths are as the tool wrote them."""
+"""Parses the output of linters into findings."""
 
 from __future__ import annotations
 

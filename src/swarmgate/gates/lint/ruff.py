@@ -1,4 +1,4 @@
-"""The ruff that came with swarmgate, run in the project's own configuration: argv, findings, and what it calls a file.
+"""Runs the bundled ruff with the project's own configuration and parses its findings.
 
 Where no ruff configuration covers a file, `BASIC` rules are used instead of ruff's own default, which changes with its
 version. Of those, only what is broken blocks: a project that adopted no style has none to keep to.
@@ -29,7 +29,7 @@ from swarmgate.workspace.process import temporary
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from swarmgate.gates.cache.memory import Memory
+    from swarmgate.gates.cache.scan_results import Memory
     from swarmgate.gates.job import Job
     from swarmgate.workspace.process.process import Completed
 
@@ -62,7 +62,7 @@ _EXTENDS = re.compile(rb"""\bextend["']?\s*=""")
 
 @dataclass(frozen=True, slots=True)
 class Linted:
-    """What `ruff check` said: findings, and the files that do not parse (ruff leaves their other rules out).
+    """The result of `ruff check`: findings, and the files that do not parse.
 
     `unread` are files that are there and that it could not read.
     """
@@ -102,7 +102,7 @@ def program() -> str:
 
 
 def memory_of(job: Job) -> Memory | None:
-    """What may keep an answer of ruff's about one content; None where settings extend a file that no key speaks of."""
+    """The cache for ruff's results on one content; None where settings extend a file outside of the key."""
     folders = environment.folders_of(job.repository.root, (source.path for source in job.sources))
     for place in (folder / name for folder in (*folders, *job.repository.root.parents) for name in SETTINGS):
         with contextlib.suppress(OSError):
@@ -175,7 +175,7 @@ async def run(
     while isinstance(done, Broken) and (more := ruff_settings.refused(done.reason) - left_out):
         left_out |= more
         done = await _without(job, argv, paths, left_out, stdin, exit_codes)
-    return done if isinstance(done, Broken) else Ran(tuple(done), (ruff_settings.told(left_out),) if left_out else ())
+    return done if isinstance(done, Broken) else Ran(tuple(done), (ruff_settings.note(left_out),) if left_out else ())
 
 
 async def _without(

@@ -1,4 +1,4 @@
-"""A project's ruff settings where this ruff does not know all that they name: judged without that, and told.
+"""Adapts a project's ruff settings where the bundled ruff does not know all of them.
 
 A selector that another version of ruff knows, or a version that is asked for, makes ruff refuse to look at anything:
 that says nothing of the change. A copy of the settings without them is used; any other mistake in them stays an error.
@@ -30,16 +30,16 @@ VERSION = "required-version"
 """Stands for a demand of another version among what is left out."""
 
 
-def refused(said: str) -> frozenset[str]:
-    """What ruff names of the settings that it does not know; empty where it failed for another reason."""
-    found = set(_UNKNOWN.findall(said))
-    for each in _REMOVED.finditer(said):
+def refused(stderr: str) -> frozenset[str]:
+    """The settings that ruff's error output names as unknown; empty where it failed for another reason."""
+    found = set(_UNKNOWN.findall(stderr))
+    for each in _REMOVED.finditer(stderr):
         found.update(re.findall(r"- ([A-Z]+\d*)", each[1]))
-    return frozenset(found | ({VERSION} if _VERSION.search(said) else set()))
+    return frozenset(found | ({VERSION} if _VERSION.search(stderr) else set()))
 
 
 def by_file(root: Path, paths: Iterable[str]) -> dict[Path | None, list[str]]:
-    """The paths by the file of settings that covers them, None where none does."""
+    """The paths by the settings file that applies to them, None where none does."""
     groups: defaultdict[Path | None, list[str]] = defaultdict(list)
     for path in paths:
         groups[_nearest(root, (root / path).parent)].append(path)
@@ -65,8 +65,8 @@ def without(settings: Path, left_out: Iterable[str], folder: Path, *, depth: int
     return copy
 
 
-def told(left_out: Iterable[str]) -> str:
-    """The note of what was left out."""
+def note(left_out: Iterable[str]) -> str:
+    """The note that names the settings that were left out."""
     return f"ruff here does not know {', '.join(sorted(left_out))} of the project's settings: judged without"
 
 

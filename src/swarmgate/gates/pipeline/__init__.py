@@ -1,1 +1,1 @@
-"""Runs the gates of a change, judges what they found, and says it once."""
+"""Runs the gates of a change, merges their findings and computes the verdict."""

@@ -1,4 +1,4 @@
-"""One weakness that several gates found is told once, by the gate that knows most of it; the others are named.
+"""Merges duplicate findings: a weakness that several gates report is listed once and names the others.
 
 Where it blocks in some gates only, one of these tells it: what keeps a change out always stands in the report.
 """
@@ -47,14 +47,14 @@ _Key = tuple[str, int, str]
 
 
 def merge(results: Sequence[GateResult]) -> tuple[GateResult, ...]:
-    """The results with each weakness told once. No status changes: what failed has failed, whoever tells why."""
+    """Merge the results so that each weakness is listed once. No gate's status changes."""
     results = tuple(map(_without_causes, results))
     first: dict[_Key, tuple[str, Finding]] = {}
     also: dict[_Key, list[str]] = {}
     for result, finding in sorted(_every(results), key=_first_told):
         for key in _keys(finding):
-            teller, told = first.setdefault(key, (result.gate, finding))
-            if teller != result.gate and told.counts >= finding.counts:
+            reporter, first_finding = first.setdefault(key, (result.gate, finding))
+            if reporter != result.gate and first_finding.counts >= finding.counts:
                 also.setdefault(key, []).append(result.gate)
     if not also:
         return tuple(results)
@@ -63,9 +63,9 @@ def merge(results: Sequence[GateResult]) -> tuple[GateResult, ...]:
 
 def _without_causes(result: GateResult) -> GateResult:
     """The result without what changed a contract, where all who were broken by it are told of, and say so."""
-    told = {each.subject for each in result.findings if each.rule == _BROKEN and each.counts}
-    kept = [each for each in result.findings if each.rule == _BROKEN or not (each.subject and each.subject in told)]
-    return result.model_copy(update={"findings": tuple(kept)}) if len(kept) < len(result.findings) else result
+    seen = {each.subject for each in result.findings if each.rule == _BROKEN and each.counts}
+    rest = [each for each in result.findings if each.rule == _BROKEN or not (each.subject and each.subject in seen)]
+    return result.model_copy(update={"findings": tuple(rest)}) if len(rest) < len(result.findings) else result
 
 
 def _every(results: Sequence[GateResult]) -> list[tuple[GateResult, Finding]]:
@@ -84,23 +84,23 @@ def _rewritten(
     first: dict[_Key, tuple[str, Finding]],
     also: dict[_Key, list[str]],
 ) -> GateResult:
-    kept, gone = [], Counter[str]()
+    remaining, dropped = [], Counter[str]()
     for finding in result.findings:
         shared = next((key for key in _keys(finding) if key in tellers), None)
         if shared is None:
-            kept.append(finding)
+            remaining.append(finding)
         elif tellers[shared] == result.gate:
             others = tuple(dict.fromkeys(also[shared]))
-            kept.append(finding.model_copy(update={"also": others}) if first[shared][1] is finding else finding)
+            remaining.append(finding.model_copy(update={"also": others}) if first[shared][1] is finding else finding)
         elif first[shared][1].counts >= finding.counts:
-            gone[tellers[shared]] += 1
+            dropped[tellers[shared]] += 1
         else:
-            kept.append(finding)
-    if not gone:
-        return result.model_copy(update={"findings": tuple(kept)})
-    told = ", ".join(f"{count} told by {gate}" for gate, count in sorted(gone.items()))
-    reason = "; ".join(filter(None, (result.reason, told)))
-    return result.model_copy(update={"findings": tuple(kept), "reason": reason})
+            remaining.append(finding)
+    if not dropped:
+        return result.model_copy(update={"findings": tuple(remaining)})
+    counts = ", ".join(f"{count} told by {gate}" for gate, count in sorted(dropped.items()))
+    reason = "; ".join(filter(None, (result.reason, counts)))
+    return result.model_copy(update={"findings": tuple(remaining), "reason": reason})
 
 
 def _keys(finding: Finding) -> tuple[_Key, ...]:

@@ -1,4 +1,4 @@
-"""Runs the gates of a change: what fixes files first and alone, then all that only reads, at once; and judges.
+"""Runs all gates over a change: fixing gates first and in order, read-only gates concurrently.
 
 Every gate ends in a `GateResult`. A scanner that raises, hangs or is not installed is an ERROR, never an exception.
 """
@@ -22,8 +22,8 @@ from swarmgate.gates.adapters import prepare
 from swarmgate.gates.definition import Stage
 from swarmgate.gates.job import Job
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.pipeline import looking, quoting, watched
-from swarmgate.gates.pipeline.key import cache_key
+from swarmgate.gates.pipeline import quoted_lines, scanner_run, settings_changes
+from swarmgate.gates.pipeline.cache_key import cache_key
 from swarmgate.gates.pipeline.merge import merge
 from swarmgate.gates.pipeline.verdict import judge
 from swarmgate.gates.project.files import Trait
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from swarmgate.domain.review.change import ChangeSet
     from swarmgate.gates.baseline import Accepted
-    from swarmgate.gates.cache.memory import Memory
+    from swarmgate.gates.cache.scan_results import Memory
     from swarmgate.gates.definition import GateDefinition
     from swarmgate.gates.project.index import Project
     from swarmgate.gates.source.file import SourceFile
@@ -57,7 +57,7 @@ _HEAVY_BYTES = 500_000
 
 
 class GatesOptions(Frozen):
-    """What a run leaves out. `only` empty means every gate; `timeout_s` is an upper bound for each gate's own limit.
+    """The options of a run. `only` empty means every gate; `timeout_s` is an upper bound for each gate's limit.
 
     `require`: what has to be checked, by the definitions' `checks`; where it was not, that is an ERROR.
     `merged`: what several gates found is told by one of them. `quality` are the limits of the quality budget as the
@@ -131,7 +131,7 @@ async def run_pipeline(
     results |= {result.gate: result for result in checked}
     listed = [results[gate.id] for gate in definitions]
     ordered = merge(listed) if run.options.merged else tuple(listed)
-    ordered = await asyncio.to_thread(quoting.quoted, ordered, run.sources, repository, change.tree)
+    ordered = await asyncio.to_thread(quoted_lines.quoted, ordered, run.sources, repository, change.tree)
     notes = (*edits, *run.notes(), *_unjudged(change, ordered))
     return GateReport(tree=change.tree, results=ordered, seconds=time.monotonic() - started, notes=notes)
 
@@ -158,7 +158,7 @@ class _Run:
         self._memory = memory
         self._commands, self._in_run = commands, commands is not None
         self.by_hand: Callable[[], CommandRunner] = partial(confinement.by_hand, repository.root)
-        self._said: dict[str, tuple[str, Outcome]] = {}
+        self._scanned: dict[str, tuple[str, Outcome]] = {}
         self.definitions: Sequence[GateDefinition] = ()
         self.checks: list[GateDefinition] = []
         entries = acceptances.in_tree(repository, scope.reference or base) if accepted is None else accepted
@@ -178,15 +178,15 @@ class _Run:
         return await asyncio.to_thread(difference)
 
     def edits(self, change: ChangeSet) -> tuple[str, ...]:
-        """What the change edits that it is judged by."""
-        return () if self.scope.whole else watched.edits(self.repository, change, by_hand=self.scope.by_hand)
+        """What the change edits in the configuration of the gates."""
+        return () if self.scope.whole else settings_changes.edits(self.repository, change, by_hand=self.scope.by_hand)
 
     def notes(self) -> tuple[str, ...]:
-        """What concerns no gate alone: no sandbox, accepted findings that have expired, what was not looked at."""
+        """Notes on the whole run: no sandbox, expired baseline entries, files that were left out."""
         off = [gate.id for gate in self.definitions if gate.required and gate.id in self.options.skip]
         skipped = [f"required, and skipped (gates.skip or --skip): {', '.join(off)}"] if off else []
         expired = [f"{self._expired} accepted findings have expired: they count again"] if self._expired else []
-        bare = () if self._in_run else confinement.told(self._commands)
+        bare = () if self._in_run else confinement.unconfined_note(self._commands)
         return (*bare, *skipped, *expired, *not_followed(self.repository))
 
     @property
@@ -207,7 +207,7 @@ class _Run:
         return self._project[1]
 
     async def fix(self, gate: GateDefinition, change: ChangeSet, *, allowed: bool) -> tuple[GateResult, ChangeSet]:
-        """Run a gate that changes files; what it changed is read from git, and must be part of the change."""
+        """Run a gate that changes files; its edits are read from git and must lie inside the change."""
         if not allowed and gate.enabled:
             skip = self._left_out(gate) or "fixing is switched off"
             return judge(gate, Outcome(skip=skip), seconds=0.0), change
@@ -229,21 +229,21 @@ class _Run:
         return result, after
 
     async def check(self, gates: Sequence[GateDefinition], change: ChangeSet) -> list[GateResult]:
-        """Run the gates that only read, at once. Those that ran a tool on the files must not have changed them."""
+        """Run the read-only gates concurrently, and fail those whose tool changed files."""
         sources = await self._sources(change)
 
         # Syntax trees take some hundred times their file's bytes, and several gates make their own of each file.
         heavy = any(len(each.content) > _HEAVY_BYTES and Trait.LOCK not in each.traits for each in sources)
         turn = asyncio.Semaphore(1 if heavy else len(gates) or 1)
 
-        async def told(gate: GateDefinition) -> GateResult:
+        async def run_gate(gate: GateDefinition) -> GateResult:
             async with turn:
                 result = await self._run(gate, change, sources)
             if not gate.reads_files:
                 self.tell(result)
             return result
 
-        started = {gate.id: asyncio.create_task(told(gate)) for gate in sorted(gates, key=_cost)}
+        started = {gate.id: asyncio.create_task(run_gate(gate)) for gate in sorted(gates, key=_cost)}
         try:
             await asyncio.gather(*started.values())
         finally:
@@ -281,8 +281,8 @@ class _Run:
         started = time.monotonic()
         left_out = self._left_out(gate)
         if left_out:
-            said = Outcome(skip=left_out, unchecked=self._unwanted(gate))
-            return judge(gate, said, seconds=0.0, required=self.options.require)
+            skipped = Outcome(skip=left_out, unchecked=self._unwanted(gate))
+            return judge(gate, skipped, seconds=0.0, required=self.options.require)
         selection = gate.files.select(sources)
         whole = gate.record.scope is Dependence.CHANGE
         if not selection.sources and not whole:
@@ -301,9 +301,9 @@ class _Run:
         known = self._memory.recall(question) if self._memory else None
         if known is None and gate.stage is Stage.FIX:
             self._prepare()
-        outcome = known or await looking.look(gate, job)
+        outcome = known or await scanner_run.run_scanner(gate, job)
         if known is None:
-            self._said[gate.id] = question, outcome
+            self._scanned[gate.id] = question, outcome
         found, expired = acceptances.mark(
             outcome.findings, self._accepted, {source.path: source for source in sources}, acceptances.today()
         )
@@ -327,8 +327,8 @@ class _Run:
         self._preparing = asyncio.get_running_loop().run_in_executor(None, prepare, names)
 
     def _keep(self, gate: GateDefinition, *, certain: bool = True) -> None:
-        if self._memory and gate.id in self._said:
-            question, outcome = self._said[gate.id]
+        if self._memory and gate.id in self._scanned:
+            question, outcome = self._scanned[gate.id]
             self._memory.keep(question if certain else "", outcome)
 
     def _left_out(self, gate: GateDefinition) -> str:
@@ -345,9 +345,9 @@ class _Run:
     def _unwanted(self, gate: GateDefinition) -> tuple[Unchecked, ...]:
         """What is not checked where the settings leave a gate out, and not only this run."""
         unwanted = not gate.enabled or gate.id in self.options.skip
-        asked = not self.options.only or gate.id in self.options.only
+        selected = not self.options.only or gate.id in self.options.only
         why = "left out by gates.skip or --skip" if gate.enabled else f"disabled in {gate.source}"
-        return tuple(Unchecked(what=what, why=why) for what in gate.subjects) if unwanted and asked else ()
+        return tuple(Unchecked(what=what, why=why) for what in gate.subjects) if unwanted and selected else ()
 
 
 def _times(files: int) -> float:
@@ -356,21 +356,21 @@ def _times(files: int) -> float:
 
 
 def not_followed(repository: Repository) -> tuple[str, ...]:
-    """What was not looked at in the last snapshot, a sentence each."""
+    """What the last snapshot left out (submodules and the like), a sentence each."""
     return tuple(f"{path}/ is a repository without a commit: not looked at" for path in repository.not_followed)
 
 
 def _unjudged(change: ChangeSet, results: Sequence[GateResult]) -> tuple[str, ...]:
     """The folders of installed packages, where the gate that tells of them was left out."""
-    told = any(rule == "not-ignored" for result in results for rule in {each.rule for each in result.findings})
-    names = () if told else change.installed
+    reported = any(rule == "not-ignored" for result in results for rule in {each.rule for each in result.findings})
+    names = () if reported else change.installed
     return tuple(f"{folder}/ holds packages or build output that git does not ignore: not judged" for folder in names)
 
 
 def _unread(outcome: Outcome, paths: Sequence[str]) -> str:
     """The error of a gate to which files were not given: what it says of the others is no verdict of the change."""
-    said = outcome.error or outcome.failure
-    return "; ".join(filter(None, (said, f"not read: {_few(paths)} (the change is too large, or they are gone)")))
+    reason = outcome.error or outcome.failure
+    return "; ".join(filter(None, (reason, f"not read: {_few(paths)} (the change is too large, or they are gone)")))
 
 
 def _nothing(change: ChangeSet, skipped: str) -> str:
@@ -387,7 +387,7 @@ def _cost(gate: GateDefinition) -> int:
 
 
 def check_names(definitions: Sequence[GateDefinition], options: GatesOptions, *, skip: str = "gates.skip") -> None:
-    """Whether the options name gates that there are.
+    """Check that the gate names in the options exist.
 
     Args:
         definitions: the gates.

@@ -1,4 +1,4 @@
-"""From what a scanner said to the result of its gate: what blocks, and why."""
+"""Decides the result of one gate from its scanner's findings: what blocks, and why."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOTHING = "it looked at nothing"
 def judge(
     gate: GateDefinition, outcome: Outcome, *, note: str = "", seconds: float, required: Collection[str] = ()
 ) -> GateResult:
-    """The result of a gate from what its scanner said; what is `required` and was not checked is an ERROR."""
+    """Decide the result of a gate; what is `required` and was not checked is an ERROR."""
     ordered = sorted(outcome.findings, key=lambda each: (each.path, each.line, each.rule, each.column))
     lacking = [each for each in outcome.unchecked if each.what in required and each.what in gate.subjects]
     status, reason = _verdict(gate, outcome, ordered, lacking)
@@ -51,8 +51,8 @@ def _verdict(
     if any(each.counts and each.severity.rank >= gate.severity.rank for each in findings):
         return GateStatus.FAIL, f"new at or above {gate.severity}"
     if lacking:
-        told = "; ".join(f"{each.what}: {each.why}" for each in lacking)
-        return GateStatus.ERROR, f"not checked, and required (gates.require): {told}"
+        reason = "; ".join(f"{each.what}: {each.why}" for each in lacking)
+        return GateStatus.ERROR, f"not checked, and required (gates.require): {reason}"
     if outcome.skip or not (outcome.files or findings):
         return GateStatus.SKIP, outcome.skip or _NOTHING
     return GateStatus.PASS, ""

@@ -1,5 +1,5 @@
-"""Work that only looks done, told apart from what is rightly empty: the parts of the gate placeholder_scan.
+"""Detects unfinished work: placeholders, stubs and sample values, told apart from what is rightly empty.
 
-`words` knows the phrases, `bodies` judges a function from its steps; `python` (by `ast`) and `trees` (by tree-sitter)
-make functions and comments out of a file, `data` reads string values, `skipped` looks at tests that are switched off.
+`wording` searches for phrases, `function_bodies` decides whether a body is a stub; `python` (by `ast`) and `trees` (by
+tree-sitter) extract functions and comments, `sample_values` checks strings, `skipped_tests` finds skipped tests.
 """

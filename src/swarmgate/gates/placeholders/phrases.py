@@ -1,4 +1,4 @@
-"""The patterns that `words` asks: markers, elided code, stub wording, hints, and the reasons of empty bodies."""
+"""The text patterns of unfinished work: TODO markers, elided code, stub wording, reasons of empty bodies."""
 
 from __future__ import annotations
 

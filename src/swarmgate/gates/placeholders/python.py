@@ -1,4 +1,4 @@
-"""Python's functions without work of their own, by syntax tree, and the many bodies that are rightly empty."""
+"""Finds Python functions without an implementation by syntax tree, and excuses the rightly empty ones."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.placeholders import python_shapes, words
-from swarmgate.gates.placeholders.bodies import Function, Step
+from swarmgate.gates.placeholders import python_shapes, wording
+from swarmgate.gates.placeholders.function_bodies import Function, Step
 from swarmgate.gates.source import python_tree
 from swarmgate.gates.source.comments import Remark
 
@@ -74,7 +74,7 @@ _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What one walk over a module's statements saw.
+    """The facts that one walk over a module's statements collects.
 
     `functions`: with the class whose method each is, and whether it stands in a function; left out is what only the
     type checker sees, and what stands in for a module that is not installed. `gaps`: lines of `...` statements between
@@ -143,7 +143,7 @@ def _is_text(node: ast.AST, texts: list[ast.Constant]) -> bool:
 
 
 def functions(seen: Survey, remarks: Mapping[int, str], *, tests: bool) -> Iterator[Function]:
-    """Every function of a module whose body does no work of its own.
+    """Every function of a module that does no work of its own.
 
     Args:
         seen: the module.
@@ -175,7 +175,7 @@ def functions(seen: Survey, remarks: Mapping[int, str], *, tests: bool) -> Itera
             excused=not test and _excused(node, owner, steps, f"{doc}\n{inside}", seen.classes),
             test=test,
             hook=owner is not None and bool(doc) and _may_be_empty(node, doc),
-            shape=python_shapes.shape_of(node, owner, seen.tree, body, _spoken(body, steps)),
+            shape=python_shapes.shape_of(node, owner, seen.tree, body, _printed(body, steps)),
         )
 
 
@@ -197,7 +197,7 @@ def _step(statement: ast.stmt, made: set[str]) -> Step:  # noqa: C901, PLR0912 -
         case ast.Raise(exc=raised) if raised is not None:
             return Step.SAYS_SO if _refuses(raised) else Step.REAL
         case ast.Assert(test=ast.Constant(value=held), msg=message):
-            return Step.NOTHING if held else _said(message)
+            return Step.NOTHING if held else _raised_step(message)
         case ast.Expr(value=value):
             return _call(value)
         case ast.Return(value=None):
@@ -222,24 +222,24 @@ def _refuses(raised: ast.expr) -> bool:
     if name in {"NotImplementedError", "NotImplemented"}:
         return True
     messages = [*_texts(raised)]
-    return any(words.not_implemented(text) for text in messages)
+    return any(wording.not_implemented(text) for text in messages)
 
 
-def _said(message: ast.expr | None) -> Step:
-    return Step.SAYS_SO if message is not None and any(map(words.not_implemented, _texts(message))) else Step.REAL
+def _raised_step(message: ast.expr | None) -> Step:
+    return Step.SAYS_SO if message is not None and any(map(wording.not_implemented, _texts(message))) else Step.REAL
 
 
-def _spoken(body: Sequence[ast.stmt], steps: Sequence[Step]) -> str | None:
+def _printed(body: Sequence[ast.stmt], steps: Sequence[Step]) -> str | None:
     """What the statements of a body print or log; None where none of them does."""
-    said = [text for each, step in zip(body, steps, strict=True) if step is Step.TALKS for text in _texts(each)]
-    return " ".join(said) if Step.TALKS in steps else None
+    texts = [text for each, step in zip(body, steps, strict=True) if step is Step.TALKS for text in _texts(each)]
+    return " ".join(texts) if Step.TALKS in steps else None
 
 
 def _call(value: ast.expr) -> Step:
     call = value.value if isinstance(value, ast.Await) else value
     if not isinstance(call, ast.Call):
         return Step.REAL
-    if any(words.not_implemented(text) for text in _texts(call)) and len(call.args) + len(call.keywords) <= 3:  # noqa: PLR2004
+    if any(wording.not_implemented(text) for text in _texts(call)) and len(call.args) + len(call.keywords) <= 3:  # noqa: PLR2004
         return Step.SAYS_SO
     if any(isinstance(part, ast.Call | ast.comprehension) for part in python_tree.walk(call) if part is not call):
         return Step.REAL
@@ -280,10 +280,10 @@ def _declared(function: Definition) -> bool:
 
 
 def _excused(
-    function: Definition, owner: ast.ClassDef | None, steps: Sequence[Step], told: str, classes: Sequence[ast.ClassDef]
+    function: Definition, owner: ast.ClassDef | None, steps: Sequence[Step], text: str, classes: Sequence[ast.ClassDef]
 ) -> bool:
     if Step.SAYS_SO in steps:
-        return _refusal_excused(function, owner, steps, told, classes)
+        return _refusal_excused(function, owner, steps, text, classes)
     if not set(steps) <= {Step.NOTHING, Step.DOTS}:
         return False  # canned results are only asked about where a comment speaks of a stub
     return _emptiness_excused(function, owner, classes, dots=Step.DOTS in steps)
@@ -293,7 +293,7 @@ def _emptiness_excused(
     function: Definition, owner: ast.ClassDef | None, classes: Sequence[ast.ClassDef], *, dots: bool
 ) -> bool:
     """Whether a body without any work is what the function's or its class's name and kind promise."""
-    if words.no_op_name(function.name) or (owner is not None and words.no_op_name(owner.name)):
+    if wording.no_op_name(function.name) or (owner is not None and wording.no_op_name(owner.name)):
         return True
     arguments = function.args
     named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
@@ -314,17 +314,17 @@ def _emptiness_excused(
 
 def _may_be_empty(method: Definition, doc: str) -> bool:
     """Whether a documented method is called by somebody else, by its name and what is said of it."""
-    said = _CALLED_NAME.search(method.name) or _CALLED_DOC.match(doc.partition("\n\n")[0].lstrip())
-    return bool(said) and not method.name.startswith("__") and not method.decorator_list and not _promises(method)
+    matched = _CALLED_NAME.search(method.name) or _CALLED_DOC.match(doc.partition("\n\n")[0].lstrip())
+    return bool(matched) and not method.name.startswith("__") and not method.decorator_list and not _promises(method)
 
 
 def _refusal_excused(
-    function: Definition, owner: ast.ClassDef | None, steps: Sequence[Step], told: str, classes: Sequence[ast.ClassDef]
+    function: Definition, owner: ast.ClassDef | None, steps: Sequence[Step], text: str, classes: Sequence[ast.ClassDef]
 ) -> bool:
     """Whether a body that only refuses leaves the work to subclasses, or refuses for good."""
     body = _without_texts(function.body)
     idiom = len(steps) == 1 and isinstance(body[0], ast.Raise) and _last_name(body[0].exc) == "NotImplementedError"
-    if any(words.by_design(text) for item in body for text in _texts(item)) or (idiom and words.refused(told)):
+    if any(wording.by_design(each) for item in body for each in _texts(item)) or (idiom and wording.refused(text)):
         return True
     if owner is None or not idiom or function.name == "__init__":
         return False

@@ -1,4 +1,4 @@
-"""The shape of a Python function whose body does nothing of its own; None where something else may ask for it."""
+"""Describes the body of a Python function for the detection of fake implementations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import functools
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.placeholders.pretence import Shape
+from swarmgate.gates.placeholders.fake_implementations import Shape
 from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _DICE = {"random", "secrets", "rand"}
 
 
 def shape_of(
-    node: Definition, owner: ast.ClassDef | None, tree: ast.Module, body: Sequence[ast.stmt], said: str | None
+    node: Definition, owner: ast.ClassDef | None, tree: ast.Module, body: Sequence[ast.stmt], printed: str | None
 ) -> Shape | None:
     """The shape of a function.
 
@@ -27,7 +27,7 @@ def shape_of(
         owner: the class that it is a method of.
         tree: its module.
         body: its statements without documentation.
-        said: what it prints or logs; None where it does not.
+        printed: what it prints or logs; None where it does not.
     """
     outermost = owner or node
     if outermost not in tree.body or node.decorator_list or node.name.startswith("__"):
@@ -43,7 +43,7 @@ def shape_of(
     if not given and (named or arguments.vararg or arguments.kwarg):
         return None
     value = _returned(body)
-    if value is None and said is None:
+    if value is None and printed is None:
         return None
     try:
         result = ast.unparse(value) if value is not None else ""
@@ -58,8 +58,8 @@ def shape_of(
         given,
         result=result,
         chance=value is not None and _drawn(value),
-        talks=said is not None or bool(copied),
-        said=said or "",
+        talks=printed is not None or bool(copied),
+        printed=printed or "",
         doc=ast.get_docstring(node) or "",
     )
 

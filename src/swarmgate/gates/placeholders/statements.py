@@ -1,4 +1,4 @@
-"""What one statement does, read from its text: enough for bodies of a few statements, in every C-like language.
+"""Classifies a statement of a C-like language by its text: what it does in a short function body.
 
 The syntax tree has already told where a statement begins and ends and what is a comment.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.placeholders import words
-from swarmgate.gates.placeholders.bodies import Step
+from swarmgate.gates.placeholders import wording
+from swarmgate.gates.placeholders.function_bodies import Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -117,8 +117,8 @@ def _says_so(statement: str) -> bool:
     typed = _NOT_IMPLEMENTED_TYPE.match(statement)
     messages = [next(filter(None, found.groups()), "") for found in _STRING.finditer(statement)]
     if typed:
-        return not any(map(words.by_design, messages))
-    if not any(map(words.not_implemented, messages)):
+        return not any(map(wording.by_design, messages))
+    if not any(map(wording.not_implemented, messages)):
         return False
     return bool(_REFUSING.match(statement) or _TALKING.match(statement))
 

@@ -1,4 +1,4 @@
-"""What the functions of a Python module look at of the process that runs them, and the texts that they ask for.
+"""Collects what a Python module reads of its process: environment variables, loaded modules, arguments.
 
 A text is asked for where it is compared, looked up, or matched: `"x" in names`, `names.get("x")`, `n.startswith("x")`,
 also by a name that it was given before. One that is printed, passed on or written is not.
@@ -66,7 +66,7 @@ class Scope:
 
 
 def scopes(content: bytes, tree: ast.Module) -> Iterator[Scope]:
-    """The scopes of a module that look at the process or ask for a text; of a content that looks at nothing, none."""
+    """The scopes of a module that read process state or compare texts; none where nothing is read."""
     if not _LOOKS.search(content):
         return
     names, outer = _imported(tree), _named(tree.body)
@@ -74,7 +74,7 @@ def scopes(content: bytes, tree: ast.Module) -> Iterator[Scope]:
         constants = {**outer, **_named(nodes)}
         reading = (node for node in nodes if type(node) in _READING)
         state = {kind: getattr(node, "lineno", 0) for node in reading if (kind := _looks_at(node, names))}
-        asking = (each for node in nodes if type(node) in _ASKING for each in _asked(node))
+        asking = (each for node in nodes if type(node) in _ASKING for each in _conditions(node))
         texts = {found for each in asking for found in _texts(each, constants)}
         if state or texts:
             yield Scope(state, tuple(sorted(texts)))
@@ -148,7 +148,7 @@ def _module(node: ast.AST | None, names: _Names) -> str:
     return ""
 
 
-def _asked(node: ast.AST) -> list[ast.expr]:
+def _conditions(node: ast.AST) -> list[ast.expr]:
     """The expressions of a node that are asked for."""
     if isinstance(node, ast.Compare):
         return [node.left, *node.comparators]

@@ -1,4 +1,4 @@
-"""Product code that asks whether it is being tested: what it then does is not what its users get.
+"""Detects product code that behaves differently while it is being tested.
 
 Python is read by its syntax tree (`asking`): a look at the state of the process, and the word of a test runner that is
 compared or looked up, in one function. Other languages are read by the patterns of gates/rules/test_detection.toml,
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from swarmgate import assets
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.placeholders import test_awareness
-from swarmgate.gates.placeholders.bodies import finding
+from swarmgate.gates.placeholders.function_bodies import finding
 from swarmgate.gates.source import comments
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _SETTINGS = re.compile(
 """Files that configure tools and environments by the kind of run."""
 
 
-class _Asks(NamedTuple):
+class _Matcher(NamedTuple):
     """The rules of the file: variables that runners set, and the patterns of each language, the gravest first."""
 
     variables: re.Pattern[str]
@@ -57,7 +57,7 @@ class _Asks(NamedTuple):
 
 
 @functools.cache
-def _asks() -> _Asks:
+def _matcher() -> _Matcher:
     raw = tomllib.loads((assets.gates() / "rules" / "test_detection.toml").read_text(encoding="utf-8"))
     variables = raw["variables"]
     patterns = {
@@ -69,11 +69,11 @@ def _asks() -> _Asks:
         for group in raw["language"]
         for name in group["names"]
     }
-    return _Asks(re.compile(variables), patterns)
+    return _Matcher(re.compile(variables), patterns)
 
 
 def in_python(source: SourceFile, tree: ast.Module) -> Iterator[Finding]:
-    """The places of a module of the product that ask.
+    """The places in a Python product module that check for being tested.
 
     Args:
         source: the file.
@@ -90,28 +90,28 @@ def in_python(source: SourceFile, tree: ast.Module) -> Iterator[Finding]:
 
 def _severity(text: str, state: Collection[str]) -> Severity | None:
     """How much a text says beside what is looked at of the process; None for nothing."""
-    if _asks().variables.fullmatch(text):
+    if _matcher().variables.fullmatch(text):
         return Severity.HIGH
-    told = {"stack": _TEST.search, "main": _TEST.search, "variables": _PREFIX.match, "trace": None}
-    if any(looks(text) for kind in state if (looks := told.get(kind, _RUNNER.search))):
+    patterns = {"stack": _TEST.search, "main": _TEST.search, "variables": _PREFIX.match, "trace": None}
+    if any(matches(text) for kind in state if (matches := patterns.get(kind, _RUNNER.search))):
         return Severity.HIGH
     return Severity.LOW if "variables" in state and _TOLD.fullmatch(text) else None
 
 
 def in_text(source: SourceFile, text: str) -> Iterator[Finding]:
-    """The places of a file of the product in another language than Python that ask."""
-    patterns = _asks().patterns.get(source.language, ())
+    """The places in a product file of another language that check for being tested."""
+    patterns = _matcher().patterns.get(source.language, ())
     code = comments.without(source.language, text) if patterns else ""
-    told: set[int] = set()
+    reported: set[int] = set()
     for severity, pattern in patterns:
         for match in pattern.finditer(code):
             line = code.count("\n", 0, match.start()) + 1
-            if line not in told:
-                told.add(line)
+            if line not in reported:
+                reported.add(line)
                 quiet = severity is Severity.LOW or (severity is Severity.MEDIUM and _SETTINGS.search(source.path))
-                said = _BY_NAME if quiet else _BY_RUNNER
-                yield _found(source, line, Severity.LOW if quiet else severity, said)
+                message = _BY_NAME if quiet else _BY_RUNNER
+                yield _found(source, line, Severity.LOW if quiet else severity, message)
 
 
-def _found(source: SourceFile, line: int, severity: Severity, said: str) -> Finding:
-    return finding(RULE, source.path, line, severity, f"product code {said}")
+def _found(source: SourceFile, line: int, severity: Severity, message: str) -> Finding:
+    return finding(RULE, source.path, line, severity, f"product code {message}")

@@ -1,12 +1,12 @@
-"""The shape of a function of another language than Python; None where something else may ask for it."""
+"""Describes the body of a function for the detection of fake implementations, with tree-sitter."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.placeholders.bodies import Function, Step
-from swarmgate.gates.placeholders.pretence import Shape
+from swarmgate.gates.placeholders.fake_implementations import Shape
+from swarmgate.gates.placeholders.function_bodies import Function, Step
 from swarmgate.gates.placeholders.statements import steps_of
 from swarmgate.workspace.code import grammars
 
@@ -76,9 +76,9 @@ def shape_of(node: Node, grammar: str, content: bytes, statements: Sequence[str]
         result = next((text.partition("=")[2].strip(" ;") for text in statements if "=" in text), result)
     if Step.ECHOES in steps:
         result = result.partition(",")[0].lstrip("&*$")
-    said = " ".join(text for each, text in zip(steps, statements, strict=False) if each is Step.TALKS)
-    talks = bool(said) or Step.COPIES in steps
-    return Shape(name, owner, given, result, bool(_DICE.match(statements[-1])), talks, said, doc)
+    message = " ".join(text for each, text in zip(steps, statements, strict=False) if each is Step.TALKS)
+    talks = bool(message) or Step.COPIES in steps
+    return Shape(name, owner, given, result, bool(_DICE.match(statements[-1])), talks, message, doc)
 
 
 def _owner(node: Node, grammar: str) -> tuple[bool, str]:

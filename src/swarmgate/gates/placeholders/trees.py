@@ -1,4 +1,4 @@
-"""Comments and functions without work of their own in any language of `workspace.grammars`, by tree-sitter queries."""
+"""Finds stub comments and functions without an implementation in all languages but Python, with tree-sitter."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.placeholders import tree_shapes, words
-from swarmgate.gates.placeholders.bodies import Function, Step
+from swarmgate.gates.placeholders import tree_shapes, wording
+from swarmgate.gates.placeholders.function_bodies import Function, Step
 from swarmgate.gates.placeholders.statements import steps_of
 from swarmgate.gates.source import grammar_tree
 from swarmgate.workspace.code import grammars
@@ -116,7 +116,7 @@ def function_nodes(grammar: str, tree: Tree) -> list[Node]:
 def functions(
     grammar: str, tree: Tree, content: bytes, remarks: Sequence[Comment], *, tests: bool
 ) -> Iterator[Function]:
-    """Every function whose body does no work of its own."""
+    """Every function that does no work of its own."""
     for node in function_nodes(grammar, tree):
         body = body_of(node)
         if body is None or body.end_byte - body.start_byte > _MAX_BODY:
@@ -162,7 +162,7 @@ def _function(
         above=clean(plain),
         doc=clean(doc),
         promises=_promises(grammar, node, doc),
-        excused=not test and _excused(node, name, says=Step.SAYS_SO in steps, bare=bare),
+        excused=not test and _excused(node, name, prints=Step.SAYS_SO in steps, bare=bare),
         test=test,
         needs_word=True,
     )
@@ -327,9 +327,9 @@ def _promises(grammar: str, node: Node, doc: str) -> bool:
     return bool(re.search(r"^[\s*/#-]*@returns?\b(?!\s+\{?(?:void|undefined|nothing|null)\b)", doc, re.MULTILINE))
 
 
-def _excused(node: Node, name: str, *, says: bool, bare: bool) -> bool:
+def _excused(node: Node, name: str, *, prints: bool, bare: bool) -> bool:
     """Whether a body may be empty by what it is part of."""
-    if not says and (words.no_op_name(name.strip("#_")) or (bare and _HOOK.match(name))):
+    if not prints and (wording.no_op_name(name.strip("#_")) or (bare and _HOOK.match(name))):
         return True
     parent, depth = node.parent, 0
     while parent is not None and depth < 4:  # noqa: PLR2004 - a member, its body, its class, an export
@@ -337,8 +337,8 @@ def _excused(node: Node, name: str, *, says: bool, bare: bool) -> bool:
             return True
         owner = parent.child_by_field_name("name") or parent.child_by_field_name("type")
         if owner is not None and re.search("class|impl|object|struct", parent.type):
-            said = (owner.text or b"").decode("utf-8", "replace")
-            return bool(_BASE.search(said)) if says else words.no_op_name(said)
+            text = (owner.text or b"").decode("utf-8", "replace")
+            return bool(_BASE.search(text)) if prints else wording.no_op_name(text)
         parent, depth = parent.parent, depth + 1
     receiver = node.child_by_field_name("receiver")
     return receiver is not None and bool(

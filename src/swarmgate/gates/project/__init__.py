@@ -1,1 +1,1 @@
-"""What a project is made of, told by its paths: languages, tests, code, trees, modules. Nothing is parsed here."""
+"""The project's files: languages, tests, source trees and modules, recognised by their paths."""

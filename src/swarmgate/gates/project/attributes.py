@@ -1,4 +1,4 @@
-"""What a project says of its files in `.gitattributes`: generated, vendored, documentation (linguist's attributes).
+"""Reads `.gitattributes`: which files the project marks as generated, vendored or documentation.
 
 The files of one tree alone are read, by git itself: a change cannot take its own files out of the gates' sight, nor can
 `.git/info/attributes` or the user's own attributes, which no reviewer ever sees.
@@ -40,7 +40,7 @@ def declared(repository: Repository, tree: str, wanted: Iterable[str]) -> Mappin
     if not rules:
         return {}
     found: dict[str, dict[Trait, bool]] = {}
-    records = _said(rules, b"".join(paths.encode(name) + b"\0" for name in names)).split(b"\0")[:-1]
+    records = _checked(rules, b"".join(paths.encode(name) + b"\0" for name in names)).split(b"\0")[:-1]
     for raw, attribute, value in zip(records[::3], records[1::3], records[2::3], strict=True):
         if value != _UNKNOWN:
             found.setdefault(paths.decode(raw), {})[_TRAITS[attribute.decode()]] = value not in _FALSE
@@ -56,7 +56,7 @@ def places(names: Iterable[str]) -> set[str]:
     return places
 
 
-def _said(rules: Mapping[str, bytes], listing: bytes) -> bytes:
+def _checked(rules: Mapping[str, bytes], listing: bytes) -> bytes:
     """What `git check-attr` says in a repository that has these `.gitattributes` and nothing else."""
     with temporary.folder("attributes") as folder:
         git, top = folder / "git", folder / "top"

@@ -1,4 +1,4 @@
-"""What a path tells of a file: its language, and what kind of file it is."""
+"""Classifies a file by its path: its language and its kind (test, sample, generated, documentation)."""
 
 from __future__ import annotations
 

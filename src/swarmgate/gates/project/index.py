@@ -1,4 +1,4 @@
-"""The two trees of a change, the old one and the new one: what a gate learns of them, all gates of a run know."""
+"""The index of a change's old and new tree, shared by all gates of a run."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ class Project:
         return cls(View(repository, base), View(repository, tree))
 
     def until(self, stopped: Callable[[], bool]) -> Project:
-        """The same project, for one who has to stop."""
+        """A copy of the project whose searches end once `stopped` is true."""
         return replace(self, stopped=stopped)

@@ -1,4 +1,4 @@
-"""What Python modules are called and where they lie, judged by paths alone."""
+"""Maps Python module names to file paths, by paths alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a tree is judged: a change, or files whole; and what the change's own word counts for."""
+"""The scope of a gate run: a change or whole files, and whose markers are trusted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.review.change import ChangeKind, ChangeSet
-from swarmgate.gates.project import installed
+from swarmgate.gates.project import installed_packages
 from swarmgate.workspace.git import revisions
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Scope(Frozen):
-    """What is judged.
+    """The scope of a gate run.
 
     `paths`: only these files, and those below these folders; empty means all. `whole`: every one of them as if it were
     new, instead of what differs from the base. `reference`: the tree whose `.gitattributes` hold and by which it is
@@ -31,7 +31,7 @@ class Scope(Frozen):
     def change(self, repository: Repository, base: str, tree: str) -> ChangeSet:
         """What is judged of `tree`: neither installed packages nor build output, where nobody tracks them."""
         change = revisions.everything(base, tree, repository) if self.whole else repository.changes(base, tree)
-        found = installed.folders(repository, tree, change.files)
+        found = installed_packages.folders(repository, tree, change.files)
         if found:
             inside = tuple(f"{folder}/" for folder in found)
             files = tuple(file for file in change.files if not file.path.startswith(inside))
@@ -39,7 +39,7 @@ class Scope(Frozen):
         return self._within(change)
 
     def change_to_fix(self, repository: Repository, change: ChangeSet) -> ChangeSet:
-        """The same files as a change of the reference: a fix has to know what a file looked like before."""
+        """The scope as a change against the reference, for gates that fix files."""
         if not self.whole or not self.reference:
             return change
         past = set(repository.list_tree(self.reference))

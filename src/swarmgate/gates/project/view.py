@@ -1,4 +1,4 @@
-"""The files of one tree of the repository: all names at once, contents when asked for, kept."""
+"""A view of one tree of the repository: all file names, and file contents loaded on demand and cached."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Trees(Protocol):
 
 
 class View:
-    """One tree. `shared` keeps what is learnt of all of it; several gates may ask at once.
+    """One tree, shared by all gates; names are listed once, contents read on demand.
 
     Args:
         repository: holds the tree.

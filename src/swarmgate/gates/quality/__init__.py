@@ -1,1 +1,1 @@
-"""What a change adds in complexity, public names, copies, size and suppressions, as deltas against its base."""
+"""Measures what a change adds in complexity, public names, copies, size and suppressions."""

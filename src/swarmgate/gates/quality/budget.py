@@ -1,4 +1,4 @@
-"""The budget of one change: what was measured, held against the limits, as findings that name the costly places."""
+"""Compares the measurements of a change with the quality budget's limits and reports what exceeds them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from swarmgate.config import Quality
     from swarmgate.gates.quality.complexity import Grown
     from swarmgate.gates.quality.functions import Code, Token
-    from swarmgate.gates.quality.sides import Change
+    from swarmgate.gates.quality.revisions import Change
     from swarmgate.gates.source.file import SourceFile
 
 NAMED = 5
@@ -46,7 +46,7 @@ FLOOR = 10
 
 @dataclass
 class Measured:
-    """What the change cost: findings, and the numbers for the report."""
+    """The measurements of a change: findings, and the numbers for the report."""
 
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Measured:
         self.findings.append(found)
 
 
-def judge(
+def compare(
     change: Change,
     limits: Quality,
     *,
@@ -66,7 +66,7 @@ def judge(
     neighbours: Callable[[set[str]], Mapping[str, bytes]],
     stopped: Callable[[], bool] = lambda: False,
 ) -> Measured:
-    """Measure what is limited and hold it against its limit.
+    """Measure the change and compare it with each limit.
 
     Args:
         change: both sides of it.
@@ -125,7 +125,7 @@ class Base:
     """The code of the base, measured when it is asked for, under the paths that the files have now."""
 
     def __init__(self, change: Change) -> None:
-        past = (*change.product, *(file for file in change.gone if not file.is_test))
+        past = (*change.product, *(file for file in change.deleted if not file.is_test))
         self._files = {file.path: file for file in past if file.was.content}
         self._codes: dict[str, Code] = {}
 
@@ -163,23 +163,23 @@ def _complexity(result: Measured, grown: list[Grown], limits: Quality) -> None:
     limit, strict = limits.max_complexity_delta, _is_set(limits, "max_complexity_delta")
     for each in grown:
         if limit is not None and each.cost > limit:
-            told = f"{each.story}: +{each.cost}, where a change may add {limit} to a function"
+            message = f"{each.story}: +{each.cost}, where a change may add {limit} to a function"
             allowed = f" and {complexity.ALLOWANCE} are free for a new one" if each.old is None else ""
             far = each.cost > limit * (FAR if each.old else FAR_NEW) and not each.was_complex
             severity = Severity.MEDIUM if strict or far else Severity.LOW
-            result.add("complexity", each.function.path, each.function.line, told + allowed, severity)
+            result.add("complexity", each.function.path, each.function.line, message + allowed, severity)
 
 
 def _sizes(result: Measured, change: Change, grown: list[Grown], limits: Quality) -> None:
     if limits.max_function_lines is not None:
         for each in sizes.long_functions(grown, limits.max_function_lines):
             was = f"{each.old.length} -> " if each.old else ""
-            told = (
+            message = (
                 f"{each.function.name} ({was}{each.function.length} lines of code, limit {limits.max_function_lines})"
             )
             far = each.function.length > limits.max_function_lines * FAR
             severity = Severity.MEDIUM if far or _is_set(limits, "max_function_lines") else Severity.LOW
-            result.add("function-size", each.function.path, each.function.line, told, severity)
+            result.add("function-size", each.function.path, each.function.line, message, severity)
     if limits.max_file_lines is not None:
         for file, lines, now in sizes.long_files(change, limits.max_file_lines):
             grew = f"{lines} -> " if lines else ""
@@ -189,16 +189,16 @@ def _sizes(result: Measured, change: Change, grown: list[Grown], limits: Quality
 
 
 def _public_api(result: Measured, change: Change, limits: Quality, limit: int) -> None:
-    added, removed = public_api.delta(change.product, [file for file in change.gone if not file.is_test])
+    added, removed = public_api.delta(change.product, [file for file in change.deleted if not file.is_test])
     delta = len(added) - len(removed)
     if added or removed:
         result.notes.append(f"public names {delta:+d}")
     if delta > limit:
         less = f", {len(removed)} removed" if removed else ""
         names = _few([name for name, _ in added])
-        told = f"{len(added)} public names added{less}, where a change may add {limit}: {names}"
+        message = f"{len(added)} public names added{less}, where a change may add {limit}: {names}"
         far = delta > limit * FAR_NEW or _is_set(limits, "max_public_api_delta")
-        result.add("public-api", added[0][1], 0, told, Severity.MEDIUM if far else Severity.LOW)
+        result.add("public-api", added[0][1], 0, message, Severity.MEDIUM if far else Severity.LOW)
 
 
 def _duplication(
@@ -225,34 +225,34 @@ def _duplication(
     blocks = lines >= COPIED or _is_set(limits, "max_duplication_ratio")
     if lines >= FLOOR and lines / added > limit:
         for each in copies:
-            told = (
+            message = (
                 f"{each.lines} lines are a copy of {each.other}:{each.other_line}; {lines} of {added} added lines are"
             )
-            told = f"{told} copies ({lines / added:.0%}, limit {limit:.0%})"
-            result.add("duplication", each.path, each.line, told, Severity.MEDIUM if blocks else Severity.LOW)
+            message = f"{message} copies ({lines / added:.0%}, limit {limit:.0%})"
+            result.add("duplication", each.path, each.line, message, Severity.MEDIUM if blocks else Severity.LOW)
 
 
 def _suppressions(result: Measured, change: Change, limits: Quality, *, small: bool) -> None:
     limit, strict = limits.max_new_suppressions, _is_set(limits, "max_new_suppressions")
-    found = silenced.added(change.files, change.gone)
+    found = silenced.added(change.files, change.deleted)
     for each in found:
         result.add("suppression", each.path, each.line, f"a new suppression: {each.text}", Severity.INFO)
     if found:
-        result.notes.append(silenced.told(found))
+        result.notes.append(silenced.summary(found))
     tests = {file.path for file in change.files if file.is_test}
     counted = [each for each in found if each.path not in tests]
     for each in counted:
         if silenced.whole_file(each):
-            told = f"a whole file is silenced, and for no rule in particular: {each.text}"
-            result.add("suppression-of-file", each.path, each.line, told)
+            message = f"a whole file is silenced, and for no rule in particular: {each.text}"
+            result.add("suppression-of-file", each.path, each.line, message)
     if not strict and limits.min_changed_line_coverage is None:
         counted = [each for each in counted if each.kind not in silenced.OF_COVERAGE]
     if limit is not None and len(counted) > limit:
-        told = f"{silenced.told(counted)}, where a change may add {limit}"
-        others = silenced.beside(counted, change.adopted)
+        message = f"{silenced.summary(counted)}, where a change may add {limit}"
+        others = silenced.not_adopted(counted, change.adopted)
         informs = not strict and (small or len(others) <= limit)
         severity = Severity.LOW if informs else Severity.MEDIUM
-        result.add("suppressions", counted[0].path, counted[0].line, told, severity)
+        result.add("suppressions", counted[0].path, counted[0].line, message, severity)
 
 
 def _tests(result: Measured, change: Change, limits: Quality, code: int, tests: int, *, tested: bool) -> None:
@@ -260,9 +260,9 @@ def _tests(result: Measured, change: Change, limits: Quality, code: int, tests: 
     if limit is None or code < proportion.FLOOR or tests >= code * limit:
         return
     place = max(change.product, key=lambda file: len(file.added_lines))
-    told = f"{tests} lines of tests for {code} of code ({tests / code:.2f}, at least {limit:g})"
+    message = f"{tests} lines of tests for {code} of code ({tests / code:.2f}, at least {limit:g})"
     blocks = tested and (strict or code >= SMALL)
-    result.add("test-ratio", place.path, 0, told, Severity.MEDIUM if blocks else Severity.LOW)
+    result.add("test-ratio", place.path, 0, message, Severity.MEDIUM if blocks else Severity.LOW)
 
 
 def _coverage(result: Measured, change: Change, root: Path, limit: float) -> None:
@@ -275,9 +275,9 @@ def _coverage(result: Measured, change: Change, root: Path, limit: float) -> Non
         result.notes.append(f"{seen.ran} of {seen.known} added lines ran ({seen.report})")
         if seen.ran < seen.known * limit:
             for path, lines in seen.missed:
-                told = f"lines {_few([str(line) for line in lines], 10)} never ran; {seen.ran / seen.known:.0%} of"
+                message = f"lines {_few([str(line) for line in lines], 10)} never ran; {seen.ran / seen.known:.0%} of"
                 result.add(
-                    "coverage", path, lines[0], f"{told} the added lines did, at least {limit:.0%} are asked for"
+                    "coverage", path, lines[0], f"{message} the added lines did, at least {limit:.0%} are asked for"
                 )
 
 

@@ -1,4 +1,4 @@
-"""How much more complex functions became, each compared with itself in the base.
+"""Measures how much the complexity of each function grew against the base.
 
 A function's cost is what its complexity grew by, and never more than the branches that the change wrote into it: what
 it moved, renamed or took out of another function was there before. A new function is new work, and being simple is
@@ -26,7 +26,7 @@ SIMPLE = 10
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """A function that the change touched, its namesake in the base (None: it is new), and what the change wrote in it.
+    """A changed function, its old version (None: it is new), and its added lines.
 
     `lines` counts the lines that are new, `branches` the decisions on them.
     """

@@ -1,4 +1,4 @@
-"""Coverage of the added lines, from a report that lies in the work tree: Cobertura XML or lcov.
+"""Computes the test coverage of the added lines from a Cobertura XML or lcov report.
 
 A report older than a source that it speaks of is not believed. Nothing is run here.
 """
@@ -36,7 +36,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """What the report says of the added lines: how many it knows and how many of them ran; `missed` by path.
+    """The coverage of the added lines: how many are known and how many ran; `missed` by path.
 
     `note` says why a report, or part of one, was not believed.
     """

@@ -1,4 +1,4 @@
-"""Copies that the change made: runs of equal tokens in function bodies, within the changed files and their folders.
+"""Finds duplicated code that the change adds: equal token runs in function bodies.
 
 Identifiers count as they are, literals as one: copied code whose constants were changed is still a copy. Only function
 bodies are looked at, so imports, declarations, tables and licence headers are none. A run counts when the tree has it
@@ -203,7 +203,7 @@ def _closest(worth: Iterable[Side], files: Mapping[str, bytes]) -> dict[str, tup
 
 
 def stands_alone(path: str) -> bool:
-    """Whether a file is an example: each of them repeats what it takes to be read by itself."""
+    """Whether a file is an example, in which repetition is fine."""
     return not _ALONE.isdisjoint(path.lower().split("/")[:-1])
 
 

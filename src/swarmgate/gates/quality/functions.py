@@ -1,4 +1,4 @@
-"""Functions and tokens of a source text, by lizard in process: 27 languages, some milliseconds a file."""
+"""Splits source text into functions and tokens with lizard, in 27 languages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.gates.project.files import language_of
-from swarmgate.gates.quality import cases
+from swarmgate.gates.quality import switch_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,7 +57,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What lizard sees in one file: functions in the order of their first line, and tokens without comments.
+    """The functions and tokens of one file, as lizard reads them.
 
     `branches` says how many tokens of a line may count as a decision. `broken`: lizard could not read the file.
     """
@@ -122,7 +122,7 @@ def measure(path: str, text: str) -> Code:
 
 def _complexity(function: Any, lines: list[str]) -> int:
     language = language_of(function.filename)
-    plain = cases.plain(language, lines[function.start_line - 1 : function.end_line])
+    plain = switch_cases.plain(language, lines[function.start_line - 1 : function.end_line])
     return max(int(function.cyclomatic_complexity) - max(plain - 1, 0), 1)
 
 

@@ -1,4 +1,4 @@
-"""How many lines of tests come with the lines of code that a change adds."""
+"""Counts the lines of tests for each line of code that a change adds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from swarmgate.gates.quality.sides import Change
+    from swarmgate.gates.quality.revisions import Change
     from swarmgate.gates.source.file import SourceFile
 
 FLOOR = 20
@@ -33,13 +33,13 @@ def added_lines(change: Change) -> tuple[int, int]:
         own, inline = _lines(file, file.now.text)
         (tests if file.is_test else code).update(own)
         tests.update(inline)
-    old_code, old_tests = _base(change.files, change.gone)
+    old_code, old_tests = _base(change.files, change.deleted)
     return (code - old_code).total(), (tests - old_tests).total()
 
 
-def _base(files: Iterable[SourceFile], gone: Iterable[SourceFile]) -> tuple[Counter[str], Counter[str]]:
+def _base(files: Iterable[SourceFile], deleted: Iterable[SourceFile]) -> tuple[Counter[str], Counter[str]]:
     code, tests = Counter[str](), Counter[str]()
-    for file in (*files, *gone):
+    for file in (*files, *deleted):
         own, inline = _lines(file, file.was.text)
         (tests if file.is_test else code).update(own)
         tests.update(inline)

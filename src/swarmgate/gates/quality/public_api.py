@@ -1,4 +1,4 @@
-"""Public names of a file: Python by `__all__` and underscore, JS/TS by exports, Go, Rust and Java by their rules.
+"""Lists the public names of a file by the rules of its language.
 
 A name is a function, class or type at the level of the module. Methods, constants and imports are none, unless
 `__all__` or an export list names them. Where nobody imports from there is no API: tests, examples, scripts, docs.
@@ -31,7 +31,7 @@ _INTERNAL = frozenset(
 _SCRIPTS = frozenset({"conftest", "noxfile", "setup", "tasks", "__main__", "manage"})
 
 
-def delta(files: Iterable[SourceFile], gone: Iterable[SourceFile]) -> tuple[list[tuple[str, str]], list[str]]:
+def delta(files: Iterable[SourceFile], deleted: Iterable[SourceFile]) -> tuple[list[tuple[str, str]], list[str]]:
     """What the change added and removed; a name that moved to another file is neither.
 
     Returns:
@@ -48,7 +48,7 @@ def delta(files: Iterable[SourceFile], gone: Iterable[SourceFile]) -> tuple[list
             past = names(file.language, file.base_path, file.was.content)
             past += _reachable(file, {name for name, _ in offered} - {name for name, _ in past})
             was += [(name, file.base_path, own) for name, own in past]
-    for file in gone:
+    for file in deleted:
         if _exposed(file.path):
             was += [(name, file.path, own) for name, own in names(file.language, file.path, file.was.content)]
     after, before = _counted(now), _counted(was)

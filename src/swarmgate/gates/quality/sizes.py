@@ -1,4 +1,4 @@
-"""Functions and files that the change made too long. What was too long before is no news."""
+"""Finds functions and files that the change makes too long."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from swarmgate.gates.quality.complexity import Grown
-    from swarmgate.gates.quality.sides import Change
+    from swarmgate.gates.quality.revisions import Change
     from swarmgate.gates.source.file import SourceFile
 
 SHARE = 0.1

@@ -1,4 +1,4 @@
-"""Comments that silence a tool, in the tools' own forms, and how many of them the change added.
+"""Counts the comments that suppress tool warnings (noqa, type: ignore, ...) and that the change adds.
 
 They are found in comments, and in the attributes and annotations that some languages have for it; a string that says
 `noqa` is data. What was edited beside a suppression, or moved with it, is no new one.
@@ -136,7 +136,7 @@ _ATTRIBUTES = {
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """One comment: which tool it silences (as a user calls the form), the comment's text, and where it stands."""
+    """One suppression comment: the tool's form, its text, and its place."""
 
     kind: str
     text: str
@@ -144,8 +144,8 @@ class Suppression:
     line: int
 
 
-def added(files: Iterable[SourceFile], gone: Iterable[SourceFile]) -> list[Suppression]:
-    """The suppressions that the change has and the base had not, ordered by place.
+def added(files: Iterable[SourceFile], deleted: Iterable[SourceFile]) -> list[Suppression]:
+    """The suppressions that the change added, ordered by place.
 
     Of equal ones (same form, same rules) those on added lines are the new ones.
     """
@@ -159,7 +159,7 @@ def added(files: Iterable[SourceFile], gone: Iterable[SourceFile]) -> list[Suppr
     # What a string holds counts on both sides alike, so both can be read as plain text.
     forms = {kind: re.compile(_FORMS[kind]) for kind, _ in fresh if kind in _FORMS}
     risen = Counter(key for file in files for key in _anywhere(file, file.now.text, forms))
-    risen.subtract(key for file in (*files, *gone) for key in _anywhere(file, file.was.text, forms))
+    risen.subtract(key for file in (*files, *deleted) for key in _anywhere(file, file.was.text, forms))
     found = [each for key, places in fresh.items() for each in places[len(places) - max(risen[key], 0) :]]
     return sorted(found, key=lambda each: (each.path, each.line, each.kind))
 
@@ -174,7 +174,7 @@ def _on_added_lines(file: SourceFile) -> list[Suppression]:
 
 def _anywhere(file: SourceFile, text: str, forms: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[str, str]]:
     for kind, form in forms.items():
-        yield from ((kind, _spelled(_said(match[0]))) for match in form.finditer(text))
+        yield from ((kind, _spelled(_trimmed(match[0]))) for match in form.finditer(text))
     for each in _attributes(file.language, file.path, text):
         yield each.kind, _spelled(each.text)
 
@@ -184,30 +184,30 @@ def find(language: str, path: str, text: str) -> list[Suppression]:
     found = []
     if language in comments.languages():
         for remark in comments.of(language, text):
-            found += [Suppression(kind, said, path, remark.line) for kind, said in _of(remark.text)]
+            found += [Suppression(kind, comment, path, remark.line) for kind, comment in _of(remark.text)]
     found += _attributes(language, path, text)
     return sorted(found, key=lambda each: each.line)
 
 
 def whole_file(each: Suppression) -> bool:
-    """Whether a comment silences all that a tool says of a file, or of all that follows in it."""
+    """Whether a comment suppresses a tool for the whole file, or for all that follows in it."""
     return bool(_WHOLE_FILE.fullmatch(each.text))
 
 
-def beside(found: Iterable[Suppression], adopted: frozenset[str]) -> list[Suppression]:
-    """Those that do not come with a judge of which the change asks more.
+def not_adopted(found: Iterable[Suppression], adopted: frozenset[str]) -> list[Suppression]:
+    """The suppressions that do not belong to a tool that the change newly adopts.
 
     A `noqa` behind one that does comes with it: the line became too long by that.
     """
     found = list(found)
-    come = [each for each in found if not adopted.isdisjoint(TOOLS.get(each.kind, ()))]
-    places = {(each.path, each.line) for each in come}
+    skip = [each for each in found if not adopted.isdisjoint(TOOLS.get(each.kind, ()))]
+    places = {(each.path, each.line) for each in skip}
     return [
-        each for each in found if each not in come and (each.kind != "noqa" or (each.path, each.line) not in places)
+        each for each in found if each not in skip and (each.kind != "noqa" or (each.path, each.line) not in places)
     ]
 
 
-def told(found: Iterable[Suppression]) -> str:
+def summary(found: Iterable[Suppression]) -> str:
     """`2 new suppressions (noqa 1, nosec 1)`, empty for none."""
     kinds = Counter(each.kind for each in found)
     if not kinds:
@@ -219,7 +219,7 @@ def told(found: Iterable[Suppression]) -> str:
 def _of(comment: str) -> Iterator[tuple[str, str]]:
     for match in _IN_COMMENT.finditer(comment):
         name = match.lastgroup or "_0"
-        yield _KINDS[int(name[1:])], _said(match[name])
+        yield _KINDS[int(name[1:])], _trimmed(match[name])
 
 
 def _spelled(text: str) -> str:
@@ -227,7 +227,7 @@ def _spelled(text: str) -> str:
     return re.sub(r"[\s_-]+", "", text).lower()
 
 
-def _said(text: str) -> str:
+def _trimmed(text: str) -> str:
     return " ".join(text.strip(" #;/-,:").split())
 
 

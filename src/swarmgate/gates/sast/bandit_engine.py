@@ -1,4 +1,4 @@
-"""bandit's tests without bandit's command line: imported without what only that needs, and asked only where they ask.
+"""Runs bandit's tests in process, without its command line, on the syntax tree of a file.
 
 `import bandit` takes 80 ms, of which 15 are its tests: the others are progress bars (rich), the search of every
 installed package for plugins (stevedore), report formats and YAML. Here its modules for those are not imported, and the
@@ -52,13 +52,13 @@ _loaded: list[Engine | None] = []
 
 
 class Engine(NamedTuple):
-    """`run` gives the issues of one file: its arguments are the file's name, its content, and that as a tree."""
+    """bandit loaded in process; `run` takes a file's name, content and tree and returns its issues."""
 
     run: Callable[[str, bytes, ast.Module], list[Any]]
 
 
 def load() -> Engine | None:
-    """The engine; None where this bandit cannot be used this way."""
+    """Load bandit; None where this version cannot be used in process."""
     if not _loaded:
         try:
             _loaded.append(_built())
@@ -93,11 +93,11 @@ def issues(name: str, content: bytes, tree: ast.Module) -> tuple[list[Any], str]
 
 
 def by_manager(name: str, content: bytes) -> tuple[list[Any], str]:
-    """The same by bandit's own command."""
+    """Scan one file through bandit's own command, for versions that cannot be used in process."""
     logging.getLogger("stevedore").setLevel(logging.CRITICAL)  # it logs every report format that is not installed
     with python_tree.quiet():  # its plugin loader uses what is deprecated
         from bandit.core.config import BanditConfig  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; late: 0.08 s
-        from bandit.core.manager import BanditManager  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
+        from bandit.core.manager import BanditManager  # type: ignore[import-untyped]  # noqa: PLC0415 - late: 0.08 s
 
     logging.getLogger("bandit").setLevel(logging.CRITICAL)  # it logs what we read from `skipped`
     manager = BanditManager(BanditConfig(), "file", quiet=True, ignore_nosec=True)
@@ -163,16 +163,16 @@ def _tester(tests: Any) -> type[Any]:
     contexts = importlib.import_module("bandit.core.context")
 
     class Tester(testers.BanditTester):  # type: ignore[misc, name-defined]  # bandit has no types
-        """Asks each test, and lets bandit take in what one says."""
+        """Runs each test on a node and collects its issues."""
 
         def run_tests(self, raw: dict[str, Any], kind: str) -> dict[str, list[int]]:
             context = contexts.Context(raw)
             for test in tests.get_tests(kind):
                 try:
-                    said = test(context, test._config) if hasattr(test, "_config") else test(context)  # noqa: SLF001 - as above
+                    issue = test(context, test._config) if hasattr(test, "_config") else test(context)  # noqa: SLF001 - bandit's
                 except Exception:  # noqa: BLE001, S112 - bandit too goes on to the next test
                     continue
-                if said is not None:
+                if issue is not None:
                     self._take(test, raw, kind)
             return {}
 
@@ -202,7 +202,7 @@ def _visitor(tests: Any, tester: type[Any]) -> type[Any]:
     metrics = importlib.import_module("bandit.core.metrics")
 
     class Visitor(visitors.BanditNodeVisitor):  # type: ignore[misc, name-defined]  # bandit has no types
-        """Prepares those nodes that a test, or bandit's own account of names, asks for."""
+        """Visits only the nodes that a test, or bandit's own name resolution, needs."""
 
         def __init__(self, name: str, file: Any) -> None:
             counted = metrics.Metrics()
@@ -211,11 +211,11 @@ def _visitor(tests: Any, tester: type[Any]) -> type[Any]:
             self.tester = tester(tests, False, {}, counted)
 
         def generic_visit(self, node: ast.AST) -> None:
-            """Every node below, in bandit's order; a node knows its parent and what follows it in a list."""
+            """Visit every node below in bandit's order; sets each node's parent and next sibling."""
             for child, sibling in _below(node):
                 child._bandit_sibling, child._bandit_parent = sibling, node  # noqa: SLF001 - bandit's names
                 kind = type(child)
-                if kind.__name__ in asked:
+                if kind.__name__ in visited:
                     self.pre_visit(child)
                     self.visit(child)
                 if kind._fields:
@@ -224,14 +224,14 @@ def _visitor(tests: Any, tester: type[Any]) -> type[Any]:
                     self.post_visit(child)
 
         def process(self, tree: ast.Module) -> None:
-            """As bandit's own, of what is parsed already: first the nodes, then the tests of whole files."""
+            """Visit the parsed nodes, then run the tests of whole files, as bandit's own visitor does."""
             self.generic_visit(tree)
             self.context = {"file_data": self.fdata, "filename": self.fname, "lineno": 0, "linerange": [0, 1]}
             self.context["col_offset"] = 0
             self.tester.run_tests(self.context, "File")
 
         def update_scores(self, scores: dict[str, list[int]]) -> None:
-            """Does nothing: nobody reads them."""
+            """Do nothing: the scores are not used."""
 
-    asked = {name.removeprefix("visit_") for name in dir(Visitor) if name.startswith("visit_")} | set(tests.tests)
+    visited = {name.removeprefix("visit_") for name in dir(Visitor) if name.startswith("visit_")} | set(tests.tests)
     return Visitor

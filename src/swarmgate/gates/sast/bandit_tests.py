@@ -1,4 +1,4 @@
-"""bandit's tests: their weaknesses, and what of them blocks.
+"""The table of bandit's tests: the weakness that each finds, and which of them block.
 
 ruff's S rules are most of bandit's tests under other names, in a hundredth of the time. What blocks is decided by
 `BLOCKING`: tests whose match alone is a weakness. All others match a way of writing (a subprocess, an assert, a
@@ -39,18 +39,18 @@ _CWE_OF = {test: f"CWE-{number}" for number, tests in _CWE.items() for test in t
 
 
 def cwe_of(test: str) -> str:
-    """The CWE of one of bandit's tests, for ruff, which does not tell it; empty when unknown."""
+    """The CWE number of one of bandit's tests, for ruff, which does not report it; empty when unknown."""
     return "" if test.startswith(_IMPORTS) else _CWE_OF.get(test, "")
 
 
 def named(match: Hit) -> Hit:
-    """A match of ruff's under the name of bandit's test, where that is the same one and bandit was not asked."""
+    """Rename a ruff match to bandit's test, where they are the same and bandit did not scan the file."""
     test = "B" + match.code[1:]
     return replace(match, code=test) if test in _CWE_OF else match
 
 
 def told_severity(test: str) -> str:
-    """The severity for a reader, with its condition where there is one."""
+    """The severity as text, with its condition where there is one."""
     severity = severity_of(test).value
     if test not in WHERE_NOT_FIXED:
         return severity
@@ -65,7 +65,7 @@ def severity_of(test: str) -> Severity:
 
 
 def hit(path: str, test: str, line: int, column: int, end_line: int, end_column: int, text: str, number: int) -> Hit:
-    """One of bandit's issues; `number` is the one that bandit itself gives its CWE, 0 for none."""
+    """Convert one of bandit's issues; `number` is bandit's own CWE number, 0 for none."""
     cwe = cwe_of(test)
     if not cwe and not test.startswith(_IMPORTS) and number:
         cwe = f"CWE-{number}"

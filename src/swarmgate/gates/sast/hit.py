@@ -1,4 +1,4 @@
-"""What one scanner found at one place, before the scanners' lists are merged."""
+"""Data model of one match of a security scanner, before the scanners' results are merged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Hit:
 
 @dataclass(slots=True)
 class Scanned:
-    """What a scanner says of a set of files.
+    """The result of one scanner for a set of files.
 
     Hits, what it could not read (path -> why) or only in part (path -> a note), and which of our rules were asked.
     """
@@ -42,7 +42,7 @@ class Scanned:
     error: str = ""
 
     def take(self, other: Scanned) -> None:
-        """Take in what another look at some of the files said: it has the last word on what is there to read."""
+        """Merge the result of a second scan of some files; for these it replaces what could not be read."""
         self.hits = list(dict.fromkeys([*self.hits, *other.hits]))
         self.unread = {**self.unread, **other.unread}
         self.partly = {**self.partly, **other.partly}

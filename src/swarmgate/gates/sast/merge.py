@@ -1,4 +1,4 @@
-"""The lists of the scanners as one: the same weakness on the same line is one finding that names who found it."""
+"""Merges the results of the security scanners: the same weakness on the same line becomes one finding."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _EXAMPLES = frozenset(
 _REFERRER = re.compile(r"referr?er", re.IGNORECASE)
 
 
-def shown(hits: Iterable[Hit], path: str, lines: Sequence[bytes]) -> list[Hit]:
-    """The hits of one file; in an example, what is there to be read by itself only informs.
+def quoted(hits: Iterable[Hit], path: str, lines: Sequence[bytes]) -> list[Hit]:
+    """The hits of one file; in an example, hits in quoted code only inform.
 
     That is a fixed key of a session, and a redirect to where the browser says that it was. All else is copied from
     examples, and blocks there as well.
@@ -62,21 +62,21 @@ def _least(severity: Severity) -> Severity:
 
 
 def merge(hits: Iterable[Hit], *, quiet: bool) -> list[Finding]:
-    """The findings of one file: our own rule speaks where it found the weakness, else bandit, else ruff.
+    """Merge the hits of one file: our own rule is reported before bandit, bandit before ruff.
 
     Args:
         hits: what all scanners found in the file.
         quiet: the file is a test: what is found there informs and does not block, and an assert is no finding at all.
     """
-    told = (hit for hit in hits if not (quiet and hit.code in _ASSERTS))
+    reported = (hit for hit in hits if not (quiet and hit.code in _ASSERTS))
     groups: defaultdict[tuple[int, str], list[Hit]] = defaultdict(list)
-    for hit in sorted(told, key=lambda each: (_TOOLS.index(each.tool), each.line, each.column, each.code)):
+    for hit in sorted(reported, key=lambda each: (_TOOLS.index(each.tool), each.line, each.column, each.code)):
         groups[hit.line, family(hit.cwe) or hit.code].append(hit)
     return [_finding(group, quiet=quiet) for group in groups.values()]
 
 
 def family(cwe: str) -> str:
-    """The one name of all that scanners call this weakness; empty for none."""
+    """The common name of a weakness in all scanners; empty for none."""
     return _FAMILY.get(cwe, cwe)
 
 

@@ -1,4 +1,4 @@
-"""What a Python file must hold for a rule of the engine to match anything in it, read from the rule's patterns.
+"""Derives from a rule's patterns what a file must contain to match, so that other files are not scanned.
 
 A name that a pattern spells out stands in every file that it matches, in an import at least. So the engine need not
 read the files in which one of them is missing: reading a file takes it thirty times as long as we take to look for
@@ -28,12 +28,12 @@ _IS_NAME = r"\.{0}\b|\b(?:def|class)\s+{0}\b|\A{0} = |{0}\."
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a file."""
+    """The set of words of a file."""
     return frozenset(_WORD.findall(text))
 
 
 def holds(need: Need, words: Container[str]) -> bool:
-    """Whether a file with these words holds what is needed."""
+    """Whether a file with these words may match."""
     if isinstance(need, str):
         return need in words
     if isinstance(need, tuple):
@@ -42,34 +42,34 @@ def holds(need: Need, words: Container[str]) -> bool:
 
 
 def need_of(raw: Mapping[str, Any]) -> Need:
-    """What a rule needs: nothing, `()`, where it is not for Python alone, or follows values through a file."""
+    """The words that a rule needs; `()` where it is not for Python alone, or is a taint rule."""
     alone = raw["languages"] in (["python"], ["py"]) and raw.get("mode", "search") == "search"
-    return _all(_asked(raw)) if alone else ()
+    return _all(_needs_of(raw)) if alone else ()
 
 
 def _all(needs: Iterable[Need]) -> tuple[Need, ...]:
     return tuple(dict.fromkeys(each for each in needs if each != ()))
 
 
-def _asked(entry: Mapping[str, Any], beside: Sequence[Sequence[str]] = ()) -> Iterator[Need]:
+def _needs_of(entry: Mapping[str, Any], alternatives: Sequence[Sequence[str]] = ()) -> Iterator[Need]:
     """What one part of a rule asks for.
 
     Args:
         entry: the part.
-        beside: what holds together with it: of each part, the patterns of which one matches.
+        alternatives: what holds together with it: of each part, the patterns of which one matches.
     """
     yield from _names(_pattern(entry))
-    together = [[*map(_pattern, each.get("pattern-either", (each,)))] for each in entry.get("patterns", ())]
+    conjunction = [[*map(_pattern, each.get("pattern-either", (each,)))] for each in entry.get("patterns", ())]
     for each in entry.get("patterns", ()):
-        yield from _asked(each, together)
+        yield from _needs_of(each, conjunction)
     if "pattern-either" in entry:
-        ways = [_all(_asked(each)) for each in entry["pattern-either"]]
-        yield frozenset(ways) if all(ways) else ()
+        options = [_all(_needs_of(each)) for each in entry["pattern-either"]]
+        yield frozenset(options) if all(options) else ()
     if "metavariable-regex" in entry:
-        yield _listed(**entry["metavariable-regex"], patterns=beside)
+        yield _listed(**entry["metavariable-regex"], patterns=alternatives)
     inner = entry.get("metavariable-pattern", {})
     if "language" not in inner:
-        yield from _asked(inner) if inner else ()
+        yield from _needs_of(inner) if inner else ()
 
 
 def _pattern(entry: Mapping[str, Any]) -> str:
@@ -86,6 +86,6 @@ def _listed(metavariable: str, regex: str, patterns: Sequence[Sequence[str]], **
     """The words that a metavariable may stand for, where it is certain to be a name and the condition lists them."""
     named = re.compile(_IS_NAME.format(re.escape(metavariable)))
     exact = _EXACT.fullmatch(regex)
-    if exact is None or not any(all(named.search(_TEXT.sub(" ", way)) for way in each) for each in patterns):
+    if exact is None or not any(all(named.search(_TEXT.sub(" ", one)) for one in each) for each in patterns):
         return ()
     return frozenset(exact[1].split("|"))

@@ -1,4 +1,4 @@
-"""Python files by bandit and by our own interpreter of flows, and which matches of bandit and ruff need a flow.
+"""Scans Python files with bandit and the taint analysis, and drops matches that need a flow and have none.
 
 bandit and ruff match how code is written. Inside a function that handles a request the interpreter knows more: what it
 does not follow to such a line is left out there. Both look in processes of their own (`worker`), as many as there are
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.review.finding import Severity
-from swarmgate.gates.sast import bandit_tests, rewriting
+from swarmgate.gates.sast import bandit_tests, older_syntax
 from swarmgate.gates.sast.hit import Hit, Scanned
 from swarmgate.gates.tools.run import Broken, excerpt, invoke
 from swarmgate.workspace.programs import trusted
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
     from swarmgate.gates.job import Job
-    from swarmgate.gates.sast.copies import Copies
     from swarmgate.gates.sast.rules import Rule
+    from swarmgate.gates.sast.temporary_copies import Copies
     from swarmgate.gates.source.file import SourceFile
 
 _INJECTIONS = "20 22 74 77 78 79 88 89 90 91 94 95 113 117 134 470 501 502 601 611 643 918 943 1333 1336"
@@ -42,10 +42,10 @@ _WORTH_A_PROCESS = 150_000
 
 
 @dataclass(slots=True)
-class Looked:
-    """What the workers say: bandit's hits and the flows, why files do not parse, and what the trees tell of matches.
+class PythonScan:
+    """The combined result of the workers: bandit's hits, flows, syntax errors, and facts about calls.
 
-    `asked` are the files that bandit looked at, `parsed` those that were read at all: the others hold no word of a
+    `scanned` are the files that bandit looked at, `parsed` those that were read at all: the others hold no word of a
     weakness.
     """
 
@@ -54,32 +54,32 @@ class Looked:
     unparsed: dict[str, str] = field(default_factory=dict)
     handlers: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     open_calls: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
-    asked: set[str] = field(default_factory=set)
+    scanned: set[str] = field(default_factory=set)
     parsed: set[str] = field(default_factory=set)
     harmless: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
 
-    def take(self, path: str, said: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
-        """Take in what a worker says of a file (`worker.look`)."""
-        if said:
+    def take(self, path: str, reply: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
+        """Add a worker's result for one file (`worker.scan`)."""
+        if reply:
             self.parsed.add(path)
-        if "unparsed" in said:
-            self.unparsed[path] = said["unparsed"]
+        if "unparsed" in reply:
+            self.unparsed[path] = reply["unparsed"]
             return
-        self.handlers[path] = [(first, last) for first, last in said.get("handlers", ())]
-        self.open_calls[path] = [(test, first, last) for test, first, last in said.get("open", ())]
-        self.harmless[path] = [(test, first, last) for test, first, last in said.get("harmless", ())]
-        self.flows.hits += [_flow(path, rules[rule], *rest) for rule, *rest in said.get("flows", ())]
-        if not said.get("whole", True):
+        self.handlers[path] = [(first, last) for first, last in reply.get("handlers", ())]
+        self.open_calls[path] = [(test, first, last) for test, first, last in reply.get("open", ())]
+        self.harmless[path] = [(test, first, last) for test, first, last in reply.get("harmless", ())]
+        self.flows.hits += [_flow(path, rules[rule], *rest) for rule, *rest in reply.get("flows", ())]
+        if not reply.get("whole", True):
             self.flows.partly[path] = f"flows through {path} were followed only in part"
-        if "issues" in said:
-            self.asked.add(path)
-        self.bandit.hits += [bandit_tests.hit(path, *issue) for issue in said.get("issues", ())]
-        if said.get("why"):
-            self.bandit.unread[path] = said["why"]
+        if "issues" in reply:
+            self.scanned.add(path)
+        self.bandit.hits += [bandit_tests.hit(path, *issue) for issue in reply.get("issues", ())]
+        if reply.get("why"):
+            self.bandit.unread[path] = reply["why"]
 
 
-async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Container[str]) -> Looked:
-    """Look at the Python files: where bandit may add something, or flows are to be followed.
+async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Container[str]) -> PythonScan:
+    """Scan the Python files where bandit may add something, or flows are to be followed.
 
     Args:
         job: its time limit.
@@ -87,28 +87,28 @@ async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Con
         flows: the rules that speak of flows.
         followed: the paths of the files through which flows are followed.
     """
-    looked = Looked(flows=Scanned(rules=frozenset(flows)))
+    result = PythonScan(flows=Scanned(rules=frozenset(flows)))
     python = files.of("python")
-    rules = [(rule.id, rule.said) for rule in flows.values()]
+    rules = [(rule.id, rule.raw_flow) for rule in flows.values()]
     calls = []
     for share in _shares(python):
         named = [(place, python[place].path in followed) for place in share]
         calls.append(_called(job, python, json.dumps({"flows": rules, "files": named}).encode()))
-    for said in await asyncio.gather(*calls):
-        if isinstance(said, Broken):
-            looked.bandit.error = looked.bandit.error or f"bandit and flows: {said.reason}"
+    for reply in await asyncio.gather(*calls):
+        if isinstance(reply, Broken):
+            result.bandit.error = result.bandit.error or f"bandit and flows: {reply.reason}"
             continue
-        for each in said:
-            looked.take(python[each.pop("place")].path, each, flows)
-    return looked
+        for each in reply:
+            result.take(python[each.pop("place")].path, each, flows)
+    return result
 
 
 def why_unparsed(content: bytes) -> str:
     """Why a Python file does not parse; empty where it does."""
     try:
-        rewriting.parse(content)
+        older_syntax.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return rewriting.why(error)
+        return older_syntax.why(error)
     return ""
 
 
@@ -128,19 +128,19 @@ def _shares(python: Mapping[str, SourceFile]) -> list[list[str]]:
 async def _called(job: Job, python: Mapping[str, SourceFile], request: bytes) -> list[dict[str, Any]] | Broken:
     """What one worker says of its files."""
 
-    def heard(line: bytes) -> None:
+    def on_output(line: bytes) -> None:
         if line.startswith(b'{"begun"'):
             job.at(python[json.loads(line)["begun"]].path)
 
     argv = trusted.module("swarmgate.gates.sast.worker")
-    done = await invoke(job, [argv], stdin=request, own=True, exit_codes=(0,), on_line=heard)
+    done = await invoke(job, [argv], stdin=request, own=True, exit_codes=(0,), on_line=on_output)
     if isinstance(done, Broken):
         return done
     try:
-        said = [json.loads(line) for line in done[0].stdout.splitlines()]
+        replies = [json.loads(line) for line in done[0].stdout.splitlines()]
     except ValueError as error:
         return Broken(f"what the worker says is not understood ({error}): {excerpt(done[0].stderr)}")
-    return [each for each in said if "place" in each]
+    return [each for each in replies if "place" in each]
 
 
 def _flow(
@@ -167,7 +167,7 @@ def _flow(
 def plausible(
     hits: Sequence[Hit], handlers: Sequence[tuple[int, int]], harmless: Sequence[tuple[str, int, int]] = ()
 ) -> list[Hit]:
-    """The hits of one file that may be.
+    """Drop the hits of one file that the syntax tree proves wrong.
 
     Args:
         hits: of every scanner.
@@ -187,7 +187,7 @@ def plausible(
 
 
 def raised(hits: Sequence[Hit], open_calls: Sequence[tuple[str, int, int]]) -> list[Hit]:
-    """The hits of one file, those that run what is not fixed in it raised to `medium`."""
+    """Raise to `medium` the hits of one file that run code or commands that are not constant."""
 
     def is_open(hit: Hit) -> bool:
         test = "B" + hit.code[1:] if hit.tool in {"bandit", "ruff"} else ""

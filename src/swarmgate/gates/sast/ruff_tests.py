@@ -1,4 +1,4 @@
-"""ruff's S rules over copies of the Python files, without any configuration: bandit's tests, and newer ones."""
+"""Runs ruff's security rules (S) over copies of the Python files, without the project's configuration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from swarmgate.gates.tools.run import Broken, invoke
 
 if TYPE_CHECKING:
     from swarmgate.gates.job import Job
-    from swarmgate.gates.sast.copies import Copies
+    from swarmgate.gates.sast.temporary_copies import Copies
     from swarmgate.gates.source.file import SourceFile
 
 _NEWER_SYNTAX = "on Python 3"
@@ -27,13 +27,13 @@ async def scan(job: Job, files: Copies) -> Scanned:
     done = await invoke(job, [argv], env=ruff.ENVIRONMENT, own=True)
     if isinstance(done, Broken):
         return Scanned(error=done.reason)
-    said = Scanned()
+    scanned = Scanned()
     try:
         for item in json.loads(done[0].stdout or "[]"):
-            _take(item, files.source(item["filename"]), said)
+            _take(item, files.source(item["filename"]), scanned)
     except (ValueError, KeyError, TypeError) as error:
         return Scanned(error=f"ruff's output is not understood: {error}")
-    return said
+    return scanned
 
 
 def _take(item: dict[str, Any], source: SourceFile, scanned: Scanned) -> None:

@@ -1,4 +1,4 @@
-"""Our rule pack in `gates/rules/sast/<language>/`: read, checked, and compiled to one JSON file for the engine.
+"""Loads our rule pack from `gates/rules/sast/<language>/`, checks it and compiles it for the engine.
 
 Rules are written in YAML (or JSON), in semgrep's own format with five additions, which are expanded here:
 
@@ -53,10 +53,10 @@ _EVERY_FILE = {"generic", "regex", "none"}
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: what a finding says, and `raw`, what the engine gets.
+    """One rule: its message and metadata, and `raw`, the engine's own form.
 
     `needs` is a regular expression that a file must match for the rule to find anything, `words` are what it must hold
-    (see `prefilter`), `flow` is for Python's interpreter, `said` the same as it is written.
+    (see `prefilter`), `flow` is for Python's interpreter, `raw_flow` the same as it is written.
     """
 
     id: str
@@ -68,14 +68,14 @@ class Rule:
     raw: dict[str, Any]
     needs: str = ""
     flow: Flow | None = None
-    said: dict[str, Any] | None = None
+    raw_flow: dict[str, Any] | None = None
     words: Need = ()
 
     def concerns(self, language: str, text: str, words: Container[str]) -> bool:
-        """Whether the rule can find anything in a file, as far as its language, its text and the words in it tell."""
-        speaks = language in self.languages or bool(self.languages & _EVERY_FILE)
-        told = speaks and prefilter.holds(self.words, words)
-        return told and (not self.needs or re.search(self.needs, text) is not None)
+        """Whether the rule may match a file, by its language, text and words."""
+        applies = language in self.languages or bool(self.languages & _EVERY_FILE)
+        concerned = applies and prefilter.holds(self.words, words)
+        return concerned and (not self.needs or re.search(self.needs, text) is not None)
 
 
 FOLDERS = {
@@ -91,7 +91,7 @@ LANGUAGES = frozenset[str]().union(*FOLDERS.values())
 
 @functools.cache
 def load() -> tuple[Rule, ...]:
-    """Every rule that ships.
+    """Load every built-in rule.
 
     Raises:
         ConfigError: a file cannot be read, or a rule lacks a key; the message names file, rule and key.
@@ -101,7 +101,7 @@ def load() -> tuple[Rule, ...]:
 
 @functools.cache
 def load_cached(languages: frozenset[str], cache: Path) -> tuple[Rule, ...]:
-    """The rules for some languages, expanded once and kept in `cache` under the hash of their files and of this one.
+    """Load the rules for some languages from `cache`, keyed by the hash of their files and of this module.
 
     Raises:
         ConfigError: see `load`.
@@ -119,11 +119,11 @@ def _folder_cached(folder: Path, cache: Path) -> tuple[Rule, ...]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     place = cache / f"{folder.name}-{digest.hexdigest()[:24]}.json"
     try:
-        kept = json.loads(place.read_bytes())
-        return tuple(replace(_rule(raw, place), needs=needs) for raw, needs in kept)
+        cached = json.loads(place.read_bytes())
+        return tuple(replace(_rule(raw, place), needs=needs) for raw, needs in cached)
     except (OSError, ValueError, TypeError):
         rules = _load_folder(folder)
-    plain = [({**rule.raw, **({"flow": rule.said} if rule.said else {})}, rule.needs) for rule in rules]
+    plain = [({**rule.raw, **({"flow": rule.raw_flow} if rule.raw_flow else {})}, rule.needs) for rule in rules]
     with suppress(OSError):  # a folder that cannot be written costs time only
         cache.mkdir(parents=True, exist_ok=True)
         atomic.replace(place, json.dumps(plain).encode(), durable=False)
@@ -131,7 +131,7 @@ def _folder_cached(folder: Path, cache: Path) -> tuple[Rule, ...]:
 
 
 def load_from(root: Path) -> tuple[Rule, ...]:
-    """The rules below a folder with one folder a language."""
+    """Load the rules below a folder with one folder a language."""
     rules = tuple(rule for path in sorted(root.iterdir()) if path.is_dir() for rule in _load_folder(path))
     for rule, count in Counter(rule.id for rule in rules).items():
         if count > 1:
@@ -150,13 +150,13 @@ def _load_folder(folder: Path) -> tuple[Rule, ...]:
 
 
 def for_languages(rules: Iterable[Rule], languages: Iterable[str]) -> tuple[Rule, ...]:
-    """The rules that have something to say about files of these languages."""
+    """The rules that apply to files of these languages."""
     wanted = set(languages)
     return tuple(rule for rule in rules if rule.languages & wanted or rule.languages & _EVERY_FILE)
 
 
 def pack(rules: Iterable[Rule], folder: Path) -> Path:
-    """A JSON file in `folder` with these rules for the engine; named by its content, so that runs may share it."""
+    """Write these rules for the engine to a JSON file in `folder`, named by its content."""
     data = json.dumps({"rules": [rule.raw for rule in rules]}, sort_keys=True).encode()
     place = folder / f"rules-{hashlib.sha256(data).hexdigest()[:24]}.json"
     if not place.is_file():
@@ -168,7 +168,7 @@ def pack(rules: Iterable[Rule], folder: Path) -> Path:
 def _rule(raw: dict[str, Any], path: Path) -> Rule:
     try:
         metadata = raw["metadata"]
-        said = raw.get("flow")
+        flow = raw.get("flow")
         severity = _SEVERITIES[raw["severity"]]
         rule = Rule(
             id=raw["id"],
@@ -179,8 +179,8 @@ def _rule(raw: dict[str, Any], path: Path) -> Rule:
             owasp=metadata["owasp"],
             raw={key: value for key, value in raw.items() if key not in {"flow", "needs"}},
             words=prefilter.need_of(raw),
-            flow=flows.read(raw["id"], said) if said else None,
-            said=said,
+            flow=flows.read(raw["id"], flow) if flow else None,
+            raw_flow=flow,
         )
     except (KeyError, TypeError) as error:
         raise ConfigError(f"{path}: rule {raw.get('id', '?')}: key or value {error} is missing or wrong") from error
@@ -215,7 +215,7 @@ def _distributed(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
         variable = next(iter(condition.values()))["metavariable"]
         binding = [each for each in entries if set(each) & {"pattern", "pattern-inside", "patterns"}]
         partial = [
-            each for each in entries if len({_binds(way, variable) for way in each.get("pattern-either", ())}) > 1
+            each for each in entries if len({_binds(option, variable) for option in each.get("pattern-either", ())}) > 1
         ]
         if not partial or any(_binds(each, variable) for each in binding):
             continue
@@ -225,8 +225,8 @@ def _distributed(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _conditional(either: dict[str, Any], condition: dict[str, Any], variable: str) -> dict[str, Any]:
-    ways = either["pattern-either"]
-    return {"pattern-either": [{"patterns": [way, condition]} if _binds(way, variable) else way for way in ways]}
+    every = either["pattern-either"]
+    return {"pattern-either": [{"patterns": [one, condition]} if _binds(one, variable) else one for one in every]}
 
 
 def _binds(entry: Any, variable: str) -> bool:

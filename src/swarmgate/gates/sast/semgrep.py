@@ -1,4 +1,4 @@
-"""Our rules, run by semgrep's own engine over copies of the files: offline, in one call, about 0.2 s for a file.
+"""Runs our rules with semgrep's engine, offline and in one call, over copies of the changed files.
 
 The engine is `semgrep-core` of the installed semgrep package; under the name `osemgrep` it is the whole command line.
 It scans a temporary folder that holds nothing but the files asked for, so no ignore file, git state or configuration
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
     from swarmgate.gates.job import Job
-    from swarmgate.gates.sast.copies import Copies
+    from swarmgate.gates.sast.temporary_copies import Copies
     from swarmgate.gates.source.file import SourceFile
 
 _FLAGS = (
@@ -73,7 +73,7 @@ def program() -> Path:
 
 
 def cache_folder() -> Path:
-    """Where compiled rules and the engine's link stand."""
+    """The folder of compiled rules and of the engine's link."""
     from platformdirs import user_cache_path  # noqa: PLC0415 - late: only a scan needs it
 
     return user_cache_path("swarmgate") / "sast"
@@ -136,8 +136,8 @@ def _places(
         text = source.content.decode(errors="replace")
         words, path = prefilter.words_of(text), source.path
         for rule in rules:
-            asked = not (rule.flow and path in followed) and (only is None or rule.id in only[path])
-            if asked and rule.concerns(source.language, text, words):
+            selected = not (rule.flow and path in followed) and (only is None or rule.id in only[path])
+            if selected and rule.concerns(source.language, text, words):
                 found[rule.id].add(path)
     return found
 
@@ -165,12 +165,12 @@ def _environment(folder: Path) -> dict[str, str]:
 
 def _read(output: str, errors: str, rules: Mapping[str, pack.Rule], files: Copies) -> Scanned:
     try:
-        said = json.loads(output)
+        report = json.loads(output)
         scanned = Scanned(rules=frozenset(rules))
-        scanned.hits = [_hit(each, rules, files) for each in said["results"]]
-        for each in said["errors"]:
+        scanned.hits = [_hit(each, rules, files) for each in report["results"]]
+        for each in report["errors"]:
             _note(each, scanned, files)
-        seen = {files.source(path).path for path in said["paths"]["scanned"]}
+        seen = {files.source(path).path for path in report["paths"]["scanned"]}
     except (ValueError, KeyError, TypeError) as error:
         return Scanned(error=f"semgrep's output is not understood ({error}): {excerpt(errors or output)}")
     spoken = frozenset().union(*(rule.languages for rule in rules.values()))

@@ -1,4 +1,4 @@
-"""Looks at Python files in a process of its own: bandit's tests, flows, and what only the syntax tree tells of matches.
+"""Scans Python files in a separate process: bandit's tests, taint analysis, syntax tree checks.
 
 Standard input is one JSON object: `flows` (rule and flow, as in the rule files) and `files`, of each its place, and
 whether flows are followed. Standard output is lines of JSON: the place of each file when it is
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.gates.sast import bandit_engine, commands, rewriting
+from swarmgate.gates.sast import bandit_engine, older_syntax, shell_commands
 from swarmgate.gates.sast.flows import rule as flows
 from swarmgate.gates.sast.flows import sources
 from swarmgate.gates.source import python_tree
@@ -29,8 +29,8 @@ _RUNNING = re.compile(rb"eval|exec|shell|system|popen|statusoutput|getoutput")
 _REQUESTS = {"request", "req", "http_request", "flask_request"}
 
 
-def look(place: str, content: bytes, known: flows.Flows, *, followed: bool) -> dict[str, Any]:
-    """What is said of one file; nothing of one that holds no word of a weakness, and no request.
+def scan(place: str, content: bytes, known: flows.Flows, *, followed: bool) -> dict[str, Any]:
+    """Scan one file; files without any relevant word are skipped.
 
     Args:
         place: where it stands.
@@ -44,19 +44,19 @@ def look(place: str, content: bytes, known: flows.Flows, *, followed: bool) -> d
     if not (bandit or concerned.all or sources.present("web", words)):
         return {}
     try:
-        tree, text = rewriting.parse(content)
+        tree, text = older_syntax.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return {"unparsed": rewriting.why(error)}
-    open_calls = list(commands.open_calls(tree)) if _RUNNING.search(text) else []
-    said: dict[str, Any] = {"handlers": list(_handlers(tree)), "open": open_calls}
-    said["harmless"] = list(commands.harmless_calls(tree)) if b"BaseLoader" in text or b"debug" in text else []
+        return {"unparsed": older_syntax.why(error)}
+    open_calls = list(shell_commands.open_calls(tree)) if _RUNNING.search(text) else []
+    reply: dict[str, Any] = {"handlers": list(_handlers(tree)), "open": open_calls}
+    reply["harmless"] = list(shell_commands.harmless_calls(tree)) if b"BaseLoader" in text or b"debug" in text else []
     if followed:
-        said["flows"], said["whole"] = _followed(tree, concerned)
+        reply["flows"], reply["whole"] = _followed(tree, concerned)
     if bandit:
         # After the flows: bandit hangs its own tree on what ast shares between trees.
-        issues, said["why"] = bandit_engine.issues(place, text, tree)
-        said["issues"] = [_plain(each) for each in issues]
-    return said
+        issues, reply["why"] = bandit_engine.issues(place, text, tree)
+        reply["issues"] = [_plain(each) for each in issues]
+    return reply
 
 
 def _followed(tree: ast.Module, concerned: flows.Flows) -> tuple[list[Any], bool]:
@@ -102,19 +102,19 @@ def _plain(issue: Any) -> tuple[Any, ...]:
     return issue.test_id, issue.lineno, issue.col_offset + 1, last, issue.end_col_offset + 1, issue.text, number
 
 
-def _say(said: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(said) + "\n")
+def _say(reply: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(reply) + "\n")
     sys.stdout.flush()
 
 
 def main() -> None:
-    """Look at all files that standard input names."""
-    asked = json.load(sys.stdin)
-    known = flows.Flows(flows.read(rule, said) for rule, said in asked["flows"])
-    for place, followed in asked["files"]:
+    """Scan all files that the request on standard input names."""
+    request = json.load(sys.stdin)
+    known = flows.Flows(flows.read(rule, reply) for rule, reply in request["flows"])
+    for place, followed in request["files"]:
         _say({"begun": place})
-        said = look(place, Path(place).read_bytes(), known, followed=followed)
-        _say({"place": place, **said})
+        reply = scan(place, Path(place).read_bytes(), known, followed=followed)
+        _say({"place": place, **reply})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The software bill of materials of a tree: `document` is the CycloneDX file, `difference` what a change did to it.
+"""Software bill of materials: the CycloneDX document of a tree, and the difference that a change makes to it.
 
 One module a lock format; each reads the text of one file and starts nothing.
 """

@@ -1,4 +1,4 @@
-"""Components as a CycloneDX document (ECMA-424), JSON, byte for byte the same for the same input."""
+"""Renders the components of a project as a reproducible CycloneDX JSON document (ECMA-424)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change did to the components of a project, and which dependencies are not settled by a lock."""
+"""Compares the components before and after a change and finds dependencies that no lock file pins."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NEWLINE = re.compile(rb"\n")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Components by name: what came, what went, and whose versions differ (old versions, new versions)."""
+    """Components by name: added, removed, and changed (old versions, new versions)."""
 
     added: dict[Key, tuple[str, ...]]
     removed: dict[Key, tuple[str, ...]]
@@ -50,18 +50,18 @@ def compare(base: Inventory, head: Inventory) -> Difference:
 
 
 def findings(difference: Difference, head: Inventory, base: Inventory) -> list[Finding]:
-    """One for information per component that came, went or changed, at its place in the file that brings it."""
-    places, gone = _Places(head), _Places(base)
+    """One informing finding for each component that was added, removed or changed."""
+    places, lost = _Places(head), _Places(base)
     found = [
-        _finding("dependency-added", *places.of(key), f"{_name(key)} {_shown(versions)} is a new component")
+        _finding("dependency-added", *places.of(key), f"{_name(key)} {_joined(versions)} is a new component")
         for key, versions in difference.added.items()
     ]
     found += [
-        _finding("dependency-removed", gone.of(key)[0], 0, f"{_name(key)} {_shown(versions)} is a component no more")
+        _finding("dependency-removed", lost.of(key)[0], 0, f"{_name(key)} {_joined(versions)} is a component no more")
         for key, versions in difference.removed.items()
     ]
     return found + [
-        _finding("dependency-changed", *places.of(key), f"{_name(key)} {_shown(old)} became {_shown(new)}")
+        _finding("dependency-changed", *places.of(key), f"{_name(key)} {_joined(old)} became {_joined(new)}")
         for key, (old, new) in difference.changed.items()
     ]
 
@@ -72,7 +72,7 @@ def unsettled(base: Inventory, head: Inventory, touched: Iterable[str]) -> list[
     Those that the base revision had as well are told as old, and only in files that the change touches.
     """
     before = {key for key, _ in _problems(base)}
-    asked = {(path, each.type, each.name) for path, reading in base.readings.items() for each in reading.declared}
+    required = {(path, each.type, each.name) for path, reading in base.readings.items() for each in reading.declared}
     near = set(touched)
     found = []
     for key, finding in _problems(head):
@@ -80,7 +80,7 @@ def unsettled(base: Inventory, head: Inventory, touched: Iterable[str]) -> list[
         new = key not in before
         if not new and path not in near:
             continue
-        added = (path, head.kinds[path].type, name) not in asked
+        added = (path, head.kinds[path].type, name) not in required
         loose = kind == "unpinned" and _is_loose(base, head, path)
         rule = "lock-mismatch" if kind == "version" or (kind == "missing" and not added) else "dependency-unpinned"
         digest = hashlib.sha256(f"{rule}\0{path}\0{name}\0{kind}".encode("utf-8", "surrogateescape")).hexdigest()
@@ -91,7 +91,7 @@ def unsettled(base: Inventory, head: Inventory, touched: Iterable[str]) -> list[
 
 
 def unannounced(base: Inventory, head: Inventory, announced: str) -> list[Finding]:
-    """New direct dependencies that the words of a task do not name: nobody decided that they should come in.
+    """New direct dependencies that the task's text does not name.
 
     Args:
         base: the components before the change.
@@ -101,13 +101,13 @@ def unannounced(base: Inventory, head: Inventory, announced: str) -> list[Findin
     words = _plain(announced)
     before = {(each.type, each.name) for reading in base.readings.values() for each in reading.declared}
     own = {normal(head.kinds[path].type, each.root[0]) for path, each in head.readings.items()}
-    found, told = [], set[tuple[str, str]]()
+    found, reported = [], set[tuple[str, str]]()
     for path in sorted(head.readings):
         for each in head.readings[path].declared:
             key = each.type, each.name
-            if key in before or key in told or each.name in own or _names(words, each.name):
+            if key in before or key in reported or each.name in own or _names(words, each.name):
                 continue
-            told.add(key)
+            reported.add(key)
             digest = hashlib.sha256(f"dependency-unannounced\0{path}\0{each.name}".encode("utf-8", "surrogateescape"))
             message = f"`{each.name}` is a new dependency that the task does not name"
             found.append(
@@ -157,28 +157,28 @@ class _Settled:
         self.versions: defaultdict[str, set[str]] = defaultdict(set)
         self.specs: dict[str, list[str]] = {}
         folder = posixpath.dirname(path)
-        beside = any(posixpath.dirname(lock) == folder for lock in locks)
+        same_folder = any(posixpath.dirname(lock) == folder for lock in locks)
         for lock in locks:
-            self._take(inventory.readings[lock], beside=beside)
+            self._take(inventory.readings[lock], same_folder=same_folder)
         own = normal(inventory.kinds[path].type, inventory.readings[path].root[0])
         member = own in self.versions or any(_is_member(inventory.readings[lock], lock, folder) for lock in locks)
         # A lock further up speaks for the members of its workspace. Whether a folder is one is not always known.
-        self.distant = bool(locks) and not beside and not member
+        self.distant = bool(locks) and not same_folder and not member
         self.locks = () if self.distant and self.role is Role.LIST else locks
         self.partial = any(posixpath.basename(lock).startswith(("pdm.", "pylock")) for lock in locks)
         listed = (inventory.readings.get(other) for other in inventory.readings[path].includes)
         self.constrained = {each.name for other in listed if other for each in other.declared if each.pinned}
 
-    def _take(self, lock: Reading, *, beside: bool) -> None:
+    def _take(self, lock: Reading, *, same_folder: bool) -> None:
         for item in lock.components:
             self.versions[item.key[1]].add(item.version)
         for name, spec in lock.locked.items():
             self.versions.setdefault(name, set())
-            if beside and spec:
+            if same_folder and spec:
                 self.specs.setdefault(name, []).extend(spec.split("\n"))
 
     def judge(self, each: Declared) -> tuple[str, str]:
-        """(kind, what is wrong); empty when nothing is."""
+        """(kind, message) of an unsettled dependency; empty when it is settled."""
         if self.role is Role.LIST and (each.pinned or each.name in self.constrained):
             return "", ""
         if not self.locks:
@@ -192,7 +192,7 @@ class _Settled:
             return "version", f"and {names} was made for {specs[0]}"
         versions = sorted(filter(None, self.versions[each.name]))
         if each.type == "pypi" and versions and not any(_allows(each.spec, version) for version in versions):
-            return "version", f"and {names} has {_shown(versions)}"
+            return "version", f"and {names} has {_joined(versions)}"
         return "", ""
 
 
@@ -204,7 +204,7 @@ def _allows(spec: str, version: str) -> bool:
     if not spec or spec[0] not in "<>=!~":
         return True  # a URL, a path, or a form that is not PEP 440
     from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: PLC0415 - late: few changes come here
-    from packaging.version import InvalidVersion  # noqa: PLC0415 - as above
+    from packaging.version import InvalidVersion  # noqa: PLC0415 - late: few changes come here
 
     try:
         return SpecifierSet(spec).contains(version, prereleases=True)
@@ -285,5 +285,5 @@ def _name(key: Key) -> str:
     return f"{key[1]} ({key[0]})"
 
 
-def _shown(versions: Iterable[str]) -> str:
+def _joined(versions: Iterable[str]) -> str:
     return ", ".join(version or "(no version)" for version in versions)

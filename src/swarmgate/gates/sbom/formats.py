@@ -1,4 +1,4 @@
-"""Which file is a manifest or a lock, who reads it, and what is said of one that cannot be read."""
+"""The table of manifest and lock file formats: which reader parses which file."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Why a file could not be read, and where."""
+    """Why a file could not be parsed, and where."""
 
     path: str
     line: int
@@ -139,12 +139,12 @@ def read(path: str, content: bytes, kind: Format, sibling: Callable[[str], bytes
         line = text.count("\n", 0, conflict.start()) + 1
         return Unreadable(path, line, "an unresolved merge conflict")
 
-    def beside(name: str) -> str | None:
+    def read_sibling(name: str) -> str | None:
         found = sibling(name)
         return None if found is None else found.decode("utf-8-sig", "replace")
 
     try:
-        return kind.read(Document(path, text, beside))
+        return kind.read(Document(path, text, read_sibling))
     except Malformed as error:
         return Unreadable(path, error.line, str(error))
     except json.JSONDecodeError as error:
@@ -154,8 +154,8 @@ def read(path: str, content: bytes, kind: Format, sibling: Callable[[str], bytes
         line = int(place[1]) if place else text.count("\n") + 1
         return Unreadable(path, line, f"not valid TOML: {str(error).partition(' (at')[0]}")
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-        said = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        return Unreadable(path, 0, f"it has not the shape of its format: {said}")
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        return Unreadable(path, 0, f"it has not the shape of its format: {reason}")
     except RecursionError:
         return Unreadable(path, 0, "nested too deeply")
 

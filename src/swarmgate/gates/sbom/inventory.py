@@ -1,4 +1,4 @@
-"""Every manifest and lock of a tree, read; their components as one list."""
+"""Collects the components of a tree from all its manifests and lock files."""
 
 from __future__ import annotations
 
@@ -98,10 +98,10 @@ def _siblings(path: str, kind: Format) -> list[str]:
 
 
 def _read(path: str, kind: Format, known: Mapping[str, bytes], memo: Memo) -> Reading | Unreadable:
-    beside = dict(zip(kind.siblings, _siblings(path, kind), strict=True))
-    key = path, (known[path], *(known.get(each) for each in beside.values()))
+    siblings = dict(zip(kind.siblings, _siblings(path, kind), strict=True))
+    key = path, (known[path], *(known.get(each) for each in siblings.values()))
     if key not in memo:
-        memo[key] = formats.read(path, known[path], kind, lambda name: known.get(beside[name]))
+        memo[key] = formats.read(path, known[path], kind, lambda name: known.get(siblings[name]))
     return memo[key]
 
 

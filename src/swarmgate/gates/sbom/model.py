@@ -1,4 +1,4 @@
-"""What the readers of manifests and lock files give back: components, what they need, and what was asked for."""
+"""Data model of dependencies: components, their requirements, and what the project asked for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNKNOWN = "unknown"
 
 
 class Malformed(ValueError):
-    """A file is not what its name says. Raised by readers, caught where a file is read (`formats.read`)."""
+    """Raised by readers for a malformed file, caught where the file is read (`formats.read`)."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)

@@ -1,1 +1,1 @@
-"""Where secrets stand in text, whether they are real, and text without them."""
+"""Finds secrets in text, tells real ones from examples, and redacts them."""

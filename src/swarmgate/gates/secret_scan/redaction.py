@@ -1,4 +1,4 @@
-"""No gate writes a secret out: what gates say is searched by the rules of secret_scan, and masked.
+"""Redacts secrets in everything that gates report.
 
 A masked value is its beginning and the first digits of its hash: enough to find it, and to tell it from another one.
 """
@@ -61,46 +61,46 @@ def about_a_secret(gate: str, finding: Finding) -> bool:
     return gate == SECRETS or finding.cwe in SECRET_CWES
 
 
-def text(said: str) -> str:
+def text(redacted: str) -> str:
     """A text with its secrets masked, and as many lines as it had."""
-    said = _USER.sub(_user, said)
-    data = said.encode("utf-8", "surrogatepass")
+    redacted = _USER.sub(_user, redacted)
+    data = redacted.encode("utf-8", "surrogatepass")
     parts, position = [], 0
     for start, end, value in _found(data):
         parts += [data[position:start], mask(value).encode(), b"\n" * data.count(b"\n", start, end)]
         position = end
-    return b"".join([*parts, data[position:]]).decode("utf-8", "surrogatepass") if parts else said
+    return b"".join([*parts, data[position:]]).decode("utf-8", "surrogatepass") if parts else redacted
 
 
-def outcome(said: Outcome) -> Outcome:
-    """What a scanner said, with the secrets in it masked."""
-    texts = {said.skip, said.failure, said.error, *said.notes}
-    texts.update(each for finding in said.findings for each in (finding.message, finding.suggestion))
-    texts.update(each.why for each in said.unchecked)
+def outcome(result: Outcome) -> Outcome:
+    """A scanner's outcome with its secrets masked."""
+    texts = {result.skip, result.failure, result.error, *result.notes}
+    texts.update(each for finding in result.findings for each in (finding.message, finding.suggestion))
+    texts.update(each.why for each in result.unchecked)
     everything = "\n\n".join(sorted(texts))
     if not _POSSIBLE.search(everything) or text(everything) == everything:
-        return said
-    told = {each: text(each) for each in texts}
+        return result
+    redacted = {each: text(each) for each in texts}
     findings = [
-        finding.model_copy(update={"message": told[finding.message], "suggestion": told[finding.suggestion]})
-        for finding in said.findings
+        finding.model_copy(update={"message": redacted[finding.message], "suggestion": redacted[finding.suggestion]})
+        for finding in result.findings
     ]
     return replace(
-        said, findings=tuple(findings), notes=tuple(told[each] for each in said.notes),
-        skip=told[said.skip], failure=told[said.failure], error=told[said.error],
-        unchecked=tuple(each.model_copy(update={"why": told[each.why]}) for each in said.unchecked),
+        result, findings=tuple(findings), notes=tuple(redacted[each] for each in result.notes),
+        skip=redacted[result.skip], failure=redacted[result.failure], error=redacted[result.error],
+        unchecked=tuple(each.model_copy(update={"why": redacted[each.why]}) for each in result.unchecked),
     )  # fmt: skip
 
 
 def patch(difference: str) -> str:
-    """A patch with the secrets in it masked, also those that only their names tell."""
+    """A patch with its secrets masked, also those that are known by their names only."""
     written = difference.split("\n")
     masked = lines([line[1:] for line in written])
     return "\n".join(line[:1] + rest for line, rest in zip(written, masked, strict=True))
 
 
 def lines(code: Sequence[str]) -> list[str]:
-    """Lines of code with the secrets in them masked, also those that only their names tell."""
+    """Lines of code with their secrets masked, also those that are known by their names only."""
     written = "\n".join(code)
     if not _POSSIBLE.search(written):
         return list(code)

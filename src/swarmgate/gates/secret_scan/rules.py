@@ -1,4 +1,4 @@
-"""The rules of gates/rules/secrets.toml, run by RE2: linear in the text, whatever the text.
+"""Loads the rules of gates/rules/secrets.toml and matches them with RE2, in linear time.
 
 Patterns run over bytes as Latin-1: an offset is a byte, and a name in any script is no error.
 """
@@ -64,7 +64,7 @@ class Rule:
     block: bool
     check: str
 
-    def wants(self, path: str) -> bool:
+    def applies_to(self, path: str) -> bool:
         """Whether the rule is for a file of this name."""
         name = path.rsplit("/", 1)[-1].lower()
         return not self.files or any(fnmatchcase(name, pattern) for pattern in self.files)
@@ -101,7 +101,7 @@ class RuleSet:
 
     def possible(self, path: str, text: bytes) -> list[Rule]:
         """The rules of which the text holds a keyword, in the order of the file's rules."""
-        found = {rule.id: rule for rule in self._always if rule.wants(path)}
+        found = {rule.id: rule for rule in self._always if rule.applies_to(path)}
         places = self._keywords.Match(text) or range(len(self._by_keyword))
         for place in sorted(places):
             found.update({rule.id: rule for rule in self._by_keyword[place]})

@@ -1,4 +1,4 @@
-"""Where could a secret be: the formats of providers, and values assigned to telling names. What is one: secret_values.
+"""Finds candidates for secrets in text: known provider formats, and values assigned to telling names.
 
 Everything works on the file's bytes and is linear in them: RE2 for the patterns, bounded steps for the values.
 """
@@ -91,14 +91,14 @@ def search(path: str, language: str, text: bytes, *, providers_only: bool) -> li
 
 
 def _apart(found: list[Candidate]) -> list[Candidate]:
-    kept: list[Candidate] = []
+    result: list[Candidate] = []
     for each in sorted(found, key=lambda each: (each.start, not each.certain, -len(each.value))):
-        last = kept[-1] if kept else None
+        last = result[-1] if result else None
         if last is None or each.start >= last.end:
-            kept.append(each)
+            result.append(each)
         elif each.certain and not last.certain:
-            kept[-1] = each
-    return kept
+            result[-1] = each
+    return result
 
 
 def _by_format(rule: Rule, text: bytes) -> Iterator[Candidate]:

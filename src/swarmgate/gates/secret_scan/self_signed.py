@@ -1,4 +1,4 @@
-"""Keys of servers that tests start: a key whose certificate is signed by itself, which nobody trusts elsewhere."""
+"""Recognises the private keys of self-signed test certificates, which are no secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a value a secret, or an example, a reference, a hash, a word? Pure judgement on one value and its name."""
+"""Decides whether a value is a secret, or an example, a reference, a hash or a word."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from enum import Enum
 
-from swarmgate.gates.secret_scan.words import BEFORE_KEY, COMMON, IDENTIFYING, OTHER_NAMES, PASSWORDS, SECRETS, TAILS
+from swarmgate.gates.secret_scan.terms import BEFORE_KEY, COMMON, IDENTIFYING, OTHER_NAMES, PASSWORDS, SECRETS, TAILS
 
 
 class Form(Enum):
@@ -23,7 +23,7 @@ class Form(Enum):
 
 
 class Kind(Enum):
-    """What a name says about its value, from the most to the least telling."""
+    """How certainly a name says that its value is secret, the most certain first."""
 
     PASSWORD = "password"  # noqa: S105 - a kind, not a password
     SECRET = "secret"  # noqa: S105 - a kind, not a secret
@@ -149,7 +149,7 @@ def _random_uuid(value: str) -> bool:
 
 
 def kind_of(name: str) -> Kind | None:
-    """What a name promises; None when it names something else (`password_field`, `primaryKey`, `token_url`)."""
+    """The kind of a name; None when it names something else (`password_field`, `primaryKey`, `token_url`)."""
     words = [word.lower() for word in _HUMPS.findall(name.rsplit(".", 1)[-1] if "." in name else name)]
     if not words:
         return None

@@ -1,1 +1,1 @@
-"""Whether a change touches security-sensitive code, by its paths and by what the changed code imports and calls."""
+"""Decides whether a change touches security-sensitive code, by paths, imports and calls."""

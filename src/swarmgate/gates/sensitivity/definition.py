@@ -1,4 +1,4 @@
-"""What counts as security-sensitive: `gates/rules/security_sensitive.toml`, extended by the project's own file."""
+"""Loads what counts as security-sensitive: `gates/rules/security_sensitive.toml` and the project's own file."""
 
 from __future__ import annotations
 
@@ -159,30 +159,30 @@ def _built_in() -> Sensitivity:
     return _read(assets.gates() / FILE, f"gates/{FILE}")
 
 
-def _read(path: Path, shown: str) -> Sensitivity:
+def _read(path: Path, label: str) -> Sensitivity:
     try:
         raw = toml_text.loads(regular.text(path))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{shown} cannot be read: {error}") from error
-    return parsed(raw, shown)
+        raise ConfigError(f"{label} cannot be read: {error}") from error
+    return parsed(raw, label)
 
 
-def parsed(raw: Mapping[str, Any], shown: str) -> Sensitivity:
-    """A definition from its TOML; `shown` is the file's name in messages.
+def parsed(raw: Mapping[str, Any], label: str) -> Sensitivity:
+    """A definition from its TOML; `label` is the file's name in messages.
 
     Raises:
         ConfigError: a key is unknown or wrong.
     """
     if unknown := set(raw) - {"kind", "except"}:
-        raise ConfigError(f"{shown}: unknown key `{min(unknown)}`; known: kind, except")
+        raise ConfigError(f"{label}: unknown key `{min(unknown)}`; known: kind, except")
     kinds = raw.get("kind", [])
     if not isinstance(kinds, list) or not all(isinstance(kind, dict) for kind in kinds):
-        raise ConfigError(f"{shown}: `kind` must be tables: [[kind]]")
+        raise ConfigError(f"{label}: `kind` must be tables: [[kind]]")
     try:
         made = [SensitiveKind.model_validate(_sorted_out(kind)) for kind in kinds]
         return Sensitivity(kinds=tuple(made), excepted=tuple(raw.get("except", ())))
     except (ValidationError, TypeError) as error:
-        raise ConfigError(f"{shown}: {_explained(error)}", hint="docs/guards.md explains every key.") from None
+        raise ConfigError(f"{label}: {_explained(error)}", hint="docs/guards.md explains every key.") from None
 
 
 def _sorted_out(kind: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the import statements of nine languages bring in: the module, the names in it, and what each is called here."""
+"""Extracts the imported modules and names from the import statements of nine languages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source.nodes import child, flat, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, flat, name, named, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -91,9 +91,9 @@ def _go(node: Node) -> Iterator[Imported]:
 
 
 def _java(node: Node) -> Iterator[Imported]:
-    said = flat(node).removeprefix("import ").removeprefix("static ").rstrip(";").strip()
-    module = said.removesuffix(".*")
-    yield _whole(module, "" if said.endswith(".*") else module.rpartition(".")[2])
+    imported = flat(node).removeprefix("import ").removeprefix("static ").rstrip(";").strip()
+    module = imported.removesuffix(".*")
+    yield _whole(module, "" if imported.endswith(".*") else module.rpartition(".")[2])
 
 
 def _ruby(node: Node) -> Iterator[Imported]:
@@ -132,9 +132,9 @@ def _spread(path: str) -> Iterator[str]:
 
 
 def _csharp(node: Node) -> Iterator[Imported]:
-    said = re.sub(r"^(?:global )?using (?:static )?|;$", "", flat(node))
-    alias, equals, full = said.partition("=")
-    yield _whole(full.strip() if equals else said.strip(), alias.strip() if equals else "")
+    imported = re.sub(r"^(?:global )?using (?:static )?|;$", "", flat(node))
+    alias, equals, full = imported.partition("=")
+    yield _whole(full.strip() if equals else imported.strip(), alias.strip() if equals else "")
 
 
 def _first_string(arguments: Node | None) -> str:

@@ -1,4 +1,4 @@
-"""Why a change is security-sensitive: by path, and by what the changed code imports, calls and names. Pure."""
+"""Lists the reasons why a change is security-sensitive: its paths, imports, calls and names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.project.files import UNREADABLE, Trait, Trust, language_of, traits_of
-from swarmgate.gates.sensitivity.around import Around
+from swarmgate.gates.sensitivity.surrounding_code import Around
 from swarmgate.gates.sensitivity.uses import LANGUAGES, Kind, Use, uses
 from swarmgate.gates.source import behaviour
 from swarmgate.workspace.code.grammars import TooSlow
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NEVER = frozenset({Trait.TEST, Trait.DOC, Trait.VENDORED, Trait.GENERATED, Trait.MINIFIED, Trait.LOCK})
 _NO_CODE = {"css", "scss", "less", "json", "jsonl", "jsonc", "xml", "markdown", "rst", "text", ""}
 """Languages of files that hold no behaviour: a path alone does not make them sensitive."""
-_TOLD = 20
+_LISTED = 20
 """So many reasons are given; the review reads the whole change anyway."""
 
 
@@ -49,9 +49,9 @@ def sensitive(
             old = before.get(source.base_path, b"")
             if source.base_path and not behaviour.differs(source.path, old, source.content):
                 continue
-            gone = _removed(old, source.content)
+            removed = _removed(old, source.content)
             reasons += _of_file(
-                definition, source.path, source.language, (source.content, source.added_lines), (old, gone)
+                definition, source.path, source.language, (source.content, source.added_lines), (old, removed)
             )
     for file in change.files:
         if not file.exists and _counts(definition, file.path, traits_of(file.path), is_test):
@@ -59,7 +59,7 @@ def sensitive(
             language = language_of(file.path, old)
             everything = range(1, old.count(b"\n") + 2)
             reasons += _of_file(definition, file.path, language, (b"", ()), (old, everything))
-    return tuple(dict.fromkeys(reasons))[:_TOLD]
+    return tuple(dict.fromkeys(reasons))[:_LISTED]
 
 
 def _counts(definition: Sensitivity, path: str, traits: Collection[Trait], is_test: Callable[[str], bool]) -> bool:
@@ -114,7 +114,7 @@ def _in_code(
         given = any(patterns.imported(module) for module in modules)
         for use in sorted(touched, key=lambda each: each.kind is Kind.IMPORT):  # a call says more than an import
             how = _how(kind, patterns, use, methods=given)
-            if how and (not _doubtful(kind, patterns, use) or kind.settled(_beside(use, around))):
+            if how and (not _doubtful(kind, patterns, use) or kind.settled(_context(use, around))):
                 yield kind.title, f"{path}:{use.line}: {how}"
 
 
@@ -136,7 +136,7 @@ def _doubtful(kind: SensitiveKind, patterns: Patterns, use: Use) -> bool:
     return kind.doubts_function(use.name) if use.kind is Kind.FUNCTION else patterns.doubts(use.name)
 
 
-def _beside(use: Use, around: Around) -> Collection[str]:
+def _context(use: Use, around: Around) -> Collection[str]:
     return around.everywhere if use.kind is Kind.IMPORT else around.at(use.line, use.end)
 
 
@@ -144,9 +144,9 @@ def _removed(old: bytes, new: bytes) -> list[int]:
     """The lines of `old`, from 1, that `new` holds fewer times; a moved line is none of them."""
     if not old:
         return []
-    left, gone = Counter(new.split(b"\n")), []
+    left, removed = Counter(new.split(b"\n")), []
     for number, line in enumerate(old.split(b"\n"), start=1):
         left[line] -= 1
         if left[line] < 0 and line.strip():
-            gone.append(number)
-    return gone
+            removed.append(number)
+    return removed

@@ -1,4 +1,4 @@
-"""What a piece of source imports, calls and names, in one dotted spelling for every language; by syntax trees.
+"""Extracts the imports, calls and names of a source file as dotted names, for every language.
 
     from subprocess import run as start   ->  import subprocess, import subprocess.run
     start(["ls"])                         ->  call subprocess.run
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.sensitivity.imports import Imported, imports_of
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, named, text
+from swarmgate.gates.source.grammar_nodes import child, named, text
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:

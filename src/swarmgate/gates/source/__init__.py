@@ -1,1 +1,1 @@
-"""A changed file, read once: its two revisions, what they hold, and which findings the change brought."""
+"""A changed file in its two revisions, read and parsed once, and which findings are new in it."""

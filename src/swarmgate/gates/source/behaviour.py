@@ -1,4 +1,4 @@
-"""Whether two versions of a source file can behave differently: their syntax, without comments and layout, differs."""
+"""Checks whether two versions of a source file differ in behaviour: in syntax, not in comments or layout."""
 
 from __future__ import annotations
 

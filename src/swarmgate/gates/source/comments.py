@@ -1,4 +1,4 @@
-"""Comments of a source file, by a small lexer that knows strings from comments."""
+"""Extracts the comments of a source file with a small lexer that knows strings from comments."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Remark:
 
 
 def languages() -> frozenset[str]:
-    """The languages whose comments are known here."""
+    """The languages whose comments this module can extract."""
     return frozenset(f"python {_SLASH} {_HASH} {_DASH} {_MARKUP}".split())
 
 
@@ -52,7 +52,7 @@ def of(language: str, text: str) -> list[Remark]:
 
 
 def without(language: str, text: str) -> str:
-    """The text with blanks in place of its comments; lines stay where they are. As it is where comments are unknown."""
+    """The text with its comments replaced by blanks; unchanged for unknown languages."""
     if language not in languages():
         return text
     parts, position = [], 0
@@ -80,7 +80,7 @@ def remarks(spans: Iterable[tuple[int, str]], text: str) -> list[Remark]:
 
 
 def paragraphs(remarks: Iterable[Remark]) -> Iterator[list[Remark]]:
-    """Remarks that follow each other line by line, with nothing else on their lines: one thought that wraps."""
+    """Group remarks on consecutive lines of their own into paragraphs."""
     block: list[Remark] = []
     for remark in remarks:
         follows = block and remark.line == block[-1].line + 1 and remark.docstring == block[-1].docstring

@@ -1,4 +1,4 @@
-"""What the change introduced and what stood there before: findings of both revisions compared by fingerprint.
+"""Tells new findings from old ones by comparing the fingerprints of both revisions.
 
 A fingerprint is the SHA-256 of rule, path, the line's content with white space collapsed, and the how-manieth finding
 of that kind it is in the file; where it has a subject, also that. Lines that moved or were indented anew therefore
@@ -29,7 +29,7 @@ _WORDS = re.compile(r"\w+|[^\w\s]")
 
 
 def judged(pair: SourceFile, check: Callable[[SourceFile], Sequence[Finding] | str]) -> list[Finding] | str:
-    """What a check finds in a file as it is now, each marked as old or new; or why it cannot look at such a file.
+    """The findings of a check in a file, each marked as old or new; or why the file cannot be checked.
 
     The base is looked at only where something was found.
     """
@@ -73,13 +73,13 @@ def compare(
         budget[kind] -= len(untouched_first)
     _match_values(marked, before)
     if edited:
-        gone = [each for each in before if budget[_kind(each, was)] > 0]
-        _match_edited(marked, gone, edited(source))
+        removed = [each for each in before if budget[_kind(each, was)] > 0]
+        _match_edited(marked, removed, edited(source))
     return marked
 
 
 def by_lines(source: SourceFile, findings: Iterable[Finding]) -> list[Finding]:
-    """The findings of a tool that is not asked about the base: what stands on no line that the change wrote is old."""
+    """Mark findings as old that stand on no line that the change wrote, for tools without a base run."""
     return [
         each.model_copy(update={"new": source.added or not each.line or each.line in source.added_lines})
         for each in fingerprint(source, findings)
@@ -95,7 +95,7 @@ def _match_values(marked: list[Finding], before: Sequence[Finding]) -> None:
 
 
 def alike(source: SourceFile) -> Callable[[Finding, Finding], bool]:
-    """Tells of a finding in the file and one in its base whether they say the same, on lines that are alike."""
+    """Make a function that decides whether an old and a new finding are the same, on similar lines."""
     now, was = _Plain(source.content), _Plain(source.was.content)
 
     def same(finding: Finding, other: Finding) -> bool:
@@ -107,14 +107,14 @@ def alike(source: SourceFile) -> Callable[[Finding, Finding], bool]:
     return same
 
 
-def _match_edited(marked: list[Finding], gone: list[Finding], same: Callable[[Finding, Finding], bool]) -> None:
+def _match_edited(marked: list[Finding], removed: list[Finding], same: Callable[[Finding, Finding], bool]) -> None:
     """Mark as old each new finding that is the same as one that is gone."""
     for index, finding in enumerate(marked):
         if not (finding.new and finding.line):
             continue
-        place = next((place for place, other in enumerate(gone) if same(finding, other)), None)
+        place = next((place for place, other in enumerate(removed) if same(finding, other)), None)
         if place is not None:
-            del gone[place]
+            del removed[place]
             marked[index] = finding.model_copy(update={"new": False})
 
 
@@ -126,7 +126,7 @@ def may_be_old(source: SourceFile, findings: Iterable[Finding]) -> bool:
 
 
 def nowhere(path: str) -> SourceFile:
-    """Stands for a file whose content is not at hand: findings are told apart by their messages."""
+    """A stand-in for a file without content: its findings are compared by message."""
     return SourceFile.of(path, "")
 
 
@@ -155,7 +155,7 @@ class _Plain:
         self._made: dict[int, str] = {}
 
     def line(self, number: int) -> str:
-        """The line of that number, from 1; empty where there is none."""
+        """The line with that number, from 1; empty where there is none."""
         if not 0 < number <= len(self._lines):
             return ""
         if number not in self._made:

@@ -1,4 +1,4 @@
-"""How Python reads the bytes of a source file (PEP 263), and the same text in UTF-8, which every scanner reads."""
+"""Decodes Python source as Python does (PEP 263) and converts it to UTF-8 for the scanners."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLAIN = re.compile(
 
 
 def declared(content: bytes) -> str:
-    """What the first two lines call the encoding of a Python file; empty where they say nothing."""
+    """The encoding that the first two lines of a Python file declare; empty for none."""
     found = _cookie(content, b"\n") or _cookie(content, None)
     return found[1].decode("ascii", "replace") if found else ""
 

@@ -1,4 +1,4 @@
-"""A changed file as a pair of revisions, and what is read of one of them."""
+"""A changed file as a pair of revisions, with its content, lines and syntax tree."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.gates.project.files import Trait, Trust
 from swarmgate.gates.source import comments, grammar_tree, python_tree
-from swarmgate.gates.source.readings import once
+from swarmgate.gates.source.parse_cache import once
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ KEPT_BYTES = 8_000_000
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One revision of a file: where it stands there, its language, its bytes. All that is read of it is read once."""
+    """One revision of a file: its path, language and bytes; everything parsed from it is cached."""
 
     path: str
     language: str = ""
@@ -61,7 +61,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A changed file: its revision in the base (None: it is added) and now (None: it is gone).
+    """A changed file: its old revision (None: it is added) and its new one (None: it is deleted).
 
     A content is empty where no gate reads it. Of `traits`, `unproven` are those in `SAID` of a content that the base
     revision does not have; of these, `claimed` are those that nothing but the name of a new file tells. `size` are the
@@ -85,21 +85,21 @@ class SourceFile:
         content: bytes = b"",
         *,
         old: Revision | None = None,
-        **said: Any,
+        **fields: Any,
     ) -> SourceFile:
         """A file that is there now; without `old`, it is an added one."""
-        return cls(old, Revision(path, language, content), traits, **said)
+        return cls(old, Revision(path, language, content), traits, **fields)
 
     @property
     def now(self) -> Revision:
-        """The revision that is judged; of a file that is gone, an empty one."""
+        """The new revision; an empty one for a deleted file."""
         if self.new is not None:
             return self.new
         return Revision(self.old.path, self.old.language) if self.old else Revision("")
 
     @property
     def path(self) -> str:
-        """Where it stands now, or stood."""
+        """The current path; the old one for a deleted file."""
         return self.now.path
 
     @property
@@ -109,17 +109,17 @@ class SourceFile:
 
     @property
     def content(self) -> bytes:
-        """What is judged."""
+        """The content of the new revision."""
         return self.now.content
 
     @property
     def base_path(self) -> str:
-        """Where it stands in the base; empty for an added file."""
+        """The path in the base; empty for an added file."""
         return self.old.path if self.old else ""
 
     @property
     def was(self) -> Revision:
-        """The revision of the base; of an added file, an empty one."""
+        """The old revision; an empty one for an added file."""
         return self.old or Revision("", self.language)
 
     @property
@@ -139,15 +139,15 @@ class SourceFile:
 
     @property
     def past(self) -> SourceFile:
-        """The base's content as if it were that of now: judged under the same name, and by what is said of it."""
+        """The old content as a file of its own, under the new path and traits."""
         return self.holding(self.was.content)
 
     def holding(self, content: bytes) -> SourceFile:
-        """The file with another content."""
+        """A copy of the file with another content."""
         return replace(self, new=replace(self.now, content=content))
 
     def trusted(self, trust: Trust) -> SourceFile:
-        """The file with no more of what is said of it than that is believed."""
+        """A copy of the file without the traits that are not believed."""
         doubted = {Trust.CONTENT: self.unproven, Trust.DECLARED: self.claimed, Trust.NAME: frozenset[Trait]()}[trust]
         return replace(self, traits=self.traits - doubted) if doubted else self
 

@@ -1,10 +1,10 @@
-"""The tree that a grammar gives of a content: made once, shared by all who ask, changed by nobody."""
+"""Parses a file's content with tree-sitter once and shares the tree."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source.readings import once
+from swarmgate.gates.source.parse_cache import once
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The present files of a change with their content, read once from the tree that is judged, for all gates."""
+"""Loads the files of a change with their content, once for all gates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from swarmgate.gates.project.files import MAX_BYTES, READ_BYTES, SAID, UNREADABL
 from swarmgate.gates.project.index import Project
 from swarmgate.gates.project.scope import Scope
 from swarmgate.gates.project.view import View
-from swarmgate.gates.source import recognise
+from swarmgate.gates.source import content_traits
 from swarmgate.gates.source.encodings import in_utf8
 from swarmgate.gates.source.file import Revision, SourceFile
 from swarmgate.workspace.files.paths import encode
@@ -38,7 +38,7 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def load(repository: Repository, change: ChangeSet, scope: Scope | None = None) -> tuple[SourceFile, ...]:
-    """Every present file of the change; content only of those that a gate may read.
+    """Load every present file of the change; content only of those that a gate may read.
 
     Args:
         repository: the user's repository.
@@ -57,16 +57,16 @@ def load(repository: Repository, change: ChangeSet, scope: Scope | None = None) 
     large = [each.base_path for each in sources if Trait.LARGE in each.traits and not each.traits & _UNREAD]
     before = contents[change.base] | repository.read_many(change.base, large)
     sources = [_with_past(each, before) for each in sources]
-    said = attributes.declared(repository, scope.reference or change.base, [each.path for each in sources])
-    sources = [_recognised(each, said.get(each.path, {})) for each in sources]
+    marks = attributes.declared(repository, scope.reference or change.base, [each.path for each in sources])
+    sources = [_recognised(each, marks.get(each.path, {})) for each in sources]
     if not scope.by_hand:
-        sources = [_without_own_word(each, said.get(each.path, {})) for each in sources]
+        sources = [_without_own_word(each, marks.get(each.path, {})) for each in sources]
     written = _written(repository, change, scope)
-    return tuple(_doubted(each, said.get(each.path, {}), scope) if each.path in written else each for each in sources)
+    return tuple(_doubted(each, marks.get(each.path, {}), scope) if each.path in written else each for each in sources)
 
 
 def project_of(repository: Repository, change: ChangeSet, sources: Sequence[SourceFile], scope: Scope) -> Project:
-    """Both trees of a change, whose files are known as far as they were loaded; where it is all, the rest is equal."""
+    """The project index of a change, filled with the files that are loaded already."""
     whole = [each for each in sources if Trait.LARGE not in each.traits]
     before = {each.base_path: each.was.content for each in whole if each.was.content}
     now = {each.path: each.content for each in whole if each.content}
@@ -83,10 +83,10 @@ def _written(repository: Repository, change: ChangeSet, scope: Scope) -> set[str
     return {file.path for file in past.present if file.old_id != file.new_id}
 
 
-def _doubted(source: SourceFile, said: Mapping[Trait, bool], scope: Scope) -> SourceFile:
+def _doubted(source: SourceFile, marks: Mapping[Trait, bool], scope: Scope) -> SourceFile:
     """The file with what of its traits nothing but somebody's word tells."""
     unproven = source.traits & SAID
-    own = frozenset[Trait]() if scope.by_hand else unproven - said.keys() - traits_of(source.base_path)
+    own = frozenset[Trait]() if scope.by_hand else unproven - marks.keys() - traits_of(source.base_path)
     return replace(source, unproven=unproven, claimed=own & traits_of(source.path)) if unproven else source
 
 
@@ -129,7 +129,7 @@ def _cost(source: SourceFile) -> int:
 
 def _probed(root: Path, source: SourceFile) -> SourceFile:
     head = _beginning(root, source.path, _PROBE_BYTES) or b""
-    binary = Trait.BINARY in recognise.traits("", head)
+    binary = Trait.BINARY in content_traits.traits("", head)
     return replace(source, traits=source.traits | {Trait.BINARY}) if binary else source
 
 
@@ -154,15 +154,15 @@ def _beginning(root: Path, path: str, length: int) -> bytes | None:
     return None
 
 
-def _recognised(source: SourceFile, said: Mapping[Trait, bool]) -> SourceFile:
+def _recognised(source: SourceFile, marks: Mapping[Trait, bool]) -> SourceFile:
     """The file with the traits that its content shows; what the project declares wins over the file's name."""
     if source.traits & {Trait.LINK, Trait.SUBMODULE}:
         return source
-    traits = source.traits | recognise.traits(source.language, source.content)
-    if said.get(Trait.GENERATED) is False:
+    traits = source.traits | content_traits.traits(source.language, source.content)
+    if marks.get(Trait.GENERATED) is False:
         traits -= {Trait.MINIFIED}
-    traits = (traits - {trait for trait, holds in said.items() if not holds}) | {
-        t for t, holds in said.items() if holds
+    traits = (traits - {trait for trait, holds in marks.items() if not holds}) | {
+        t for t, holds in marks.items() if holds
     }
     return replace(source, traits=traits)
 
@@ -175,14 +175,14 @@ def _with_past(source: SourceFile, before: Mapping[str, bytes]) -> SourceFile:
     return replace(source, old=Revision(source.base_path, source.language, content))
 
 
-def _without_own_word(source: SourceFile, said: Mapping[Trait, bool]) -> SourceFile:
+def _without_own_word(source: SourceFile, marks: Mapping[Trait, bool]) -> SourceFile:
     """Take away what only the changed content says of itself, and the base's content and attributes do not.
 
     Or else an agent would write `@generated` above its code and be judged no more.
     """
-    unproven = _claimed(source) - set(said)
+    unproven = _claimed(source) - set(marks)
     if unproven:
-        unproven -= recognise.traits(source.language, source.was.content)
+        unproven -= content_traits.traits(source.language, source.was.content)
     return replace(source, traits=source.traits - unproven) if unproven else source
 
 

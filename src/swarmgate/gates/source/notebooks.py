@@ -1,4 +1,4 @@
-"""Jupyter notebooks: their code cells, and where a line of a cell stands in the file."""
+"""Reads the code cells of Jupyter notebooks, and maps a line of a cell to a line of the file."""
 
 from __future__ import annotations
 

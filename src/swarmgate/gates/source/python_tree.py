@@ -1,4 +1,4 @@
-"""Python source to syntax tree, in process, without running it and without a warning reaching the user.
+"""Parses Python source to a syntax tree, without running it and without printing warnings.
 
 A tree is shared by all who ask for it, in whatever thread: nobody changes one.
 """
@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from swarmgate.gates.source.readings import once
+from swarmgate.gates.source.parse_cache import once
 
 KEPT_BYTES = 1_500_000
 """So much source is held as trees, which take some hundred times as much memory."""
@@ -37,7 +37,7 @@ anyway, so nobody waits longer. Nobody waits for another's reading while holding
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No warning reaches the user from this block, whoever gives it; one thread at a time, for filters are shared."""
+    """Suppress Python's warnings inside the block; one thread at a time, since filters are global."""
     with _COMPILING, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -56,7 +56,7 @@ def parse(content: bytes) -> ast.Module:
 
 
 def own(content: bytes) -> ast.Module:
-    """A tree that the caller may change, for it is shared with nobody.
+    """Parse to a tree that the caller may change: it is not shared.
 
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: see `parse`.
@@ -143,7 +143,7 @@ def _parts(kind: type[ast.AST]) -> tuple[str, ...]:
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """What `ast.iter_child_nodes` gives, in a quarter of the time."""
+    """`ast.iter_child_nodes`, four times as fast."""
     found: list[ast.AST] = []
     for name in _parts(type(node)):
         value = getattr(node, name, None)
@@ -155,7 +155,7 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
-    """What `ast.walk` gives, in the same order and half the time."""
+    """`ast.walk` in the same order, twice as fast."""
     found = [node]
     for each in found:
         for name in _parts(type(each)):

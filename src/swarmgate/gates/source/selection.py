@@ -1,4 +1,4 @@
-"""Which files of a change a gate looks at, by language, traits and globs; and why others are left out."""
+"""Selects the files of a change that a gate scans, by language, kind and globs, with reasons for the others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The files a gate looks at, and how many of those that its globs and languages ask for were skipped, by trait.
+    """The selected files, and how many files were skipped, by trait.
 
     `unread` are those that it would look at and whose content is not here.
     """
@@ -36,13 +36,13 @@ class Selection:
         """`3 skipped: 2 binary, 1 large`, or empty; and how many were not read to their end."""
         parts = ", ".join(f"{count} {trait}" for trait, count in sorted(self.skipped.items()))
         cut = sum(source.cut for source in self.sources)
-        told = [f"{self.skipped.total()} skipped: {parts}"] if parts else []
-        told += [f"{cut} not read beyond {READ_BYTES / 1e6:g} MB"] if cut else []
-        return "; ".join(told)
+        notes = [f"{self.skipped.total()} skipped: {parts}"] if parts else []
+        notes += [f"{cut} not read beyond {READ_BYTES / 1e6:g} MB"] if cut else []
+        return "; ".join(notes)
 
 
 class FileFilter(Frozen):
-    """What a gate asks for: files that match `include`, not `exclude`, are of a language, lack each `skip` trait.
+    """The filter of a gate: files that match `include`, not `exclude`, with a language, without a `skip` trait.
 
     Globs: see `workspace.globs`. No `include` and no `languages` means every file. Links, submodules and binary files
     are never read; large ones (their beginning) and text with NUL bytes where `read` says so. `trust`: what is
@@ -63,19 +63,19 @@ class FileFilter(Frozen):
             raise ValueError(f"a gate can ask to read {' and '.join(sorted(OPTIONAL))} files, no others")
         return value
 
-    def wants(self, path: str, language: str) -> bool:
-        """Whether the globs and languages ask for this file, whatever its traits."""
+    def accepts(self, path: str, language: str) -> bool:
+        """Whether globs and languages include this file, whatever its traits."""
         path = os.fsdecode(encode(path))  # a name that is no UTF-8 is quoted in our records
         included = not self.include or any(matches(path, pattern) for pattern in self.include)
         excluded = any(matches(path, pattern) for pattern in self.exclude)
         return included and not excluded and (not self.languages or language in self.languages)
 
     def select(self, sources: Iterable[SourceFile]) -> Selection:
-        """Split the files of a change into those looked at and the count of those skipped for a trait."""
+        """Split the files of a change into selected ones and the count of those skipped for a trait."""
         barred, taken, skipped = (UNREADABLE - set(self.read)) | frozenset(self.skip), [], Counter[str]()
         unread = []
         for source in sources:
-            if not self.wants(source.path, source.language):
+            if not self.accepts(source.path, source.language):
                 continue
             source = source.trusted(self.trust)  # noqa: PLW2901 - the same file, with less said of it
             reasons = [trait for trait in Trait if trait in source.traits & barred]
@@ -88,7 +88,7 @@ class FileFilter(Frozen):
         return Selection(tuple(taken), skipped, tuple(unread))
 
     def narrower_than(self, base: FileFilter) -> tuple[str, ...]:
-        """What this filter leaves out and `base` does not, as far as the keys tell; empty when nothing."""
+        """What this filter excludes and `base` does not, by its keys; empty when nothing."""
         limits = {
             "include": bool(self.include) and not (base.include and set(base.include) <= set(self.include)),
             "exclude": not set(self.exclude) <= set(base.exclude),

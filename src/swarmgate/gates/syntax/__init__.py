@@ -1,1 +1,1 @@
-"""What is wrong with the syntax of one file, language by language; every module takes bytes and gives `Problem`s."""
+"""Syntax checks of one file, a module for each group of languages; each takes bytes and returns `Problem`s."""

@@ -1,4 +1,4 @@
-"""Do the brackets match: over the marks of a lexer or the leaves of a tree, with a message that names the culprit."""
+"""Checks that brackets match, from the tokens of a lexer or the leaves of a syntax tree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from swarmgate.gates.syntax.problem import Problem, place, problem_at
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from swarmgate.gates.syntax.lexicon import Mark
+    from swarmgate.gates.syntax.lexers import Mark
 
 _CLOSING = {b"(": b")", b"[": b"]", b"{": b"}"}
 

@@ -1,4 +1,4 @@
-"""Unresolved merge conflicts, in any text: git's three markers (four in diff3 style) in their order, each a line."""
+"""Finds unresolved merge conflict markers of git in a text."""
 
 from __future__ import annotations
 

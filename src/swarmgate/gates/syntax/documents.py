@@ -1,4 +1,4 @@
-"""Formats for data, each by its own parser: JSON in its kinds, TOML, YAML, XML. Nothing is fetched or built."""
+"""Checks the syntax of data files: JSON, TOML, YAML, XML; each with its own parser, nothing is fetched."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def check(language: str, path: str, content: bytes) -> list[Problem] | str:
     """What is wrong with a document; a word where it cannot be told."""
     if language != "xml" and not _is_utf8(content):
         return f"{language} that is not UTF-8"
-    said = _PARSERS[language](content) if not path.lower().endswith((".json5", ".hjson")) else _json5(content)
-    if isinstance(said, Problem) and _TEMPLATE.search(content):
+    result = _PARSERS[language](content) if not path.lower().endswith((".json5", ".hjson")) else _json5(content)
+    if isinstance(result, Problem) and _TEMPLATE.search(content):
         return f"{language} template"
-    return said if isinstance(said, str) else [said] if said else []
+    return result if isinstance(result, str) else [result] if result else []
 
 
 def languages() -> frozenset[str]:
@@ -135,12 +135,12 @@ def _yaml(content: bytes) -> Problem | str | None:
                 anchors.add(event.anchor)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        said = str(error.problem or error.context)
-        if said in _NEWER_YAML:
+        reason = str(error.problem or error.context)
+        if reason in _NEWER_YAML:
             return None
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
         opened = f" (in what begins in line {error.context_mark.line + 1})" if error.context_mark else ""
-        return Problem(line, column, f"not valid YAML: {said}{opened}")
+        return Problem(line, column, f"not valid YAML: {reason}{opened}")
     except (yaml.YAMLError, RecursionError) as error:
         return Problem(0, 0, f"not valid YAML: {(str(error) or 'nested too deeply').splitlines()[0]}")
     return None
@@ -154,10 +154,10 @@ def _xml(content: bytes) -> Problem | str | None:
     try:
         parser.Parse(content, True)
     except expat.ExpatError as error:
-        said = expat.ErrorString(error.code)
-        if "encoding" in said or "amplification" in said:
-            return f"XML with an {said}" if said.startswith("unknown") else f"XML: {said}"
-        return Problem(error.lineno, error.offset + 1, f"not valid XML: {said}")
+        message = expat.ErrorString(error.code)
+        if "encoding" in message or "amplification" in message:
+            return f"XML with an {message}" if message.startswith("unknown") else f"XML: {message}"
+        return Problem(error.lineno, error.offset + 1, f"not valid XML: {message}")
     except (ValueError, LookupError) as error:
         return f"XML with an {error}" if str(error).startswith("unknown") else f"XML: {error}"
     return None

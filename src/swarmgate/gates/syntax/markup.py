@@ -1,4 +1,4 @@
-"""HTML, Vue and Svelte: tags that close, expressions whose brackets match, scripts and styles by their languages."""
+"""Checks the syntax of HTML, Vue and Svelte: tags, expressions, scripts and styles."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.syntax import brackets, trees
-from swarmgate.gates.syntax.lexicon import Mark
+from swarmgate.gates.syntax.lexers import Mark
 from swarmgate.gates.syntax.problem import Problem, problem_at
 
 if TYPE_CHECKING:
@@ -280,13 +280,13 @@ def _embedded(language: str, content: bytes, tags: list[_Tag]) -> Iterator[Probl
         margin = b" " * min(tag.end - content.rfind(b"\n", 0, tag.end) - 1, _WIDEST)
         body = b"\n" * content.count(b"\n", 0, tag.end) + margin + content[tag.end : ending.start]
         lang, kind = _LANG.search(tag.attributes), _TYPE.search(tag.attributes)
-        said: list[Problem] | str = []
+        result: list[Problem] | str = []
         if name == b"style":
             style = lang[1].decode().lower() if lang else "css"
-            said = trees.check(style, f"a.{style}", body) if style in _STYLES else []
+            result = trees.check(style, f"a.{style}", body) if style in _STYLES else []
         elif (kind[1].lower() if kind else b"") in _SCRIPTS or (lang and language != "html"):
-            said = trees.by_grammar(_script(lang), body)
-        yield from said if not isinstance(said, str) else ()
+            result = trees.by_grammar(_script(lang), body)
+        yield from result if not isinstance(result, str) else ()
 
 
 def _script(lang: re.Match[bytes] | None) -> str:

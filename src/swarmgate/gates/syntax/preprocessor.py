@@ -1,11 +1,11 @@
-"""Brackets of C, C++ and C# where `#if` and `#else` hold two versions of the same lines."""
+"""Handles `#if` and `#else` in C, C++ and C# for the bracket check."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.syntax import brackets, lexicon
+from swarmgate.gates.syntax import brackets, lexers
 from swarmgate.gates.syntax.problem import blank
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ _ELSE = re.compile(rb"^[ \t]*+#[ \t]*+el(?:se|if)", re.MULTILINE)
 def unbalanced(language: str, content: bytes) -> Problem | None:
     """None where all brackets match, or all those of the first branches as well as all those of the last ones."""
     if not _ELSE.search(content):
-        return brackets.unbalanced(content, lexicon.marks(language, content))
+        return brackets.unbalanced(content, lexers.marks(language, content))
     for last in (False, True):
         chosen = _choose(content, last=last)
-        found = brackets.unbalanced(chosen, lexicon.marks(language, chosen))
+        found = brackets.unbalanced(chosen, lexers.marks(language, chosen))
         if found:
             return found
     return None

@@ -1,4 +1,4 @@
-"""One syntax error as its reader needs it: where, and in words what is missing or unexpected."""
+"""Data model of one syntax error: its position and a message."""
 
 from __future__ import annotations
 

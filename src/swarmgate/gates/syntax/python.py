@@ -1,4 +1,4 @@
-"""Python by its own compiler, for the project's oldest version; notebooks cell by cell; a second opinion by ruff.
+"""Checks the syntax of Python files and notebooks with Python's own compiler, for the project's oldest version.
 
 compile() is the arbiter. It cannot tell two things, and ruff's parser is asked about them, once for all files: whether
 code that is accepted here is too new for the oldest version the project runs on, and whether code that is rejected here
@@ -57,11 +57,11 @@ def check_notebook(content: bytes) -> list[Problem] | str:
         if source is None:
             continue
         line, position = notebooks.line_of(text, source, position)
-        said = _cell(source)
-        if said and "raises-exception" not in (cell.get("metadata") or {}).get("tags", ()):
-            where = f" (line {said.lineno} of the cell)"
+        result = _cell(source)
+        if result and "raises-exception" not in (cell.get("metadata") or {}).get("tags", ()):
+            where = f" (line {result.lineno} of the cell)"
             problems.append(
-                Problem(line + max((said.lineno or 1) - 1, 0), 0, f"not valid Python {VERSION}: {said.msg}{where}")
+                Problem(line + max((result.lineno or 1) - 1, 0), 0, f"not valid Python {VERSION}: {result.msg}{where}")
             )
     return problems[:3]
 

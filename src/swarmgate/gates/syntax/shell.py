@@ -1,4 +1,4 @@
-"""What the grammar of Bash takes for a command or a text, and nobody means: `[ -f x`, `$NAME}`, `$dirname "$0")`."""
+"""Checks shell scripts for likely typing errors that parse: `[ -f x`, `$NAME}`, `$dirname "$0")`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The verdict of a grammar, and for which languages it needs the brackets to agree.
+"""Checks the syntax of other languages with tree-sitter grammars, confirmed by the brackets where needed.
 
 Grammars lag behind their languages: on valid code of well-kept repositories some fail on one file in four
-(docs/gates/syntax_check.md has the numbers). Where that is so, `lexicon` knows the language, and only what both the
+(docs/gates/syntax_check.md has the numbers). Where that is so, `lexers` knows the language, and only what both the
 grammar and the count of the brackets reject is an error. The other grammars are trusted alone.
 """
 
@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.syntax import brackets, lexicon, preprocessor, shell
+from swarmgate.gates.syntax import brackets, lexers, preprocessor, shell
 from swarmgate.gates.syntax.problem import Problem, problem_at
 from swarmgate.workspace.code import grammars
 
@@ -38,7 +38,7 @@ _FLOW = re.compile(rb"\A[\s\S]{0,2000}?@flow\b")
 
 def languages() -> frozenset[str]:
     """Every language that is looked at here."""
-    return TRUSTED | lexicon.languages() | OFF.keys()
+    return TRUSTED | lexers.languages() | OFF.keys()
 
 
 def check(language: str, path: str, content: bytes) -> list[Problem] | str:
@@ -47,7 +47,7 @@ def check(language: str, path: str, content: bytes) -> list[Problem] | str:
     Raises:
         TooSlow: the grammar did not end in time.
     """
-    if lexicon.known(language):
+    if lexers.known(language):
         return _both(language, path, content)
     grammar = grammars.grammar_of(path, language)
     return by_grammar(grammar, content)
@@ -76,10 +76,10 @@ def _shell(content: bytes, tree: Tree) -> list[Problem]:
 
 
 def _both(language: str, path: str, content: bytes) -> list[Problem]:
-    found = preprocessor.unbalanced(language, content) if lexicon.preprocessed(language) else None
-    if not lexicon.preprocessed(language):
-        found = brackets.unbalanced(content, lexicon.marks(language, content))
-    if found and language == "sql" and not brackets.unbalanced(content, lexicon.marks(lexicon.MYSQL, content)):
+    found = preprocessor.unbalanced(language, content) if lexers.preprocessed(language) else None
+    if not lexers.preprocessed(language):
+        found = brackets.unbalanced(content, lexers.marks(language, content))
+    if found and language == "sql" and not brackets.unbalanced(content, lexers.marks(lexers.MYSQL, content)):
         return []  # MySQL's escapes
     grammar = grammars.grammar_of(path, language)
     if found is None:
@@ -101,14 +101,14 @@ def _cut_off(grammar: str, content: bytes) -> list[Problem]:
     return [problem_at(content, len(content), "the file ends in the middle of a line that is not complete")]
 
 
-def leaves(tree: Tree, content: bytes) -> Iterator[lexicon.Mark]:
+def leaves(tree: Tree, content: bytes) -> Iterator[lexers.Mark]:
     """The brackets of a tree, those of `${` and `[[` too; in strings and comments they are no leaves of their own."""
     for node in grammars.walk(tree.root_node):
         start, end = node.start_byte, node.end_byte
         if 0 < end - start <= _LONGEST and not node.is_named and not node.child_count:
             for offset in range(start, end):
                 if content[offset] in _BRACKETS:
-                    yield lexicon.Mark(offset, content[offset : offset + 1])
+                    yield lexers.Mark(offset, content[offset : offset + 1])
 
 
 def _errors(content: bytes, tree: Tree) -> list[Problem]:
@@ -117,8 +117,8 @@ def _errors(content: bytes, tree: Tree) -> list[Problem]:
         return [by_count]
     problems: dict[int, Problem] = {}
     for node in _outermost(tree.root_node):
-        said = _words(content, node)
-        problems.setdefault(said.line, said)
+        message = _words(content, node)
+        problems.setdefault(message.line, message)
         if len(problems) == _MOST:
             break
     return list(problems.values())
@@ -152,5 +152,5 @@ def _words(content: bytes, node: Node) -> Problem:
     if not word:
         return problem_at(content, inner.start_byte, "something is missing")
     long = inner.end_point[0] > inner.start_point[0]
-    said = f"what begins with `{word}` does not end as it should" if long else f"unexpected `{word}`"
-    return problem_at(content, inner.start_byte, said)
+    message = f"what begins with `{word}` does not end as it should" if long else f"unexpected `{word}`"
+    return problem_at(content, inner.start_byte, message)

@@ -1,4 +1,4 @@
-"""The oldest Python that the project runs on, and ruff's opinion of what is too new for it."""
+"""Finds the oldest Python version that the project supports, and syntax too new for it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LOWEST = re.compile(r"python_requires\s*=\s*[\"']?\s*[^\n\"']*?(?:>=|~=|==|>)\s
 _TARGET = re.compile(r"py3(\d+)")
 _INLINE = re.compile(rb"^# requires-python\s*=\s*[\"'][^\"'\n]*?(?:>=|~=|==|>)\s*3\.(\d+)", re.MULTILINE)
 # What may be newer than a version, in no more than its looks: only then is it worth a call of ruff.
-_LOOKS_NEW = (
+_NEWER = (
     (8, rb":=|[(,]\s*/\s*[,)]|\b(?:return|yield)\b[^\n]*,\s*\*"),
     (9, rb"^\s*@[^\n]*[\[(]|\bwith\s*\(|\bfor\b[^\n]*\bin\b[^\n]*\*"),
     (10, rb"^\s*match\b[^\n]*:"),
@@ -73,18 +73,18 @@ class Judge:
 
     async def ask(self, job: Job, sources: Sequence[SourceFile]) -> str:
         """Ask ruff about these files where the compiler alone cannot tell; why it could not be asked, or empty."""
-        asked = [source for source in sources if self._open(source)]
-        if not asked:
+        selected = [source for source in sources if self._open(source)]
+        if not selected:
             return ""
-        reason = await self._ask(job, {(self._version(source), source.content) for source in asked})
-        again = [source for source in asked if source.base_path and self._says(source)]
+        reason = await self._ask(job, {(self._version(source), source.content) for source in selected})
+        again = [source for source in selected if source.base_path and self._uses(source)]
         if again and not reason:
             base = job.repository.read_many(job.change.base, [source.base_path for source in again])
             known = {(self._version(source), base[source.base_path]) for source in again if source.base_path in base}
             reason = await self._ask(job, known)
         return reason
 
-    def look(self, source: SourceFile) -> list[Problem] | str:
+    def check(self, source: SourceFile) -> list[Problem] | str:
         """What is wrong with a Python file; a word where it is newer than this interpreter."""
         problem, target = self._check(source.content), self._target(source)
         opinion = self._opinions.get((self._version(source), source.content), Opinion())
@@ -99,7 +99,7 @@ class Judge:
 
     def _open(self, source: SourceFile) -> bool:
         target = self._target(source)
-        older = target is not None and target < _HERE and _looks_new(source.content, target)
+        older = target is not None and target < _HERE and _is_newer(source.content, target)
         return older or self._check(source.content) is not None
 
     def _check(self, content: bytes) -> Problem | None:
@@ -107,7 +107,7 @@ class Judge:
             self._compiled[content] = python.check(content)
         return self._compiled[content]
 
-    def _says(self, source: SourceFile) -> bool:
+    def _uses(self, source: SourceFile) -> bool:
         return bool(self._opinions.get((self._version(source), source.content), Opinion()).newer)
 
     def _version(self, source: SourceFile) -> int:
@@ -132,18 +132,18 @@ class Judge:
                 by_version[version].append(content)
         try:
             for version, batch in by_version.items():
-                said = await _ruff(job, version, batch)
-                if isinstance(said, Broken):
-                    return said.reason
-                self._opinions |= {(version, content): each for content, each in said.items()}
+                result = await _ruff(job, version, batch)
+                if isinstance(result, Broken):
+                    return result.reason
+                self._opinions |= {(version, content): each for content, each in result.items()}
             self.tool = f"{self.tool.partition(', ruff')[0]}, {ruff.tool()}"
         except MissingRequirement:
             return "ruff is not installed: what is too new for the project's oldest Python was not looked for"
         return ""
 
 
-def _looks_new(content: bytes, minor: int) -> bool:
-    return any(since > minor and re.search(looks, content, re.MULTILINE) for since, looks in _LOOKS_NEW)
+def _is_newer(content: bytes, minor: int) -> bool:
+    return any(since > minor and re.search(pattern, content, re.MULTILINE) for since, pattern in _NEWER)
 
 
 def target(folder: Path) -> int | None:

@@ -1,6 +1,6 @@
-"""Tests that a change makes weaker: the parts of the gate test_integrity.
+"""Detects tests that a change weakens: the parts of the gate test_integrity.
 
-`reading` makes cases and assertions out of a file of tests (`python`, `ecmascript`, `golang`, `rust`, `java` know where
-tests stand), `strength` says how much an assertion asks for, `matching` finds each test of before again, and `judge`
-compares. `settings` and `hooks` look at what steers the runner, `special` at code of the product that knows its tests.
+`suites` parses test files into cases and rates their assertions, `matching` pairs old and new tests, `comparison`
+compares each pair, and `analysis` decides what blocks. `runners` and `hooks` check the configuration of test runners,
+`special_cases` product code that is written for one test.
 """

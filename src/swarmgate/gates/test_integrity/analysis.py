@@ -1,4 +1,4 @@
-"""The whole change judged: what weakens its tests blocks, unless the task asks for it or what was tested is gone."""
+"""Analyses all tests of a change and decides which weakenings block."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.source import comparison
 from swarmgate.gates.source.file import SourceFile
-from swarmgate.gates.test_integrity import asked, runners, special
+from swarmgate.gates.test_integrity import runners, special_cases, task_request
 from swarmgate.gates.test_integrity.change import Change, files_of
-from swarmgate.gates.test_integrity.comparison import judge
+from swarmgate.gates.test_integrity.comparison import compare
 from swarmgate.gates.test_integrity.matching import match
-from swarmgate.gates.test_integrity.suites.model import Way, Weakening
+from swarmgate.gates.test_integrity.suites.model import Rule, Weakening
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from swarmgate.gates.project.index import Project
 
 _SEVERITIES = {
-    Severity.HIGH: (Way.REMOVED, Way.OFF, Way.FOCUSED, Way.ASSERTION, Way.IDLE, Way.HOOK, Way.SETTINGS),
-    Severity.MEDIUM: (Way.WEAKER, Way.EXPECTED, Way.ROWS, Way.MOCKED, Way.SPECIAL, Way.COMMAND, Way.SNAPSHOT),
-    Severity.LOW: (Way.GUARDED, Way.NEW_OFF, Way.REWRITTEN),
+    Severity.HIGH: (Rule.REMOVED, Rule.OFF, Rule.FOCUSED, Rule.ASSERTION, Rule.IDLE, Rule.HOOK, Rule.SETTINGS),
+    Severity.MEDIUM: (Rule.WEAKER, Rule.EXPECTED, Rule.ROWS, Rule.MOCKED, Rule.SPECIAL, Rule.COMMAND, Rule.SNAPSHOT),
+    Severity.LOW: (Rule.GUARDED, Rule.NEW_OFF, Rule.REWRITTEN),
 }
-_BY_WAY = {way: severity for severity, ways in _SEVERITIES.items() for way in ways}
-_WITH_CODE = frozenset({Way.REMOVED, Way.ASSERTION, Way.ROWS, Way.WEAKER, Way.REWRITTEN})
+_SEVERITY_OF = {rule: severity for severity, rules in _SEVERITIES.items() for rule in rules}
+_WITH_CODE = frozenset({Rule.REMOVED, Rule.ASSERTION, Rule.ROWS, Rule.WEAKER, Rule.REWRITTEN})
 """What goes when the code goes that it was about."""
 
-_BY_BEHAVIOUR = frozenset({Way.EXPECTED, Way.SNAPSHOT})
+_BY_BEHAVIOUR = frozenset({Rule.EXPECTED, Rule.SNAPSHOT})
 """What the product may have changed on purpose: nobody can know, so it informs where the product changed as well."""
 
 _MANY = 3
 
 
 def analyse(project: Project, change: ChangeSet, announced: str | None = None) -> tuple[list[Finding], list[str]]:
-    """The findings of a change, and what could not be looked at.
+    """The findings of a change, and what could not be analysed.
 
     Args:
         project: both sides.
@@ -44,48 +44,48 @@ def analyse(project: Project, change: ChangeSet, announced: str | None = None) -
         announced: the words of the task; None where there is none.
     """
     seen = Change(project, files_of(project, change))
-    found = dict.fromkeys((*_of_tests(seen), *runners.found(seen), *special.found(seen)))
+    found = dict.fromkeys((*_of_tests(seen), *runners.found(seen), *special_cases.found(seen)))
     judged = [(each, _severity(each, seen, announced)) for each in found]
-    told = [_finding(each, severity, seen) for each, severity in _together(judged)]
+    findings = [_finding(each, severity, seen) for each, severity in _grouped(judged)]
     notes = [f"tests not compared, their grammar did not end in time: {', '.join(sorted(set(seen.unread)))}"]
-    return _marked(project, told), notes if seen.unread else []
+    return _marked(project, findings), notes if seen.unread else []
 
 
 def _of_tests(seen: Change) -> Iterator[Weakening]:
     if not (seen.old or seen.new):
         return
-    yield from judge(match(seen.old, seen.new, seen.moved))
+    yield from compare(match(seen.old, seen.new, seen.moved))
     before = {suite.path: len(suite.only) for suite in seen.old}
     places = {now: was for was, now in seen.moved.items()}
     for suite in seen.new:
         if len(suite.only) > before.get(places.get(suite.path, suite.path), 0):
-            yield Weakening(Way.FOCUSED, suite.path, suite.only[-1], "", "all other tests are switched off by `only`")
+            yield Weakening(Rule.FOCUSED, suite.path, suite.only[-1], "", "all other tests are switched off by `only`")
 
 
-def _together(found: Iterable[tuple[Weakening, Severity]]) -> Iterator[tuple[Weakening, Severity]]:
+def _grouped(found: Iterable[tuple[Weakening, Severity]]) -> Iterator[tuple[Weakening, Severity]]:
     """Many tests of one file that went the same way are one fact."""
-    groups: defaultdict[tuple[Way, str, Severity], list[Weakening]] = defaultdict(list)
+    groups: defaultdict[tuple[Rule, str, Severity], list[Weakening]] = defaultdict(list)
     for one, severity in found:
-        groups[one.way, one.path, severity].append(one)
-    for (way, path, severity), many in groups.items():
-        if len(many) <= _MANY or way not in {Way.REMOVED, Way.OFF, Way.GUARDED}:
+        groups[one.rule, one.path, severity].append(one)
+    for (rule, path, severity), many in groups.items():
+        if len(many) <= _MANY or rule not in {Rule.REMOVED, Rule.OFF, Rule.GUARDED}:
             yield from ((each, severity) for each in many)
         else:
-            told = f"{len(many)} tests of this file: {many[0].told}"
+            message = f"{len(many)} tests of this file: {many[0].message}"
             names = " ".join(each.test for each in many)
-            yield Weakening(way, path, many[0].line, names, told, many[0].about, many[0].beside), severity
+            yield Weakening(rule, path, many[0].line, names, message, many[0].about, many[0].same_place), severity
 
 
 def _severity(each: Weakening, seen: Change, announced: str | None) -> Severity:
-    severity = _BY_WAY[each.way]
+    severity = _SEVERITY_OF[each.rule]
     if severity.rank < Severity.MEDIUM.rank:
         return severity
-    if asked.allows(announced, each):
+    if task_request.allows(announced, each):
         return Severity.INFO
-    refactoring = announced is not None and asked.kind_of(announced) == "refactoring"
-    if each.way in _BY_BEHAVIOUR and seen.behaves and (not refactoring or seen.follows(*each.values)):
+    refactoring = announced is not None and task_request.kind_of(announced) == "refactoring"
+    if each.rule in _BY_BEHAVIOUR and seen.behaves and (not refactoring or seen.follows(*each.values)):
         return Severity.LOW
-    if each.way not in _WITH_CODE:
+    if each.rule not in _WITH_CODE:
         return severity
     if seen.lost(each.about):
         return Severity.INFO
@@ -94,22 +94,22 @@ def _severity(each: Weakening, seen: Change, announced: str | None) -> Severity:
 
 def _taken(each: Weakening, seen: Change) -> list[str]:
     """What the change took away or edited that a test may have been about."""
-    if each.way is Way.REMOVED and (deleted := seen.deleted_for(each.path)):
+    if each.rule is Rule.REMOVED and (deleted := seen.deleted_for(each.path)):
         return [deleted]
-    inside = seen.inside(each.about) if each.way in {Way.ASSERTION, Way.WEAKER} else []
-    return inside or seen.taken(each.about, each.beside)
+    inside = seen.inside(each.about) if each.rule in {Rule.ASSERTION, Rule.WEAKER} else []
+    return inside or seen.taken(each.about, each.same_place)
 
 
 def _finding(each: Weakening, severity: Severity, seen: Change) -> Finding:
-    told, rule = each.told, each.way
-    if each.way in _WITH_CODE and severity is Severity.INFO and (lost := seen.lost(each.about)):
-        told = f"{told}, with `{lost[0]}`, which it was about"
-        rule = Way.REMOVED_WITH_CODE if each.way is Way.REMOVED else rule
-    elif each.way in _WITH_CODE and severity is Severity.LOW and (taken := _taken(each, seen)):
-        told = f"{told}; the change takes away or edits code of `{taken[0]}` as well, and no task says what is meant"
-    there = any(file.path == each.path for file in seen.files)
+    text, rule = each.message, each.rule
+    if each.rule in _WITH_CODE and severity is Severity.INFO and (lost := seen.lost(each.about)):
+        text = f"{text}, with `{lost[0]}`, which it was about"
+        rule = Rule.REMOVED_WITH_CODE if each.rule is Rule.REMOVED else rule
+    elif each.rule in _WITH_CODE and severity is Severity.LOW and (taken := _taken(each, seen)):
+        text = f"{text}; the change takes away or edits code of `{taken[0]}` as well, and no task says what is meant"
+    exists = any(file.path == each.path for file in seen.files)
     return Finding(
-        rule=rule.value, path=each.path, line=each.line if there else 0, severity=severity, message=told,
+        rule=rule.value, path=each.path, line=each.line if exists else 0, severity=severity, message=text,
         suggestion=_MEND if severity.rank >= Severity.MEDIUM.rank else "",
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Both sides of a change as this gate wants them: suites of tests, and the product beside them."""
+"""Loads the test suites and the product code of a change, before and after it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
 from swarmgate.gates.source import behaviour
 from swarmgate.gates.test_integrity.suites.definitions import Names, names
-from swarmgate.gates.test_integrity.suites.reading import LANGUAGES, read
+from swarmgate.gates.test_integrity.suites.parsing import LANGUAGES, read
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ DATA = re.compile(r"(?:^|/)(?:fixtures?|testdata|test[-_]data|__snapshots__|__fi
 
 @dataclass(frozen=True)
 class File:
-    """One changed file: its paths and contents, empty on the side where it is not there."""
+    """One changed file: its paths and contents, empty on the side where it does not exist."""
 
     old_path: str
     path: str
@@ -37,7 +37,7 @@ class File:
 
     @property
     def name(self) -> str:
-        """Where it is, or was."""
+        """The current path, or the old one."""
         return self.path or self.old_path
 
 
@@ -51,17 +51,17 @@ class Change:
 
     @cached_property
     def old(self) -> list[Suite]:
-        """The changed files of tests as they were."""
+        """The changed test files before the change."""
         return list(self._suites(lambda file: (file.old_path, file.old)))
 
     @cached_property
     def new(self) -> list[Suite]:
-        """The changed files of tests as they are."""
+        """The changed test files after the change."""
         return list(self._suites(lambda file: (file.path, file.new)))
 
     @property
     def moved(self) -> dict[str, str]:
-        """Where files are now, by where they were."""
+        """The new path of each file, by its old path."""
         return {file.old_path: file.path for file in self.files if file.old_path and file.path}
 
     def _suites(self, side: Callable[[File], tuple[str, bytes]]) -> Iterator[Suite]:
@@ -77,12 +77,12 @@ class Change:
 
     @cached_property
     def product(self) -> tuple[File, ...]:
-        """The files of code that are no tests."""
+        """The code files that are no tests."""
         return tuple(file for file in self.files if _is_product(file.old_path) or _is_product(file.path))
 
     @cached_property
     def behaves(self) -> bool:
-        """Whether the product may do something else than before: code of its own, or data that is no document."""
+        """Whether the product may behave differently: changed code, or data that is no document."""
         return any(behaviour.differs(file.name, file.old, file.new) for file in self.files if not _is_beside(file.name))
 
     @cached_property
@@ -106,23 +106,23 @@ class Change:
         return ((path, content) for path, content in found.items() if path not in places)
 
     @cached_property
-    def gone(self) -> frozenset[str]:
-        """The names that the product defined before the change and does not define any more, and words it asked for."""
-        asked, left = self._left(lambda each: each.words), self._left(lambda each: each.defined)
+    def removed(self) -> frozenset[str]:
+        """The names and words that the product defined or used before the change and no longer does."""
+        words, left = self._left(lambda each: each.words), self._left(lambda each: each.defined)
         if not left:
-            return asked
+            return words
         still = (names(path, content).defined for path, content in self._elsewhere(left))
-        return asked | (left - frozenset().union(*still))
+        return words | (left - frozenset().union(*still))
 
     @cached_property
     def members(self) -> frozenset[tuple[str, str]]:
-        """The members that left a type of the product that is there still, and parameters that left a function."""
+        """The members and parameters that types and functions of the product lost."""
         owners = frozenset(owner for each in self._now for owner, _ in each.members)
         return frozenset((owner, name) for owner, name in self._left(lambda each: each.members) if owner in owners)
 
     @cached_property
     def shrunk(self) -> frozenset[str]:
-        """The functions of the product that lost code, and got nearly none: what was moved elsewhere is not lost."""
+        """The functions of the product that lost code and gained nearly none."""
         was, now = (_functions(side) for side in (self._was, self._now))
         found = set()
         for title in was.keys() & now.keys():
@@ -132,15 +132,15 @@ class Change:
         return frozenset(found)
 
     def deleted_for(self, path: str) -> str:
-        """The deleted file of code that a deleted file of tests names, by its folder and its name; empty for none."""
+        """The deleted code file that a deleted test file is about, by folder and name; empty for none."""
         tests = next((file for file in self.files if file.old_path == path and not file.path), None)
         if tests is None:
             return ""
-        said = set(re.findall(r"\w+", tests.old.decode("utf-8", "replace")))
+        words = set(re.findall(r"\w+", tests.old.decode("utf-8", "replace")))
         for file in self.files:
             parts = file.old_path.rpartition(".")[0].split("/")
-            gone = not file.path and behaviour.is_code(file.old_path) and not holds_tests(file.old_path)
-            if gone and {parts[-1], *parts[-2:-1]} <= said:
+            removed = not file.path and behaviour.is_code(file.old_path) and not holds_tests(file.old_path)
+            if removed and {parts[-1], *parts[-2:-1]} <= words:
                 return file.old_path
         return ""
 
@@ -150,26 +150,26 @@ class Change:
         return _total(each.whole for each in self._was) - _total(each.whole for each in self._now)
 
     def lost(self, about: Collection[str]) -> list[str]:
-        """The gone names that a test is about."""
+        """The removed names that a test is about."""
         low = {each.lower() for each in about}
         members = {name for owner, name in self.members if name in about and owner.lower() in low}
-        came = self._came
-        found = (self.gone & set(about)) | {each for each in members if each not in came}
+        added = self._added
+        found = (self.removed & set(about)) | {each for each in members if each not in added}
         return sorted(found, key=lambda word: (-len(word), word))
 
     @cached_property
-    def _came(self) -> frozenset[str]:
+    def _added(self) -> frozenset[str]:
         before = frozenset(one for each in self._was for one in each.members)
         return frozenset(name for each in self._now for owner, name in each.members if (owner, name) not in before)
 
-    def taken(self, about: Collection[str], beside: Collection[str]) -> list[str]:
+    def taken(self, about: Collection[str], same_place: Collection[str]) -> list[str]:
         """What the change took out of the product that a test may have been about.
 
         Names that went from the test as well, members that moved to another type, members that nobody asks for any
         more, errors that are raised less often, and functions that lost code.
         """
         low = {each.lower() for each in about}
-        found = set(self.gone & set(beside))
+        found = set(self.removed & set(same_place))
         found |= {name for owner, name in self.members if name in about and owner.lower() in low}
         found |= {each for each in self.shrunk if each.lower() in low and len(each) >= _TELLING}
         found |= {each for each in about if _ERROR.search(each) and self._lost[each] > 0}
@@ -178,12 +178,12 @@ class Change:
                 found.add(verb)
         if any("deprecat" in each for each in low):
             found |= {each for each in self._lost if re.fullmatch(r"\w*[Dd]eprecat\w*", each)}
-        unread = self._left(lambda each: each.read) & (set(about) | set(beside))
+        unread = self._left(lambda each: each.read) & (set(about) | set(same_place))
         unread -= {one for each in self._now for one in (*each.defined, *each.words)}
         unread = frozenset(each for each in unread if len(each) > _TELLING)
         if unread:
             others = [content for path, content in self._elsewhere(unread) if _is_product(path)]
-            found |= {each for each in unread if not any(_says(content, each) for content in others)}
+            found |= {each for each in unread if not any(_contains(content, each) for content in others)}
         return sorted(found, key=lambda word: (-len(word), word))
 
     @cached_property
@@ -199,14 +199,14 @@ class Change:
         return frozenset(words)
 
     def inside(self, about: Collection[str]) -> list[str]:
-        """The private names of a test that stand in edited lines of the product: what nobody was promised."""
+        """The private names of a test that stand in edited lines of the product."""
         return sorted(each for each in about if _PRIVATE.match(each) and each in self._edited)
 
     def follows(self, was: Iterable[str], now: Iterable[str]) -> bool:
-        """Whether the values that a test expected and expects now were exchanged in the product, too."""
+        """Whether the product exchanged the same old value for the same new value as a test did."""
         old, new = Counter(was), Counter(now)
-        came = _total(each.whole for each in self._now) - _total(each.whole for each in self._was)
-        return old != new and all(self._lost[each] for each in old - new) and all(came[each] for each in new - old)
+        added = _total(each.whole for each in self._now) - _total(each.whole for each in self._was)
+        return old != new and all(self._lost[each] for each in old - new) and all(added[each] for each in new - old)
 
 
 _PRIVATE = re.compile(r"_(?!_*\w*__$)\w{2,}$|k[A-Z][A-Za-z]{2,}$")
@@ -246,7 +246,7 @@ def _total(counts: Iterable[Counter[str]]) -> Counter[str]:
     return total
 
 
-def _says(content: bytes, word: str) -> bool:
+def _contains(content: bytes, word: str) -> bool:
     return bool(re.search(rb"(?<!\w)%s(?!\w)" % re.escape(word.encode()), content))
 
 

@@ -1,4 +1,4 @@
-"""Code that changes what a test runner runs or reports: hooks of pytest, `TestMain`, globals of a JavaScript runner."""
+"""Finds code that changes what a test runner runs or reports: pytest hooks, `TestMain`, runner globals."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, line, name, named, text
-from swarmgate.gates.test_integrity.collected import is_collected
-from swarmgate.gates.test_integrity.suites.model import Way, Weakening
+from swarmgate.gates.source.grammar_nodes import child, line, name, named, text
+from swarmgate.gates.test_integrity.collection import is_collected
+from swarmgate.gates.test_integrity.suites.model import Rule, Weakening
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ _RUST = re.compile(r"\bprocess::exit\(\s*0\s*\)")
 
 
 def found(file: File) -> Iterator[Weakening]:
-    """What a changed file newly does to the runner."""
+    """The new code in a changed file that alters the test runner's behaviour."""
     language, tests = language_of(file.path), Trait.TEST in traits_of(file.path)
     if language == "python":
         if tests or re.search(r"(?:^|/)(?:sitecustomize|usercustomize|\w*plugin\w*)\.py$", file.path):
@@ -88,8 +88,10 @@ def _mocked(file: File) -> Iterator[Weakening]:
         names = re.findall(r"[\w$]+", taken[1]) if taken else []
         tested = next((each for each in names if re.search(rf"\bexpect\([^;]*?\b{re.escape(each)}\s*\(", old)), "")
         if tested:
-            told = f"the module of `{tested}`, which the tests assert on, is replaced by a double"
-            yield Weakening(Way.MOCKED, file.path, new.count("\n", 0, match.start()) + 1, "", told, frozenset({tested}))
+            text = f"the module of `{tested}`, which the tests assert on, is replaced by a double"
+            yield Weakening(
+                Rule.MOCKED, file.path, new.count("\n", 0, match.start()) + 1, "", text, frozenset({tested})
+            )
 
 
 def _lines(file: File, pattern: re.Pattern[str]) -> Iterator[Weakening]:
@@ -99,8 +101,8 @@ def _lines(file: File, pattern: re.Pattern[str]) -> Iterator[Weakening]:
             yield _made(file, number, each.strip())
 
 
-def _made(file: File, number: int, said: str) -> Weakening:
-    return Weakening(Way.HOOK, file.path, number, "", f"the result of the tests is changed here: `{said[:80]}`")
+def _made(file: File, number: int, reason: str) -> Weakening:
+    return Weakening(Rule.HOOK, file.path, number, "", f"the result of the tests is changed here: `{reason[:80]}`")
 
 
 def _go(file: File) -> Iterator[Weakening]:
@@ -158,15 +160,15 @@ def _hook(file: File, function: Node, old: set[str]) -> Iterator[Weakening]:
     for node in grammars.walk(child(function, "body") or function):
         if node.type not in {"expression_statement", "return_statement", "delete_statement", "assignment", "call"}:
             continue
-        said = text(node)
-        if said in old and any(said in each for each in old if each != said and name(function) in each):
+        code = text(node)
+        if code in old and any(code in each for each in old if each != code and name(function) in each):
             continue
-        takes = _DESELECTS.search(said) and (
-            "return True" not in said or name(function) == "pytest_ignore_collect"
-        ) and (".add_marker(" not in said or _MARKS_OFF.search(text(function)))  # fmt: skip
+        takes = _DESELECTS.search(code) and (
+            "return True" not in code or name(function) == "pytest_ignore_collect"
+        ) and (".add_marker(" not in code or _MARKS_OFF.search(text(function)))  # fmt: skip
         guarded = _guard(node, any_condition=not name(function).startswith("pytest_"))
-        if _ENDS.match(said) or _REPORTS.search(said) or (takes and not guarded):
-            yield _made(file, line(node), said.split("\n")[0])
+        if _ENDS.match(code) or _REPORTS.search(code) or (takes and not guarded):
+            yield _made(file, line(node), code.split("\n")[0])
             return
 
 

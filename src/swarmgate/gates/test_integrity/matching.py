@@ -1,4 +1,4 @@
-"""Each test of before, found again after the change: in its place, moved, or renamed."""
+"""Matches each old test to the same test after the change: in place, moved, or renamed."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _ALIKE = 0.6
 
 @dataclass
 class Matching:
-    """`pairs`: tests of before with what they are now. `gone`: those that were not found. `fresh`: new ones."""
+    """`pairs`: old tests with their new form. `removed`: tests without a new form. `fresh`: new tests."""
 
     pairs: list[tuple[Case, Case]] = field(default_factory=list)
-    gone: list[Case] = field(default_factory=list)
+    removed: list[Case] = field(default_factory=list)
     fresh: list[Case] = field(default_factory=list)
 
 
 def match(old: Iterable[Suite], new: Iterable[Suite], moved: Mapping[str, str]) -> Matching:
-    """The tests of both sides in pairs.
+    """Match the old tests with the new ones.
 
     Args:
         old: the changed files of tests as they were.
@@ -42,7 +42,7 @@ def match(old: Iterable[Suite], new: Iterable[Suite], moved: Mapping[str, str]) 
     left = _unique(left, right, result, lambda case: case.text if len(case.text) > _SHORT else None)
     left = _unique(left, right, result, lambda case: case.short)
     left = _similar(left, right, result, moved)
-    result.gone, result.fresh = left, list(right.values())
+    result.removed, result.fresh = left, list(right.values())
     return result
 
 

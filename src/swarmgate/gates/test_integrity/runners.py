@@ -1,4 +1,4 @@
-"""What steers test runners, where a change lets it run less: settings, commands, hooks, and results on file."""
+"""Finds changes of test runner settings, commands and hooks that let fewer tests run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from swarmgate.gates import loosened_settings
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.test_integrity import hooks
 from swarmgate.gates.test_integrity.change import DATA
-from swarmgate.gates.test_integrity.suites.model import Way, Weakening
+from swarmgate.gates.test_integrity.suites.model import Rule, Weakening
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -78,7 +78,7 @@ _SNAPSHOT = re.compile(r"\.(?:snap|ambr|golden|approved(?:\.\w+)?)$|(?:^|/)__sna
 
 
 def found(change: Change) -> Iterator[Weakening]:
-    """What makes runners run less, or their verdict worth less."""
+    """Changes that let a test runner run fewer tests, or hide failures."""
     for file in change.files:
         if file.old == file.new or Trait.VENDORED in traits_of(file.name):
             continue
@@ -90,8 +90,8 @@ def found(change: Change) -> Iterator[Weakening]:
             if place.search(file.path):
                 yield from _lines(file, pattern, change.project.head.files)
         if _SNAPSHOT.search(file.name) and file.old and _removed(file):
-            told = "an expected result on file was changed" if file.new else "an expected result on file is gone"
-            yield Weakening(Way.SNAPSHOT, file.name, 0, "", told)
+            message = "an expected result on file was changed" if file.new else "an expected result on file is gone"
+            yield Weakening(Rule.SNAPSHOT, file.name, 0, "", message)
         if file.new and language_of(file.path) in hooks.LANGUAGES and not DATA.search(file.path):
             yield from hooks.found(file)
 
@@ -105,14 +105,14 @@ def _settings(file: File, paths: Collection[str]) -> Iterator[Weakening]:
         if key.startswith("jest.") and not any(each.startswith("jest.") for each in now) and b"jest" not in file.new:
             continue  # the runner itself went; whether another one came is told of the command
         old, new = was.get(key, frozenset()), now.get(key, frozenset())
-        said = _fewer(key, _there(old, paths) if "testpaths" in key else old, new, file)
-        said = said or _finds_none(key, old, new, paths)
-        if said:
-            line = _line_of(file, said)
-            yield Weakening(Way.SETTINGS, file.path, line, "", f"the test runner is told to run less: {key}: {said}")
+        less = _fewer(key, _existing(old, paths) if "testpaths" in key else old, new, file)
+        less = less or _finds_none(key, old, new, paths)
+        if less:
+            line = _line_of(file, less)
+            yield Weakening(Rule.SETTINGS, file.path, line, "", f"the test runner is told to run less: {key}: {less}")
 
 
-def _there(folders: frozenset[str], paths: Collection[str]) -> frozenset[str]:
+def _existing(folders: frozenset[str], paths: Collection[str]) -> frozenset[str]:
     """Those of the folders that the project still has."""
     return frozenset(each for each in folders if any(path.startswith(each.strip("./")) for path in paths))
 
@@ -142,15 +142,15 @@ def _finds_none(key: str, old: frozenset[str], new: frozenset[str], paths: Colle
     values = sorted(_words(new))
     tests = [each for each in paths if re.search(r"(?:^|/)test_\w+\.py$|_test\.py$", each)]
     if name == "testpaths":
-        kept = any(f"{each}/".startswith(f"{value.strip('./')}/") or value == "." for each in tests for value in values)
+        runs = any(f"{each}/".startswith(f"{value.strip('./')}/") or value == "." for each in tests for value in values)
     else:
-        kept = any(fnmatch.fnmatch(each.rpartition("/")[2], value) for each in tests for value in values)
-    return f"{', '.join(values)}, where none of the tests is" if tests and not kept else ""
+        runs = any(fnmatch.fnmatch(each.rpartition("/")[2], value) for each in tests for value in values)
+    return f"{', '.join(values)}, where none of the tests is" if tests and not runs else ""
 
 
-def _wider(gone: frozenset[str], came: frozenset[str]) -> bool:
+def _wider(removed: frozenset[str], added: frozenset[str]) -> bool:
     """Whether what came takes in what is gone: `tests` for `tests/unit`."""
-    return all(any(each.startswith(other.rstrip("*/")) for other in came if other.rstrip("*/")) for each in gone)
+    return all(any(each.startswith(other.rstrip("*/")) for other in added if other.rstrip("*/")) for each in removed)
 
 
 def _words(values: frozenset[str]) -> set[str]:
@@ -163,20 +163,20 @@ def _commands(file: File, change: Change) -> Iterator[Weakening]:
     for number, line in enumerate(lines, 1):
         if line not in fresh or line.lstrip().startswith(("#", "//")):
             continue
-        said = next((each[0] for each in (_MASKED.search(line), _NARROWED.search(line)) if each), "")
+        command = next((each[0] for each in (_MASKED.search(line), _NARROWED.search(line)) if each), "")
         if _IGNORED.match(f"{file.path}:{line}"):
-            said = line
-        if said and _RUNS.search(line) and file.old.count(said.encode()) < file.new.count(said.encode()):
-            told = f"the command that runs the tests says less than before: `{said.strip()}`"
-            yield Weakening(Way.COMMAND, file.path, number, "", told)
+            command = line
+        if command and _RUNS.search(line) and file.old.count(command.encode()) < file.new.count(command.encode()):
+            message = f"the command that runs the tests says less than before: `{command.strip()}`"
+            yield Weakening(Rule.COMMAND, file.path, number, "", message)
         elif _CI_OFF.match(line) and _RUNS.search(_job(lines, number - 1)):
-            told = f"a job that runs the tests is switched off, or may fail: `{line.strip(' -')}`"
-            yield Weakening(Way.COMMAND, file.path, number, "", told)
+            message = f"a job that runs the tests is switched off, or may fail: `{line.strip(' -')}`"
+            yield Weakening(Rule.COMMAND, file.path, number, "", message)
     if not _RUNS.search(_commands_of(file.old)) or _MAY_RUN.search(_commands_of(file.new)):
         return
     others = (each for each in change.files if each is not file and _COMMANDS.search(each.path))
     if not any(_RUNS.search(_commands_of(each.new)) and each.old != each.new for each in others):
-        yield Weakening(Way.COMMAND, file.name, 0, "", "the command that ran the tests is gone from this file")
+        yield Weakening(Rule.COMMAND, file.name, 0, "", "the command that ran the tests is gone from this file")
 
 
 _MAY_RUN = re.compile(
@@ -223,8 +223,8 @@ def _lines(file: File, pattern: re.Pattern[str], paths: Collection[str]) -> Iter
         ):
             if match[0].startswith("<skip>") and not _RUNS_TESTS.search(_plugin(file, number)):
                 continue
-            told = f"the test runner is told to run less: `{match[0].strip()}`"
-            yield Weakening(Way.SETTINGS, file.path, number, "", told)
+            message = f"the test runner is told to run less: `{match[0].strip()}`"
+            yield Weakening(Rule.SETTINGS, file.path, number, "", message)
 
 
 _RUNS_TESTS = re.compile(r"surefire|failsafe|^$")
@@ -249,6 +249,6 @@ def _removed(file: File) -> bool:
     return bool(+Counter({line: count for line, count in (old - new).items() if line.strip()}))
 
 
-def _line_of(file: File, said: str) -> int:
-    place = file.new.find(said.encode())
+def _line_of(file: File, text: str) -> int:
+    place = file.new.find(text.encode())
     return file.new.count(b"\n", 0, place) + 1 if place >= 0 else 0

@@ -1,1 +1,1 @@
-"""The tools that gates start: where they are, how they are run, and the ruff that came with swarmgate."""
+"""The external tools that gates start: where they are, how they are run, and the bundled ruff."""

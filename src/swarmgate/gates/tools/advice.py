@@ -1,4 +1,4 @@
-"""What to do about a finding of bandit, which is also ruff's by the same number; and where bandit writes about it."""
+"""Advice for fixing the findings of bandit and of ruff's security rules, by rule number."""
 
 from __future__ import annotations
 
@@ -105,5 +105,5 @@ def address(rule: str) -> str:
 
 def mend(rule: str) -> str:
     """What to do, with the address."""
-    told = what_to_do(rule)
-    return f"{told} ({address(rule)})" if told else f"see {address(rule)}"
+    advice = what_to_do(rule)
+    return f"{advice} ({address(rule)})" if advice else f"see {address(rule)}"

@@ -1,4 +1,4 @@
-"""Starts a gate's tool: file names as arguments in batches, each within the gate's time, and what a bad end means.
+"""Runs a gate's tool on batches of files within the gate's time limit and interprets its exit.
 
 Tools are confined as the agents' own commands are: a linter of the project, a build script or a plugin is a program of
 the work tree. With the user's rights runs only what came with swarmgate.
@@ -163,9 +163,9 @@ def _not_started(program: str, commands: CommandRunner, completed: Completed) ->
         return f"the sandbox ({name}) did not start {program}: {excerpt(refused)}"
     if name == "none" or completed.timed_out or completed.exit_code not in _NOT_STARTED:
         return ""
-    said = excerpt(completed.stderr) or excerpt(completed.stdout)
+    output = excerpt(completed.stderr) or excerpt(completed.stdout)
     return (
-        f"{program} could not be executed in the sandbox ({name}){f': {said}' if said else ''}. "
+        f"{program} could not be executed in the sandbox ({name}){f': {output}' if output else ''}. "
         "[commands] readable names what it needs"
     )
 
@@ -185,8 +185,8 @@ def _trouble(program: str, completed: Completed, exit_codes: Container[int], lat
     if code is not None and code < 0:
         return f"{program} was ended by {_signal_name(-code)}"
     if code is None or code not in exit_codes:
-        said = excerpt(completed.stderr) or excerpt(completed.stdout)
-        return f"{program} ended with exit code {code}" + (f": {said}" if said else "")
+        output = excerpt(completed.stderr) or excerpt(completed.stdout)
+        return f"{program} ended with exit code {code}" + (f": {output}" if output else "")
     return ""
 
 

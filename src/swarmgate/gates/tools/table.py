@@ -1,4 +1,4 @@
-"""The tools that gates run: which gate needs which, from what version on, whether they are there, and where.
+"""The table of external tools: which gate needs which, from what version on, and where it is installed.
 
 Python packages come with swarmgate itself. Programs are looked for in the project's own environments, on PATH, and last
 in an environment of swarmgate's own that `swarm gates doctor --install` makes. Whoever asks a program for its version
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import SwarmError
-from swarmgate.gates import own_tools
+from swarmgate.gates import tool_environment
 from swarmgate.workspace.process import temporary
 from swarmgate.workspace.process.process import run
 from swarmgate.workspace.programs import trusted
@@ -134,10 +134,10 @@ def programs() -> tuple[Tool, ...]:
 
 def of(gate: GateDefinition, root: Path) -> tuple[Found, ...]:
     """The tools of a gate in a work tree, found or not; no program is started, so their versions are not known."""
-    return tuple(_look(tool, root) for tool in needed(gate))
+    return tuple(_located(tool, root) for tool in needed(gate))
 
 
-async def asked(tools: Iterable[Tool], root: Path, commands: Callable[[], CommandRunner]) -> dict[Tool, Found]:
+async def find(tools: Iterable[Tool], root: Path, commands: Callable[[], CommandRunner]) -> dict[Tool, Found]:
     """The tools, programs asked for their versions.
 
     A program that does not answer is there, and its version is unknown: a problem only where a version is demanded.
@@ -148,12 +148,12 @@ async def asked(tools: Iterable[Tool], root: Path, commands: Callable[[], Comman
         commands: gives what confines programs, once one is to be started.
     """
     wanted = list(dict.fromkeys(tools))
-    found = await asyncio.gather(*(_asked(tool, root, commands) for tool in wanted))
+    found = await asyncio.gather(*(_locate_one(tool, root, commands) for tool in wanted))
     return dict(zip(wanted, found, strict=True))
 
 
-async def _asked(tool: Tool, root: Path, commands: Callable[[], CommandRunner]) -> Found:
-    found = _look(tool, root)
+async def _locate_one(tool: Tool, root: Path, commands: Callable[[], CommandRunner]) -> Found:
+    found = _located(tool, root)
     if tool.module or not found.installed or not tool.asking:
         return found
     try:
@@ -181,7 +181,7 @@ async def version_of(argv: Sequence[str], commands: CommandRunner) -> str:
     return match[0] if match else ""
 
 
-def _look(tool: Tool, root: Path) -> Found:
+def _located(tool: Tool, root: Path) -> Found:
     found = Found(tool.name, tool.required, minimum=tool.minimum, hint=_hint(tool), pip=tool.pip)
     if tool.module:
         from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - late: only for lists
@@ -227,7 +227,7 @@ def too_old(version: str, minimum: str) -> str:
 
 def environment() -> Path:
     """The folder of the environment that `install` makes, in the user's data folder; it may not exist."""
-    return own_tools.folder()
+    return tool_environment.folder()
 
 
 def search_path() -> str:
@@ -258,6 +258,6 @@ async def install(packages: Sequence[str]) -> str:
     for argv in calls:
         done = await run(argv, cwd=place.parent, timeout_s=_INSTALL_S, env={"PIP_NO_INPUT": "1"})
         if not done.ok:
-            said = [line for line in done.output.splitlines() if line.strip()]
-            return said[-1] if said else f"`{done.command}` failed"
+            lines = [line for line in done.output.splitlines() if line.strip()]
+            return lines[-1] if lines else f"`{done.command}` failed"
     return ""

@@ -1,4 +1,4 @@
-"""`swarm gates baseline`: findings that the project decides to live with, each with a reason and an end."""
+"""`swarm gates baseline`: accepts findings into the baseline, each with a reason and an expiry date."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from swarmgate.errors import UsageError
 from swarmgate.gates import baseline
 from swarmgate.gates.pipeline.pipeline import GatesOptions
 from swarmgate.gates.secret_scan import redaction
-from swarmgate.gates.verbs.request import Request, asked
+from swarmgate.gates.verbs.request import Request, resolved
 from swarmgate.gates.verbs.run import judged
 from swarmgate.workspace.git.driver import call
 from swarmgate.workspace.git.repository import Repository
@@ -19,7 +19,7 @@ from swarmgate.workspace.git.repository import Repository
 if TYPE_CHECKING:
     from swarmgate.domain.review.finding import Finding, GateReport
     from swarmgate.gates.baseline import Accepted
-    from swarmgate.gates.verbs.request import Asked
+    from swarmgate.gates.verbs.request import Target
 
 _LONGEST_DAYS = 3650
 
@@ -96,25 +96,25 @@ def store(
     end = _end(expires)
     added: list[Accepted] = []
     secrets = 0
-    with asked(request) as found:
+    with resolved(request) as found:
         root = found.home.root
         known = {each.fingerprint: each for each in baseline.on_disk(root)}
-        dropped = _gone(root, known) if prune else ()
+        dropped = _outdated(root, known) if prune else ()
         for each in dropped:
             del known[each.fingerprint]
         if reason.strip():
             report = _report(found, tuple(known.values()), only)
             blocking = [(result.gate, each) for result in report.results for each in result.blocking_findings]
-            kept = [each for each in blocking if force or not redaction.about_a_secret(*each)]
-            secrets = len(blocking) - len(kept)
-            added = _entries(found, kept, report.tree, reason=reason, expires=end)
+            accepted = [each for each in blocking if force or not redaction.about_a_secret(*each)]
+            secrets = len(blocking) - len(accepted)
+            added = _entries(found, accepted, report.tree, reason=reason, expires=end)
     known |= {each.fingerprint: each for each in added}
     if added or dropped:
         baseline.write(root, known.values())
     return Stored(tuple(added), dropped, len(known), secrets)
 
 
-def _report(found: Asked, entries: tuple[Accepted, ...], only: tuple[str, ...]) -> GateReport:
+def _report(found: Target, entries: tuple[Accepted, ...], only: tuple[str, ...]) -> GateReport:
     from dataclasses import replace  # noqa: PLC0415 - only here
 
     # Each gate's own: what two gates find has to be accepted for both.
@@ -123,16 +123,16 @@ def _report(found: Asked, entries: tuple[Accepted, ...], only: tuple[str, ...]) 
 
 
 def _entries(
-    found: Asked, kept: list[tuple[str, Finding]], tree: str, *, reason: str, expires: date | None
+    found: Target, accepted: list[tuple[str, Finding]], tree: str, *, reason: str, expires: date | None
 ) -> list[Accepted]:
-    contents = found.repository.read_many(tree, sorted({finding.path for _, finding in kept}))
+    contents = found.repository.read_many(tree, sorted({finding.path for _, finding in accepted}))
     texts = {path: content.decode("utf-8", "replace").split("\n") for path, content in contents.items()}
     who = _who(found.home)
     return [
         baseline.entry(
             finding, gate, _line(texts.get(finding.path, []), finding.line), reason=reason, who=who, expires=expires
         )
-        for gate, finding in kept
+        for gate, finding in accepted
     ]
 
 
@@ -140,18 +140,18 @@ def _line(lines: list[str], number: int) -> str:
     return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
-def _gone(root: Path, known: dict[str, Accepted]) -> tuple[Accepted, ...]:
+def _outdated(root: Path, known: dict[str, Accepted]) -> tuple[Accepted, ...]:
     """The entries that have expired, or that no finding of the whole tree bears out."""
     today = baseline.today()
-    with asked(Request(start=root, everything=True)) as everything:
+    with resolved(Request(start=root, everything=True)) as everything:
         report = _report(everything, (), ())
     broken = {result.gate for result in report.results if not result.files}
-    there = {finding.fingerprint for result in report.results for finding in result.findings}
+    present = {finding.fingerprint for result in report.results for finding in result.findings}
     return tuple(
         each
         for each in known.values()
         # What a gate that is switched off or broken today found may still be there.
-        if each.expired(today) or (each.fingerprint not in there and each.gate not in broken)
+        if each.expired(today) or (each.fingerprint not in present and each.gate not in broken)
     )
 
 

@@ -1,4 +1,4 @@
-"""`swarm gates doctor`: each tool of each gate, found or missing, and what can be installed."""
+"""`swarm gates doctor`: lists each tool of each gate, found or missing, and how to install it."""
 
 from __future__ import annotations
 
@@ -92,20 +92,20 @@ def examine(start: Path | None, *, install: bool = False) -> Examined:
 async def _examine(
     gates: tuple[GateDefinition, ...], root: Path, commands: Callable[[], CommandRunner], *, install: bool
 ) -> Examined:
-    found = await _look(gates, root, commands)
+    found = await _inspect(gates, root, commands)
     if not install:
         return Examined(found)
     wanted = list(dict.fromkeys(tool.pip for _, each in found for tool in each if tool.problem and tool.pip))
     refused = await table.install(wanted) if wanted else ""
     others = {tool.name: tool.hint for _, each in found for tool in each if tool.problem and not tool.pip}
-    told = [refused, *(f"{name} ({hint or 'no way is known here'})" for name, hint in others.items())]
+    messages = [refused, *(f"{name} ({hint or 'no way is known here'})" for name, hint in others.items())]
     done = () if refused else tuple(wanted)
-    return Examined(await _look(gates, root, commands), done, "; ".join(filter(None, told)))
+    return Examined(await _inspect(gates, root, commands), done, "; ".join(filter(None, messages)))
 
 
-async def _look(
+async def _inspect(
     gates: tuple[GateDefinition, ...], root: Path, commands: Callable[[], CommandRunner]
 ) -> tuple[tuple[GateDefinition, tuple[Found, ...]], ...]:
     by_gate = [(gate, table.needed(gate)) for gate in gates]
-    known = await table.asked((tool for _, needed in by_gate for tool in needed), root, commands)
+    known = await table.find((tool for _, needed in by_gate for tool in needed), root, commands)
     return tuple((gate, tuple(known[tool] for tool in needed)) for gate, needed in by_gate)

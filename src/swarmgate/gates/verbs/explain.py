@@ -1,4 +1,4 @@
-"""`swarm gates explain`: a rule in words."""
+"""`swarm gates explain`: explains a rule."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def explain(start: Path | None, rule: str) -> Explained:
     return asyncio.run(texts.explain(rule, load(root)))
 
 
-def lines(told: Explained) -> list[str]:
+def lines(explained: Explained) -> list[str]:
     """The explanation for people."""
-    head = [f"{told.rule}  [{', '.join(told.gates)}]", told.title, ""]
-    facts = {"severity": told.severity, "CWE": told.cwe, "OWASP": told.owasp}
+    head = [f"{explained.rule}  [{', '.join(explained.gates)}]", explained.title, ""]
+    facts = {"severity": explained.severity, "CWE": explained.cwe, "OWASP": explained.owasp}
     text = [*head, *(f"{name}: {value}" for name, value in facts.items() if value)]
     for title, body in (
-        ("Why", told.why),
-        ("What to do", told.mend),
-        ("Example", told.example),
-        ("Suppress", told.suppress),
+        ("Why", explained.why),
+        ("What to do", explained.mend),
+        ("Example", explained.example),
+        ("Suppress", explained.suppress),
     ):
         text += ["", f"{title}:", *(f"  {line}".rstrip() for line in body.splitlines())] if body else []
     return text

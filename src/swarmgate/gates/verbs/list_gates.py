@@ -1,4 +1,4 @@
-"""`swarm gates list`: the gates that hold in a repository, and whether what they need is there."""
+"""`swarm gates list`: lists the gates of a repository and whether their tools are installed."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def lines(listed: tuple[Listed, ...]) -> list[str]:
         optional = "" if gate.required else " (optional)"
         text.append(f"{gate.id:<{width}}  {gate.stage:<5}  {state:<3}  {gate.title}{optional}")
         indent = " " * (width + 14)
-        text += [f"{indent}{told}" for told in _tools(each.tools)]
+        text += [f"{indent}{line}" for line in _tools(each.tools)]
         text += [f"{indent}{each.why}"] if each.why else []
         text += [f"{indent}weakened here: {weakness}" for weakness in gate.weakened]
     return text

@@ -1,4 +1,4 @@
-"""What a user asks the gates to judge, and the repository, base and scope that this means.
+"""Parses what a user asks the gates to judge into a repository, a base revision and a scope.
 
 swarm gates run                 the work tree with untracked files against HEAD
 swarm gates run --base REV      the same against where HEAD and REV parted
@@ -70,8 +70,8 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A request in a repository: what `run_pipeline` gets.
+class Target:
+    """What is judged: repository, base and scope, as `run_pipeline` takes them.
 
     `home` is the user's repository, `repository` the one that is judged (another for `--staged`), `settings` the root
     whose `.swarm/` holds. `about` says what is judged, `nothing` that
@@ -90,18 +90,18 @@ class Asked:
     notes: tuple[str, ...] = ()
     head: str = ""
 
-    def beside(self, tree: str) -> tuple[str, ...]:
+    def staged_note(self, tree: str) -> tuple[str, ...]:
         """A sentence on staged content that is not in `tree`, which was judged: `git commit` would commit that."""
         paths = self.home.staged_apart(self.head, tree) if self.head else ()
         paths = tuple(path for path in paths if self.scope.holds(path))
         more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-        said = f"staged content of {', '.join(paths[:_NAMED])}{more} is not what was judged: judge it with --staged"
-        return (said,) if paths else ()
+        message = f"staged content of {', '.join(paths[:_NAMED])}{more} is not what was judged: judge it with --staged"
+        return (message,) if paths else ()
 
 
 @contextlib.contextmanager
-def asked(request: Request) -> Iterator[Asked]:
-    """What a request means, for the length of a block.
+def resolved(request: Request) -> Iterator[Target]:
+    """Resolve a request to what is judged, for the length of a block.
 
     Raises:
         UsageError: options that do not go together, or a path that is not there.
@@ -119,7 +119,7 @@ def asked(request: Request) -> Iterator[Asked]:
             yield _worktree(home, request)
 
 
-def _worktree(home: Repository, request: Request) -> Asked:
+def _worktree(home: Repository, request: Request) -> Target:
     from swarmgate.workspace.git import revisions  # noqa: PLC0415 - late: the common form needs none of it
 
     nothing = revisions.empty_tree(home) if home.unborn or request.whole else ""
@@ -140,22 +140,22 @@ def _worktree(home: Repository, request: Request) -> Asked:
         about = "the first commit to be" if home.unborn else "the uncommitted change"
         empty = "No file is there" if home.unborn else "Nothing differs from HEAD"
     start = nothing if request.whole else base
-    return Asked(home, home, home.root, start, scope, about, empty, fix, _merging(home, request), head)
+    return Target(home, home, home.root, start, scope, about, empty, fix, _merging(home, request), head)
 
 
 @contextlib.contextmanager
-def _staged(home: Repository, request: Request, index: Path | None) -> Iterator[Asked]:
+def _staged(home: Repository, request: Request, index: Path | None) -> Iterator[Target]:
     from swarmgate.workspace.git import revisions  # noqa: PLC0415 - late: see above
 
     tree = revisions.index_tree(home, index)
     head = revisions.empty_tree(home) if home.unborn else home.head_tree()
-    with revisions.checkout(home, tree, head=head) as there:
+    with revisions.checkout(home, tree, head=head) as checkout:
         scope = Scope(paths=request.paths, reference=tree if home.unborn else "", by_hand=True)
         where = f" in {', '.join(request.paths)}" if request.paths else ""
         # A `.swarm/` that is not in git at all is the user's own; one that is staged is what counts.
-        settings = there.root if (there.root / ".swarm").is_dir() else home.root
+        settings = checkout.root if (checkout.root / ".swarm").is_dir() else home.root
         about, nothing, notes = f"what is staged{where}", f"Nothing is staged{where}", _merging(home, request)
-        yield Asked(home, there, settings, head, scope, about, nothing, fix=False, notes=notes)
+        yield Target(home, checkout, settings, head, scope, about, nothing, fix=False, notes=notes)
 
 
 def _merging(home: Repository, request: Request) -> tuple[str, ...]:
@@ -178,8 +178,8 @@ def _within(home: Repository, start: Path, given: tuple[str, ...]) -> tuple[str,
             raise UsageError(f"{each} lies outside of the repository {home.root}")
         path = names.decode(os.fsencode(place.relative_to(home.root)))
         if not os.path.lexists(place) and (home.unborn or not _in_head(home, path)):
-            shown = each if each.isprintable() else repr(each)
-            raise UsageError(f"{shown}: there is no such file or folder", hint="Paths count from the current folder.")
+            text = each if each.isprintable() else repr(each)
+            raise UsageError(f"{text}: there is no such file or folder", hint="Paths count from the current folder.")
         if path.split("/")[0] in {".git", ".swarm"}:
             raise UsageError(f"{each} is no part of what gates judge")
         inner = next((up for up in place.parents if up.is_relative_to(home.root) and (up / ".git").exists()), home.root)
@@ -216,13 +216,13 @@ def _outside_of_hooks(start: Path) -> Iterator[Path | None]:
     """
     given = {name: os.environ[name] for name in _HOOK if name in os.environ}
     index = given.get("GIT_INDEX_FILE")
-    kept = {name: os.environ.pop(name) for name in given}
+    saved = {name: os.environ.pop(name) for name in given}
     try:
         if "GIT_DIR" in given and not _same_repository(start, given["GIT_DIR"]):
-            os.environ.update(kept)
+            os.environ.update(saved)
         yield Path(os.path.abspath(index)) if index else None  # noqa: PTH100 - resolves no link: git reads it as given
     finally:
-        os.environ.update(kept)
+        os.environ.update(saved)
 
 
 def _same_repository(start: Path, git_dir: str) -> bool:

@@ -1,4 +1,4 @@
-"""`swarm gates run`: the pipeline over what was asked for, and the exit code that its report means."""
+"""`swarm gates run`: runs the pipeline over the requested files and computes the exit code."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from swarmgate.domain.review.finding import GateReport, GateStatus
 from swarmgate.domain.text.screen import PIPE, Screen
 from swarmgate.errors import MissingRequirement, UsageError
 from swarmgate.gates import baseline, formats
-from swarmgate.gates.cache.memory import Memory
+from swarmgate.gates.cache.scan_results import Memory
 from swarmgate.gates.confinement import by_hand
 from swarmgate.gates.definition import load
 from swarmgate.gates.pipeline.pipeline import GatesOptions, check_names, not_followed, run_pipeline
-from swarmgate.gates.verbs import answer_cache, undo
-from swarmgate.gates.verbs.request import Asked, Request, asked
+from swarmgate.gates.verbs import answer_cache, fix_patch
+from swarmgate.gates.verbs.request import Request, Target, resolved
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,8 +56,8 @@ class Judged:
         """Let the same command, where nothing changes in between, be answered with this report without judging."""
         if not self.surroundings:
             return
-        said = {"cached": True, "seconds": 0.0}
-        results = tuple(each.model_copy(update=said) if each.tool else each for each in self.report.results)
+        fields = {"cached": True, "seconds": 0.0}
+        results = tuple(each.model_copy(update=fields) if each.tool else each for each in self.report.results)
         again = replace(self, report=self.report.model_copy(update={"results": results, "seconds": 0.0}))
         answer_cache.keep(
             answer_cache.Answer(again.rendered(form, screen), self.exit_code),
@@ -115,20 +115,20 @@ def judge(request: Request, *, only: tuple[str, ...] = (), skip: tuple[str, ...]
     for gate in only:
         if gate in skip:
             raise UsageError(f"--only {gate} and --skip {gate} do not go together", hint="Leave one of them out.")
-    with asked(request) as found:
+    with resolved(request) as found:
         entries = baseline.on_disk(found.settings)
         return judged(found, entries, GatesOptions(only=only, skip=skip), Memory() if cache else None)
 
 
-def judged(found: Asked, entries: tuple[Accepted, ...], options: GatesOptions, memory: Memory | None = None) -> Judged:
+def judged(found: Target, entries: tuple[Accepted, ...], options: GatesOptions, memory: Memory | None = None) -> Judged:
     """Run the gates, those of the project included, with findings that are accepted."""
     gates = load(found.settings)
     check_names(gates, options, skip="--skip")
     tree = answer_cache.tree_of(found.repository) or found.repository.snapshot()
     change = found.scope.change(found.repository, found.base, tree)
     if not change:
-        beside = (*found.beside(tree), *not_followed(found.repository))
-        notes = (f"{found.nothing}: nothing was judged.", *found.notes, *beside)
+        staged_note = (*found.staged_note(tree), *not_followed(found.repository))
+        notes = (f"{found.nothing}: nothing was judged.", *found.notes, *staged_note)
         return Judged(GateReport(tree=tree, results=(), notes=notes), found.about)
     config = settings.load(project_file=found.settings / settings.PROJECT_FILE)
     configured = config.gates
@@ -152,12 +152,12 @@ def judged(found: Asked, entries: tuple[Accepted, ...], options: GatesOptions, m
         )
     )
     undo = _way_back(found, tree, report)
-    told = report.model_copy(update={"notes": (*found.notes, *undo, *found.beside(report.tree), *report.notes)})
-    return Judged(told, found.about, change.paths, memory.surroundings if memory and memory.complete else "")
+    noted = report.model_copy(update={"notes": (*found.notes, *undo, *found.staged_note(report.tree), *report.notes)})
+    return Judged(noted, found.about, change.paths, memory.surroundings if memory and memory.complete else "")
 
 
-def _way_back(found: Asked, before: str, report: GateReport) -> tuple[str, ...]:
+def _way_back(found: Target, before: str, report: GateReport) -> tuple[str, ...]:
     """How to undo what gates fixed in the files; nothing where they fixed nothing."""
     if not any(result.fixed for result in report.results):
         return ()
-    return (undo.told(found.repository, before, report.tree),)
+    return (fix_patch.saved(found.repository, before, report.tree),)

@@ -1,4 +1,4 @@
-"""Python's contracts: what breaks, what does not, and agreement with griffe's own finder of breaking changes."""
+"""Tests the breaking API changes of Python modules, compared with griffe's own check."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import griffe
 import pytest
 
 from swarmgate.gates.contracts.compare import Dialect, compare
-from swarmgate.gates.contracts.python import facts, surface
+from swarmgate.gates.contracts.python import module_facts, surface
 
 
 def rules(old: str, new: str, path: str = "m.py") -> list[str]:
@@ -187,7 +187,7 @@ _SPELLINGS = {"RETURN_CHANGED_TYPE"}
 
 
 def adds(old: str, new: str) -> bool:
-    return facts.only_adds(old.encode(), new.encode())
+    return module_facts.only_adds(old.encode(), new.encode())
 
 
 def test_bodies_and_definitions_of_new_names_are_told_from_contracts() -> None:
@@ -218,7 +218,7 @@ def test_a_package_exports_what_it_imports_from_itself() -> None:
 
 
 def test_what_does_not_parse_is_said() -> None:
-    with pytest.raises(facts.Unreadable):
+    with pytest.raises(module_facts.Unreadable):
         surface.read("m.py", b"def f(:\n")
-    with pytest.raises(facts.Unreadable):
+    with pytest.raises(module_facts.Unreadable):
         surface.read("m.py", b"x = 1\0")

@@ -1,4 +1,4 @@
-"""Contracts of JavaScript, TypeScript, Go, Rust and Java: what breaks and what does not."""
+"""Tests the breaking API changes of JavaScript, TypeScript, Go, Rust and Java."""
 
 from __future__ import annotations
 

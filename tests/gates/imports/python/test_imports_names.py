@@ -1,4 +1,4 @@
-"""Names that do not exist: of the standard library, of Node, of the project's own modules and classes."""
+"""Tests the check for names that do not exist in the standard library, Node or the project."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _judge(project: Project, path: str, text: str, **others: str) -> list[Findin
     return checker.check(path, text.encode())
 
 
-def _said(findings: list[Finding]) -> list[tuple[int, str, str]]:
+def _messages(findings: list[Finding]) -> list[tuple[int, str, str]]:
     return [(each.line, each.rule, each.message.split(": ")[0]) for each in findings]
 
 
@@ -83,7 +83,7 @@ def test_the_names_of_the_standard_library_are_known(project: Project) -> None:
     )
     found = _judge(project, "src/shop/use.py", text)
     assert {each.severity for each in found} == {Severity.HIGH}
-    assert _said(found) == [
+    assert _messages(found) == [
         (1, "unresolved-name", "`json` has no `parse`"),
         (2, "unresolved-module", "the standard library has no `os.paths`"),
         (10, "unresolved-attribute", "the module `json` has no `stringify`"),
@@ -137,7 +137,7 @@ def test_attributes_and_arguments_of_the_projects_own_code(project: Project) -> 
         "    s.get(1), s.size, s.path, s.close(), Store.get(s, 1), Store.of(x), Store.key(x), dump(x, indent=1)\n"
         "    Open().any(), Foreign().any(), wrapped(1, 2, 3), load(*x), dump(**x)\n"
     )
-    assert _said(_judge(project, "src/shop/use.py", text)) == [
+    assert _messages(_judge(project, "src/shop/use.py", text)) == [
         (6, "unresolved-attribute", "the module `shop.store` has no `save`"),
         (7, "unresolved-attribute", "the class `Store` has no `put`"),
         (8, "wrong-arguments", "`Store` cannot be called like this"),
@@ -160,7 +160,7 @@ def test_an_object_is_of_the_class_that_the_function_says_it_returns(project: Pr
         "def f(x):\n    one = make(x)\n    one.put(x)\n    one.get(1), one.size\n    named(x).put(x)\n"
         "    perhaps(x).put(x), later(x).put(x)\n"
     )
-    found = _said(_judge(project, "src/shop/use.py", text, **{"src/shop/making.py": making}))
+    found = _messages(_judge(project, "src/shop/use.py", text, **{"src/shop/making.py": making}))
     assert found == [
         (6, "unresolved-attribute", "the class `Store` has no `put`"),
         (8, "unresolved-attribute", "the class `Store` has no `put`"),
@@ -176,7 +176,7 @@ def test_what_a_class_asks_of_itself_is_judged_where_no_other_derives_from_it(pr
         "def f(store: Store, base: Base):\n    store.fetch(), base.fetch()\n\n\n"
         "class Old(dict):\n    def __missing__(self, key): ...\n\n\nOld([1]), Old(a=1)\n"
     )
-    assert _said(_judge(project, "src/shop/use.py", text)) == [
+    assert _messages(_judge(project, "src/shop/use.py", text)) == [
         (7, "unresolved-attribute", "the class `Till` has no `book`"),
         (17, "unresolved-attribute", "the class `Worker` has no `stop_now`"),
         (21, "unresolved-attribute", "the class `Store` has no `fetch`"),

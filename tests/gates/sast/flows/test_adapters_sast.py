@@ -1,4 +1,4 @@
-"""sast_scan as a gate: three scanners in one list, old and new, tests, unreadable files, values made of constants."""
+"""Tests the security scan gate: three scanners, old and new findings, unreadable files, constant values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from swarmgate.domain.review.finding import GateStatus, Severity
 from swarmgate.gates.sast import python_scan, semgrep, worker
 from swarmgate.gates.sast.flows.rule import Flows
 from swarmgate.gates.sast.hit import Hit
-from swarmgate.gates.sast.merge import merge, shown
+from swarmgate.gates.sast.merge import merge, quoted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -171,10 +171,10 @@ def test_nothing_to_scan_is_a_skip(project: Project) -> None:
 
 def test_a_match_in_a_request_handler_needs_a_flow() -> None:
     text = b"def f(request):\n    v = request.GET\n    eval(other)\n\ndef g():\n    eval(other)\n"
-    looked = worker.look("a.py", text, Flows([]), followed=False)
-    said = [Hit("a.py", line, 5, line, 16, "bandit", "B307", "CWE-78", Severity.LOW, "eval") for line in (3, 6)]
-    assert [each.line for each in python_scan.plausible(said, looked["handlers"])] == [6]
-    assert worker.look("b.py", b"def eval(:", Flows([]), followed=True).keys() == {"unparsed"}
+    looked = worker.scan("a.py", text, Flows([]), followed=False)
+    hits = [Hit("a.py", line, 5, line, 16, "bandit", "B307", "CWE-78", Severity.LOW, "eval") for line in (3, 6)]
+    assert [each.line for each in python_scan.plausible(hits, looked["handlers"])] == [6]
+    assert worker.scan("b.py", b"def eval(:", Flows([]), followed=True).keys() == {"unparsed"}
 
 
 def test_a_newer_syntax_than_this_interpreters_is_read(project: Project) -> None:
@@ -210,7 +210,7 @@ def test_an_import_is_a_reason_to_look_and_no_weakness(project: Project) -> None
 )
 def test_what_an_example_is_there_to_show_informs(path: str, cwe: str, line: bytes, severity: Severity) -> None:
     hit = Hit(path, 1, 1, 1, 9, "swarmgate", "x", cwe, Severity.HIGH, "m. n")
-    assert [each.severity for each in merge(shown([hit], path, [line]), quiet=False)] == [severity]
+    assert [each.severity for each in merge(quoted([hit], path, [line]), quiet=False)] == [severity]
 
 
 def test_neighbouring_cwe_numbers_are_one_weakness() -> None:

@@ -1,4 +1,4 @@
-"""Flows in Python: which values reach a sink, by branches, containers, functions, guards; and what is never pruned."""
+"""Tests the taint analysis of Python: branches, containers, functions, guards."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def view():
 
 def found(text: str) -> list[tuple[str, int, Severity]]:
     by_id = {rule.id: rule for rule in rules.load() if rule.flow}
-    looked = python_scan.Looked()
+    looked = python_scan.PythonScan()
     known = Flows(rule.flow for rule in by_id.values() if rule.flow)
-    looked.take("a.py", worker.look("a.py", text.encode(), known, followed=True), by_id)
+    looked.take("a.py", worker.scan("a.py", text.encode(), known, followed=True), by_id)
     assert (looked.unparsed, looked.flows.partly) == ({}, {})
     return sorted((hit.code.rpartition(".")[2], hit.line, hit.severity) for hit in looked.flows.hits)
 

@@ -1,4 +1,4 @@
-"""The locks of the other ecosystems: components equal to the lock's own list, edges, hashes, broken and huge files."""
+"""Tests the lock file readers of all ecosystems but Python: components, edges, hashes, broken and huge files."""
 
 from __future__ import annotations
 

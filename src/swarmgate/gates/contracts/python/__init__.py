@@ -1,1 +1,1 @@
-"""Contracts of Python modules: their surfaces, what a change breaks of them, and who uses that."""
+"""Public API of Python modules: extraction, breaking changes, and their users."""

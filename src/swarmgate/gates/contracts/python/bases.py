@@ -1,4 +1,4 @@
-"""What a Python class inherits from beyond its file: the project's other modules, builtins, the standard library."""
+"""Resolves the base classes that a Python class inherits from outside of its own file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sysconfig
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.compare import inherited
-from swarmgate.gates.contracts.python import facts
+from swarmgate.gates.contracts.python import module_facts
 from swarmgate.gates.contracts.python import surface as python
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ _DEPTH = 8
 
 
 class Bases:
-    """Looks up bases; each file that it needs is read once."""
+    """Resolves base classes; each file is read once."""
 
     def __init__(self, project: Project, modules: PythonModules) -> None:
         self.project, self.modules = project, modules
         self._surfaces: dict[str, Surface | None] = {}
 
     def supplies(self, surface: Surface, symbol: Symbol, key: str) -> bool:
-        """Whether a base gives the class the member `key`; with `base:NAME`, whether that is one of its ancestors."""
+        """Whether a base class has the member `key`; with `base:NAME`, whether it is an ancestor."""
         wanted = key.removeprefix("base:")
         for where, base in self.ancestors(surface, symbol):
             if isinstance(base, type):
@@ -43,7 +43,7 @@ class Bases:
         return False
 
     def known(self, surface: Surface, symbol: Symbol) -> bool:
-        """Whether every base could be looked at."""
+        """Whether every base class could be resolved."""
         found = {base if isinstance(base, str) else base.__name__ for _, base in self._walk(surface, symbol, _DEPTH)
                  if isinstance(base, str | type)}  # fmt: skip
         return not any(base.startswith("?") for base in found)
@@ -80,22 +80,22 @@ class Bases:
             return
         while len(chain) > 1:
             module, chain = f"{module}{'/' if module.startswith('/') else '.'}{chain[0]}", chain[1:]
-        there = self._surface(self.modules.locate(module, surface.path)) if chain else None
-        base = there.symbols.get(chain[0]) if there else None
-        if there is None or base is None:
+        target = self._surface(self.modules.locate(module, surface.path)) if chain else None
+        base = target.symbols.get(chain[0]) if target else None
+        if target is None or base is None:
             yield surface, f"?{text}"
         elif base.kind == "alias":
-            again = "" if base.name not in there.origins else base.name
-            yield from self._imported(there, again, depth - 1) if again and depth > 1 else iter([(there, f"?{text}")])
+            again = "" if base.name not in target.origins else base.name
+            yield from self._imported(target, again, depth - 1) if again and depth > 1 else iter([(target, f"?{text}")])
         else:
-            yield there, base
-            yield from self._walk(there, base, depth - 1)
+            yield target, base
+            yield from self._walk(target, base, depth - 1)
 
     def _surface(self, path: str) -> Surface | None:
         if path and path not in self._surfaces:
             try:
                 self._surfaces[path] = python.read(path, self.project.head.content(path) or b"")
-            except facts.Unreadable:
+            except module_facts.Unreadable:
                 self._surfaces[path] = None
         return self._surfaces.get(path)
 

@@ -1,4 +1,4 @@
-"""What a change breaks of the contracts of Python modules."""
+"""Finds the breaking API changes of the Python modules in a change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.compare import Dialect, compare
 from swarmgate.gates.contracts.model import Break, Surface, Symbol
-from swarmgate.gates.contracts.python import facts as python_facts
+from swarmgate.gates.contracts.python import module_facts as python_facts
 from swarmgate.gates.contracts.python.impact import impact
 from swarmgate.gates.contracts.python.surfaces import PythonSurfaces
 from swarmgate.gates.project.files import is_test
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from swarmgate.domain.review.finding import Finding
-    from swarmgate.gates.cache.memory import Memory
+    from swarmgate.gates.cache.scan_results import Memory
     from swarmgate.gates.contracts.impact import Usage
     from swarmgate.gates.project.index import Project
     from swarmgate.gates.source.file import Revision
@@ -29,7 +29,7 @@ _SCRIPTS = {"setup.py", "conf.py", "__main__.py", "noxfile.py", "conftest.py", "
 
 
 class PythonChange:
-    """The Python part of a change. `unread` counts files that are no valid Python here, on one side or the other."""
+    """The Python files of a change. `unread` counts files that do not parse, on one side or the other."""
 
     def __init__(self, project: Project, pairs: list[SourceFile], memory: Memory | None = None) -> None:
         self._project, self.unread, self._memory = project, 0, memory
@@ -39,7 +39,7 @@ class PythonChange:
         self.old = {unit_of(pair.old.path, self._was_present): pair for pair in pairs if pair.old}
 
     def breaks(self) -> Iterator[Break]:
-        """Every break of every module, public or not."""
+        """Every breaking change of every module, public or not."""
         for unit, pair in self.old.items():
             old, new = pair.old, self.new.get(unit)
             if old is None or (new and old.content == new.content):
@@ -53,7 +53,7 @@ class PythonChange:
                 self.unread += 1
 
     def impact(self, breaks: Sequence[Break]) -> tuple[dict[int, Usage], str]:
-        """Who uses what broke, by the index of the break."""
+        """The users of each breaking change, by its index."""
         return impact(self._surfaces, breaks)
 
     def _module(self, unit: str, old: Revision, new: Revision | None, pair: SourceFile) -> Iterator[Break]:
@@ -67,10 +67,10 @@ class PythonChange:
         if set(now.stars) <= set(was.stars):
             now.open = now.made  # what stars brought before is no news
         self._follow(was, now)
-        shown = self._shown(old)
+        exported = self._exports(old)
         for each in compare(was, now, _DIALECT, self._surfaces.bases.supplies):
             top = each.name.partition(".")[0]
-            public = each.public if shown is None else top in shown and _outspoken(each.name)
+            public = each.public if exported is None else top in exported and _outspoken(each.name)
             if each.new is None and self._is_module(new, each.name):
                 continue
             yield replace(each, public=public and not is_test(old.path))
@@ -78,21 +78,23 @@ class PythonChange:
     def _sound(self, old: Revision, new: Revision) -> bool:
         """Whether nothing broke between two revisions, whatever the rest of the project is."""
 
-        def said(_: SourceFile) -> Sequence[Finding] | str:
+        def judge(_: SourceFile) -> Sequence[Finding] | str:
             if python_facts.only_adds(old.content, new.content):
                 return ()
             was, now = self._surfaces.read(old, old=True), self._surfaces.read(new, old=False)
-            asks = was.stars or now.stars or any(self._moved(was, now)) or compare(was, now, _DIALECT, _nothing)
-            return "the project has to be asked" if asks else ()
+            relevant = was.stars or now.stars or any(self._moved(was, now)) or compare(was, now, _DIALECT, _nothing)
+            return "the project has to be asked" if relevant else ()
 
         pair = SourceFile(old, new)
-        return not isinstance(self._memory.of_pair("contracts", pair, said) if self._memory else said(pair), str)
+        return not isinstance(self._memory.of_pair("contracts", pair, judge) if self._memory else judge(pair), str)
 
     def _removed(self, unit: str, old: Revision, pair: SourceFile) -> Iterator[Break]:
         surface = self._surfaces.read(old, old=True)
         if not surface.symbols or posixpath.basename(old.path) in _SCRIPTS:
             return
-        public = self._shown(old) is None and not is_test(old.path) and any(s.public for s in surface.symbols.values())
+        public = (
+            self._exports(old) is None and not is_test(old.path) and any(s.public for s in surface.symbols.values())
+        )
         now = pair.new.path if pair.new else ""
         detail = f"module {unit} was {f'renamed: it is {now} now' if now else 'removed'}"
         symbol = Symbol(unit.rpartition(".")[2], "module", 0, path=old.path, members=surface.symbols)
@@ -106,10 +108,10 @@ class PythonChange:
         for name, here in list(self._moved(was, now)):
             module, original = now.origins.get(name, ("", ""))
             side = next((s for s in self.new.values() if s.path == self._modules.locate(module, now.path)), None)
-            there = self._surfaces.read(side, old=False).symbols.get(original) if side and original else None
-            if there is not None and there.kind != "alias":
-                traits = (there.traits - {"exported"}) | (here.traits & {"exported"})
-                now.symbols[name] = replace(there, public=here.public, traits=traits)
+            target = self._surfaces.read(side, old=False).symbols.get(original) if side and original else None
+            if target is not None and target.kind != "alias":
+                traits = (target.traits - {"exported"}) | (here.traits & {"exported"})
+                now.symbols[name] = replace(target, public=here.public, traits=traits)
 
     @staticmethod
     def _moved(was: Surface, now: Surface) -> Iterator[tuple[str, Symbol]]:
@@ -124,7 +126,7 @@ class PythonChange:
         folder = posixpath.dirname(package.path)
         return f"{folder}/{name}.py" in self._present or f"{folder}/{name}/__init__.py" in self._present
 
-    def _shown(self, side: Revision) -> set[str] | None:
+    def _exports(self, side: Revision) -> set[str] | None:
         """Of a private module, the names that a package above it re-exports or its own `__all__` names; else None."""
         parts = posixpath.splitext(side.path)[0].split("/")
         if parts[-1] + ".py" in _SCRIPTS:
@@ -132,12 +134,12 @@ class PythonChange:
         if not any(part.startswith("_") and part != "__init__" for part in parts):
             return None
         exported = self._surfaces.read(side, old=True).symbols.values()
-        shown = {symbol.name for symbol in exported if "exported" in symbol.traits}
+        names = {symbol.name for symbol in exported if "exported" in symbol.traits}
         folder = posixpath.dirname(side.path)
         while folder:
-            shown |= self._taken(f"{folder}/__init__.py", side)
+            names |= self._taken(f"{folder}/__init__.py", side)
             folder = posixpath.dirname(folder)
-        return shown
+        return names
 
     def _taken(self, package: str, side: Revision) -> set[str]:
         content = self._project.head.content(package) if package in self._present and package != side.path else None

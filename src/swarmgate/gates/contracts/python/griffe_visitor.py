@@ -1,4 +1,4 @@
-"""griffe's visitor without griffe's command line, its loaders and its parsers of docstrings: half the time to import.
+"""Imports only the visitor of griffe, without its command line and loaders, in half the time.
 
 With a griffe that is built in another way the whole package is imported.
 """
@@ -17,7 +17,7 @@ _PARSERS = "griffe._internal.docstrings.parsers"
 
 
 class Griffe(NamedTuple):
-    """What is used of it."""
+    """The parts of griffe that are used."""
 
     Visitor: Any
     load_extensions: Any
@@ -25,7 +25,7 @@ class Griffe(NamedTuple):
 
 @functools.cache
 def load() -> Griffe:
-    """The visitor of griffe.
+    """Import griffe's visitor.
 
     Raises:
         ImportError: griffe is not installed.

@@ -1,4 +1,4 @@
-"""Which Python files use a broken contract, and which of them certainly no longer work."""
+"""Finds the Python files that use a broken API, and those of them that certainly fail now."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts import typing_forms
-from swarmgate.gates.contracts.impact import GONE, MOST_FILES, Broken, Usage
-from swarmgate.gates.contracts.python import facts as python_facts
+from swarmgate.gates.contracts.impact import MOST_FILES, REMOVALS, Broken, Usage
+from swarmgate.gates.contracts.python import module_facts as python_facts
 from swarmgate.gates.contracts.python.scopes import Ref
 from swarmgate.gates.contracts.python.uses import Misfit, Use, misfit, uses
 
@@ -87,11 +87,11 @@ class _Search:
         for index, use in hits:
             if path not in (self.breaks[index].home, self.breaks[index].path):
                 self.usage[index].users.add(path)
-            if index in imported and self.breaks[index].rule in GONE and use.how != "import":
+            if index in imported and self.breaks[index].rule in REMOVALS and use.how != "import":
                 continue  # told once, at the import
-            said = None if _IGNORED in lines[use.line - 1] else self._judge(self.breaks[index], use)
-            if said:
-                self.usage[index].add(Broken(path, use.line, use.column, *said))
+            problem = None if _IGNORED in lines[use.line - 1] else self._misfit_of(self.breaks[index], use)
+            if problem:
+                self.usage[index].add(Broken(path, use.line, use.column, *problem))
 
     # --- which breaks a use runs into ---
 
@@ -127,16 +127,16 @@ class _Search:
         if key not in self._located:
             path = self.surfaces.modules.locate(module, importer)
             if not path and self.removed:
-                gone = self.surfaces.old_modules.locate(module, importer)
-                path = gone if gone in self.removed and not self._provided(gone) else ""
+                lost = self.surfaces.old_modules.locate(module, importer)
+                path = lost if lost in self.removed and not self._provided(lost) else ""
             self._located[key] = path
         return self._located[key]
 
-    def _provided(self, gone: str) -> bool:
+    def _provided(self, lost: str) -> bool:
         """Whether the package of a removed module has a name that stands for it."""
-        package = posixpath.join(posixpath.dirname(gone), "__init__.py")
+        package = posixpath.join(posixpath.dirname(lost), "__init__.py")
         facts = self._facts_of(package) if package in self.surfaces.present else None
-        return facts is not None and (facts.dynamic or posixpath.splitext(posixpath.basename(gone))[0] in facts.imports)
+        return facts is not None and (facts.dynamic or posixpath.splitext(posixpath.basename(lost))[0] in facts.imports)
 
     def _onward(self, home: str, names: tuple[str, ...]) -> Ref | None:
         """Where a name leads that a module has only imported itself."""
@@ -163,17 +163,17 @@ class _Search:
 
     # --- whether it still works ---
 
-    def _judge(self, broken: Break, use: Use) -> Misfit | None:
+    def _misfit_of(self, broken: Break, use: Use) -> Misfit | None:
         """What the use still does that no longer works; None where it works, or where that is not certain."""
         if use.how == "call" and ("parameter" in broken.rule or "overload" in broken.rule):
             return self._misfit(broken, use)
-        said = self._said(broken, use)
-        return Misfit(said) if said else None
+        problem = self._problem(broken, use)
+        return Misfit(problem) if problem else None
 
-    def _said(self, broken: Break, use: Use) -> str:
+    def _problem(self, broken: Break, use: Use) -> str:
         name = broken.name or broken.unit
         verb = {"import": "imports", "call": "calls", "name": "uses", "listed": "lists"}[use.how]
-        if broken.rule in GONE:
+        if broken.rule in REMOVALS:
             certain = broken.new is None or self._closed(broken, use)
             return f"still {verb} `{name}`" if certain and use.how != "call" else ""
         if use.how != "call" or use.call is None or broken.new is None or broken.old is None:
@@ -196,11 +196,11 @@ class _Search:
             return None
         if all(misfit(form.parameters, use.call, skip=skip) for form in old.calls):
             return None
-        said = [misfit(form.parameters, use.call, skip=skip) for form in new.calls]
-        if not said or said[0] is None or not all(said):
+        misfits = [misfit(form.parameters, use.call, skip=skip) for form in new.calls]
+        if not misfits or misfits[0] is None or not all(misfits):
             return None
         name = broken.name.rpartition(".")[0] if maker else broken.name
-        return Misfit(f"still calls `{name}` the old way: it {said[0].how}", said[0].parameter)
+        return Misfit(f"still calls `{name}` the old way: it {misfits[0].how}", misfits[0].parameter)
 
     def _closed(self, broken: Break, use: Use) -> bool:
         """Whether a removed member of a class is certainly not there: every base is known, nobody else defines it."""

@@ -1,4 +1,4 @@
-"""Which names of a Python file lead where: imports, own definitions and objects made of a known class, by scope.
+"""Resolves the names of a Python file by scope: to imports, own definitions, or objects of a known class.
 
 A binding is certain or it is nothing: a name that is bound twice in its scope leads nowhere.
 """
@@ -9,7 +9,7 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.contracts.python.facts import absolute, statements
+from swarmgate.gates.contracts.python.module_facts import absolute, statements
 from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Ref:
     declared: bool = False
 
     def below(self, name: str) -> Ref:
-        """The attribute `name` of it."""
+        """The reference to its attribute `name`."""
         return replace(self, names=(*self.names, name))
 
 

@@ -1,4 +1,4 @@
-"""The contract of a Python module: its objects by griffe's visitor, from source text, and what it says of imports.
+"""Extracts the public API of a Python module from its source text with griffe's visitor.
 
 Nothing is imported or run. Public is what `__all__` names; without it what has no leading underscore and was not
 imported, except in an `__init__.py`, where names from the own package are re-exports.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Call, Parameter, ParameterKind, Surface, Symbol
 from swarmgate.gates.contracts.python import griffe_visitor
-from swarmgate.gates.contracts.python.facts import OPEN_CLASS, Facts, Unreadable, decode, parse
+from swarmgate.gates.contracts.python.module_facts import OPEN_CLASS, Facts, Unreadable, decode, parse
 from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
@@ -163,8 +163,8 @@ class _Reader:
         for base in hidden:  # a private base is no promise, what it brings is
             here = self.module.members.get(base)
             if here is not None and not here.is_alias and here.is_class and here is not cls:
-                for name, brought in self._symbol(here, base).members.items():
-                    symbol.members.setdefault(name, brought)
+                for name, inherited in self._symbol(here, base).members.items():
+                    symbol.members.setdefault(name, inherited)
 
     def _without_fields(self, symbol: Symbol, cls: griffe.Class, bases: list[str]) -> None:
         for member in symbol.members.values():
@@ -208,7 +208,7 @@ class _Reader:
                 continue
             given = member.value  # type: ignore[union-attr]  # an attribute
             text = "" if given is None else str(given)
-            required = (given is None or _wants(text)) and (total or "TypedDict" not in bases)
+            required = (given is None or _is_required(text)) and (total or "TypedDict" not in bases)
             if "init=False" in text.replace(" ", "") or (model and name.startswith("_")):
                 continue
             kind = ParameterKind.KEYWORD if keyword or "kw_only=True" in text else ParameterKind.EITHER
@@ -234,7 +234,7 @@ def _no_field(member: griffe.Object | griffe.Alias) -> bool:
     return unannotated or "ClassVar" in annotation or labels == {"class-attribute"}
 
 
-def _wants(value: str) -> bool:
+def _is_required(value: str) -> bool:
     """Whether a field's specifier leaves it without a default: `Field(...)`, `field(repr=False)`, `attr.ib()`."""
     head, _, inside = value.partition("(")
     if head.rpartition(".")[2] not in {"Field", "field", "ib", "attrib"}:
@@ -299,11 +299,11 @@ def _call(function: griffe.Function, *, method: bool) -> Call:
     ]
     bound = method and bool(parameters) and parameters[0].kind.positional
     returns = str(function.returns or "")
-    shown = tuple(parameters[1:] if bound else parameters)
-    return Call(shown, returns, f"{function.name}({_shown(shown)}){f' -> {returns}' if returns else ''}")
+    visible = tuple(parameters[1:] if bound else parameters)
+    return Call(visible, returns, f"{function.name}({_text(visible)}){f' -> {returns}' if returns else ''}")
 
 
-def _shown(parameters: tuple[Parameter, ...]) -> str:
+def _text(parameters: tuple[Parameter, ...]) -> str:
     words, starred = [], False
     for number, each in enumerate(parameters):
         if each.kind is ParameterKind.KEYWORD and not starred:

@@ -1,4 +1,4 @@
-"""The surfaces of the Python modules of a change, on both sides, each read once."""
+"""Loads and caches the API surfaces of the Python modules on both sides of a change."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Surface, Symbol
-from swarmgate.gates.contracts.python import facts
+from swarmgate.gates.contracts.python import module_facts
 from swarmgate.gates.contracts.python import surface as python
 from swarmgate.gates.contracts.python.bases import Bases
 from swarmgate.gates.project.modules import PythonModules
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class PythonSurfaces:
-    """The modules of a project before and after a change.
+    """The API surfaces of a project's modules before and after a change.
 
     Attributes:
         project: the repository.
@@ -29,10 +29,10 @@ class PythonSurfaces:
 
     def __init__(self, project: Project, pairs: list[SourceFile]) -> None:
         self.project = project
-        gone = {pair.old.path for pair in pairs if pair.old} - {pair.new.path for pair in pairs if pair.new}
-        came = {pair.new.path for pair in pairs if pair.new} - {pair.old.path for pair in pairs if pair.old}
+        removed = {pair.old.path for pair in pairs if pair.old} - {pair.new.path for pair in pairs if pair.new}
+        added = {pair.new.path for pair in pairs if pair.new} - {pair.old.path for pair in pairs if pair.old}
         self.present = project.head.files
-        self.was_present = frozenset((self.present - came) | gone)
+        self.was_present = frozenset((self.present - added) | removed)
         self.modules, self.old_modules = PythonModules(self.present), PythonModules(self.was_present)
         self.bases = Bases(project, self.modules)
         self._read: dict[tuple[str, bool], Surface] = {}
@@ -57,16 +57,16 @@ class PythonSurfaces:
             side = self.project.base if old else self.project.head
             content = side.content(path) if path and path != surface.path else None
             try:
-                there = python.read(path, content) if content is not None else None
-            except facts.Unreadable:
-                there = None
-            surface.open |= there is None or there.open or bool(there.stars)
-            surface.spoken |= there.spoken if there else set()
+                target = python.read(path, content) if content is not None else None
+            except module_facts.Unreadable:
+                target = None
+            surface.open |= target is None or target.open or bool(target.stars)
+            surface.spoken |= target.spoken if target else set()
             package = posixpath.basename(surface.path) == "__init__.py"
-            for name, symbol in there.symbols.items() if there else ():
+            for name, symbol in target.symbols.items() if target else ():
                 if symbol.public and name not in surface.symbols:
                     surface.symbols[name] = Symbol(name, "alias", 1, public=package, path=surface.path)
 
     def surface(self, path: str) -> Surface | None:
-        """The surface of a changed module as it is now."""
+        """The surface of a changed module after the change."""
         return self._read.get((path, False))

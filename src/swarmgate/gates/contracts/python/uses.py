@@ -1,4 +1,4 @@
-"""Who uses what of the project's modules in a Python file: imports, names and calls, resolved through its scopes."""
+"""Finds which names of the project's modules a Python file imports, reads and calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import posixpath
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from swarmgate.gates.contracts.python.facts import absolute
+from swarmgate.gates.contracts.python.module_facts import absolute
 from swarmgate.gates.contracts.python.scopes import Ref, Scope, function_scope, module_scope
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _EXPECTING = {"raises", "assertRaises", "assertRaisesRegex", "suppress", "warns"
 
 @dataclass(frozen=True)
 class Use:
-    """One use: what it leads to, where, and how. `how`: import, name, call, listed (in the own `__all__`).
+    """One use of a name: the target, the place, and `how`: import, name, call, listed (in the own `__all__`).
 
     `bare`: a name by itself, without a dot.
     """
@@ -46,7 +46,7 @@ class Use:
 
 
 def forgives(node: ast.Try) -> bool:
-    """Whether an error that a missing name gives is caught there."""
+    """Whether the error of a missing name is caught there."""
     return bool({name for each in node.handlers for name in caught(each)} & _FORGIVING)
 
 
@@ -54,7 +54,7 @@ def uses(tree: ast.Module, path: str, *, forgives: Callable[[ast.Try], bool] = f
     """Every certain use in a file, except where an error of it is expected or caught (`forgives`)."""
     visitor = _Visitor(path, tree, forgives)
     visitor.visit(tree)
-    return [use for use in visitor.found if not (use.ref.names and use.ref.names[-1] in visitor.asked)]
+    return [use for use in visitor.found if not (use.ref.names and use.ref.names[-1] in visitor.tested)]
 
 
 class _Visitor(ast.NodeVisitor):
@@ -67,7 +67,7 @@ class _Visitor(ast.NodeVisitor):
         self.header: Scope | None = None  # what the decorators and defaults of a method see
         self.classes: list[str] = []
         self.found: list[Use] = []
-        self.asked: set[str] = set()
+        self.tested: set[str] = set()
         self.stars = [absolute(path, each) for each in tree.body if isinstance(each, ast.ImportFrom) and _is_star(each)]
         self.forgiven = 0
         self.flags: dict[ast.AST, str] = {}
@@ -120,7 +120,7 @@ class _Visitor(ast.NodeVisitor):
         if ref:
             self._add(ref, node.func, "call", node)
         if isinstance(node.func, ast.Name) and node.func.id in {"hasattr", "getattr", "delattr", "setattr"}:
-            self.asked |= {each.value for each in node.args if isinstance(each, ast.Constant)
+            self.tested |= {each.value for each in node.args if isinstance(each, ast.Constant)
                            and isinstance(each.value, str)}  # fmt: skip
         self.generic_visit(node)
 
@@ -248,7 +248,7 @@ def _defined(node: ast.stmt) -> Iterator[str]:
 
 
 def caught(handler: ast.ExceptHandler) -> Iterator[str]:
-    """The names of the errors that a handler takes; a bare one takes `Exception`."""
+    """The exceptions that a handler catches; a bare one catches `Exception`."""
     if handler.type is None:
         yield "Exception"
     for each in ast.walk(handler.type) if handler.type else ():

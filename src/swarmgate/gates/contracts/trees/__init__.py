@@ -1,1 +1,1 @@
-"""Contracts of the languages that tree-sitter reads: JavaScript, TypeScript, Go, Rust, Java."""
+"""Public API of JavaScript, TypeScript, Go, Rust and Java files, read with tree-sitter."""

@@ -1,4 +1,4 @@
-"""What a change breaks of the contracts of JavaScript, TypeScript, Go, Rust and Java, read by tree-sitter."""
+"""Finds the breaking API changes of JavaScript, TypeScript, Go, Rust and Java files in a change."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MOD = r"^\s*(?:pub\s*\([^)]*\)\s*)?mod\s+%s\s*;"
 
 
 class TreeChange:
-    """One family's part of a change. `unread` counts files that do not parse, on one side or the other."""
+    """The files of one language family in a change. `unread` counts files that do not parse."""
 
     def __init__(self, name: str, project: Project, pairs: list[SourceFile]) -> None:
         self.name, self.project, self.unread = name, project, 0
@@ -79,7 +79,7 @@ class TreeChange:
         return surface
 
     def breaks(self) -> Iterator[Break]:
-        """Every break of every unit, public or not."""
+        """Every breaking change of every unit, public or not."""
         for unit, surfaces in self.old.items():
             was, now = _merged(unit, surfaces), _merged(unit, self.new.get(unit, []))
             self._hide(was)
@@ -89,15 +89,15 @@ class TreeChange:
             now.path = now.path or was.path
             now.open = bool(set(now.stars) - set(was.stars))
             found = compare(was, now, self.language.dialect, self._supplies)
-            gone = {each.name for each in found if each.rule == "contract-removed"}
+            removed = {each.name for each in found if each.rule == "contract-removed"}
             for each in found:
                 owner = each.name.rpartition(".")[0]
-                if each.rule == "contract-removed" and (owner in gone or self._elsewhere(each, now)):
+                if each.rule == "contract-removed" and (owner in removed or self._elsewhere(each, now)):
                     continue
                 yield each
 
     def impact(self, breaks: Sequence[Break]) -> tuple[dict[int, Usage], str]:
-        """Who uses what broke, by the index of the break."""
+        """The users of each breaking change, by its index."""
         return impact(self.name, self.project, breaks)
 
     def _removed(self, was: Surface) -> Iterator[Break]:
@@ -115,23 +115,23 @@ class TreeChange:
         del surface, symbol, key
         return False
 
-    def _elsewhere(self, gone: Break, now: Surface) -> bool:
+    def _elsewhere(self, removed: Break, now: Surface) -> bool:
         """Whether a name that its file lost is still in its unit: a star export of where it moved, or another file."""
-        word = rb"(?<!\w)%s(?!\w)" % re.escape(gone.name.rpartition(".")[2].encode())
+        word = rb"(?<!\w)%s(?!\w)" % re.escape(removed.name.rpartition(".")[2].encode())
         if now.torn and re.search(word, now.torn):
             return True
         if self.name == "go":
-            return self._in_package(gone, now)
-        moved = any(gone.name in each.symbols for surfaces in self.new.values() for each in surfaces)
+            return self._in_package(removed, now)
+        moved = any(removed.name in each.symbols for surfaces in self.new.values() for each in surfaces)
         return moved and bool(now.stars)
 
-    def _in_package(self, gone: Break, now: Surface) -> bool:
+    def _in_package(self, removed: Break, now: Surface) -> bool:
         """A Go name may stand in several files, one for each platform."""
         changed = {each.path for surfaces in (*self.old.values(), *self.new.values()) for each in surfaces}
         folder = posixpath.dirname(now.path)
         here = [path for path in self.project.head.files if posixpath.dirname(path) == folder and path not in changed]
         others = self.project.head.contents([p for p in here if p.endswith(".go") and not p.endswith("_test.go")])
-        owner, _, last = gone.name.rpartition(".")
+        owner, _, last = removed.name.rpartition(".")
         receiver = rb"\([^)]*\b%s(?:\[[^)]*)?\)\s*" % re.escape(owner.encode()) if owner else rb"(?:\([^)]*\)\s*)?"
         word = re.escape(last.encode())
         declared = re.compile(

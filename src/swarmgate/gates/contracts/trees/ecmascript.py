@@ -1,4 +1,4 @@
-"""The contract of a JavaScript or TypeScript module: its exports, ECMAScript's and CommonJS's."""
+"""Extracts the exports of a JavaScript or TypeScript module (ECMAScript modules and CommonJS)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from swarmgate.gates.contracts.trees.ecmascript_members import (
 )
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, flat, header, line, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, flat, header, line, name, named, text
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
@@ -31,13 +31,13 @@ _LITERALS = {"string", "number", "true", "false", "null", "template_string", "re
 
 
 def unit(path: str) -> str:
-    """The module as an import may name it: `a.ts`, `a.d.ts` and `a/index.js` are one."""
+    """The module as imports name it: `a.ts`, `a.d.ts` and `a/index.js` are one."""
     stem = posixpath.splitext(path)[0].removesuffix(".d")
     return stem.removesuffix("/index") if stem != "index" else stem
 
 
 def read(path: str, content: bytes) -> Surface:
-    """The surface of one module: what it exports; everything else is its own business.
+    """The API surface of one module: its exports.
 
     Raises:
         grammars.TooSlow: see there.

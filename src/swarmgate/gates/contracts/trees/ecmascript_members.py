@@ -1,4 +1,4 @@
-"""Functions, classes and interfaces of JavaScript and TypeScript as symbols."""
+"""Converts functions, classes and interfaces of JavaScript and TypeScript to API symbols."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Call, Parameter, ParameterKind, Symbol
-from swarmgate.gates.source.nodes import child, flat, header, line, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, flat, header, line, name, named, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,14 +22,14 @@ MAKER = "constructor"
 
 
 def bare(node: Node | None) -> Node | None:
-    """What stands inside parentheses and type assertions."""
+    """The expression inside parentheses and type assertions."""
     while node is not None and node.type in _WRAPPERS and node.named_children:
         node = node.named_children[0]
     return node
 
 
 def function(called: str, node: Node) -> Symbol:
-    """A function, under the name that it is exported by."""
+    """The symbol of a function, under the name that it is exported by."""
     call, body = call_of(node), text(child(node, "body"))
     declared = any(each.type == "async" for each in node.children)
     promised = "Promise" in call.returns or re.search(r"\bPromise\b|\.then\(", body)
@@ -68,7 +68,9 @@ def _parameter(node: Node, body: str) -> Iterator[Parameter]:
     keys = tuple(_keys(pattern)) if pattern.type == "object_pattern" and not type_ else ()
     lenient = bool(re.search(r"\b(undefined|any|unknown|void)\b", type_.split("=>")[0]))
     called = text(pattern) if pattern.type == "identifier" else "{}"
-    required = not (optional or default or lenient) and not (pattern.type == "identifier" and _asked(called, body))
+    required = not (optional or default or lenient) and not (
+        pattern.type == "identifier" and _is_required(called, body)
+    )
     if node.type == "identifier" and required and _named(called, body):  # JavaScript, where no declaration says it
         required = _needed(called, body)
     yield Parameter(called, required=required, default=default, type=type_, keys=keys)
@@ -86,7 +88,7 @@ def _keys(pattern: Node) -> Iterator[tuple[str, bool]]:
             yield text(each), True
 
 
-def _asked(called: str, body: str) -> bool:
+def _is_required(called: str, body: str) -> bool:
     """Whether a body looks whether the argument was given at all: then it is optional, whatever its declaration."""
     word = re.escape(called)
     tests = (
@@ -116,7 +118,7 @@ def _needed(called: str, body: str) -> bool:
 
 
 def class_of(called: str, node: Node) -> Symbol:
-    """A class with its members; one without a constructor has one that takes nothing."""
+    """The symbol of a class with its members; without a constructor it takes no arguments."""
     symbol = Symbol(called, "class", line(node), header(node))
     heritage = named(node, "class_heritage")
     if heritage:
@@ -162,15 +164,15 @@ def put_members(symbol: Symbol, body: Node | None) -> None:
             continue
         member.public = access != "private" and not key.startswith("_")
         member.traits |= ({"static"} & words) | ({"protected"} & {access}) | ({"override"} & _overriding(node, words))
-        there = symbol.members.get(key)
-        if there is None:
+        present = symbol.members.get(key)
+        if present is None:
             symbol.members[key] = member
-        elif there.calls and member.calls and node.type.endswith("signature"):
-            there.calls += member.calls
-        elif there.kind == member.kind == "property":
-            there.traits |= member.traits
-        elif not (there.calls and member.calls):
-            there.ambiguous = True
+        elif present.calls and member.calls and node.type.endswith("signature"):
+            present.calls += member.calls
+        elif present.kind == member.kind == "property":
+            present.traits |= member.traits
+        elif not (present.calls and member.calls):
+            present.ambiguous = True
 
 
 def _overriding(node: Node, words: set[str]) -> set[str]:
@@ -208,5 +210,5 @@ def _fields_of_constructor(symbol: Symbol, node: Node) -> None:
         words = {one.type for one in each.children if not one.is_named}
         if access or "readonly" in words:
             key, type_ = text(child(each, "pattern")), flat(child(each, "type")).removeprefix(":")
-            shown = "private" not in access and not key.startswith("_")
-            symbol.members[key] = Symbol(key, "attribute", line(each), flat(each), public=shown, type=type_)
+            public = "private" not in access and not key.startswith("_")
+            symbol.members[key] = Symbol(key, "attribute", line(each), flat(each), public=public, type=type_)

@@ -1,4 +1,4 @@
-"""Who uses what of other modules in a JavaScript or TypeScript file: imports, names, calls with their arguments."""
+"""Finds which names of other modules a JavaScript or TypeScript file imports and calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from swarmgate.gates.contracts.trees.ecmascript_members import MAKER
 from swarmgate.gates.contracts.trees.uses import Use, arguments, use
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, flat, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, flat, name, named, text
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
@@ -174,9 +174,9 @@ class _File:
         reached = self._reached(node)
         parent = node.parent
         assigned = parent is not None and parent.type == "assignment_expression" and child(parent, "left") == node
-        asked = parent is not None and parent.type in {"binary_expression", "unary_expression", "if_statement",
+        tested = parent is not None and parent.type in {"binary_expression", "unary_expression", "if_statement",
                                                        "ternary_expression", "parenthesized_expression"}  # fmt: skip
-        if reached and not assigned and not asked and "?." not in text(node):
+        if reached and not assigned and not tested and "?." not in text(node):
             yield use(*reached, node)
 
     def _reached(self, node: Node) -> tuple[str, str] | None:

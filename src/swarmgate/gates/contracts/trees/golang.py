@@ -1,4 +1,4 @@
-"""The contract of a Go file: what begins with a capital letter. Files of one folder are one package, one unit."""
+"""Extracts the public API of a Go package: its exported (capitalised) names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Call, Parameter, ParameterKind, Surface, Symbol
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, fields, flat, header, line, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, fields, flat, header, line, name, named, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ def unit(path: str) -> str:
 
 
 def read(path: str, content: bytes) -> Surface:
-    """The surface of one file of a package; `main` and packages below `internal` are nobody else's.
+    """The API surface of one file of a package; `main` and packages below `internal` have none.
 
     Raises:
         grammars.TooSlow: see there.

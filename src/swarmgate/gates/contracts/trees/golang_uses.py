@@ -1,4 +1,4 @@
-"""Who uses what of a Go package: selectors of importing files, bare names of its own files."""
+"""Finds which names of other Go packages a Go file uses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.contracts.trees.golang import unit
 from swarmgate.gates.contracts.trees.uses import Use, arguments, is_callee, use
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, name, named, text
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Who uses broken contracts of the languages that tree-sitter reads, and which of them no longer work."""
+"""Finds the files that use a broken API in the tree-sitter languages, and those that fail now."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.contracts.impact import GONE, MOST_FILES, Broken, Usage
+from swarmgate.gates.contracts.impact import MOST_FILES, REMOVALS, Broken, Usage
 from swarmgate.gates.contracts.trees import (
     ecmascript,
     ecmascript_uses,
@@ -68,7 +68,7 @@ class _Search:
                 found = self._uses(path, contents[path])
             except (grammars.TooSlow, RecursionError):
                 continue
-            self._judge_file(path, found)
+            self._check_file(path, found)
         return f"users of {self.language} contracts sought in {MOST_FILES} of {len(files)} files" * many
 
     def _near(self) -> Callable[[str, bytes], bool]:
@@ -135,19 +135,19 @@ class _Search:
         paths = {each: golang_uses.import_path(each, modules) for each in self.units}
         return {path or f"./{each}": each for each, path in paths.items()}
 
-    def _judge_file(self, path: str, found: Sequence[Use]) -> None:
+    def _check_file(self, path: str, found: Sequence[Use]) -> None:
         hits = [(index, use) for use in found for index in self._hits(use)]
         imported = {index for index, use in hits if use.how == "import"}
         for index, use in hits:
             each = self.breaks[index]
             if path != each.path:
                 self.usage[index].users.add(path)
-            gone = each.rule in GONE
-            if gone and index in imported and use.how != "import":
+            removed = each.rule in REMOVALS
+            if removed and index in imported and use.how != "import":
                 continue  # told once, at the import
-            said = self._judge(each, use, path)
-            if said:
-                self.usage[index].add(Broken(path, use.line, use.column, said))
+            problem = self._problem(each, use, path)
+            if problem:
+                self.usage[index].add(Broken(path, use.line, use.column, problem))
 
     def _hits(self, use: Use) -> list[int]:
         unit, name = use.unit, use.name
@@ -167,10 +167,10 @@ class _Search:
         near = (f"{unit}.", f"{unit}/index.", f"{unit}/mod.rs")
         return not any(path.startswith(near) for path in self.project.head.files)
 
-    def _judge(self, broken: Break, use: Use, path: str) -> str:
+    def _problem(self, broken: Break, use: Use, path: str) -> str:
         name = broken.name or broken.unit
         still = f"still {_VERBS[use.how]} `{name}`"
-        if broken.rule in GONE:
+        if broken.rule in REMOVALS:
             own = path == broken.path and use.how == "call" and self.language in {"ecmascript", "rust"}
             return still if broken.name == "" or (not own and _closed(broken)) else ""
         if use.how != "call" or use.given < 0 or broken.old is None or broken.new is None:
@@ -198,7 +198,7 @@ def _closed(broken: Break) -> bool:
     """Whether a class shows all its members: without a base, nothing else can supply one."""
     if "." not in broken.name or broken.name.endswith("constructor"):
         return True
-    owner = broken.new if broken.rule in GONE else None
+    owner = broken.new if broken.rule in REMOVALS else None
     return owner is None or not (owner.bases or owner.open)
 
 

@@ -1,4 +1,4 @@
-"""The contract of a Java file: its types and their members that are not private. The package is the unit."""
+"""Extracts the public API of a Java package: its types and their members that are not private."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Call, Parameter, ParameterKind, Surface, Symbol
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, fields, flat, header, line, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, fields, flat, header, line, name, named, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,16 +98,16 @@ def _type(node: Node, path: str, *, open_: bool) -> Symbol:
 
 
 def _add(symbol: Symbol, member: Symbol) -> None:
-    there = symbol.members.get(member.name)
-    if there is not None and there.calls and member.calls:  # overloads
-        if there.public == member.public:
-            there.calls += member.calls
-            there.traits &= member.traits
+    present = symbol.members.get(member.name)
+    if present is not None and present.calls and member.calls:  # overloads
+        if present.public == member.public:
+            present.calls += member.calls
+            present.traits &= member.traits
         elif member.public:
-            member.narrow += there.calls + there.narrow
+            member.narrow += present.calls + present.narrow
             symbol.members[member.name] = member
         else:
-            there.narrow += member.calls
+            present.narrow += member.calls
     else:
         symbol.members[member.name] = member
 

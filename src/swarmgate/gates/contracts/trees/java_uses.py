@@ -1,4 +1,4 @@
-"""Who uses what of Java's types: imports, `new`, static members, and variables whose declared type is known."""
+"""Finds which Java types and members a Java file uses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.contracts.trees.java import MAKER
 from swarmgate.gates.contracts.trees.uses import Use, arguments, use
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, fields, flat, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, fields, flat, name, named, text
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:

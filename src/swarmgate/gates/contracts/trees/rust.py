@@ -1,4 +1,4 @@
-"""The contract of a Rust file: its `pub` items, with methods of its `impl` blocks as `Type.method`."""
+"""Extracts the public API of a Rust file: its `pub` items and the methods of its `impl` blocks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Call, Parameter, Surface, Symbol
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, flat, header, line, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, flat, header, line, name, named, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,13 +145,13 @@ def _ordered(body: Node) -> list[Node]:
 
 
 def _tuple_fields(symbol: Symbol, body: Node) -> None:
-    shown, number = False, 0
+    public, number = False, 0
     for each in _ordered(body):
         if each.type == "visibility_modifier":
-            shown = flat(each) == "pub"
+            public = flat(each) == "pub"
             continue
-        _field(symbol, each, str(number), flat(each), public=shown)
-        shown, number = False, number + 1
+        _field(symbol, each, str(number), flat(each), public=public)
+        public, number = False, number + 1
 
 
 def _field(symbol: Symbol, node: Node, key: str, type_: str, *, public: bool) -> None:

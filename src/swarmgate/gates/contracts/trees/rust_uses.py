@@ -1,4 +1,4 @@
-"""Who uses what of a Rust module: `use` declarations and paths, resolved from the crate's root."""
+"""Finds which names of other modules a Rust file uses: `use` declarations and paths from the crate's root."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.contracts.trees.rust import unit
 from swarmgate.gates.contracts.trees.uses import Use, arguments, is_callee, use
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, flat, name, named, text
+from swarmgate.gates.source.grammar_nodes import child, flat, name, named, text
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:

@@ -1,11 +1,11 @@
-"""One use of a contract in a file that tree-sitter read, and what the readers of uses share."""
+"""Data model of one use of an API in a source file, with helpers that the readers of all languages share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source.nodes import child, text
+from swarmgate.gates.source.grammar_nodes import child, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -1,1 +1,1 @@
-"""Imports of Python files: whether modules, names, attributes and arguments are there."""
+"""Checks the imports of Python files: modules, names, attributes and arguments."""

@@ -1,4 +1,4 @@
-"""Judges the imports of a Python file: modules and names of the project, the standard library, packages."""
+"""Checks that the modules and names that a Python file imports exist."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.imports.environment import Environment
-from swarmgate.gates.imports.excused import Builds, Kind, kind_of
+from swarmgate.gates.imports.exempt_files import Builds, Kind, kind_of
 from swarmgate.gates.imports.model import Guard
-from swarmgate.gates.imports.python import declared as python_declared
-from swarmgate.gates.imports.python import known, source, stdlib
-from swarmgate.gates.imports.python import names as python_names
-from swarmgate.gates.imports.python.declared import Declared
+from swarmgate.gates.imports.python import declared_dependencies as python_declared
+from swarmgate.gates.imports.python import known_packages, source, stdlib
+from swarmgate.gates.imports.python import top_level_names as python_names
+from swarmgate.gates.imports.python.declared_dependencies import Declared
 from swarmgate.gates.imports.python.members import PythonMembers
 from swarmgate.gates.imports.python.modules import PythonNames
-from swarmgate.gates.imports.python.names import Origin
 from swarmgate.gates.imports.python.project import PythonProject
+from swarmgate.gates.imports.python.top_level_names import Origin
 from swarmgate.gates.project.files import Trait, traits_of
 from swarmgate.gates.project.view import ancestors
 from swarmgate.gates.sbom.model import normal
@@ -40,7 +40,7 @@ _PUTS_ON_PATH = re.compile(
 
 
 class PythonChecker:
-    """The checker of one tree. Everything that it learns is kept, because the files of a change import alike."""
+    """Checks the Python imports of one tree; everything read is cached."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -59,7 +59,7 @@ class PythonChecker:
 
     @cached_property
     def members(self) -> PythonMembers:
-        """The judge of what files do with what they import."""
+        """The checker of imported members."""
         return PythonMembers(self.view, self.project, self.names, self._is_ours, self.python)
 
     def _is_ours(self, module: str, importer: str) -> bool:
@@ -78,7 +78,7 @@ class PythonChecker:
         return min(found) if found else None
 
     def check(self, path: str, content: bytes) -> list[Finding]:
-        """The findings of one file; none for one that does not parse (the syntax gate's business) or is test data."""
+        """The findings of one file; none for test data or a file that does not parse (the syntax gate reports it)."""
         if kind_of(path) is Kind.DATA:
             return []
         try:
@@ -86,12 +86,14 @@ class PythonChecker:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return []
         self.view.fetch(file for each in found for place in self._places(each, path) for file in place.files)
-        judge = _File(self, path, content)
-        told = [finding for each in found if each.guard is not Guard.OPTIONAL for finding in judge.look(each)]
+        checker = _File(self, path, content)
+        findings = [
+            finding for each in found if each.guard is not Guard.OPTIONAL for finding in checker.check_import(each)
+        ]
         try:
-            return told + self.members.check(path, content)
+            return findings + self.members.check(path, content)
         except RecursionError:
-            return told  # nested deeper than its walk
+            return findings  # nested deeper than its walk
 
     def _places(self, each: Import, path: str) -> list[Place]:
         if each.level:
@@ -114,7 +116,7 @@ class _File:
         self._content = content
         self._aside = kind_of(path) is Kind.ASIDE
 
-    def look(self, each: Import) -> Iterator[Finding]:
+    def check_import(self, each: Import) -> Iterator[Finding]:
         if each.level:
             yield from self._relative(each)
         else:
@@ -122,24 +124,24 @@ class _File:
 
     def _relative(self, each: Import) -> Iterator[Finding]:
         project = self._checker.project
-        shown = "." * each.level + each.module
+        written = "." * each.level + each.module
         place = project.relative(each.module, each.level, self._path)
         if place is None or (each.level > self._path.count("/") and not project.is_package("") and place.missing):
             yield self._finding(
-                "relative-beyond-top", each, Severity.HIGH, f"`{shown}` leads beyond the top-level package"
+                "relative-beyond-top", each, Severity.HIGH, f"`{written}` leads beyond the top-level package"
             )
         elif place.missing:
             if not self._checker.package_of(place, place.missing):
-                yield self._no_module(each, place, shown)
+                yield self._no_module(each, place, written)
         else:
-            yield from self._names(each, place, shown)
+            yield from self._names(each, place, written)
 
     def _absolute(self, each: Import) -> Iterator[Finding]:
         checker, top = self._checker, each.module.split(".")[0]
-        if top in known.hosts():
+        if top in known_packages.hosts():
             return
         if python_names.standard(top, None) is Origin.STANDARD and top != "test":  # a name that projects use as well
-            yield from self._gone(each, top)
+            yield from self._removed_module(each, top)
             if stdlib.knows(top, checker.python) and not checker.project.locate(
                 each.module.partition(".")[0], self._path
             ):
@@ -178,14 +180,14 @@ class _File:
         return any(_PUTS_ON_PATH.search(text) for text in texts)
 
     def is_ours(self, top: str) -> bool:
-        """Whether a name that the tree has is not rather that of a package with which a folder shares its name."""
+        """Whether a top-level name is the project's and not a package of the same name."""
         if self._checker.project.is_own(top, self._path):
             return True
         if any(each.own == normal("pypi", top) for each in self._checker.declared.near(self._path)):
             return True
         return python_names.standard(top, None) is None and self._from_outside(None, top) is Origin.UNKNOWN
 
-    def _names(self, each: Import, place: Place, shown: str, others: list[Place] | None = None) -> Iterator[Finding]:
+    def _names(self, each: Import, place: Place, written: str, others: list[Place] | None = None) -> Iterator[Finding]:
         names = self._checker.names
         for name in each.names:
             if name == "*" or any(names.has(one, name) for one in others or [place]):
@@ -198,17 +200,17 @@ class _File:
                 continue
             near = difflib.get_close_matches(name, names.known(place), n=1)
             yield self._finding(
-                "unresolved-name", each, Severity.HIGH, f"`{shown}` has no `{name}`",
+                "unresolved-name", each, Severity.HIGH, f"`{written}` has no `{name}`",
                 f"did you mean `{near[0]}`?" if near else "import a name that the module defines, or define it there",
                 name,
             )  # fmt: skip
 
-    def _gone(self, each: Import, top: str) -> Iterator[Finding]:
-        if top not in known.removed():
+    def _removed_module(self, each: Import, top: str) -> Iterator[Finding]:
+        if top not in known_packages.removed():
             return
         python = self._checker.python
         if python_names.standard(top, python) is Origin.REMOVED and self._from_outside(each, top) is not None:
-            version = ".".join(map(str, known.removed()[top]))
+            version = ".".join(map(str, known_packages.removed()[top]))
             yield self._finding(
                 "removed-module", each, Severity.MEDIUM, f"Python has no `{top}` from {version} on",
                 "use its replacement, or support older versions only",
@@ -240,12 +242,12 @@ class _File:
                 yield from self._other_version(each, names[name], f"`{each.module}` has `{name}`")
         yield from self._other_version(each, stdlib.life(each.module), f"there is a module `{each.module}`")
 
-    def _other_version(self, each: Import, name: stdlib.Name, said: str) -> Iterator[Finding]:
+    def _other_version(self, each: Import, name: stdlib.Name, version_text: str) -> Iterator[Finding]:
         lacking = name.lacking(self._checker.python)
-        if lacking and name.name not in known.removed():
+        if lacking and name.name not in known_packages.removed():
             severity = Severity.LOW if each.deferred or Trait.TEST in traits_of(self._path) else Severity.MEDIUM
             hint = "ask for the version first, or use what every supported version has"
-            yield self._finding("unresolved-name", each, severity, f"{said} {lacking}", hint)
+            yield self._finding("unresolved-name", each, severity, f"{version_text} {lacking}", hint)
 
     def _from_outside(self, each: Import | None, top: str) -> Origin | None:
         """Where a name that is not the project's comes from; None where that is settled."""
@@ -257,7 +259,7 @@ class _File:
         own = {manifest.own for manifest in declared.all() if manifest.own}
         if python_names.declared(top, rest | own) or python_names.declared(top, declared.locked):
             return None
-        if top in known.python_2() and each is not None:
+        if top in known_packages.python_2() and each is not None:
             return Origin.OLD
         return Origin.KNOWN if python_names.is_known(top) else Origin.UNKNOWN
 
@@ -267,13 +269,15 @@ class _File:
         loose = not self._checker.declared.any and not self._checker.environment.sites
         if origin is Origin.OLD:
             message = f"`{top}` is a module of Python 2"
-            yield self._finding("removed-module", each, Severity.MEDIUM, message, f"use `{known.python_2()[top]}`")
+            yield self._finding(
+                "removed-module", each, Severity.MEDIUM, message, f"use `{known_packages.python_2()[top]}`"
+            )
         elif origin is Origin.KNOWN:
             if not loose:
                 informs = each.deferred or Trait.TEST in traits_of(self._path)
                 severity = Severity.LOW if informs else Severity.MEDIUM
                 message = f"`{top}` is imported, and no manifest of the project declares it"
-                names = ", ".join(sorted(known.providers().get(top, {top})))
+                names = ", ".join(sorted(known_packages.providers().get(top, {top})))
                 yield self._finding("undeclared-dependency", each, severity, message, f"declare it: {names}", top)
         else:
             yield self._invented(each, top, loose=loose)
@@ -291,13 +295,13 @@ class _File:
         hint = f"did you mean `{near}`?" if near else "import what is there, or declare the dependency that brings it"
         return self._finding("invented-package", each, severity, message, hint, top)
 
-    def _no_module(self, each: Import, place: Place, shown: str) -> Finding:
+    def _no_module(self, each: Import, place: Place, written: str) -> Finding:
         project = self._checker.project
         first = place.missing.split(".")[0]
         near = difflib.get_close_matches(first, project.modules.get(place.package, ()), n=1)
         inside = place.package or "the root of the repository"
         return self._finding(
-            "unresolved-module", each, Severity.HIGH, f"`{shown}` is not in the project: {inside} has no `{first}`",
+            "unresolved-module", each, Severity.HIGH, f"`{written}` is not in the project: {inside} has no `{first}`",
             f"did you mean `{near[0]}`?" if near else "", first,
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Judges what a Python file does with what it imported: attributes of modules and classes, arguments of calls.
+"""Checks that the attributes and call arguments that a Python file uses of its imports exist.
 
 Only what is certain: a name bound once, a module whose names are all known (the standard library, a module of the
 project that makes none at run time), a class with all of its bases, a function that nothing decorates or replaces.
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.contracts.python.uses import Use, caught, misfit, uses
-from swarmgate.gates.imports.excused import Kind, kind_of
+from swarmgate.gates.imports.exempt_files import Kind, kind_of
 from swarmgate.gates.imports.python import source, stdlib
 from swarmgate.gates.imports.python.objects import Class, Function, Objects
 from swarmgate.gates.source import python_tree
@@ -42,7 +42,7 @@ def _forgives(node: ast.Try) -> bool:
 
 
 class PythonMembers:
-    """The judge of one tree."""
+    """Checks the members that files of one tree use."""
 
     def __init__(
         self, view: View, project: PythonProject, names: PythonNames, ours: Callable[[str, str], bool],
@@ -63,14 +63,14 @@ class PythonMembers:
         for use in found_uses:
             if use.how in {"import", "listed"}:
                 continue
-            for name, finding in self._look(path, use):
+            for name, finding in self._check(path, use):
                 spans = source.guarded_lines(content) if spans is None else spans
                 if not any(first <= use.line <= last for first, last in spans):
                     found.setdefault((use.line, name), (name, finding))
         replaced = self._replacements({name for name, _ in found.values()})
         return [finding for name, finding in found.values() if name not in replaced]
 
-    def _look(self, path: str, use: Use) -> Iterator[tuple[str, Finding]]:
+    def _check(self, path: str, use: Use) -> Iterator[tuple[str, Finding]]:
         """What is wrong with one use, with the name that would have to be there."""
         ref = use.ref
         if use.bare and (ref.instance or use.how == "name"):
@@ -205,11 +205,11 @@ class PythonMembers:
 
     def _replacements(self, names: set[str]) -> set[str]:
         """Those names that some file of the tree assigns as an attribute of something, or patches by name."""
-        asked = sorted(names - self._replaced.keys())
-        if asked:
-            words = "|".join(map(re.escape, asked))
+        fresh = sorted(names - self._replaced.keys())
+        if fresh:
+            words = "|".join(map(re.escape, fresh))
             quoted = rf"(setattr|patch|__dict__|monkeypatch|mock)[^#]*[\"']([A-Za-z0-9_.]*\.)?({words})[\"']"
             pattern = rf"\.({words})[[:space:]]*(:[^=]*)?=([^=]|$)|{quoted}"
             out = self._grep(pattern)
-            self._replaced |= {name: re.search(rb"\b%b\b" % re.escape(encode(name)), out) is not None for name in asked}
+            self._replaced |= {name: re.search(rb"\b%b\b" % re.escape(encode(name)), out) is not None for name in fresh}
         return {name for name in names if self._replaced[name]}

@@ -1,4 +1,4 @@
-"""Does a module of the project have a name: definitions, star imports, submodules; read, never imported."""
+"""Checks whether a module of the project defines a name: definitions, star imports, submodules."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PythonNames:
         self._plain: dict[str, frozenset[str]] = {}
 
     def has(self, place: Place, name: str) -> bool:
-        """Whether `from <place> import <name>` finds something; True where no reading can tell."""
+        """Whether `from <place> import <name>` succeeds; True where that is not certain."""
         below = self._project.walk(place.folder, [name])
         if not below.missing or name in _OF_EVERY_MODULE or self._view.on_disk(f"{place.folder}/{name}.py"):
             return True
@@ -41,7 +41,7 @@ class PythonNames:
         return any(self._binds(path, name, set()) for path in place.files)
 
     def of(self, path: str) -> Definitions:
-        """What one module defines."""
+        """The names that one module defines."""
         if path not in self._definitions:
             self._definitions[path] = source.definitions(self._view.content(path) or b"")
         return self._definitions[path]

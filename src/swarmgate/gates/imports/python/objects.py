@@ -1,4 +1,4 @@
-"""Functions and classes of the project of which everything is certain: read from the syntax tree, never run.
+"""Reads the functions and classes of the project from the syntax tree, where their members are certain.
 
 Certain means: bound once in a module that makes no names at run time, not decorated by what may change it, and of a
 class all bases are certain as well. What is not certain is None.
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Parameter, ParameterKind
-from swarmgate.gates.contracts.python.facts import OPEN_CLASS
+from swarmgate.gates.contracts.python.module_facts import OPEN_CLASS
 from swarmgate.gates.imports.python import source as python_source
 from swarmgate.gates.imports.python import stdlib
 from swarmgate.gates.source import python_tree as source
-from swarmgate.gates.source.readings import once
+from swarmgate.gates.source.parse_cache import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,26 +73,26 @@ _OF_OBJECT = Function(())
 
 
 class Objects:
-    """The certain objects of one tree."""
+    """The functions and classes of one tree whose members are certain."""
 
     def __init__(self, view: View, project: PythonProject) -> None:
         self._view, self._project = view, project
         self._found: dict[tuple[str, str], Function | Class | None] = {}
 
     def find(self, place: Place, name: str) -> Function | Class | None:
-        """What a name of a module certainly is."""
+        """The function or class that a name of a module certainly refers to."""
         return self.of_file(place.files[0], name) if len(place.files) == 1 else None
 
     def of_file(self, path: str, name: str, depth: int = 0) -> Function | Class | None:
-        """What a name of a file certainly is."""
+        """The function or class that a name of a file certainly refers to."""
         if depth > _HOPS:
             return None
         if (path, name) not in self._found:
             self._found[path, name] = None  # a class that derives from itself is not certain
-            self._found[path, name] = self._look(path, name, depth)
+            self._found[path, name] = self._find(path, name, depth)
         return self._found[path, name]
 
-    def _look(self, path: str, name: str, depth: int) -> Function | Class | None:
+    def _find(self, path: str, name: str, depth: int) -> Function | Class | None:
         content = self._view.content(path) or b""
         if not path.endswith(".py") or python_source.definitions(content).dynamic:
             return None
@@ -109,8 +109,8 @@ class Objects:
         """The class that the annotation of a plain function names; of a coroutine the call gives another object."""
         if not isinstance(node, ast.FunctionDef) or node.decorator_list:
             return None
-        told = node.returns.value if isinstance(node.returns, ast.Constant) else getattr(node.returns, "id", "")
-        name = told if isinstance(told, str) and told.isidentifier() else ""
+        returned = node.returns.value if isinstance(node.returns, ast.Constant) else getattr(node.returns, "id", "")
+        name = returned if isinstance(returned, str) and returned.isidentifier() else ""
         found = self.of_file(path, name, depth + 1) if name else None
         return (name, found) if isinstance(found, Class) else None
 

@@ -1,4 +1,4 @@
-"""Where the Python modules of a tree lie: source roots of any layout, packages with and without `__init__.py`."""
+"""Maps the Python module names of a project to its files, for any layout of source roots."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.imports.excused import Kind, kind_of
+from swarmgate.gates.imports.exempt_files import Kind, kind_of
 from swarmgate.gates.project.view import ancestors
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _SOURCE_FOLDERS = ("src", "lib", "python", "source", "app", "backend")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a dotted module leads.
+    """The files that a dotted module name refers to.
 
     `files`: what may be read of it (empty: a namespace package, a compiled module). `missing`: the part of the module
     that is not there, with `package`, the folder that lacks it; empty when all is there. `regular`: that folder is a
@@ -47,7 +47,7 @@ class PythonProject:
 
     @classmethod
     def of(cls, view: View) -> PythonProject:
-        """The one of a tree, whoever asks."""
+        """The shared instance for a tree."""
         found: PythonProject = view.shared.setdefault(cls, cls(view))
         return found
 

@@ -1,4 +1,4 @@
-"""What one Python file imports and which names it defines, read from its syntax tree."""
+"""Extracts the imports and defined names of one Python file from its syntax tree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.imports.model import Guard, Import
 from swarmgate.gates.source import python_tree
-from swarmgate.gates.source.readings import once
+from swarmgate.gates.source.parse_cache import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,7 +75,7 @@ def imports(content: bytes) -> tuple[Import, ...]:
     """
     reader = _Imports(calls=any(name.encode() in content for name in _LOADERS))
     for statement in python_tree.parse(content).body:
-        reader.look(statement, Guard.NONE, deferred=False)
+        reader.visit(statement, Guard.NONE, deferred=False)
     return tuple(
         replace(each, guard=Guard.OPTIONAL) if not each.level and each.module.split(".")[0] in reader.skipped else each
         for each in reader.found
@@ -84,7 +84,7 @@ def imports(content: bytes) -> tuple[Import, ...]:
 
 @once(KEPT_BYTES)
 def definitions(content: bytes) -> Definitions:
-    """What a module defines. What does not parse counts as dynamic: the syntax gate speaks of it."""
+    """The names that a module defines. A file that does not parse counts as dynamic."""
     try:
         parsed = python_tree.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -112,24 +112,24 @@ def bindings(content: bytes) -> Iterator[tuple[str, ast.AST]]:
 
 
 def bound_in(body: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
-    """The same of the statements of a class."""
+    """Each name that the statements of a class bind, with its node."""
     for node in _of_module(ast.Module(body, []), globals_too=False):
         yield from ((name, node) for name in _bound(node))
 
 
 def guarded_lines(content: bytes) -> list[tuple[int, int]]:
-    """The first and last lines of code that asks first which version or platform it runs on, or what is there."""
+    """The line ranges of code guarded by a check of version, platform or availability."""
     spans = []
     for node in python_tree.walk(python_tree.parse(content)):
         if isinstance(node, ast.If | ast.IfExp):
-            asks = _says(_ASKS, node.test)
+            guarded = _matches(_ASKS, node.test)
         elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            asks = any(_says(_SKIPS, each) for each in node.decorator_list)
+            guarded = any(_matches(_SKIPS, each) for each in node.decorator_list)
         elif isinstance(node, ast.ExceptHandler):
-            asks = _catches(node)  # what it does where something is missing
+            guarded = _catches(node)  # what it does where something is missing
         else:
             continue
-        if asks:
+        if guarded:
             spans.append((node.lineno, node.end_lineno or node.lineno))
     return spans
 
@@ -142,7 +142,7 @@ class _Imports:
         self.skipped: set[str] = set()
         self._calls = calls  # without one, no expression can hold an import
 
-    def look(self, node: ast.AST, guard: Guard, *, deferred: bool) -> None:
+    def visit(self, node: ast.AST, guard: Guard, *, deferred: bool) -> None:
         if isinstance(node, ast.Import):
             self.found += [
                 Import(alias.name, (), 0, node.lineno, node.col_offset + 1, guard, deferred) for alias in node.names
@@ -156,7 +156,7 @@ class _Imports:
         parts = python_tree.children(node)
         for child, own in _guarded(node, parts, guard):
             if self._calls or not isinstance(child, ast.expr | ast.expr_context):
-                self.look(child, own, deferred=deferred or isinstance(node, _EXECUTES))
+                self.visit(child, own, deferred=deferred or isinstance(node, _EXECUTES))
 
     def _call(self, node: ast.Call, guard: Guard, *, deferred: bool) -> None:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -178,16 +178,16 @@ def _guarded(node: ast.AST, parts: Iterable[ast.AST], guard: Guard) -> Iterator[
     inner = guard
     own: list[ast.stmt] = []
     if isinstance(node, ast.If):
-        if _says(_TYPING, node.test):
+        if _matches(_TYPING, node.test):
             inner, own = Guard.TYPING if guard is Guard.NONE else guard, node.body
-        elif _says(_PROBES, node.test):
+        elif _matches(_PROBES, node.test):
             inner, own = Guard.OPTIONAL, [*node.body, *node.orelse]
     elif isinstance(node, ast.Try | ast.TryStar) and any(map(_catches, node.handlers)):
         handled = [part for handler in node.handlers for part in handler.body]
         inner, own = Guard.OPTIONAL, [*node.body, *handled, *node.orelse]
     elif isinstance(node, ast.With) and any(_expects(item.context_expr) for item in node.items):
         inner, own = Guard.OPTIONAL, node.body
-    elif any(_says(_SKIPPED, each) for each in getattr(node, "decorator_list", ())):
+    elif any(_matches(_SKIPPED, each) for each in getattr(node, "decorator_list", ())):
         inner, own = Guard.OPTIONAL, node.body  # type: ignore[attr-defined]  # only definitions have decorators
     marked = {id(statement) for statement in own}
     handlers = {id(handler) for handler in node.handlers} if own and isinstance(node, ast.Try) else set()
@@ -195,7 +195,7 @@ def _guarded(node: ast.AST, parts: Iterable[ast.AST], guard: Guard) -> Iterator[
         yield part, inner if id(part) in marked or id(part) in handlers else guard
 
 
-def _says(pattern: re.Pattern[str], node: ast.expr) -> bool:
+def _matches(pattern: re.Pattern[str], node: ast.expr) -> bool:
     """Whether an expression, written out, holds one of the words of a pattern.
 
     Writing it out takes thirty times as long as looking at its names and texts, which hold whatever the whole holds.

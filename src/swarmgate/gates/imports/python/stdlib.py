@@ -1,4 +1,4 @@
-"""The names of Python's standard library in every supported version, from `gates/names/python_stdlib.txt`.
+"""Loads the table of Python standard library names by version, `gates/names/python_stdlib.txt`.
 
 `gates/names/render_python_stdlib.py` says what a line of the file means, and writes it from typeshed.
 """
@@ -30,9 +30,9 @@ class Name:
     def lacking(self, python: Version | None) -> str:
         """Why the lowest supported version does not have it; empty where it does, or where no version is stated."""
         if python is not None and self.since is not None and python < self.since:
-            return f"only from Python {_shown(self.since)} on, and the project supports {_shown(python)}"
+            return f"only from Python {_text(self.since)} on, and the project supports {_text(python)}"
         if python is not None and self.until is not None and python >= self.until:
-            return f"no longer from Python {_shown(self.until)} on"
+            return f"no longer from Python {_text(self.until)} on"
         return ""
 
 
@@ -67,7 +67,7 @@ def _version(text: str | None) -> Version | None:
     return int(major), int(minor)
 
 
-def _shown(version: Version) -> str:
+def _text(version: Version) -> str:
     return ".".join(map(str, version))
 
 
@@ -77,7 +77,7 @@ def _index() -> dict[str, str]:
 
 
 def life(module: str) -> Name:
-    """The versions that have a module that `is_module`."""
+    """The Python versions that have the module."""
     return _lines()[module][1]
 
 

@@ -1,1 +1,1 @@
-"""Imports of JavaScript and TypeScript files: whether files, exports and packages are there."""
+"""Checks the imports of JavaScript and TypeScript files: files, exports and packages."""

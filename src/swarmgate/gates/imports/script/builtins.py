@@ -1,4 +1,4 @@
-"""Judges what a JavaScript or TypeScript file takes from Node's own modules: `require('fs').readFil`, `path.joins()`.
+"""Checks what a JavaScript or TypeScript file uses of Node's built-in modules.
 
 The names of Node's modules are in `gates/names/node_builtins.txt`, written by `render_node_builtins.mjs` beside it. A
 name of the file counts where it is bound once, and an attribute where the file neither asks for it nor assigns it.
@@ -62,7 +62,7 @@ def is_absent(module: str, name: str) -> bool:
 
 
 def absent(path: str, content: bytes, is_node: Callable[[str], bool]) -> Iterator[Taken]:
-    """The names that `require` calls and names bound to a module of Node are asked for, and that are not there.
+    """The names used of a Node module, by `require` or import, that do not exist.
 
     Raises:
         grammars.TooSlow: the grammar did not end.
@@ -72,7 +72,7 @@ def absent(path: str, content: bytes, is_node: Callable[[str], bool]) -> Iterato
         return
     file = _File(root, is_node)
     for taken, node in file.taken():
-        if is_absent(taken.module, taken.name) and taken.name not in file.stored and not _asked(node):
+        if is_absent(taken.module, taken.name) and taken.name not in file.stored and not _is_condition(node):
             yield taken
 
 
@@ -170,7 +170,7 @@ def _scope(node: Node) -> tuple[int, int]:
     return (above.start_byte, above.end_byte) if above is not None else (node.start_byte, node.end_byte)
 
 
-def _asked(node: Node) -> bool:
+def _is_condition(node: Node) -> bool:
     """Whether the code asks if the name is there, or takes it being absent into account."""
     above: Node | None = node.parent
     if above is not None and any(each.type == "optional_chain" for each in above.children):

@@ -1,4 +1,4 @@
-"""Judges the imports of a JavaScript or TypeScript file: files and exports of the project, packages."""
+"""Checks that the files, exports and packages that a JavaScript or TypeScript file imports exist."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
-from swarmgate.gates.imports.excused import Builds, Kind, kind_of
+from swarmgate.gates.imports.exempt_files import Builds, Kind, kind_of
 from swarmgate.gates.imports.model import Guard, Import
 from swarmgate.gates.imports.script import builtins, source
-from swarmgate.gates.imports.script.known import brought_by, known
+from swarmgate.gates.imports.script.known_packages import brought_by, known
 from swarmgate.gates.imports.script.project import ScriptProject
 from swarmgate.gates.project.files import Trait, traits_of
 from swarmgate.gates.project.view import ancestors
@@ -30,7 +30,7 @@ _ALIAS = (".", "~", "@/", "/", "$", "^", "<", "%", "{")
 
 
 class ScriptChecker:
-    """The checker of one tree; what it learns is kept."""
+    """Checks the JavaScript and TypeScript imports of one tree; everything read is cached."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -49,11 +49,11 @@ class ScriptChecker:
             one for each in found if each.module.startswith(".") for one in self.project.relative(each.module, path)
         ]
         self.view.fetch(targets)
-        return [finding for each in found for finding in self._look(path, each)] + list(
+        return [finding for each in found for finding in self._check(path, each)] + list(
             self._of_node(path, content, found)
         )
 
-    def _look(self, path: str, each: Import) -> Iterator[Finding]:
+    def _check(self, path: str, each: Import) -> Iterator[Finding]:
         specifier = each.module
         if specifier.startswith(("./", "../")) or specifier in {".", ".."}:
             yield from self._relative(path, each)
@@ -119,9 +119,9 @@ class ScriptChecker:
                 continue
             own = sorted(name for file in files for name in self.project.exports_of(file).names)
             near = difflib.get_close_matches(name, own, n=1)
-            shown = "default export" if name == "default" else f"export `{name}`"
+            item = "default export" if name == "default" else f"export `{name}`"
             hint = f"did you mean `{near[0]}`?" if near else "import what the module exports, or export it there"
-            yield _finding(path, each, "unresolved-name", Severity.HIGH, f"`{each.module}` has no {shown}", hint, name)
+            yield _finding(path, each, "unresolved-name", Severity.HIGH, f"`{each.module}` has no {item}", hint, name)
 
     def _bare(self, path: str, each: Import) -> Iterator[Finding]:
         specifier, project = each.module, self.project
@@ -185,8 +185,8 @@ class ScriptChecker:
         depends = {one for each in packages for one in (*each.depends, each.name)}
         if name in depends or types in depends:
             return True
-        brought = {one for each in depends for one in brought_by(each)}
-        if {name, name.split("/", maxsplit=1)[0]} & brought or (
+        provided = {one for each in depends for one in brought_by(each)}
+        if {name, name.split("/", maxsplit=1)[0]} & provided or (
             name.startswith("@") and name[1:].split("/", maxsplit=1)[0] in depends
         ):
             return True

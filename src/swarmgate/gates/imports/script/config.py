@@ -1,4 +1,4 @@
-"""What the configuration of a JavaScript tree says: package.json files, tsconfig paths, aliases of bundlers."""
+"""Reads the configuration of a JavaScript project: package.json, tsconfig paths, bundler aliases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a specifier leads in a JavaScript or TypeScript tree: every rule of Node, TypeScript and the bundlers."""
+"""Resolves import specifiers in a JavaScript or TypeScript project as Node, TypeScript and bundlers do."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ScriptProject:
 
     @classmethod
     def of(cls, view: View) -> ScriptProject:
-        """The one of a tree, whoever asks."""
+        """The shared instance for a tree."""
         found: ScriptProject = view.shared.setdefault(cls, cls(view))
         return found
 

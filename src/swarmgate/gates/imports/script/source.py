@@ -1,4 +1,4 @@
-"""What one JavaScript or TypeScript file imports and exports, read from its syntax tree (tree-sitter)."""
+"""Extracts the imports and exports of one JavaScript or TypeScript file with tree-sitter."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.imports.model import Guard, Import
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.readings import once
+from swarmgate.gates.source.parse_cache import once
 from swarmgate.workspace.code import grammars
 
 if TYPE_CHECKING:
@@ -214,9 +214,9 @@ def _export(node: Node, names: set[str], stars: list[str]) -> None:
     for each in node.named_children:
         if each.type == "export_clause":
             for one in each.named_children:
-                shown = one.child_by_field_name("alias") or one.child_by_field_name("name")
-                if shown is not None:
-                    names.add(_text(shown).strip("\"'"))
+                exported = one.child_by_field_name("alias") or one.child_by_field_name("name")
+                if exported is not None:
+                    names.add(_text(exported).strip("\"'"))
         elif each.type == "namespace_export":
             names |= {_text(one).strip("\"'") for one in each.named_children}
     if "*" in kinds and source:

@@ -1,1 +1,1 @@
-"""An interpreter of Python that follows values from outside to where they do harm."""
+"""Taint analysis of Python: follows values from outside input to dangerous calls."""

@@ -1,4 +1,4 @@
-"""What a call does in the interpreter of Python flows: brings input in, makes it harmless, passes it on, does harm."""
+"""Evaluates calls in the taint analysis: sources, sanitizers, propagation and sinks."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.sast.flows import folding, sources
+from swarmgate.gates.sast.flows import operations, sources
 from swarmgate.gates.sast.flows.rule import Call, describe
-from swarmgate.gates.sast.flows.values import UNKNOWN, Class, Function, Ref, Text, Thing, combined, content, known
+from swarmgate.gates.sast.flows.values import UNKNOWN, Class, Function, Object, Ref, Text, combined, content, known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from swarmgate.gates.sast.flows.expressions import Expressions
-    from swarmgate.gates.sast.flows.places import Places
+    from swarmgate.gates.sast.flows.sinks import Places
     from swarmgate.gates.sast.flows.state import State
     from swarmgate.gates.sast.flows.values import Value
 
@@ -54,7 +54,7 @@ class Calls:
         self._state, self._expressions, self._places, self._run = state, expressions, places, run
 
     def call(self, node: ast.Call) -> Value:
-        """What a call gives."""
+        """The value of a call."""
         holder: Value = None
         if isinstance(node.func, ast.Attribute):
             holder = self._expressions.value(node.func.value)
@@ -65,9 +65,9 @@ class Calls:
         arguments, nodes = self._arguments(node)
         keywords = {each.arg or "**": self._expressions.value(each.value) for each in node.keywords}
         name = _called(callee, holder, node.func)
-        said = Call(name, _owner(holder, node.func), tuple(arguments), keywords)
-        self._sinks(said, node, nodes)
-        value = self._result(said, node, callee, holder)
+        call = Call(name, _owner(holder, node.func), tuple(arguments), keywords)
+        self._sinks(call, node, nodes)
+        value = self._result(call, node, callee, holder)
         return self._same_input(node, value) if _is_reading(node, holder, value) else value
 
     def _same_input(self, node: ast.Call, value: Value) -> Value:
@@ -80,7 +80,7 @@ class Calls:
     def _method_of(self, holder: Value, function: ast.Attribute) -> Value:
         if isinstance(holder, Ref):
             return self._expressions.attribute(holder, function.attr, function.lineno)
-        if isinstance(holder, Thing | Class) and (not isinstance(holder, Thing) or holder.made_by):
+        if isinstance(holder, Object | Class) and (not isinstance(holder, Object) or holder.made_by):
             return self._expressions.attribute(holder, function.attr, function.lineno)
         return UNKNOWN
 
@@ -94,14 +94,14 @@ class Calls:
             nodes += [each] * len(spread)
         return values, nodes
 
-    def _sinks(self, said: Call, node: ast.Call, nodes: Sequence[ast.expr]) -> None:
+    def _sinks(self, call: Call, node: ast.Call, nodes: Sequence[ast.expr]) -> None:
         given = {each.arg or "**": each.value for each in node.keywords}
-        for flow, sink in self._state.flows.sinks(said):
+        for flow, sink in self._state.flows.sinks(call):
             for slot in sink.slots:
                 if slot == "*":
                     for each, value in [
-                        *zip(nodes, said.arguments, strict=True),
-                        *((given[k], v) for k, v in said.keywords.items()),
+                        *zip(nodes, call.arguments, strict=True),
+                        *((given[k], v) for k, v in call.keywords.items()),
                     ]:
                         self._state.reached(flow, content(value), each)
                 elif slot == "@" and isinstance(node.func, ast.Attribute):
@@ -109,108 +109,108 @@ class Calls:
                         flow, content(self._state.seen.get(id(node.func.value), UNKNOWN)), node.func.value
                     )
                 elif slot.isdigit() and int(slot) < len(nodes):
-                    value = said.arguments[int(slot)]
-                    if said.name.endswith("make_response") and isinstance(value, list) and value:
+                    value = call.arguments[int(slot)]
+                    if call.name.endswith("make_response") and isinstance(value, list) and value:
                         value = value[0]  # (body, status, headers)
                     self._state.reached(flow, content(value), nodes[int(slot)])
                 elif slot in given:
-                    self._state.reached(flow, content(said.keywords[slot]), given[slot])
-        self._places.call_places(said, node, nodes)
+                    self._state.reached(flow, content(call.keywords[slot]), given[slot])
+        self._places.call_places(call, node, nodes)
 
     # --- what it gives ----------------------------------------------------------------------------------------------
 
-    def _result(self, said: Call, node: ast.Call, callee: Value, holder: Value) -> Value:
+    def _result(self, call: Call, node: ast.Call, callee: Value, holder: Value) -> Value:
         if isinstance(callee, Function):
-            return self._run(callee, said.arguments, said.keywords)
+            return self._run(callee, call.arguments, call.keywords)
         if isinstance(callee, Class):
-            return self._instance(callee, said)
-        every = [*said.arguments, *said.keywords.values()]
+            return self._instance(callee, call)
+        every = [*call.arguments, *call.keywords.values()]
         if isinstance(callee, Ref):
-            brought = self._brought(said, node.lineno)
-            if brought is not None:
-                return brought
+            source_value = self._input(call, node.lineno)
+            if source_value is not None:
+                return source_value
         elif isinstance(node.func, ast.Attribute):
-            brought = (
-                sources.of_call(said.name, None, node.lineno)
-                if said.name.rpartition(".")[2].startswith(("recv", "get_"))
+            source_value = (
+                sources.of_call(call.name, None, node.lineno)
+                if call.name.rpartition(".")[2].startswith(("recv", "get_"))
                 else None
             )
-            if brought is not None:
-                return brought
+            if source_value is not None:
+                return source_value
             known_result = (
-                folding.method(holder, node.func.attr, list(said.arguments)) if not said.keywords else NotImplemented
+                operations.method(holder, node.func.attr, list(call.arguments)) if not call.keywords else NotImplemented
             )
             if known_result is not NotImplemented:
                 return known_result
             self._changes(node.func, holder, every)
         if isinstance(callee, Text) and callee.origins:  # `request.json()`
             every.append(callee)
-        return self._passed_on(said, holder, every)
+        return self._passed_on(call, holder, every)
 
-    def _brought(self, said: Call, line: int) -> Value | None:
+    def _input(self, call: Call, line: int) -> Value | None:
         """What a function of another module brings in, or what is known of its result."""
-        first = said.arguments[0] if said.arguments else None
-        brought: Value = sources.of_call(said.name, first, line)
-        if brought is not None:
-            return brought
-        known_result = folding.builtin(said.name, said.arguments)
+        first = call.arguments[0] if call.arguments else None
+        source_value: Value = sources.of_call(call.name, first, line)
+        if source_value is not None:
+            return source_value
+        known_result = operations.builtin(call.name, call.arguments)
         if known_result is NotImplemented:
-            known_result = folding.made(said.name, said.arguments, dict(said.keywords))
+            known_result = operations.made(call.name, call.arguments, dict(call.keywords))
         if known_result is not NotImplemented:
             return known_result
-        last = said.name.rpartition(".")[2]
-        if said.name in {"re.compile", "regex.compile"} and isinstance(first, str):
-            return Thing("re.Pattern", {"pattern": first})
-        requests = [each for each in said.arguments if isinstance(each, Ref) and sources.REQUEST.match(each.name)]
+        last = call.name.rpartition(".")[2]
+        if call.name in {"re.compile", "regex.compile"} and isinstance(first, str):
+            return Object("re.Pattern", {"pattern": first})
+        requests = [each for each in call.arguments if isinstance(each, Ref) and sources.REQUEST.match(each.name)]
         if requests:
             web = Text(frozenset({("web", line)}))
             if last[:1].isupper() or "wrap" in last.lower():
-                return Thing("Wrapped", content=web)
+                return Object("Wrapped", content=web)
             return web if sources.reads_request(last) else UNKNOWN
-        tainted = any(content(each).origins for each in (*said.arguments, *said.keywords.values()))
+        tainted = any(content(each).origins for each in (*call.arguments, *call.keywords.values()))
         if not tainted and (last[:1].isupper() or last in {"make_parser", "create", "Builder"}):
-            return Thing(said.name, dict(said.keywords))
+            return Object(call.name, dict(call.keywords))
         return None
 
-    def _instance(self, made: Class, said: Call) -> Value:
-        thing = Thing(made.node.name, made_by=made)
+    def _instance(self, made: Class, call: Call) -> Value:
+        instance = Object(made.node.name, made_by=made)
         start = made.find("__init__")
         if isinstance(start, Function):
-            self._run(replace(start, bound=thing), said.arguments, said.keywords)
+            self._run(replace(start, bound=instance), call.arguments, call.keywords)
         else:
             fields = [
                 each for each in made.node.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
             ]
-            thing.fields.update(
+            instance.fields.update(
                 (each.target.id, value)
-                for each, value in zip(fields, said.arguments, strict=False)
+                for each, value in zip(fields, call.arguments, strict=False)
                 if isinstance(each.target, ast.Name)
             )
-            thing.fields.update(said.keywords)
-        return thing
+            instance.fields.update(call.keywords)
+        return instance
 
     def _changes(self, function: ast.Attribute, holder: Value, values: Sequence[Value]) -> None:
         """What a method puts into its object."""
         tainted = combined(values)
-        if isinstance(holder, Thing) and holder.made_by is None and holder.name != "Wrapped":
+        if isinstance(holder, Object) and holder.made_by is None and holder.name != "Wrapped":
             words = ", ".join(describe(each) for each in values[:1])
             if values and (len(values) > 1 or function.attr.startswith("set")):
                 holder.fields[f"{function.attr}({words})"] = values[-1]
             return
         held = isinstance(holder, Text) and isinstance(function.value, ast.Name | ast.Attribute)
-        if held and folding.adds(function.attr) and tainted.origins:
+        if held and operations.adds(function.attr) and tainted.origins:
             self._expressions.bind(function.value, combined([holder, tainted]))
 
-    def _passed_on(self, said: Call, holder: Value, values: list[Value]) -> Value:
-        name = said.name
+    def _passed_on(self, call: Call, holder: Value, values: list[Value]) -> Value:
+        name = call.name
         last = name.rpartition(".")[2]
-        if isinstance(holder, Thing) and holder.name == "Wrapped":
+        if isinstance(holder, Object) and holder.name == "Wrapped":
             return holder.content if sources.reads_request(last) else UNKNOWN
         held = [] if isinstance(holder, Ref) or holder is None else [holder]
         text = combined([*held, *values])
-        cast = said.keywords.get("type")
+        cast = call.keywords.get("type")
         if not text.origins:
-            return self._plain(said)
+            return self._plain(call)
         if _CASTS.search(name) or _CLEANS.search(name) or (_QUERIES.search(name) and not content(holder).origins):
             return UNKNOWN
         if isinstance(cast, Ref) and cast.name in _NUMBER_TYPES:
@@ -232,10 +232,10 @@ class Calls:
             result = result.made_safe(self._state.flows.without(values[0]))
         return result.made_safe(self._state.flows.cleaned_by(name))
 
-    def _plain(self, said: Call) -> Value:
+    def _plain(self, call: Call) -> Value:
         """A call that nothing from outside goes into; a path stays a text with a known beginning."""
-        values = [each for each in said.arguments if isinstance(each, str)]
-        if said.name.endswith(("os.path.join", "pathlib.Path")) and values and len(values) == len(said.arguments):
+        values = [each for each in call.arguments if isinstance(each, str)]
+        if call.name.endswith(("os.path.join", "pathlib.Path")) and values and len(values) == len(call.arguments):
             return "/".join(values)
         return UNKNOWN
 
@@ -255,7 +255,7 @@ def _called(callee: Value, holder: Value, function: ast.expr) -> str:
         return callee.name
     if isinstance(function, ast.Attribute):
         own = isinstance(function.value, ast.Name) and function.value.id == "self"
-        named = isinstance(holder, Ref) or (isinstance(holder, Thing) and not own)
+        named = isinstance(holder, Ref) or (isinstance(holder, Object) and not own)
         return f"{holder.name if named else _plain_name(function.value)}.{function.attr}"
     return _plain_name(function)
 
@@ -266,8 +266,8 @@ def _owner(holder: Value, function: ast.expr) -> str:
         return ""
     if isinstance(holder, Text) and holder.origins:
         return f"?input.{_plain_name(function.value)}"
-    said = describe(holder)
-    return _plain_name(function.value) if said == "?" else said
+    description = describe(holder)
+    return _plain_name(function.value) if description == "?" else description
 
 
 def _plain_name(node: ast.expr) -> str:
@@ -284,5 +284,5 @@ def _start(value: Value) -> str:
 
 
 def tainted(values: Iterable[Value]) -> bool:
-    """Whether any of them is from outside."""
+    """Whether any of the values comes from outside."""
     return any(content(each).origins for each in values if not known(each))

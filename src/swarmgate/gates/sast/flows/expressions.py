@@ -1,4 +1,4 @@
-"""The values of Python expressions, for the interpreter of flows."""
+"""Evaluates expressions in the taint analysis."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.sast.flows import folding, sources
+from swarmgate.gates.sast.flows import operations, sources
 from swarmgate.gates.sast.flows.values import (
     UNKNOWN,
     Class,
     Function,
+    Object,
     Ref,
     Text,
-    Thing,
     combined,
     content,
     copied,
@@ -35,7 +35,7 @@ _NOT_CONTENT = {"status_code", "size", "content_length", "ndim", "shape", "pk", 
 
 
 class Expressions:
-    """Evaluates expressions, and binds what they give.
+    """Evaluates expressions and binds names.
 
     Args:
         state: what is known.
@@ -46,7 +46,7 @@ class Expressions:
         self._state, self._call = state, call
 
     def value(self, node: ast.expr) -> Value:
-        """What an expression may hold; every part of it is looked at."""
+        """The abstract value of an expression; every part of it is evaluated."""
         self._state.step()
         handler: Callable[..., Value] | None = getattr(self, f"_of_{type(node).__name__.lower()}", None)
         value = handler(node) if handler else self._of_others(node)
@@ -91,12 +91,12 @@ class Expressions:
         if isinstance(holder, Ref):
             if name == "path" and self._state.frame.fixed_path and sources.REQUEST.match(holder.name):
                 return UNKNOWN
-            brought = sources.of_attribute(holder.name, name, line)
-            if brought is None:
+            source = sources.of_attribute(holder.name, name, line)
+            if source is None:
                 return Ref(f"{holder.name}.{name}")
-            return brought.made_safe(self._state.flows.vouched("hosts")) if name in sources.OWN_ADDRESS else brought
-        if isinstance(holder, Thing):
-            return _of_thing(holder, name)
+            return source.made_safe(self._state.flows.vouched("hosts")) if name in sources.OWN_ADDRESS else source
+        if isinstance(holder, Object):
+            return _of_object(holder, name)
         if isinstance(holder, Class):
             member = holder.find(name)
             return UNKNOWN if member is None else member
@@ -135,17 +135,19 @@ class Expressions:
         return text.made_safe(self._state.flows.cleaned_by("repr")) if node.conversion in {ord("r"), ord("a")} else text
 
     def _of_binop(self, node: ast.BinOp) -> Value:
-        return folding.binary(node.op, self.value(node.left), self.value(node.right))
+        return operations.binary(node.op, self.value(node.left), self.value(node.right))
 
     def _of_unaryop(self, node: ast.UnaryOp) -> Value:
-        return folding.unary(node.op, self.value(node.operand))
+        return operations.unary(node.op, self.value(node.operand))
 
     def _of_compare(self, node: ast.Compare) -> Value:
         values = [self.value(each) for each in (node.left, *node.comparators)]
         if len(node.ops) == 1:
-            return folding.compared(node.ops[0], *values)
-        said = [folding.compared(op, *pair) for op, pair in zip(node.ops, itertools.pairwise(values), strict=True)]
-        return all(said) if all(map(known, said)) else UNKNOWN
+            return operations.compared(node.ops[0], *values)
+        results = [
+            operations.compared(op, *pair) for op, pair in zip(node.ops, itertools.pairwise(values), strict=True)
+        ]
+        return all(results) if all(map(known, results)) else UNKNOWN
 
     def _of_boolop(self, node: ast.BoolOp) -> Value:
         conjunction, possible = isinstance(node.op, ast.And), []
@@ -197,9 +199,9 @@ class Expressions:
         for key, value in zip(node.keys, node.values, strict=True):
             held = self.value(value)
             if key is None:
-                slots.update(held) if isinstance(held, dict) else folding.store(slots, UNKNOWN, content(held))
+                slots.update(held) if isinstance(held, dict) else operations.store(slots, UNKNOWN, content(held))
             else:
-                folding.store(slots, self.value(key), held)
+                operations.store(slots, self.value(key), held)
         return slots
 
     def _of_subscript(self, node: ast.Subscript) -> Value:
@@ -208,14 +210,14 @@ class Expressions:
             bounds = [
                 self.value(each) if each else None for each in (node.slice.lower, node.slice.upper, node.slice.step)
             ]
-            return folding.cut(holder, *bounds)
+            return operations.cut(holder, *bounds)
         key = self.value(node.slice)
         if isinstance(holder, Ref):
             environ = holder.name.endswith("environ") and sources.is_cgi_variable(key)
             return Text(frozenset({("web", node.lineno)})) if environ else UNKNOWN
         if isinstance(holder, Text) and holder.origins:
             return replace(holder, start="", whole=holder, part="[]")
-        return folding.item(holder, key)
+        return operations.item(holder, key)
 
     def _of_lambda(self, node: ast.Lambda) -> Value:
         return Function(node, ((self._state.frame.env or {}), *self._state.frame.scope))
@@ -243,14 +245,14 @@ class Expressions:
         return values
 
     def element(self, group: Value) -> Value:
-        """One of the things in a group that is looped over; which one is not known."""
+        """The value of a loop variable over a container."""
         if isinstance(group, list):
             return joined([UNKNOWN if known(each) else each for each in group]) if group else UNKNOWN
         if isinstance(group, dict):
             return UNKNOWN
         if isinstance(group, Text) and group.origins:
             return replace(group, start="", whole=group, part="[]")
-        return content(group) if isinstance(group, Thing) else UNKNOWN
+        return content(group) if isinstance(group, Object) else UNKNOWN
 
     def bind(self, target: ast.expr, value: Value) -> None:
         """An assignment to a target."""
@@ -260,7 +262,7 @@ class Expressions:
             self.bind(target.value, [value] if not isinstance(value, list) else value)
         elif isinstance(target, ast.Attribute):
             holder = self.value(target.value)
-            if isinstance(holder, Thing):
+            if isinstance(holder, Object):
                 holder.fields[target.attr] = value
         elif isinstance(target, ast.Subscript):
             self._bind_slot(target, value)
@@ -273,8 +275,8 @@ class Expressions:
     def _bind_slot(self, target: ast.Subscript, value: Value) -> None:
         holder = self.value(target.value)
         key = UNKNOWN if isinstance(target.slice, ast.Slice) else self.value(target.slice)
-        if isinstance(holder, list | dict | Thing):
-            folding.store(holder, key, value)
+        if isinstance(holder, list | dict | Object):
+            operations.store(holder, key, value)
         elif isinstance(holder, Text) and content(value).origins and isinstance(target.value, ast.Name):
             self._state.set(target.value.id, content([holder, value]))
 
@@ -288,7 +290,7 @@ def truth(value: Value) -> bool | None:
     return None
 
 
-def _of_thing(holder: Thing, name: str) -> Value:
+def _of_object(holder: Object, name: str) -> Value:
     """An attribute of an object that was made here."""
     if name in holder.fields:
         return holder.fields[name]

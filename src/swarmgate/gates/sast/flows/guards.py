@@ -1,4 +1,4 @@
-"""What a condition says of the values in it: which weaknesses a value is harmless for where the condition held, or not.
+"""Evaluates conditions in the taint analysis: which weaknesses a check rules out for a value.
 
 An unknown condition says nothing. A check is believed by what it does: membership in a list, the whole value of a
 harmless form, no character that ends a literal, a host or a folder that is compared.
@@ -10,7 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.sast.flows.values import Ref, Text, Thing, content, known
+from swarmgate.gates.sast.flows.values import Object, Ref, Text, content, known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from swarmgate.gates.sast.flows.rule import Flows
     from swarmgate.gates.sast.flows.values import Value
 
-    Look = Callable[[ast.expr], Value]
+    Evaluate = Callable[[ast.expr], Value]
     """The value that an expression had when it was last seen."""
     Vouched = Iterator[tuple[Text, frozenset[str]]]
 
@@ -28,13 +28,13 @@ _HOSTS = {"netloc", "hostname", "host"}
 
 
 class Guards:
-    """Reads conditions for the rules of `flows`."""
+    """Evaluates conditions for the rules of `flows`."""
 
-    def __init__(self, flows: Flows, look: Look) -> None:
-        self._flows, self._look = flows, look
+    def __init__(self, flows: Flows, evaluate: Evaluate) -> None:
+        self._flows, self._value = flows, evaluate
 
     def vouch(self, test: ast.expr, *, truth: bool) -> Vouched:
-        """The values that are harmless, and for which rules, where `test` was true (or false)."""
+        """The values that `test` proves harmless when it is true (or false), with the rules concerned."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             yield from self.vouch(test.operand, truth=not truth)
         elif isinstance(test, ast.BoolOp):
@@ -69,9 +69,9 @@ class Guards:
 
     def _equal(self, subject: ast.expr, other: ast.expr) -> Vouched:
         """`subject` is one of `other`, or equal to it: harmless if that is not from outside itself."""
-        if content(self._look(other)).origins:
+        if content(self._value(other)).origins:
             return
-        value = self._look(subject)
+        value = self._value(subject)
         if isinstance(value, Text) and value.origins:
             yield from ((each, self._flows.every) for each in _forms(value))
             if any(each.part in _HOSTS for each in _wholes(value)):
@@ -79,15 +79,19 @@ class Guards:
 
     def _refused(self, part: ast.expr, subject: ast.expr) -> Vouched:
         """`part` does not occur in `subject`."""
-        text, value = self._look(part), self._look(subject)
+        text, value = self._value(part), self._value(subject)
         if isinstance(text, str) and text and isinstance(value, Text):
             rules = self._flows.without(text)
             yield from ((each, rules) for each in _wholes(value))
 
     def _inside(self, folder: ast.expr, subject: ast.expr) -> Vouched:
         """`folder in path.parents`."""
-        if isinstance(subject, ast.Attribute) and subject.attr == "parents" and not content(self._look(folder)).origins:
-            value = self._look(subject.value)
+        if (
+            isinstance(subject, ast.Attribute)
+            and subject.attr == "parents"
+            and not content(self._value(folder)).origins
+        ):
+            value = self._value(subject.value)
             if isinstance(value, Text):
                 yield from ((each, self._flows.vouched("folders")) for each in _wholes(value))
 
@@ -104,14 +108,14 @@ class Guards:
             yield from self._all(test, rules)
 
     def _method(self, test: ast.Call, function: ast.Attribute) -> Vouched:
-        holder = self._look(function.value)
+        holder = self._value(function.value)
         if isinstance(holder, Text) and holder.origins:
             if function.attr in _WORDS:
                 yield from ((each, self._flows.every) for each in _forms(holder))
             elif function.attr == "is_relative_to" or (function.attr == "startswith" and holder.resolved):
                 yield from ((each, self._flows.vouched("folders")) for each in _wholes(holder))
             elif function.attr == "startswith" and test.args:
-                yield from self._begins(holder, self._look(test.args[0]))
+                yield from self._begins(holder, self._value(test.args[0]))
         elif function.attr in _MATCHES and test.args:
             yield from self._matches(test, function.attr, holder)
 
@@ -127,14 +131,14 @@ class Guards:
 
     def _matches(self, test: ast.Call, method: str, holder: Value) -> Vouched:
         direct = isinstance(holder, Ref) and holder.name in {"re", "regex", "re2"}
-        compiled = holder.fields.get("pattern") if isinstance(holder, Thing) else None
-        pattern = self._look(test.args[0]) if direct else compiled
+        compiled = holder.fields.get("pattern") if isinstance(holder, Object) else None
+        pattern = self._value(test.args[0]) if direct else compiled
         subject = test.args[1] if direct and len(test.args) > 1 else test.args[0]
         if isinstance(pattern, str):
             rules = self._flows.matched(pattern, whole=_MATCHES[method])
         else:  # a pattern that is not here to be read is believed where it sees the whole value
             rules = self._flows.every if not content(pattern).origins else frozenset()
-        value = self._look(subject)
+        value = self._value(subject)
         if isinstance(value, Text):
             yield from ((each, rules) for each in _forms(value))
 
@@ -146,7 +150,7 @@ class Guards:
         if every and isinstance(test, ast.Compare | ast.Call):
             yield from self._all(inner.iter, self._flows.every)
         elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.In):
-            items, value = self._look(inner.iter), self._look(test.comparators[0])
+            items, value = self._value(inner.iter), self._value(test.comparators[0])
             if isinstance(items, str | list) and isinstance(value, Text):
                 rules = frozenset().union(*(self._flows.without(each) for each in items if isinstance(each, str)))
                 yield from ((each, rules) for each in _wholes(value))
@@ -156,7 +160,7 @@ class Guards:
     def _all(self, node: ast.expr, rules: frozenset[str]) -> Vouched:
         """Every value that stands somewhere in an expression."""
         for each in ast.walk(node):
-            value = self._look(each) if isinstance(each, ast.expr) else None
+            value = self._value(each) if isinstance(each, ast.expr) else None
             if isinstance(value, Text) and value.origins:
                 yield from ((text, rules) for text in _wholes(value))
 

@@ -1,4 +1,4 @@
-"""Runs a Python file on what is known, to see which outside input reaches which sink, and on which ways at all.
+"""Interprets a Python file for the taint analysis and reports which outside input reaches which sink.
 
 Constants are computed, branches that a constant condition excludes are not taken, a slot of a list or dict holds what
 was put into it, functions and classes of the file are entered. An unknown condition goes both ways, a loop runs twice.
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.sast.flows import sources
 from swarmgate.gates.sast.flows.calls import Calls
 from swarmgate.gates.sast.flows.expressions import Expressions
-from swarmgate.gates.sast.flows.places import Places
+from swarmgate.gates.sast.flows.sinks import Places
 from swarmgate.gates.sast.flows.state import Frame, State
 from swarmgate.gates.sast.flows.statements import Statements
-from swarmgate.gates.sast.flows.values import UNKNOWN, Function, Ref, Text, Thing, content, joined
+from swarmgate.gates.sast.flows.values import UNKNOWN, Function, Object, Ref, Text, content, joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ _MOST_ENTERED = 30_000
 
 
 class Interpreter:
-    """Runs files and functions.
+    """Interprets files and functions.
 
     Its parts share one state: expressions give values, calls are expressions that may enter functions again, statements
     bind values and choose ways, places are sinks that are no calls.
@@ -52,7 +52,7 @@ class Interpreter:
 
     @property
     def found(self) -> dict[Found, Origins]:
-        """Where outside input does harm, with where it comes from."""
+        """The findings: where outside input reaches a sink, with its source."""
         return self._state.found
 
     def file(self, tree: ast.Module) -> None:
@@ -74,13 +74,13 @@ class Interpreter:
             if arg.arg in {"request", "req"}:
                 env[arg.arg] = Ref("request")
             elif owner is not None and given and arg is given[0] and arg.arg in {"self", "cls"}:
-                env[arg.arg] = Thing(owner.node.name, made_by=owner)
+                env[arg.arg] = Object(owner.node.name, made_by=owner)
             else:
                 env[arg.arg] = Text(frozenset({(kind, arg.lineno)})) if kind else UNKNOWN
         self._body(function, env, entry=True)
 
     def run(self, function: Function, arguments: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-        """What a function gives for these arguments."""
+        """The return value of a function for these arguments."""
         node = function.node
         if node in self._running or len(self._running) >= _DEEPEST or self._entered > _MOST_ENTERED:
             return content([*arguments, *keywords.values()])
@@ -137,7 +137,7 @@ def _form(value: Value) -> object:
         return value.origins, value.safe, value.start, value.resolved
     if isinstance(value, list | dict):
         return id(value)  # it may be changed by the call
-    if isinstance(value, Thing):
+    if isinstance(value, Object):
         held = content(value)
         return value.name, held.origins, held.safe
     return (type(value), value) if not isinstance(value, Ref) else value.name

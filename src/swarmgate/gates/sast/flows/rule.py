@@ -1,4 +1,4 @@
-"""What a rule of ours says about flows in Python: sources, sinks and what makes a value harmless. Its key `flow`.
+"""The `flow` key of our rules: sources, sinks and sanitizers of a taint rule for Python.
 
 flow:
   from: [web, local]              # kinds of source, see `sources`
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.errors import ConfigError
 from swarmgate.gates.sast.flows import sources
-from swarmgate.gates.sast.flows.values import SIMPLE, Class, Function, Ref, Text, Thing
+from swarmgate.gates.sast.flows.values import SIMPLE, Class, Function, Object, Ref, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -52,10 +52,10 @@ class Condition:
     text: str
 
     def holds(self, call: Call) -> bool:
-        """Whether it holds; an argument that is not given is empty."""
+        """Whether the condition is true; an argument that is not given is empty."""
         name, _, position = self.key.partition("/")
-        said = call.holder if self.key == "@" else call.described(name, int(position) if position else None)
-        found = said == self.text if "=" in self.sign else re.search(self.text, said) is not None
+        value = call.holder if self.key == "@" else call.described(name, int(position) if position else None)
+        found = value == self.text if "=" in self.sign else re.search(self.text, value) is not None
         return found is not self.sign.startswith("!")
 
 
@@ -68,7 +68,7 @@ class Sink:
     when: tuple[Condition, ...] = ()
 
     def fits(self, call: Call) -> bool:
-        """Whether the sink speaks of this call."""
+        """Whether the sink matches this call."""
         head, _, last = self.name.rpartition(".")
         called, _, method = call.name.rpartition(".")
         inner = head.startswith("*.") and f".{called}".endswith(head[1:])
@@ -79,7 +79,7 @@ class Sink:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """One rule's view of flows."""
+    """The sources, sinks and sanitizers of one rule."""
 
     rule: str
     sources: frozenset[str]
@@ -95,7 +95,7 @@ class Flow:
     words: str
 
     def harmed_by(self, value: Text) -> Origins:
-        """The outside input that reaches a sink with this value; empty where it is harmless."""
+        """The origins of outside input in this value that the rule does not regard as harmless."""
         origins = frozenset(
             origin for origin in value.origins if origin[0] in self.sources and (self.rule, origin) not in value.safe
         )
@@ -106,7 +106,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call as sinks see it: the full name, what the object is, and the arguments."""
+    """A call as rules match it: its full name, its holder, and the arguments."""
 
     name: str
     holder: str
@@ -114,7 +114,7 @@ class Call:
     keywords: Mapping[str, Value]
 
     def described(self, name: str, position: int | None) -> str:
-        """An argument in words; empty where it is not given."""
+        """An argument as text; empty where it is not given."""
         if name in self.keywords:
             return describe(self.keywords[name])
         given = position is not None and position < len(self.arguments)
@@ -122,7 +122,7 @@ class Call:
 
 
 class Flows:
-    """All rules' flows, with the questions that the interpreter asks about names."""
+    """The flows of all rules, with the queries that the interpreter makes by name."""
 
     def __init__(self, flows: Iterable[Flow]) -> None:
         self.all = tuple(flows)
@@ -136,20 +136,20 @@ class Flows:
         self._some = functools.cache(Flows)
 
     def concerning(self, text: str) -> Flows:
-        """Those of which a file has a source and a sink, as far as its words tell."""
+        """The flows of which a file may have both a source and a sink, by its words."""
         kinds = frozenset().union(*(flow.sources for flow in self.all))
         present = {kind for kind in kinds if sources.present(kind, text)}
         named = [flow for flow in self.all if flow.sources & present and re.search(flow.words, text)]
         return self._some(tuple(named))
 
     def sinks(self, call: Call) -> list[tuple[Flow, Sink]]:
-        """The rules and sinks that speak of a call."""
+        """The rules and sinks that match a call."""
         last = call.name.rpartition(".")[2]
-        ways = [*self._sinks.get(last, ()), *self._sinks.get("*", ())]
-        return [(flow, sink) for flow, sink in ways if sink.fits(call)]
+        candidates = [*self._sinks.get(last, ()), *self._sinks.get("*", ())]
+        return [(flow, sink) for flow, sink in candidates if sink.fits(call)]
 
     def at(self, place: str) -> list[Flow]:
-        """The rules for a place that is no call."""
+        """The rules with a sink that is not a call, by its name."""
         return [flow for flow in self.all if place in flow.places]
 
     def without(self, character: str) -> frozenset[str]:
@@ -157,7 +157,7 @@ class Flows:
         return frozenset(flow.rule for flow in self.all if any(each in character for each in flow.refused))
 
     def vouched(self, how: str) -> frozenset[str]:
-        """The rules whose values a check of this kind vouches for."""
+        """The rules whose values a check of this kind makes harmless."""
         return frozenset(flow.rule for flow in self.all if flow.vouches == how)
 
     def matched(self, pattern: str, *, whole: bool, search: bool = False) -> frozenset[str]:
@@ -205,7 +205,7 @@ def read(rule: str, raw: Mapping[str, Any]) -> Flow:
 
 
 def describe(value: Value) -> str:
-    """A value in words, for conditions: `True`, `yaml.SafeLoader`, `lxml.etree.XMLParser(resolve_entities=True)`.
+    """A value as text, for conditions: `True`, `yaml.SafeLoader`, `lxml.etree.XMLParser(resolve_entities=True)`.
 
     Of a text that is not known, what is known of its beginning.
     """
@@ -217,7 +217,7 @@ def describe(value: Value) -> str:
         return repr(value)
     if isinstance(value, Ref):
         return value.name
-    if isinstance(value, Thing):
+    if isinstance(value, Object):
         plain = [(key, each) for key, each in value.fields.items() if isinstance(each, (*SIMPLE, Ref))]
         inner = ", ".join(f"{key}={describe(each)}" for key, each in plain)
         return f"{value.name}({inner})"
@@ -235,7 +235,7 @@ def _word(sink: Sink) -> str:
 
 
 def check(flow: Flow) -> None:
-    """Whether every regular expression of a flow is one; not done on each run, since compiling them takes time.
+    """Check that the regular expressions of a flow compile; not done on each run, since it takes time.
 
     Raises:
         ConfigError: one is not.

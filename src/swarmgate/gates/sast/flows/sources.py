@@ -1,4 +1,4 @@
-"""Where values come from outside in Python programs, by the names that frameworks give them.
+"""Recognises the sources of outside input in Python programs, by the names of web frameworks.
 
 Kinds: `web` (a request), `local` (a terminal, a socket), `argv` (the program's arguments), `random` (a predictable
 generator), `download` (another server's answer), `trace` (a stack trace), `document` (JSON of a request, so not only
@@ -105,7 +105,7 @@ _OF_JSON = re.compile(r"^(?:fastapi|litestar|starlite|ninja|flask_restful|flask_
 
 
 def of_call(name: str, first: object, line: int) -> Text | None:
-    """What a call of a function of another module brings in; `first` is its first argument."""
+    """The value of a call of another module's function; `first` is its first argument."""
     last = name.rpartition(".")[2]
     kind = ""
     if _RANDOM.match(name):
@@ -127,7 +127,7 @@ def is_cgi_variable(name: object) -> bool:
 
 
 def reads_request(method: str) -> bool:
-    """Whether a function or method of this name, given the request, brings a part of it."""
+    """Whether a function or method of this name, given the request, returns a part of it."""
     return _ACCESSOR.search(method) is not None
 
 

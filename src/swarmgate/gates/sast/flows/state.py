@@ -1,4 +1,4 @@
-"""What the interpreter of Python flows knows while it runs: names, what was seen of each expression, what was found."""
+"""The state of the taint analysis while it runs: names, evaluated expressions, findings."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MOST_STEPS = 400_000
 
 
 class TooMuch(Exception):
-    """The file is not judged in the steps that one may take."""
+    """Raised when the analysis of a file exceeds its step limit."""
 
 
 @dataclass(slots=True)
 class Frame:
-    """One function that runs: `env` its names (None after a return), `scope` the names around it, inner first.
+    """One running function: `env` its names (None after a return), `scope` the enclosing names, inner first.
 
     `page`: what it returns is sent as a page; `fixed_path`: it answers one path only, which no client chooses.
     """
@@ -38,7 +38,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Outside input at a place where it does harm."""
+    """One finding: outside input that reaches a sink."""
 
     rule: str
     line: int
@@ -48,7 +48,7 @@ class Found:
 
 
 class State:
-    """The names and findings, which all parts of the interpreter share."""
+    """The names and findings that all parts of the interpreter share."""
 
     def __init__(self, flows: Flows) -> None:
         self.flows = flows
@@ -60,7 +60,7 @@ class State:
         self.guards = Guards(flows, lambda node: self.seen.get(id(node), UNKNOWN))
 
     def step(self) -> None:
-        """One statement or expression more.
+        """Count one more statement or expression.
 
         Raises:
             TooMuch: it was one too many.
@@ -70,12 +70,12 @@ class State:
             raise TooMuch
 
     def wait_for(self, function: Function) -> None:
-        """A function to run on its own, once, when all before it has run."""
+        """Queue a function to be run on its own, once, later."""
         if all(function.node is not each.node for each in self.waiting):
             self.waiting.append(function)
 
     def get(self, name: str) -> Value:
-        """What a name holds; a name of nowhere is a builtin's or another module's."""
+        """The value of a name; an unknown name is a builtin's or another module's."""
         for env in (self.frame.env or {}, *self.frame.scope):
             if name in env:
                 return env[name]
@@ -93,7 +93,7 @@ class State:
                     return
 
     def vouch(self, test: ast.expr, *, truth: bool) -> None:
-        """Narrow what names hold by a condition that was true (or false)."""
+        """Narrow the values of names by a condition that was true (or false)."""
         for text, rules in self.guards.vouch(test, truth=truth):
             if not rules or self.frame.env is None:
                 continue
@@ -103,7 +103,7 @@ class State:
                     self.frame.env[name] = safe
 
     def reached(self, flow: Flow, value: Text, node: ast.expr) -> None:
-        """Outside input may stand in `value` at a sink of a rule."""
+        """Record that `value` reaches a sink of a rule; a finding where it holds outside input."""
         origins = flow.harmed_by(value)
         if origins:
             column, end = node.col_offset + 1, (node.end_col_offset or 0) + 1

@@ -1,11 +1,11 @@
-"""The statements of Python functions, for the interpreter of flows: an unknown condition goes both ways."""
+"""Evaluates statements in the taint analysis; an unknown condition takes both branches."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.sast.flows import folding
+from swarmgate.gates.sast.flows import operations
 from swarmgate.gates.sast.flows.expressions import truth
 from swarmgate.gates.sast.flows.values import UNKNOWN, Class, Function, Ref, Text, content, copied, merged, widened
 from swarmgate.gates.source import python_tree
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from swarmgate.gates.sast.flows.expressions import Expressions
-    from swarmgate.gates.sast.flows.places import Places
+    from swarmgate.gates.sast.flows.sinks import Places
     from swarmgate.gates.sast.flows.state import State
     from swarmgate.gates.sast.flows.values import Env, Value
 
@@ -127,7 +127,7 @@ class Statements:
 
     def _do_augassign(self, node: ast.AugAssign) -> None:
         # Reading a target gives what it holds. (No copy of the node: bandit hangs its own tree on ast's shared parts.)
-        value = folding.binary(node.op, self._expressions.value(node.target), self._expressions.value(node.value))
+        value = operations.binary(node.op, self._expressions.value(node.target), self._expressions.value(node.value))
         self._expressions.bind(node.target, value)
 
     def _do_delete(self, node: ast.Delete) -> None:
@@ -140,10 +140,10 @@ class Statements:
             self.block(node.body if held else node.orelse)
             return
         before, ends = self._state.frame.env, []
-        for way, holds in ((node.body, True), (node.orelse, False)):
+        for branch, holds in ((node.body, True), (node.orelse, False)):
             self._state.frame.env = None if before is None else copied(before)
             self._state.vouch(node.test, truth=holds)
-            self.block(way)
+            self.block(branch)
             ends.append(self._state.frame.env)
         self._state.frame.env = merged(ends)
 
@@ -260,8 +260,8 @@ def _fits(pattern: ast.pattern, subject: Value) -> bool | None:
     if isinstance(pattern, ast.MatchAs):
         return True if pattern.pattern is None else _fits(pattern.pattern, subject)
     if isinstance(pattern, ast.MatchOr):
-        said = [_fits(each, subject) for each in pattern.patterns]
-        return True if True in said else None if None in said else False
+        results = [_fits(each, subject) for each in pattern.patterns]
+        return True if True in results else None if None in results else False
     known = isinstance(subject, str | bytes | int | float)
     if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant) and known:
         return bool(pattern.value.value == subject)

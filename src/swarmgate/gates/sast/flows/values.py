@@ -1,6 +1,6 @@
-"""What a Python expression may hold, as far as the analysis of flows knows it, and how two such values become one.
+"""The abstract values of the taint analysis: what an expression may hold, and how two values join.
 
-A value is a constant (itself), a list or dict whose slots are known, a `Thing` (an object that was made here), a `Ref`
+A value is a constant (itself), a list or dict whose slots are known, a `Object` (an object that was made here), a `Ref`
 (a dotted name of another module), a `Function` or `Class` of this file, or a `Text`: anything else, with the places
 outside of the program that it comes from. Lists, dicts and things are shared like Python's own and change in place.
 """
@@ -26,7 +26,7 @@ _DEEPEST = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Text:
-    """A value that is not known. Without `origins` nothing says that it comes from outside.
+    """An unknown value, possibly tainted. Without `origins` it is not known to come from outside.
 
     `safe` says for which weaknesses (rule ids) what came from which origin was made harmless, `start` is its known
     beginning, `resolved` says that a path was made absolute without `..`, `whole` is what it was made from, `part`
@@ -41,7 +41,7 @@ class Text:
     part: str = ""
 
     def made_safe(self, rules: frozenset[str]) -> Text:
-        """The same, harmless for some more."""
+        """A copy that is harmless for more rules."""
         pairs = frozenset((rule, origin) for rule in rules for origin in self.origins)
         return self if pairs <= self.safe else replace(self, safe=self.safe | pairs, whole=self, part="")
 
@@ -50,8 +50,8 @@ UNKNOWN = Text()
 
 
 @dataclass(slots=True, eq=False)
-class Thing:
-    """An object: `name` is what made it, `fields` its attributes (a parser's sections, a call's keywords)."""
+class Object:
+    """An object: `name` is the call that made it, `fields` its attributes (a parser's sections, keywords)."""
 
     name: str
     fields: Env = field(default_factory=dict)
@@ -61,14 +61,14 @@ class Thing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ref:
-    """A name that this file does not define: of a module, or a builtin."""
+    """A reference to a name of another module, or a builtin."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
-    """A function of this file with what stood around it; `bound` is `self` for a method."""
+    """A function of this file with its enclosing scope; `bound` is `self` for a method."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     scope: tuple[Env, ...]
@@ -86,7 +86,7 @@ class Class:
     bases: tuple[Value, ...] = ()
 
     def find(self, name: str, depth: int = 0) -> Value | None:
-        """A member of the class or of those of its bases that stand in this file."""
+        """A member of the class or of its base classes in this file."""
         if name in self.members or depth > _DEEPEST:
             return self.members.get(name)
         found = (base.find(name, depth + 1) for base in self.bases if isinstance(base, Class))
@@ -99,10 +99,10 @@ def known(value: Value) -> bool:
 
 
 def content(value: Value) -> Text:
-    """All that a value holds as one text: where any of it comes from."""
+    """A value and all its elements as one text, with the origins of all."""
     if isinstance(value, Text):
         return value
-    return combined(_leaves(value)) if isinstance(value, list | dict | Thing) else UNKNOWN
+    return combined(_leaves(value)) if isinstance(value, list | dict | Object) else UNKNOWN
 
 
 def _leaves(value: Value) -> list[Text]:
@@ -115,15 +115,15 @@ def _leaves(value: Value) -> list[Text]:
             found.append(each)
             continue
         inner = each if isinstance(each, list) else [*(each if isinstance(each, dict) else each.fields).values()]
-        for part in inner if not isinstance(each, Thing) else [*inner, each.content]:
-            if isinstance(part, Text | list | dict | Thing) and id(part) not in seen:
+        for part in inner if not isinstance(each, Object) else [*inner, each.content]:
+            if isinstance(part, Text | list | dict | Object) and id(part) not in seen:
                 seen.add(id(part))
                 waiting.append(part)
     return found
 
 
 def combined(parts: Iterable[Value], start: str = "") -> Text:
-    """A text that is made of several: from wherever any of them is, harmless for what all of those are."""
+    """A text made of several: tainted where any is, harmless for what all of them are."""
     texts = [each if isinstance(each, Text) else content(each) for each in parts]
     tainted = [each for each in texts if each.origins]
     if not tainted:
@@ -139,13 +139,13 @@ def combined(parts: Iterable[Value], start: str = "") -> Text:
 
 
 def joined(values: Sequence[Value], memo: dict[tuple[int, ...], Value] | None = None) -> Value:
-    """What a name holds after branches that left it with these values; `memo` keeps shared things shared."""
+    """Join the values of a name after branches; `memo` keeps shared objects shared."""
     first = values[0] if values else UNKNOWN
     if all(value is first for value in values):
         return first
     if known(first) and all(type(value) is type(first) and value == first for value in values):
         return first
-    if isinstance(first, list | dict | Thing) and all(type(value) is type(first) for value in values):
+    if isinstance(first, list | dict | Object) and all(type(value) is type(first) for value in values):
         memo = {} if memo is None else memo
         key = tuple(map(id, values))
         if key not in memo:
@@ -172,11 +172,11 @@ def _slots_joined(first: Value, values: Sequence[Value], memo: dict[tuple[int, .
         return combined(values)
     fields = {key: None for value in values for key in value.fields}
     held = {key: joined([value.fields.get(key, UNKNOWN) for value in values], memo) for key in fields}
-    return Thing(first.name, held, combined([value.content for value in values]), first.made_by)
+    return Object(first.name, held, combined([value.content for value in values]), first.made_by)
 
 
 def merged(ends: Sequence[Env | None]) -> Env | None:
-    """The names after branches; None where none of them goes on."""
+    """Join the names after branches; None where no branch goes on."""
     alive = [end for end in ends if end is not None]
     if len(alive) < 2:  # noqa: PLR2004 - nothing to join
         return alive[0] if alive else None
@@ -187,20 +187,20 @@ def merged(ends: Sequence[Env | None]) -> Env | None:
 
 
 def copied(env: Env) -> Env:
-    """The names with copies of all that can change, so that a branch changes nothing for another."""
+    """Copy the names with all mutable values, so that branches do not affect each other."""
     memo: dict[int, Value] = {}
     return {name: _copy(value, memo) for name, value in env.items()}
 
 
 def _copy(value: Value, memo: dict[int, Value]) -> Value:
-    if not isinstance(value, list | dict | Thing):
+    if not isinstance(value, list | dict | Object):
         return value
     if id(value) in memo:
         return memo[id(value)]
-    if isinstance(value, Thing):
-        thing = memo[id(value)] = Thing(value.name, {}, value.content, value.made_by)
-        thing.fields.update((key, _copy(each, memo)) for key, each in value.fields.items())
-        return thing
+    if isinstance(value, Object):
+        copy = memo[id(value)] = Object(value.name, {}, value.content, value.made_by)
+        copy.fields.update((key, _copy(each, memo)) for key, each in value.fields.items())
+        return copy
     if isinstance(value, list):
         items = memo[id(value)] = []
         items += [_copy(each, memo) for each in value]
@@ -211,7 +211,7 @@ def _copy(value: Value, memo: dict[int, Value]) -> Value:
 
 
 def widened(value: Value) -> Value:
-    """What a loop may have made of a value: constants are no longer known, contents are."""
+    """Widen a value for a loop: constants become unknown, contents stay."""
     if known(value):
         return UNKNOWN
     if isinstance(value, list | dict):

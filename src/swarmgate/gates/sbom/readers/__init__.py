@@ -1,1 +1,1 @@
-"""Readers of manifests and lock files, one a format."""
+"""Readers of manifests and lock files, one module a format."""

@@ -1,4 +1,4 @@
-"""Gemfile and Gemfile.lock (gems.rb, gems.locked)."""
+"""Reads Ruby's Gemfile and Gemfile.lock (gems.rb, gems.locked)."""
 
 from __future__ import annotations
 

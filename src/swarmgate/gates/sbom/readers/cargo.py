@@ -1,4 +1,4 @@
-"""Cargo.toml and Cargo.lock."""
+"""Reads Rust's Cargo.toml and Cargo.lock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""composer.json and composer.lock."""
+"""Reads PHP's composer.json and composer.lock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""go.mod and go.sum."""
+"""Reads Go's go.mod and go.sum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gradle.lockfile, buildscript-gradle.lockfile: `group:artifact:version=configurations`."""
+"""Reads gradle.lockfile and buildscript-gradle.lockfile: `group:artifact:version=configurations`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hashes as lock files write them, as CycloneDX writes them: (algorithm, lower-case hex)."""
+"""Converts the hashes of lock files to CycloneDX's form: (algorithm, lower-case hex)."""
 
 from __future__ import annotations
 

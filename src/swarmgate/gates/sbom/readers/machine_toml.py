@@ -1,4 +1,4 @@
-"""Machine-written TOML (Cargo.lock, uv.lock, poetry.lock, pdm.lock), read line by line.
+"""Parses machine-written TOML (Cargo.lock, uv.lock, poetry.lock, pdm.lock) fast, line by line.
 
 tomllib reads 2 MB a second, a lock of 20,000 packages has 10 MB. What such files use of TOML is little; a line of any
 other shape hands the whole file to tomllib, so that the result is tomllib's in every case.

@@ -1,4 +1,4 @@
-"""Machine-written YAML (pnpm-lock.yaml, yarn.lock of Yarn 2 and later), read line by line.
+"""Parses machine-written YAML (pnpm-lock.yaml, yarn.lock of Yarn 2 and later) fast, line by line.
 
 PyYAML on libyaml reads 0.5 MB a second, a lock of 20,000 packages has 3 MB. What such files use of YAML is little; a
 line of any other shape hands the whole file to PyYAML. Scalars stay texts here: nobody asks a lock for its numbers.

@@ -1,4 +1,4 @@
-"""pom.xml: direct dependencies, with the properties and the managed versions that stand in the same file."""
+"""Reads Maven's pom.xml: direct dependencies, with the properties and managed versions of the same file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""package.json and package-lock.json / npm-shrinkwrap.json of lock versions 1, 2 and 3."""
+"""Reads npm's package.json and package-lock.json / npm-shrinkwrap.json of lock versions 1, 2 and 3."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def manifest(document: Document) -> Reading:
     data = json.loads(document.text)
     wanted = [(name, str(spec)) for section in SECTIONS for name, spec in data.get(section, {}).items()]
     # What `resolutions` replaces stands in the lock under another specification.
-    told = "resolutions" not in data
+    complete = "resolutions" not in data
     declared = tuple(
-        Declared("npm", name, spec if told else "", document.line_of(f'"{name}"', ":"), pinned=is_exact(spec))
+        Declared("npm", name, spec if complete else "", document.line_of(f'"{name}"', ":"), pinned=is_exact(spec))
         for name, spec in wanted
     )
     items = tuple(component("npm", name, spec.lstrip("=v") if _EXACT.match(spec) else "") for name, spec in wanted)

@@ -1,4 +1,4 @@
-"""NuGet: packages.lock.json, and PackageReference / PackageVersion in *.csproj, *.fsproj, *.vbproj, *.props."""
+"""Reads NuGet's packages.lock.json and the package references in *.csproj, *.fsproj, *.vbproj, *.props."""
 
 from __future__ import annotations
 

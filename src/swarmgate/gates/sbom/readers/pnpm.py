@@ -1,4 +1,4 @@
-"""pnpm-lock.yaml of lock versions 5, 6 and 9."""
+"""Reads pnpm-lock.yaml of lock versions 5, 6 and 9."""
 
 from __future__ import annotations
 

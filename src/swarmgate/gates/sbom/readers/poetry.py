@@ -1,4 +1,4 @@
-"""poetry.lock, of every lock version: what `poetry install` brings, and what is locked beyond that."""
+"""Reads poetry.lock of every lock version: what `poetry install` installs, and what else is locked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pyproject.toml and Pipfile: what a Python project asks for (PEP 621, PEP 735, Poetry, PDM, uv, Pipenv)."""
+"""Reads the dependencies of pyproject.toml and Pipfile (PEP 621, PEP 735, Poetry, PDM, uv, Pipenv)."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def read(document: Document) -> Reading:
     found += [_constraint(name, spec, document) for _, name, spec in poetry_dependencies(poetry)]
     root = (str(poetry.get("name") or project.get("name") or ""), _version(poetry) or _version(project))
     own = normal("pypi", root[0])
-    kept = {each.name: (item, each) for item, each in found if each.name != own}
-    return Reading(tuple(item for item, _ in kept.values()), tuple(each for _, each in kept.values()), root)
+    by_name = {each.name: (item, each) for item, each in found if each.name != own}
+    return Reading(tuple(item for item, _ in by_name.values()), tuple(each for _, each in by_name.values()), root)
 
 
 def pipfile(document: Document) -> Reading:

@@ -1,4 +1,4 @@
-"""uv.lock, pdm.lock, pylock.toml (PEP 751) and Pipfile.lock."""
+"""Reads uv.lock, pdm.lock, pylock.toml (PEP 751) and Pipfile.lock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""requirements.txt, constraints.txt and their like: pip's file format, requirement lines by `packaging`."""
+"""Reads requirements.txt, constraints.txt and similar files of pip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""yarn.lock: the classic format of Yarn 1, and the YAML of Yarn 2 and later ("berry")."""
+"""Reads yarn.lock: the classic format of Yarn 1, and the YAML of Yarn 2 and later ("berry")."""
 
 from __future__ import annotations
 

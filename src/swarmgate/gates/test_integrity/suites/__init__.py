@@ -1,1 +1,1 @@
-"""Files of tests as suites of cases: what each asserts, how strongly, on which rows, and whether it runs."""
+"""Reads test files as suites of cases: assertions, their strength, parameters, and skips."""

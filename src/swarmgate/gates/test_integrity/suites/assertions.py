@@ -1,4 +1,4 @@
-"""The assertions in the body of a test, and whether each can fail where it stands; by the trees of five languages."""
+"""Finds the assertions in a test body, and whether each can fail, for five languages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source.nodes import child, line, named, text
+from swarmgate.gates.source.grammar_nodes import child, line, named, text
 from swarmgate.gates.test_integrity.suites.strength import ASSERTS, Call, of_call, of_condition
 from swarmgate.gates.test_integrity.suites.tokens import Tokens, bare, split, tokens
 from swarmgate.workspace.code import grammars
@@ -65,7 +65,7 @@ class _Reader:
         self.language, self.values, self.whole = language, values, whole
 
     def walk(self, node: Node, idle: str) -> Iterator[Assertion]:
-        """The assertions of a node; `idle`: why nothing in it can fail."""
+        """The assertions of a node; `idle` says why they cannot fail."""
         if node.type in _BLOCKS:
             yield from self._block(node, idle)
         elif node.type in {"try_statement", "try_expression"}:
@@ -79,7 +79,7 @@ class _Reader:
             yield from self._inner(node, idle or _LOGS_ONLY)
         elif node.type == "assert_statement":
             condition = named(node)[0] if named(node) else None
-            yield from self._told(of_condition(self.tokens(condition), line(node), self.values), idle)
+            yield from self._with_idle(of_condition(self.tokens(condition), line(node), self.values), idle)
         elif node.type in _CALLS:
             yield from self._call(node, idle)
         elif node.type == "expression_statement" and node.named_children and node.named_children[0].type in _MEMBERS:
@@ -138,7 +138,7 @@ class _Reader:
         never = "its condition never holds" if any(bare(each) in _NEVER for each in split(found, "and", "&&")) else ""
         fails = self.language == "go" and then is not None and _fails(then)
         if fails:
-            yield from self._told(of_condition(_turned(found), line(node), self.values), idle or never)
+            yield from self._with_idle(of_condition(_turned(found), line(node), self.values), idle or never)
         for each in node.named_children:
             if each == then:
                 inner = self.walk(each, idle or never) if not fails else iter(())
@@ -150,7 +150,7 @@ class _Reader:
         call = self._read(node)
         if call is not None and self._asserts(call):
             lost = "nothing waits for it" if self._unawaited(node, call) else ""
-            yield from self._told(of_call(call, self.language, self.values), idle or lost)
+            yield from self._with_idle(of_call(call, self.language, self.values), idle or lost)
             for each in node.named_children:  # a function that is passed holds assertions of its own
                 yield from self._passed(each, idle)
         else:
@@ -181,7 +181,7 @@ class _Reader:
         if node.type == "member_expression" and re.match(r"expect\(|should\(|[^;{}]*\.should\.", text(node)):
             receiver = self.tokens(child(node, "object"))
             call = Call(text(child(node, "property")), receiver, (), line(node), self.tokens(node))
-            yield from self._told(of_call(call, self.language, self.values), idle)
+            yield from self._with_idle(of_call(call, self.language, self.values), idle)
         else:
             yield from self._inner(node, idle)
 
@@ -241,7 +241,7 @@ class _Reader:
         parent = node.parent
         return parent is not None and parent.type == "expression_statement"
 
-    def _told(self, found: Iterator[Assertion], idle: str) -> Iterator[Assertion]:
+    def _with_idle(self, found: Iterator[Assertion], idle: str) -> Iterator[Assertion]:
         for each in found:
             yield type(each)(**{**vars(each), "idle": idle}) if idle else each
 

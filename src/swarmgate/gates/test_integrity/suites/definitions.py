@@ -1,4 +1,4 @@
-"""The names that a file of the product defines and asks for, and its functions: what tests of it speak of."""
+"""Lists the names and functions that a product file defines and uses, to match them with tests."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.source import grammar_tree
-from swarmgate.gates.source.nodes import child, text
-from swarmgate.gates.test_integrity.suites.reading import LANGUAGES
+from swarmgate.gates.source.grammar_nodes import child, text
+from swarmgate.gates.test_integrity.suites.parsing import LANGUAGES
 from swarmgate.gates.test_integrity.suites.tokens import tokens
 from swarmgate.workspace.code import grammars
 
@@ -64,7 +64,7 @@ class Names(NamedTuple):
 
 
 def names(path: str, content: bytes) -> Names:
-    """The names of a file of the product; none of another file, or of one that cannot be read."""
+    """The names that a product file defines; none of other files or unreadable ones."""
     language = language_of(path)
     if language not in LANGUAGES or not content or Trait.TEST in traits_of(path):
         return Names()

@@ -1,4 +1,4 @@
-"""Where tests stand in JavaScript and TypeScript: calls of `test`, `it` and their like, in blocks of `describe`."""
+"""Finds the tests of a JavaScript or TypeScript file: `test`, `it` and `describe` calls."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source.nodes import child, line, named, text
-from swarmgate.gates.test_integrity.suites.switches import Switch, of_statements
+from swarmgate.gates.source.grammar_nodes import child, line, named, text
+from swarmgate.gates.test_integrity.suites.skips import Switch, of_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ _FUNCTIONS = frozenset({"arrow_function", "function_expression", "function"})
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A test or a helper: its node, dotted name, body, what stands above it, and what switches it off."""
+    """A test or a helper: its node, dotted name, body, what stands above it, and what skips it."""
 
     node: Node
     name: str
@@ -100,7 +100,7 @@ def _switch(callee: str, arguments: list[Node]) -> Switch:
 
 
 def focused(root: Node) -> Iterator[int]:
-    """The lines of tests and blocks that switch off all others."""
+    """The lines of focused tests and blocks (`.only`), which skip all others."""
     waiting = [root]
     while waiting:
         node = waiting.pop()

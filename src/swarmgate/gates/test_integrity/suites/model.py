@@ -1,4 +1,4 @@
-"""Tests as the gate compares them: cases, and what each asks for."""
+"""Data model of tests: suites, cases and assertions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Strength(IntEnum):
-    """How much an assertion asks for."""
+    """How strict an assertion is."""
 
     NOTHING = 0
     """It cannot fail: `assert True`, a comparison with itself, one that is never reached or whose failure is caught."""
@@ -47,13 +47,13 @@ class Assertion:
 
     @property
     def effect(self) -> Strength:
-        """What it is worth where it stands."""
+        """The effective strength: none where the assertion cannot fail."""
         return Strength.NOTHING if self.idle else self.strength
 
 
 @dataclass
 class Case:
-    """A test, or (`helper`) a function beside tests that asserts.
+    """A test, or (`helper`) an asserting function beside tests.
 
     `name` is dotted by its classes or blocks. `off` says how it is switched off whatever happens, `guarded` on what
     condition. `text` are the tokens of its body, `shell` those of its head: decorators and parameters. `shared_rows` is
@@ -74,17 +74,17 @@ class Case:
 
     @cached_property
     def assertions(self) -> tuple[Assertion, ...]:
-        """What it asks for, read when needed."""
+        """Its assertions, parsed when needed."""
         return self.read()
 
     @cached_property
     def bag(self) -> Counter[str]:
-        """The tokens of its body, counted."""
+        """The token counts of its body."""
         return Counter(self.text)
 
     @cached_property
     def rows(self) -> tuple[Tokens, ...]:
-        """The cases of its table, read when needed."""
+        """The rows of its table, parsed when needed."""
         return self.read_rows()
 
     @property
@@ -95,7 +95,7 @@ class Case:
 
 @dataclass
 class Suite:
-    """The tests of one file. `only`: the lines that switch off all tests beside their own."""
+    """The tests of one file. `only`: the lines of focused tests, which skip all others."""
 
     path: str
     language: str
@@ -105,8 +105,8 @@ class Suite:
     guarded: str = ""
 
 
-class Way(StrEnum):
-    """How tests became weaker; the rules of the gate."""
+class Rule(StrEnum):
+    """The rules of the gate: one for each way of weakening a test."""
 
     REMOVED = "test-removed"
     REMOVED_WITH_CODE = "test-removed-with-code"
@@ -132,14 +132,14 @@ class Way(StrEnum):
 class Weakening:
     """One thing that makes tests weaker: where, how, the words that it is about; `test` is empty for no certain one.
 
-    `beside` are the words that went from the test together with it; `values` what was expected, and what is now.
+    `same_place` are the words that went from the test together with it; `values` what was expected, and what is now.
     """
 
-    way: Way
+    rule: Rule
     path: str
     line: int
     test: str
-    told: str
+    message: str
     about: frozenset[str] = frozenset()
-    beside: frozenset[str] = frozenset()
+    same_place: frozenset[str] = frozenset()
     values: tuple[Tokens, Tokens] = ((), ())

@@ -1,4 +1,4 @@
-"""Assertions that only say that no error came, and tests that fail of one by themselves now."""
+"""Recognises assertions that only say that no error occurred."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HANDS_ON = re.compile(r"\b(?:(?:done|next|callback|cb|reject) \( (\w+)|throw (\
 
 
 def told_otherwise(lost: Assertion, old: Case, new: Case) -> bool:
-    """Whether a test that lost an assertion of no error fails of an error still.
+    """Whether a test that lost a no-error assertion still fails on that error.
 
     It awaits what handed the error to a callback before, hands the error on to its runner, or (Go) calls what gives
     none any more. An error that is thrown away (`x, _ := f()`) is none of these.

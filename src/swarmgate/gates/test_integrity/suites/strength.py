@@ -1,4 +1,4 @@
-"""How much an assertion asks for: told by comparisons, and by the names that test libraries give to theirs."""
+"""Rates how strict an assertion is, by its comparison and by the names of test libraries."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _DIGITS = frozenset({"places", "decimal", "significant"})
 
 
 class Call(NamedTuple):
-    """A call that asserts: its name, what it is a method of, and its arguments."""
+    """A call of an assertion: its name, its receiver, and its arguments."""
 
     name: str
     receiver: Tokens
@@ -67,7 +67,7 @@ class Call(NamedTuple):
 
 
 def of_condition(found: Sequence[str], line: int, values: Mapping[str, Tokens]) -> Iterator[Assertion]:
-    """What a condition that must hold asks for: one assertion for each part that is joined by `and`."""
+    """The assertions of an asserted condition: one for each part joined by `and`."""
     inner = bare(found)
     whole = inner[:1] == ("(",) and inner[-1:] == (")",) and len(split(inner, "==", "in", "is")) == 1
     if whole and len(split(inner[1:-1], ",")) > 1:
@@ -217,12 +217,12 @@ _CALLBACKS = frozenset({("done",), ("cb",), ("next",), ("callback",)})
 
 
 def of_call(call: Call, language: str, values: Mapping[str, Tokens]) -> Iterator[Assertion]:
-    """What the call of an assertion asks for."""
+    """The assertions of a call of a test library."""
     plain = call.name.rstrip("!").replace("_", "").lower().removeprefix("debug")
-    told = next((strength for pattern, strength in _NAMES if pattern.search(plain)), Strength.EXACT)
+    demanded = next((strength for pattern, strength in _NAMES if pattern.search(plain)), Strength.EXACT)
     arguments = [each for each in call.arguments if each]
     if plain == "is" and len(arguments) > 1:
-        told = Strength.EXACT  # of AVA and tape, beside `is(x)`
+        demanded = Strength.EXACT  # of AVA and tape, beside `is(x)`
     if call.name == "expect" and call.receiver and arguments:  # of an answer: `request(app).get("/").expect(200)`
         arguments = [each for each in arguments if each not in _CALLBACKS] or arguments
         own = ("expect", *_joined(arguments))
@@ -231,7 +231,7 @@ def of_call(call: Call, language: str, values: Mapping[str, Tokens]) -> Iterator
     subject, negated = _subject_of(call.receiver)
     if subject is not None:
         expected = _joined(arguments)
-        strength = _raised(expected, told, plain) if _RAISES.search(plain) else told
+        strength = _raised(expected, demanded, plain) if _RAISES.search(plain) else demanded
         if negated:
             strength = (
                 Strength.PRESENT if strength in {Strength.EXACT, Strength.PRESENT} and not expected else Strength.BOUND
@@ -242,32 +242,32 @@ def of_call(call: Call, language: str, values: Mapping[str, Tokens]) -> Iterator
         return
     if _RAISES.search(plain):
         yield Assertion(
-            call.line, (call.name,), _joined(arguments), _raised(_joined(arguments), told, plain), call.text
+            call.line, (call.name,), _joined(arguments), _raised(_joined(arguments), demanded, plain), call.text
         )
         return
-    if told is Strength.PRESENT and arguments and plain.endswith(("true", "ok", "assert", "that", "condition")):
+    if demanded is Strength.PRESENT and arguments and plain.endswith(("true", "ok", "assert", "that", "condition")):
         second = language == "go" and arguments[0] == ("t",) and len(arguments) > 1
         yield from of_condition(arguments[1] if second else arguments[0], call.line, values)
         return
-    yield _of_arguments(call, arguments, told, language, values)
+    yield _of_arguments(call, arguments, demanded, language, values)
 
 
 def _of_arguments(
-    call: Call, arguments: Sequence[Tokens], told: Strength, language: str, values: Mapping[str, Tokens]
+    call: Call, arguments: Sequence[Tokens], strength: Strength, language: str, values: Mapping[str, Tokens]
 ) -> Assertion:
     if language == "go" and arguments and len(arguments[0]) == 1 and arguments[0][0] in {"t", "tb", "b"}:
         arguments = arguments[1:]
     if call.receiver and not arguments:
-        return Assertion(call.line, (*call.receiver, call.name), (), told, call.text)
+        return Assertion(call.line, (*call.receiver, call.name), (), strength, call.text)
     if len(arguments) < 2:  # noqa: PLR2004 - a subject, and what is expected
-        return Assertion(call.line, (call.name, *_joined(arguments)), (), told, call.text)
+        return Assertion(call.line, (call.name, *_joined(arguments)), (), strength, call.text)
     first, second, rest = arguments[0], arguments[1], arguments[2:]
     if (language in _EXPECTED_FIRST and (_value(first, values) or not _value(second, values))) or (
         _value(first, values) and not _value(second, values)
     ):
         first, second = second, first
     compares = bool(re.search(r"(?i)equal|eq$|eq!$|same|^is$", call.name))
-    made = _made(call.line, first, second, told, call.text, values, equal=compares, constants=compares)
+    made = _made(call.line, first, second, strength, call.text, values, equal=compares, constants=compares)
     tolerance = _last_tolerance(call.name, rest)
     return _with_tolerance(made, tolerance)
 
@@ -289,7 +289,7 @@ def _joined(arguments: Sequence[Tokens]) -> Tokens:
     return tuple(token for number, each in enumerate(arguments) for token in ((",",) if number else ()) + each)
 
 
-def _raised(expected: Tokens, told: Strength, name: str) -> Strength:
+def _raised(expected: Tokens, strength: Strength, name: str) -> Strength:
     """Of an expected error: its kind and its words are a certain one, the kind of all errors is hardly any."""
     parts = split(expected, ",")
     kind = parts[0] if parts else ()
@@ -298,7 +298,7 @@ def _raised(expected: Tokens, told: Strength, name: str) -> Strength:
         return Strength.EXACT
     if not kind or kind[-1] in _ANY_ERROR or kind[0] in _ANY_ERROR:
         return Strength.BOUND
-    return min(told, Strength.PART)
+    return min(strength, Strength.PART)
 
 
 def _always(part: Tokens) -> bool:

@@ -1,11 +1,11 @@
-"""The rows of a test's table: parametrised cases, tables that are looped over, arguments of annotations."""
+"""Reads the rows of parametrised tests: parameters, looped tables, annotation arguments."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source.nodes import child, named, text
+from swarmgate.gates.source.grammar_nodes import child, named, text
 from swarmgate.gates.test_integrity.suites.tokens import Tokens, tokens
 from swarmgate.workspace.code import grammars
 
@@ -27,7 +27,7 @@ _LOOPS = {"for_statement": "right", "for_in_statement": "right", "for_expression
 
 
 def rows(node: Node, language: str) -> Iterator[Tokens]:
-    """Each row that a test is run with; those that are switched off are none."""
+    """The rows that a test runs with; skipped rows are left out."""
     for table in _tables(node):
         for each in named(table):
             if "comment" not in each.type and not _OFF.search(text(each)):

@@ -1,4 +1,4 @@
-"""Source text as tokens: what is compared of tests, whatever their language. Comments and layout are none."""
+"""Splits test source into tokens for comparison, without comments and layout."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def split(found: Sequence[str], *separators: str) -> list[Tokens]:
 
 
 def bare(found: Sequence[str]) -> Tokens:
-    """Without brackets around the whole."""
+    """The tokens without brackets around the whole."""
     inner = tuple(found)
     while len(inner) > 1 and inner[0] == "(" and closing(inner) == len(inner) - 1 and len(split(inner[1:-1], ",")) == 1:
         inner = inner[1:-1]
@@ -96,7 +96,7 @@ def bare(found: Sequence[str]) -> Tokens:
 
 
 def closing(found: Sequence[str], start: int = 0) -> int:
-    """Where the bracket that opens at `start` is closed; the length for nowhere."""
+    """The index of the bracket that closes the one at `start`; the length for none."""
     depth = 0
     for number in range(start, len(found)):
         depth += (found[number] in _OPENING) - (found[number] in _CLOSING)
@@ -106,7 +106,7 @@ def closing(found: Sequence[str], start: int = 0) -> int:
 
 
 def calls(found: Sequence[str]) -> Iterator[tuple[str, Tokens]]:
-    """Each call: the name before the bracket, and what stands in it."""
+    """Each call: its name and the tokens of its arguments."""
     for number in range(len(found) - 1):
         if found[number + 1] == "(" and re.match(r"[A-Za-z_$]", found[number]):
             end = closing(found, number + 1)
