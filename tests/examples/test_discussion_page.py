@@ -36,7 +36,7 @@ def test_steps_relations_and_limits_are_those_of_the_code() -> None:
     assert f"Below {COLD_BELOW} the moderator" in TEXT
     assert f"Above {HOT_ABOVE} it asks" in TEXT
     told = (
-        f"rounds {ROUNDS}, {VOICE_SECONDS.most:g} s a voice, {WHOLE_SECONDS.most:g} s a sitting, a topic of "
+        f"rounds {ROUNDS}, {VOICE_SECONDS.most:g} s a voice, {WHOLE_SECONDS.most:g} s a session, a topic of "
         f"{TOPIC.most:,.0f} characters, a persona's text of {PERSONA.most:,.0f}"
     )
     assert told in " ".join(TEXT.split())
