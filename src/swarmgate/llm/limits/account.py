@@ -1,6 +1,6 @@
 """Tracks exceeded rate limits: which calls wait for the reset, how long, and which call is tried first.
 
-One object serves all models of a run, or of a session of a council. A model whose limit is known is not asked before its
+One object serves all models of a run, or of a council session. A model whose limit is known is not asked before its
 end: everybody who wants it waits for the same moment, and then one call finds out whether the limit is over, before
 the others are made.
 
