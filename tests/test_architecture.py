@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import grimp
 import pytest
+
+import swarmgate
+
+_NOT_MODULES = {"config.toml", "gates.json", "gates.timeout_s", "ledger.append"}
+"""Files of `.swarm/`, a setting, and a method of the ledger."""
 
 
 def _circles(graph: grimp.ImportGraph) -> list[frozenset[str]]:
@@ -55,3 +61,24 @@ def test_a_circle_is_found_however_it_is_hidden(tmp_path: Path, monkeypatch: pyt
 
     assert found == [frozenset(f"going_round.{name}" for name in ("late", "typed", "plain"))]
     assert _told(found) == "3 import each other: going_round.late, going_round.plain, going_round.typed"
+
+
+def test_modules_that_docstrings_name_exist() -> None:
+    """A name of a room with a module of it in backticks is one that can be opened; keys and files have other names."""
+    source = Path(swarmgate.__file__).parent
+    modules = {".".join(path.relative_to(source).with_suffix("").parts) for path in source.rglob("*.py")}
+    folders = {module.rpartition(".")[0] for module in modules}
+    rooms = "|".join(sorted({module.partition(".")[0] for module in modules if "." in module}))
+    named = re.compile(rf"`((?:{rooms})(?:\.\w+)+)`")
+    stale = [
+        f"{path.relative_to(source)}: {name}"
+        for path in source.rglob("*.py")
+        for name in named.findall(path.read_text(encoding="utf-8"))
+        if name not in _NOT_MODULES
+        and not any(
+            ".".join(name.split(".")[:length]) in modules | folders
+            for length in (name.count("."), name.count(".") + 1)
+            if length > 1
+        )
+    ]
+    assert stale == []

@@ -240,7 +240,7 @@ class IllegalMove(UsageError):
 
 
 class InvalidTaskStateTransition(IllegalMove):
-    """The life cycle of a task forbids this move (`domain.lifecycle`)."""
+    """The life cycle of a task forbids this move (`domain.state.lifecycle`)."""
 
     code = "INVALID_TASK_STATE_TRANSITION"
 

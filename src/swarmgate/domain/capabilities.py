@@ -16,7 +16,7 @@ class Capabilities(Frozen):
     empty where no probe was made and all is known from calls.
     `parallel_tools`: several tool calls in one reply. `json_schema`: an answer is held to a given schema. `system` is
     False where the endpoint refuses a system message. `context_tokens` is the window as the endpoint states it.
-    `left_out` names what else of a request calls found to be refused (`llm.refusals`), `longest_answer` the most tokens
+    `left_out` names what else of a request is refused (`llm.endpoint.refusals`), `longest_answer` the most tokens
     of an answer that may be asked for. `usage` is what the probe itself cost.
     """
 

@@ -43,7 +43,7 @@ _NO_PROGRAM = re.compile(
 
 @dataclass
 class ProjectChecks:
-    """Judges versions by the commands and gates of a project; implements `council.critique.checks.Checks`.
+    """Judges versions by the commands and gates of a project; implements `council.critique.program_checks.Checks`.
 
     `tree` is the work tree as it was at the beginning: what is edited meanwhile changes no score.
     """

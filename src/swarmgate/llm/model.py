@@ -79,7 +79,7 @@ class ModelRequest(Frozen):
     and none of ours. It is no part of the conversation.
 
     `purpose` says what the call is for (role, step, task, attempt ...) and goes to traces only, never to the model; so
-    does `key`, by which the answer is found again (`llm.replay`). `call_due`: words without a call are no answer.
+    does `key`, by which the answer is found (`llm.wrappers.replay`). `call_due`: words without a call are no answer.
     """
 
     messages: tuple[Message, ...]

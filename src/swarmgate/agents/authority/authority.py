@@ -2,11 +2,11 @@
 
 | role, step | built-in right |
 |---|---|
-| coder; architect at `implement` | every file; what lies outside of the declared scope is counted (`agents.scope`) |
+| coder; architect at `implement` | every file but guarded ones; `agents.authority.scope` judges the rest |
 | test_engineer | tests: new ones, and additions to those that were there before the task; it deletes nothing |
 | everybody else | nothing |
 
-The test engineer makes no file that steers the runner (`workspace.runner_files`), such as a conftest.py.
+The test engineer makes no file that steers the runner (`workspace.test_runs.runner_files`), such as a conftest.py.
 `allow` widens that, `deny` narrows it and wins. Nothing opens `.git`, `.swarm` or what lies outside of the repository.
 """
 

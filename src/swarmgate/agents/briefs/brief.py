@@ -9,7 +9,7 @@
 
 Whatever comes from the repository, from tools or from models is data. A header value is one line. A section's text is
 fenced by more backticks than any run inside of it, no line of it can be taken for a header line, and nothing in either
-can be taken for the role marker of a chat template (`agents.markers`).
+can be taken for the role marker of a chat template (`agents.briefs.role_markers`).
 """
 
 from __future__ import annotations

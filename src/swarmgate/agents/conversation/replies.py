@@ -1,4 +1,4 @@
-"""Checks a model's reply for usable tool calls, and writes the answer that the conversation gives to bad ones."""
+"""Says what is wrong with a model's reply, and builds the messages that answer a reply, good or bad."""
 
 from __future__ import annotations
 

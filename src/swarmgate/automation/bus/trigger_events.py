@@ -1,4 +1,4 @@
-"""Decides whether an event triggers a worker: pure predicates over the event and the state before and after it.
+"""Names, for each kind of trigger, the subject that an event starts a worker on (`phase 2`, `task 1.2`), or none.
 
 Nothing is polled and no clock is read: minutes are those that the ledger counted as work, measured with a clock that
 never goes back. So a long break between two runs makes no task long, nor does a wall clock that jumps.

@@ -12,7 +12,7 @@ SHARE = 0.6
 """Share of a window that system message and brief may fill; the rest is for tool results and the answer."""
 
 PER_TOKEN = 4
-"""Characters of a token, as `llm.wire.estimated_tokens` has it."""
+"""Characters of a token, as `llm.endpoint.wire.estimated_tokens` has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ _OF_MODELS: Mapping[str, str] = {
     "without a tool call": "`tools = false` in {table} (this model does not call tools), or another model",
     "reply is empty": "another model in {table} (this one answers nothing)",
 }
-"""What helps, by how the problem with the last reply reads (`agents.replies`); the first that fits."""
+"""What helps, by how the problem with the last reply reads (`agents.conversation.replies`); the first that fits."""
 
 _MEANT: Mapping[Judge, str] = {
     Judge.INSTALLED: "; the tests run with what is installed now, and with what agents made of it",

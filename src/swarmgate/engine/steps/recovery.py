@@ -1,4 +1,4 @@
-"""The recover step: restores the files to the tree of the last recorded step after a crash or an abort."""
+"""The recover step after a crash, and the clean-up of a given-up task's files before the next task."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from swarmgate.domain.text.screen import Screen
 
 FORMATS = ("text", "json", "sarif", "junit", "github")
-"""The names of the forms: text for people, which `gates.report` makes, and those of the modules here."""
+"""The names of the forms: text for people, which `gates.formats.text` makes, and those of the modules here."""
 
 
 def render(name: str, report: GateReport, about: str, screen: Screen = PIPE) -> str:

@@ -1,4 +1,4 @@
-"""The scope of a gate run: a change or whole files, and whose markers are trusted."""
+"""Which files a gate run judges, as a whole or by their change, and whether `@generated` in a new one is believed."""
 
 from __future__ import annotations
 

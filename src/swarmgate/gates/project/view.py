@@ -21,7 +21,7 @@ _STEERING = 100
 
 
 class Trees(Protocol):
-    """What is needed of a repository (`workspace.repository.Repository` has it)."""
+    """What is needed of a repository (`workspace.git.repository.Repository` has it)."""
 
     root: Path
 

@@ -73,7 +73,7 @@ TOOLS = {
     "ty": ("ty",), "pylint": ("pylint",), "eslint": ("eslint",), "ts-ignore": ("tsconfig",), "biome": ("biome",),
     "nolint": ("golangci",), "shellcheck": ("shellcheck",), "allow": ("clippy",), "expect": ("clippy",),
 }  # fmt: skip
-"""Whom a form silences, by the names of `gates.loosening`."""
+"""Whom a form silences, by the names of `gates.loosened_settings`."""
 
 _ANY = "|".join(f"(?P<_{index}>{form})" for index, form in enumerate(_FORMS.values()))
 _IN_COMMENT = re.compile(rf"(?:^|[#;]\s*|//\s*|--\s+|\s(?=@ts-|NOSONAR|NOLINT|nosec\b|nosemgrep\b|nolint:))(?:{_ANY})")

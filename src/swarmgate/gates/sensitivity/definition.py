@@ -88,7 +88,7 @@ class SensitiveKind(Frozen):
     languages: dict[str, Patterns] = Field(default_factory=dict)
 
     def of(self, language: str) -> Patterns:
-        """What is sensitive in a language, as `gates.files` names it."""
+        """What is sensitive in a language, as `gates.project.files` names it."""
         return self.languages.get("javascript" if language == "typescript" else language, _NOTHING)
 
     def at(self, path: str) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 LANGUAGES = ("python", "javascript", "typescript", "go", "java", "ruby", "php", "rust", "csharp")
-"""The languages whose code is read, as `gates.files` names them."""
+"""The languages whose code is read, as `gates.project.files` names them."""
 
 _CHAINS = {
     "attribute", "call", "member_expression", "call_expression", "new_expression", "selector_expression",

@@ -44,7 +44,7 @@ class Selection:
 class FileFilter(Frozen):
     """The filter of a gate: files that match `include`, not `exclude`, with a language, without a `skip` trait.
 
-    Globs: see `workspace.globs`. No `include` and no `languages` means every file. Links, submodules and binary files
+    Globs: `workspace.files.globs`. No `include` and no `languages` means every file. Links, submodules and binary files
     are never read; large ones (their beginning) and text with NUL bytes where `read` says so. `trust`: what is
     believed of a file that the change wrote.
     """

@@ -2,8 +2,8 @@
 
 It runs before the command line is parsed and imports neither typer nor pydantic, whose start alone takes 0.1 s. What it
 repeats is a whole answer: the text on stdout and the exit code of a run that kept every gate's outcome
-(`gates.memory`). Its key is the command line as it was typed, the tree of the work tree, HEAD, the base, all settings,
-the day, and what is installed (`gates.surroundings`). A command line with anything else than the options below is none
+(`gates.cache.scan_results`). Its key is the command line, the tree of the work tree, HEAD, the base, all settings,
+the day, and what is installed (`gates.cache.environment`). A command line with other options than those below is none
 of its business, and whatever it cannot find out ends in the ordinary way, which tells the user what is wrong.
 """
 

@@ -1,4 +1,4 @@
-"""`swarm gates list`: lists the gates of a repository and whether their tools are installed."""
+"""Collects the gates of a repository, whether each runs and has its tools, as data and text for `swarm gates list`."""
 
 from __future__ import annotations
 

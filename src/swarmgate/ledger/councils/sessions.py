@@ -35,7 +35,7 @@ _OPEN = "open"
 
 
 class Session:
-    """One debate, dispatch or chat outside of a run; a recorder of model exchanges (`llm.trace.Recorder`).
+    """One debate, dispatch or chat outside of a run; a recorder of model exchanges (`llm.wrappers.trace.Recorder`).
 
     Args:
         folder: the project's folder.

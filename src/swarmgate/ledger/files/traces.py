@@ -3,7 +3,7 @@
     000042-003-reviewer-review.json     the third call after ledger line 42
 
 The position is what lets a new run count the cost of calls whose step died before it could record them, and give the
-answers once more that were paid for already (`llm.replay`).
+answers once more that were paid for already (`llm.wrappers.replay`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from swarmgate.workspace.files.folders import make
 
 
 class TraceStore:
-    """Writes the exchanges of one run; they are redacted before they come here (`llm.trace`).
+    """Writes the exchanges of one run; they are redacted before they come here (`llm.wrappers.trace`).
 
     Args:
         folder: the project's folder.

@@ -1,4 +1,4 @@
-"""Removes evidence files that a crashed run wrote and never recorded."""
+"""Moves evidence files that a crashed run left unrecorded into the quarantine, and returns the event of it."""
 
 from __future__ import annotations
 

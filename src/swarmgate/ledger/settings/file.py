@@ -1,6 +1,6 @@
 """Writes `.swarm/config.toml` and `.swarm/.gitignore` without losing what a user wrote there.
 
-A change is decided purely (`ledger.settings_text`), and then saved: under a lock, against the bytes that it was decided
+A change is decided purely (`ledger.settings.text`), and then saved: under a lock, against the bytes that it was decided
 on, with the old ones kept in `.swarm/quarantine/`.
 """
 

@@ -103,7 +103,7 @@ class OpenAIModel:
         """Goes on without a feature of the wire, for all roles, now and in later runs; reported to the user once.
 
         Args:
-            feature: its name (`llm.refusals`), such as `tools`.
+            feature: its name (`llm.endpoint.refusals`), such as `tools`.
             complaint: the text of the endpoint or the model that revealed it.
 
         Returns:

@@ -87,7 +87,7 @@ class FileTree:
                 target.rmdir()
 
     def paths(self, glob: str | None = None) -> tuple[str, ...]:
-        """Every file that is tracked, or untracked and not ignored, and there; `glob` as in `workspace.globs`."""
+        """Every file that is tracked, or untracked and not ignored, and there; `glob` as in `workspace.files.globs`."""
         options = ("--cached", "--others", "--exclude-standard")
         records = set(self._git.records("ls-files", "-z", *options, "--", ".", OUTSIDE))
         named = sorted(path for path in map(paths.decode, records) if not glob or globs.matches(path, glob))

@@ -53,7 +53,7 @@ _OBJECT = re.compile(rb"[0-9a-f]+ ([a-z]+) ([0-9]+)")
 
 
 class Repository:
-    """A git work tree. Ids are hexadecimal object ids, paths are repository-relative texts (`workspace.paths`).
+    """A git work tree. Ids are hexadecimal object ids, paths are repository-relative texts (`workspace.files.paths`).
 
     Every method may raise `WorkspaceError` with git's reason.
     """

@@ -16,7 +16,7 @@ _SUFFIXES = frozenset(
     }
 )  # fmt: skip
 _REPORTED = (".py", ".java", ".kt", ".kts", ".groovy", ".scala")
-"""Languages whose runners report each test by name (pytest, Maven, Gradle: `workspace.junit`)."""
+"""Languages whose runners report each test by name (pytest, Maven, Gradle: `workspace.test_runs.junit`)."""
 _CASE = re.compile(r"\w(?:\([^()]*\))?\[(.*)\]$", re.DOTALL)
 """Of a parametrised test: `1-a` of `test_b[1-a]`."""
 _TOKEN = re.compile(r"(?:[^\s,;\[\]()]|\[(?:[^\[\]]|\[[^\[\]]*\])*\]|\([^()]*\))+")
@@ -60,7 +60,7 @@ def fate(name: str, *, ran: Collection[str], skipped: Collection[str], files: Ma
     Args:
         name: in any of the usual spellings: `tests/test_a.py::TestX::test_b[1]`, `TestX.test_b`, `test_b`,
             `tests/test_a.py`, the title of a test in JavaScript, `test_b and test_c`.
-        ran: the tests that a runner reported as run, as `workspace.junit` names them; empty where it names none.
+        ran: the tests reported as run, as `workspace.test_runs.junit` names them; empty where it names none.
         skipped: those that it reported as skipped.
         files: the texts of the test files, by path.
     """

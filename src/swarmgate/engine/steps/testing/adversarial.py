@@ -193,7 +193,7 @@ def outcome(run: TestRun, kind: str, timeout_s: float) -> Outcome:
 
     Args:
         run: the run.
-        kind: its runner, as `workspace.suite.runner_of` names it.
+        kind: its runner, as `workspace.test_runs.suite.runner_of` names it.
         timeout_s: the time limit of the run, in seconds.
     """
     if run.green:

@@ -71,7 +71,7 @@ def imports(content: bytes) -> tuple[Import, ...]:
     """Every import of a file, those in functions and by `importlib.import_module("literal")` too.
 
     Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: see `gates.python_tree.parse`.
+        SyntaxError, ValueError, RecursionError, MemoryError: see `gates.source.python_tree.parse`.
     """
     reader = _Imports(calls=any(name.encode() in content for name in _LOADERS))
     for statement in python_tree.parse(content).body:

@@ -1,6 +1,6 @@
 """A `sitecustomize` script that makes every Python of a test run load the plugin for its test runner.
 
-Copied as `sitecustomize.py` to the front of PYTHONPATH (`workspace.canary.channel`), where nothing can write. It does
+Copied as `sitecustomize.py` to the front of the path (`test_runs/canary/channel.py`), where nothing can write. It does
 nothing but wait for the import of a runner: `_pytest.config` or `unittest.runner`. A Python that does not take
 PYTHONPATH loads nothing, and runs as it always does.
 
