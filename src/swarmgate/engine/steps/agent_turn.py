@@ -1,6 +1,6 @@
 """Checks after an agent turn: reverts files that the role may not write, and rejects on a tripped breaker.
 
-The tools refuse (`agents.conversation.toolbox`); a command writes wherever the sandbox lets it, and an agent program has
+The tools refuse (`agents.conversation.toolbox`); a command writes where the sandbox lets it, and an agent program has
 tools of its own. What is taken back lies in the quarantine, and is on record.
 """
 
