@@ -25,7 +25,7 @@ class TaskState(StrEnum):
 
 
 class Move(StrEnum):
-    """What can happen to a task. Each move is the effect of exactly one kind of event."""
+    """What can happen to a task; each event of an attempt has at most one of these moves as its effect."""
 
     DELEGATE = "delegate"
     PASS_GATES = "pass the gates"  # noqa: S105 - a move, not a password
