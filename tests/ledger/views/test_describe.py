@@ -6,7 +6,6 @@ import inspect
 from typing import get_args
 
 import pytest
-from tests.project import Project, plan, review
 
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.next_step import Step, Waiting
@@ -51,17 +50,3 @@ def test_a_verdict_that_the_user_overruled_is_told_as_one() -> None:
     asked, overruled = (ev.ReviewGiven(task="1.1", attempt=1, review=said, passed=passed) for passed in (False, True))
     assert describe(asked) == "task 1.1: reviewer REJECTED - NO-UNIT"
     assert describe(overruled) == "task 1.1: reviewer overruled by the user, not asked again"
-
-
-@pytest.mark.slow
-def test_history_tells_it_in_order(project: Project) -> None:
-    project.planned(plan("1.1", "1.2"), review("REJECTED", "no unit", task="1.2", attempt="1"))
-    project.swarm("run", exits=3)
-    lines = [line["text"] for line in project.json("history")]
-    words = ["project initialised", "goal: Add parts", "plan saved", "critic: APPROVED", "plan approved", "work begins"]
-    places = [next(at for at, line in enumerate(lines) if line.startswith(word)) for word in words]
-    assert places == sorted(places)
-    of_task = project.json("history", "1.2")
-    assert any("REJECTED (reviewer) - no unit" in line["text"] for line in of_task)
-    assert len(of_task) < len(lines)
-    assert "task 1.1" not in "".join(line["text"] for line in of_task)
