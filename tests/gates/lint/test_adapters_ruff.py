@@ -57,6 +57,24 @@ def test_without_configuration_only_mistakes_count(project: Project) -> None:
     assert project.gate("lint_check").findings == ()
 
 
+@pytest.mark.parametrize(
+    ("settings", "blocks"),
+    [
+        ("line-length = 100\n", {"F401"}),
+        ('line-length = 100\n[lint]\nignore = ["F401"]\n', set()),
+        ('lint.select = ["F", "I"]\n', {"F401", "I001"}),
+        ('[lint]\nextend-select = ["I"]\n', {"F401", "I001"}),
+    ],
+)
+def test_what_ruffs_newer_defaults_add_informs_where_settings_select_nothing(
+    project: Project, settings: str, blocks: set[str]
+) -> None:
+    project.commit_files({"ruff.toml": settings})
+    project.write("a.py", "import sys\nimport os\n\nprint(sys.path)\n")
+    found = project.gate("lint_check").findings
+    assert {each.rule for each in found if each.severity.rank >= Severity.MEDIUM.rank} == blocks
+
+
 def test_style_that_nobody_adopted_informs(project: Project) -> None:
     project.write(
         "a.py", "def f(l, s):\n    if s == '': return 0\n    try:\n        return l\n    except: return f''\n"

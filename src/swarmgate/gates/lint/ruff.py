@@ -39,6 +39,9 @@ BASIC = "E4,E7,E9,F,PLE"
 _BROKEN = re.compile(r"invalid-syntax|E9|PLE|F(?!541|842)")
 """Rules of `BASIC` that tell of broken code, by their beginning; the others are style."""
 
+_LONG_DEFAULT = re.compile(r"invalid-syntax|E[479]|F|PLE")
+"""Rules that were ruff's defaults from 0.1 on, and errors; newer versions have more, which nobody may have chosen."""
+
 LIVED_WITH = frozenset({"F401", "F403", "F405", "F841"})
 """Rules that block in a project without settings only where the file kept to them before the change."""
 
@@ -130,6 +133,7 @@ async def check(job: Job, paths: Sequence[str], *, fix: bool = False) -> Linted 
     notebooks = {each.path: each.content for each in job.sources if is_notebook(each.path)}
     # ruff prints a name that is no UTF-8 with replacement characters.
     names = {encode(path).decode(errors="replace"): path for path in paths}
+    selecting = _selecting(job.repository.root, paths)
     for configured, group in by_config(job.repository.root, paths).items():
         argv = _argv(configured=configured, fix=fix)
         ran = await run(job, [*argv, "--force-exclude"], group)
@@ -141,7 +145,9 @@ async def check(job: Job, paths: Sequence[str], *, fix: bool = False) -> Linted 
             if isinstance(linted, Broken):
                 return linted
             found += [
-                _weighed(each, configured).model_copy(update={"path": names.get(each.path, each.path)})
+                _weighed(each, configured, selects=names.get(each.path, each.path) in selecting).model_copy(
+                    update={"path": names.get(each.path, each.path)}
+                )
                 for each in linted.findings
             ]
             unparsed |= {names.get(path, path) for path in linted.unparsed}
@@ -212,9 +218,15 @@ async def _invoked(
     return await invoke(job, calls, stdin=stdin, exit_codes=exit_codes, env=ENVIRONMENT, inert=True, writable=readable)
 
 
-def _weighed(finding: Finding, configured: bool) -> Finding:  # noqa: FBT001 - how its rules were chosen
-    """The finding; of a project without settings of its own, one of style or of what is meant informs."""
-    if configured or (_BROKEN.match(finding.rule) and not _is_meant(finding)):
+def _weighed(finding: Finding, configured: bool, *, selects: bool) -> Finding:  # noqa: FBT001 - how its rules were chosen
+    """The finding; one of style that the project did not choose, or of what is meant, informs.
+
+    Without settings of its own a project chose nothing, with settings that select no rules what ruff has long had as
+    defaults.
+    """
+    if configured and (selects or _LONG_DEFAULT.match(finding.rule)):
+        return finding
+    if not configured and _BROKEN.match(finding.rule) and not _is_meant(finding):
         return finding
     return finding.model_copy(update={"severity": Severity.LOW})
 
@@ -235,7 +247,10 @@ async def check_content(
     linted = parse(ran.done[0].stdout, job.repository.root, {under: content} if is_notebook(under) else {})
     if isinstance(linted, Broken):
         return linted
-    findings = (_weighed(finding, configured).model_copy(update={"path": path}) for finding in linted.findings)
+    selects = under in _selecting(job.repository.root, [under])
+    findings = (
+        _weighed(each, configured, selects=selects).model_copy(update={"path": path}) for each in linted.findings
+    )
     return Linted(tuple(findings), linted.unparsed, notes=ran.notes)
 
 
@@ -295,6 +310,16 @@ def _finding(item: dict[str, Any], root: Path, notebooks: Mapping[str, bytes]) -
 def _relative(name: str, root: Path) -> str:
     path = Path(name)
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else name
+
+
+def _selecting(root: Path, paths: Iterable[str]) -> Container[str]:
+    """The paths whose ruff settings select rules; all where settings cannot be read, for ruff itself says so."""
+    paths = list(paths)
+    try:
+        groups = ruff_settings.by_file(root, paths)
+        return {path for file, group in groups.items() if file and ruff_settings.selects(file) for path in group}
+    except (OSError, ValueError):
+        return paths
 
 
 def _configured(root: Path, folder: Path, known: dict[Path, bool]) -> bool:

@@ -79,6 +79,18 @@ def has_section(folder: Path) -> bool:
     return "ruff" in toml_text.loads(regular.text(folder / "pyproject.toml")).get("tool", {})
 
 
+def selects(settings: Path) -> bool:
+    """Whether a settings file says which rules it wants, or takes that from a file that it extends.
+
+    Raises:
+        OSError, ValueError: it cannot be read.
+    """
+    found = toml_text.loads(regular.text(settings))
+    own = found.get("tool", {}).get("ruff", {}) if settings.name == "pyproject.toml" else found
+    keys = {*own, *own.get("lint", {})}
+    return bool(keys & {"select", "extend-select", "extend"})
+
+
 _DEPTH = 8
 """So many settings may extend one another."""
 
