@@ -1,4 +1,4 @@
-"""The path of swarmgate's own tool environment; without heavy imports, so that a cached answer stays fast."""
+"""Names the folder below the user's data folder where swarmgate keeps the tools of its gates."""
 
 from __future__ import annotations
 

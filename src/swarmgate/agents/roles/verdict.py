@@ -1,4 +1,4 @@
-"""Turns a `submit_verdict` call of a judging role into a `Review`, and decides when a verdict is refused."""
+"""Builds a `Review` from `submit_verdict`: refuses contradictory verdicts, drops findings without a quote."""
 
 from __future__ import annotations
 

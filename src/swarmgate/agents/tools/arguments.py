@@ -1,4 +1,4 @@
-"""Validates the arguments of every tool: rejects unknown keys, and tolerates harmless variations of values.
+"""One model class for each tool's arguments: unknown keys are rejected, harmless variations are accepted.
 
 Lenient means: a number as a string, one string where a list is due, null for what may be left out, another case of an
 enumeration's word. Every tuple is a JSON array.

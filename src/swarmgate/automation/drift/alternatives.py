@@ -1,4 +1,4 @@
-"""A table of jobs and the alternatives that do each, of which a project normally uses one.
+"""A table of technologies that compete for one job, by which contradictions to a decision are found.
 
 A name stands once for each job that it may do. Where it may do several (Redis), or is an ordinary word (`requests`),
 a cue of the job has to stand beside it.

@@ -1,4 +1,4 @@
-"""Compares many decisions with many texts through an index of claims."""
+"""Finds every later text that contradicts a recorded decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker that summarises the evidence of long tasks in context.md."""
+"""The worker that writes a summary of each long task into context.md, and renews it as the task goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports the configured hooks and their sandbox: `swarm hooks`."""
+"""The worker that runs the hooks, and the report of `swarm hooks` on them and their sandbox."""
 
 # ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
 

@@ -1,4 +1,4 @@
-"""Runs the watcher's passes of plan sync over one cached ledger."""
+"""Applies hand edits of plan.md and plan.json while `swarm watch` runs, with the ledger kept loaded."""
 
 from __future__ import annotations
 

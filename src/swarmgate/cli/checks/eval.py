@@ -1,4 +1,4 @@
-"""`swarm eval`: measures swarmgate itself on labelled data."""
+"""`swarm eval`: measures how often the gates and the debates are right, on labelled data."""
 
 from __future__ import annotations
 

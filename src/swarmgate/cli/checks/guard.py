@@ -1,4 +1,4 @@
-"""`swarm guard`: runs the guards by hand."""
+"""`swarm guard explain`: shows whether and why a command line would be refused; runs nothing."""
 
 from __future__ import annotations
 

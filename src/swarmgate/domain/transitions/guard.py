@@ -1,4 +1,4 @@
-"""Transitions of guard and turn reports: they are added to the record and move no task."""
+"""Adds guard notes, ended turns and guidance to the state; none of them changes a task's status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detects what a step did to files that git ignores, which tree snapshots leave out."""
+"""Copies git-ignored files before a step, then saves what was changed and quarantines code that was hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares two type annotations as text: whether they mean the same or certainly differ.
+"""Decides whether a changed type annotation certainly means something else than the old one.
 
 Only what can be told from the text is told: an unknown name may be a subclass, an alias or a protocol of the other.
 """

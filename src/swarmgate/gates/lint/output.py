@@ -1,4 +1,4 @@
-"""Parses the output of linters into findings."""
+"""Parses the output of ESLint, Biome, ShellCheck and other linters into findings."""
 
 from __future__ import annotations
 

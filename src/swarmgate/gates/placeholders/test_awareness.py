@@ -1,4 +1,4 @@
-"""Collects what a Python module reads of its process: environment variables, loaded modules, arguments.
+"""Collects where Python code looks at its process, to find code that behaves differently under test.
 
 A text is asked for where it is compared, looked up, or matched: `"x" in names`, `names.get("x")`, `n.startswith("x")`,
 also by a name that it was given before. One that is printed, passed on or written is not.

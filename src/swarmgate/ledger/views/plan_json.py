@@ -1,4 +1,4 @@
-"""Renders and parses plan.json: the plan view as JSON."""
+"""Parses plan.json into the plan view, and reports errors with line and column."""
 
 from __future__ import annotations
 

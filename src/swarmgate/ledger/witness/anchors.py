@@ -1,4 +1,4 @@
-"""Anchors: commits in git with the ledger's lines up to the end of each writer, which later lines cannot change.
+"""Stores the ledger's lines as a chain of git commits (anchors), so that later edits are noticed.
 
     refs/swarm/ledger/<first 16 hex digits of the first line's hash>/<goal>
 

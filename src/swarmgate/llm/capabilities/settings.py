@@ -1,4 +1,4 @@
-"""Turns probe results into model settings, where the user has set none."""
+"""Sets each role's context window and prompt size from probed model capabilities, where the user set none."""
 
 from __future__ import annotations
 

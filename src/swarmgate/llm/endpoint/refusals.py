@@ -1,4 +1,4 @@
-"""Parses an endpoint's error response: which part of the request it refuses. Pure.
+"""Parses an endpoint's error: which field, token limit or context window it complains about. Pure.
 
 A feature is something of a request that it can do without. What a complaint does not name is looked for among the
 features that no answer was given to so far, one after the other.

@@ -1,4 +1,4 @@
-"""Recognizes responses that are no model answer: a login page, a proxy's error, a server's web page. Pure."""
+"""Explains responses that are no model answer: a login page, a proxy error, another API's JSON. Pure."""
 
 from __future__ import annotations
 

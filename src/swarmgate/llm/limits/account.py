@@ -1,4 +1,4 @@
-"""Tracks exceeded rate limits: which calls wait for the reset, how long, and which call is tried first.
+"""Remembers which models are rate limited, makes calls wait for the reset, and lets one call probe first.
 
 One object serves all models of a run, or of a council session. A model whose limit is known is not asked before its
 end: everybody who wants it waits for the same moment, and then one call finds out whether the limit is over, before

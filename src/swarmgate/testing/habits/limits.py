@@ -1,4 +1,4 @@
-"""Endpoint quirks: rate limits and quotas, and how they state their reset time."""
+"""Fake-endpoint behaviours for tests: rate-limit and quota errors, with the forms of their reset times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resolves what to check and what to compare it with: merge bases, the index, a whole tree, a separate work tree."""
+"""Finds the git trees that a check compares (merge base, index, whole tree), and checks one out temporarily."""
 
 from __future__ import annotations
 

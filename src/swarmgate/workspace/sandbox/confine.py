@@ -1,4 +1,4 @@
-"""Builds the confinement for a repository: which toolchains commands may read, and which files are protected."""
+"""Decides which toolchains sandboxed commands may read, and which files of the repository are protected."""
 
 from __future__ import annotations
 

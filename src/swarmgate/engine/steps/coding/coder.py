@@ -1,4 +1,4 @@
-"""The code, implement and capture steps: the coder's (or architect's) turn, its change by git, its declared scope."""
+"""Runs the coder's (or architect's) turn, captures its change with git, and checks it against the scope."""
 
 from __future__ import annotations
 

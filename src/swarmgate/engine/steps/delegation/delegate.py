@@ -1,4 +1,4 @@
-"""The start_work, delegate, open_override and block steps: open the branch and attempts, or stop a task."""
+"""Opens the work branch, starts an attempt at a task by delegating it or by an override, or blocks the task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The test runs that prove a change, each in its own checkout: old code, replaced bodies, old tests.
+"""Runs tests to prove a change, in separate checkouts: on the old code, on replaced bodies, with old tests.
 
 What a test leaves behind is not there in the next run. As many go at once as the machine has cores.
 """
