@@ -156,7 +156,7 @@ async def test_a_loop_is_cut_while_it_streams_and_counted() -> None:
 
 @pytest.mark.slow
 async def test_how_much_of_an_answer_is_there_is_told_while_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swarmgate.llm.endpoint.answer_timeouts._SHOWN_EVERY_S", 0.05)
+    monkeypatch.setattr("swarmgate.llm.endpoint.answer_timeouts._PROGRESS_EVERY_S", 0.05)
 
     async def slow(write: Write) -> None:
         for number in range(6):
