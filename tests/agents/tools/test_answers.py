@@ -25,7 +25,7 @@ from swarmgate.council.decision.request import decision_of
 from swarmgate.council.discussion.answers.experts import Reader
 from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of
 from swarmgate.council.discussion.request import discussion_of
-from swarmgate.council.discussion.steps.cast import experts_of, tensions_of
+from swarmgate.council.discussion.steps.cast import experts_of, opposing
 from swarmgate.council.discussion.steps.conclusion import Checks, conclusion_of
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import NoUsableReply
@@ -146,7 +146,7 @@ FORMS: dict[str, Form[Any, Any]] = {
     "attack": READER.attack,
     "response": READER.response,
     "experts": experts_of(discussion_of(id="d", topic="t")),
-    "tensions": tensions_of(()),
+    "tensions": opposing(discussion_of(id="d", topic="t")),
     "framing": framing_of({}),
     "assessment": assessment_of(()),
     "conclusion": conclusion_of(Checks(frozenset(), lambda _: frozenset())),

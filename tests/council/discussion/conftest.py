@@ -103,7 +103,12 @@ def rule(step: str, *replies: Any, who: str = "", number: int = 0, **match: Any)
 
 def defaults(count: int) -> list[Rule]:
     """`count` experts; the first two positions of each round are argued about: the disagreement is 5 of 10."""
-    position = {"position": "{{participant}} stands here", "confidence": 0.7, "keyRisk": "none"}
+    position = {
+        "position": "{{participant}} stands here",
+        "confidence": 0.7,
+        "wouldChangeIf": "it costs more than it saves",
+        "keyRisk": "none",
+    }
     rules = [
         rule("experts", experts(*EXPERTS[:count])),
         rule("position", json.dumps(position)),

@@ -10,9 +10,9 @@ JSON has the names of these fields in camelCase (`thinkingStyle`, `wouldChangeIf
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from swarmgate.council.limits import ROUNDS
@@ -62,17 +62,40 @@ EXTENTS: dict[Mode, Extent] = {
 }
 
 
+def joined(value: Any) -> Any:
+    """A text for a list of texts, with a comma between them; any other value as it is."""
+    is_list = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+    return ", ".join(each.strip() for each in value if each.strip()) if is_list else value
+
+
+def listed(value: Any) -> Any:
+    """A list of one for a text; any other value as it is."""
+    return ([value] if value.strip() else []) if isinstance(value, str) else value
+
+
+Joined = Annotated[Text, BeforeValidator(joined)]
+"""A text that may be given as a list of texts, too."""
+
+
+class ProblemDefinition(Camel):
+    """What is to be solved, within which bounds, and by what one sees that it is."""
+
+    statement: Joined = Field(min_length=1)
+    scope: Joined = ""
+    success_criteria: Annotated[tuple[Text, ...], BeforeValidator(listed)] = ()
+
+
 class Expert(Camel):
     """One generated, or given, expert. `model` is `provider/model`; empty: that of `[roles.participant]`."""
 
     id: SeatId
     name: Line = Field(min_length=1)
-    expertise: Text = Field(min_length=1)
+    expertise: Joined = Field(min_length=1)
     thinking_style: Text = ""
     bias: Text = ""
     reply_tendency: Text = ""
     stakes: Text = ""
-    blind_spots: Text = ""
+    blind_spots: Joined = ""
     model: str = ""
     system: Text = ""
 
@@ -86,13 +109,14 @@ class Tension(Camel):
 
 
 class Cast(Camel):
-    """Who takes part: the experts, which of them oppose each other, and models of fixed roles by role.
+    """Who takes part in what: the experts, which of them oppose each other, models of fixed roles by role, the problem.
 
     `dropped` says, a phrase each, what of a generated cast could not be taken: an expert too many, an unknown id.
     """
 
     experts: tuple[Expert, ...]
     tensions: tuple[Tension, ...] = ()
+    problem_definition: ProblemDefinition | None = None
     models: dict[str, str] = Field(default_factory=dict)
     dropped: tuple[Line, ...] = ()
     model: str = ""
@@ -132,11 +156,15 @@ class Relation(StrEnum):
 
 
 class Link(Camel):
-    """From a message to an earlier one, `to`. `steel_man` is the strongest form of what it counters, in own words."""
+    """From a message to an earlier one, `to`, and why.
+
+    `steel_man` is the strongest form of what it counters, in own words.
+    """
 
     to: str
     kind: Relation
     steel_man: Text = ""
+    comment: Text = ""
 
 
 class Position(Camel):
@@ -160,10 +188,12 @@ class ShiftKind(StrEnum):
 class Shift(Camel):
     """How an expert's position moved, why, and the messages that moved it: without one that it saw, it did not move.
 
-    `refused` says why a claimed shift counts as none.
+    `previous_position` is where it stood before, as it says itself, else as it declared. `refused` says why a claimed
+    shift counts as none.
     """
 
     kind: ShiftKind = ShiftKind.NONE
+    previous_position: Text = ""
     reason: Text = ""
     cites: tuple[str, ...] = ()
     refused: Line = ""
@@ -177,10 +207,18 @@ class FaultLine(Camel):
     description: Text = ""
 
 
+class Question(Camel):
+    """What the moderator asks the experts of these ids; of none: all of them."""
+
+    to: tuple[str, ...] = ()
+    text: Text
+
+
 class Framing(Camel):
     """What the moderator frames a round by. `budget` is how much disagreement it asks for, 3 to 6 of 10."""
 
     fault_lines: tuple[FaultLine, ...]
+    questions: tuple[Question, ...] = ()
     disagreement_budget: int = Field(ge=3, le=6)
 
 
@@ -221,7 +259,8 @@ class Message(Camel):
     """The message of one participant in one step.
 
     `text` is its prose; by step it has a `position` (POSITION, and RESPOND where it moved), a `framing`, a `shift`, an
-    `assessment`. `links` go to messages of earlier steps; `unresolved` are ids that it named and that it was not shown.
+    `assessment`. `would_change_if` is what would change the author's mind, as an argument names it. `links` go to
+    messages of earlier steps; `unresolved` are ids that it named and that it was not shown.
     `noted` says, a phrase each, what swarmgate corrected in it: a score clamped, a shift refused. `failed` says why it
     said nothing that counts. `condensed` are ids of messages that it saw as a gist.
     """
@@ -233,6 +272,7 @@ class Message(Camel):
     text: Text = ""
     links: tuple[Link, ...] = ()
     unresolved: tuple[str, ...] = ()
+    would_change_if: Text = ""
     position: Position | None = None
     framing: Framing | None = None
     shift: Shift | None = None
@@ -330,6 +370,21 @@ class Agreement(Camel):
     cites: tuple[str, ...] = ()
 
 
+class ChangeCondition(Camel):
+    """What an expert named as that which would change its mind, in message `source`, and whether it came up.
+
+    `status` follows from the messages that are cited for it (`argument.conditions`); `unproven`: it is claimed to have
+    come up, and no cited message can show that; `unclaimed`: nobody said. `moved`: one of them moved the expert.
+    """
+
+    author: SeatId
+    text: Text
+    source: str
+    status: Literal["came-up", "absent", "unproven", "unclaimed"] = "unclaimed"
+    cites: tuple[str, ...] = ()
+    moved: bool = False
+
+
 class Conclusion(Camel):
     """What the historian (the moderator in lightweight) makes of a discussion. Every id was checked."""
 
@@ -339,6 +394,7 @@ class Conclusion(Camel):
     minority_report: tuple[Cited, ...] = ()
     unresolved_debates: tuple[Unresolved, ...] = ()
     position_evolution: Text = ""
+    change_conditions: tuple[ChangeCondition, ...] = ()
     open_questions: tuple[Text, ...] = ()
     recommendations: tuple[Cited, ...] = ()
     meta_observations: Text = ""
@@ -353,9 +409,9 @@ class Conclusion(Camel):
 class Discussion(Camel):
     """What is discussed, and within which bounds.
 
-    `experts` are given ones, `tensions` those between them; empty: they are generated from the topic. `rounds` is the
-    most there may be, `least` how many there are before it ends by itself; `models` are those of fixed roles by role;
-    `user`: a person may speak.
+    `experts` are given ones, `tensions` those between them; empty: they are generated from the topic, and so is a
+    `problem_definition` that is None. `rounds` is the most there may be, `least` how many there are before it ends by
+    itself; `models` are those of fixed roles by role; `user`: a person may speak.
     """
 
     id: str
@@ -364,6 +420,7 @@ class Discussion(Camel):
     mode: Mode = Mode.STANDARD
     experts: tuple[Expert, ...] = ()
     tensions: tuple[Tension, ...] = ()
+    problem_definition: ProblemDefinition | None = None
     models: dict[str, str] = Field(default_factory=dict)
     rounds: int = Field(3, ge=int(ROUNDS.least), le=int(ROUNDS.most))
     least: int = 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
@@ -22,10 +23,11 @@ from swarmgate.council.discussion.answers.values import (
     known,
     text_of,
 )
-from swarmgate.council.discussion.model import Assessment, FaultLine, Framing, Insight, Recommendation
+from swarmgate.council.discussion.model import Assessment, FaultLine, Framing, Insight, Question, Recommendation
 from swarmgate.council.participants.answer_prose import SPOKEN, prose_of, shortened, text_under
 
 _BUDGET, _USUAL_BUDGET = (3, 6), 4
+_QUESTIONS = 3
 _MARKS = (1, 5)
 _RECOMMENDATIONS = {squeezed(each): each for each in Recommendation}
 
@@ -42,10 +44,20 @@ class Line(Answer):
     description: Text = ""
 
 
+class Asked(Answer):
+    """A question to some of the experts; one that is text alone names them in it."""
+
+    text: Text = called("text", "question", default="")
+    to: Annotated[tuple[str, ...], BeforeValidator(ids_of)] = called(
+        *("to", "expert", "experts", "for", "directedTo", "addressee"), default=(), description="Ids of experts."
+    )
+
+
 class Frame(Spoken):
-    """What divides the participants of a round, and how much dissent it should have."""
+    """What divides the participants of a round, what some of them are asked, and how much dissent it should have."""
 
     fault_lines: Annotated[tuple[Line, ...], BeforeValidator(items_of)]
+    questions: Annotated[tuple[Asked, ...], BeforeValidator(items_of)] = Field((), description="To named experts.")
     disagreement_budget: Number = Field(None, description="A number of 3 to 6.")
 
 
@@ -114,12 +126,31 @@ def _framed(given: Frame, names: Mapping[str, str]) -> Part:
         raise Unread("`faultLines` has no line with an `axis`.")
     budget = given.disagreement_budget
     clamped_budget, clamp = clamped("disagreementBudget", _USUAL_BUDGET if budget is None else budget, *_BUDGET)
-    framing = Framing(fault_lines=tuple(lines), disagreement_budget=clamped_budget)
+    questions, stray = _questions(given.questions, names)
+    noted += stray
+    framing = Framing(fault_lines=tuple(lines), questions=questions, disagreement_budget=clamped_budget)
     part = {"text": given.text, "framing": framing, "noted": (*noted, *filter(None, [clamp]))}
     if budget is None:
         wrong = "`disagreementBudget` must be a JSON number of 3 to 6"
         raise Unread(f"{wrong}.", otherwise={**part, "noted": (*noted, f"{wrong}: {_USUAL_BUDGET} was taken")})
     return part
+
+
+def _questions(given: Sequence[Asked], names: Mapping[str, str]) -> tuple[tuple[Question, ...], list[str]]:
+    """The questions, each to the voices that it names, and a phrase for each that is left out and each stray name."""
+    asked = [each for each in given if each.text]
+    noted = [f"{len(asked) - _QUESTIONS} questions were left out: a round has at most {_QUESTIONS}"]
+    made: list[Question] = []
+    for each in asked[:_QUESTIONS]:
+        to = [names[name] for name in names if any(_named(name, text) for text in each.to or (each.text,))]
+        stray = [text for text in each.to if not any(_named(name, text) for name in names)]
+        noted += [f"{text} in a question is no voice" for text in stray]
+        made.append(Question(to=tuple(dict.fromkeys(to)), text=each.text))
+    return tuple(made), noted if len(asked) > _QUESTIONS else noted[1:]
+
+
+def _named(name: str, text: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE) is not None
 
 
 def question_of(text: str) -> Part:

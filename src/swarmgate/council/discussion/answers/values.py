@@ -22,7 +22,8 @@ from swarmgate.domain.review.votes import MESSAGE_ID
 LONGEST = 2_000
 """Characters of a typed text at most: a steel-man, a reason, a key risk. Prose has a bound of its own."""
 
-ID_KEYS = ("to", "id", "target", "messageid", "message", "ref", "cites")
+ID_KEYS = ("to", "id", "target", "targetid", "messageid", "message", "ref", "cites")
+_CONTENT = "content"
 _TEXT_KEYS = ("text", "statement", "summary", "insight", "question", "description", "topic")
 
 
@@ -111,7 +112,8 @@ Number = Annotated[float | None, BeforeValidator(number_of)]
 class Spoken(Answer):
     """An answer in a discussion: prose, and typed texts of at most `longest` characters.
 
-    `noted` has a phrase for each field in which a text was cut.
+    Its fields may stand in an object `content`, as in a message. `noted` has a phrase for each field in which a text
+    was cut.
     """
 
     longest: ClassVar[int] = LONGEST
@@ -121,12 +123,18 @@ class Spoken(Answer):
     @classmethod
     def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
         """The fields, their texts cut."""
-        read = super().fields_in(found)
+        inner = found.get(_CONTENT)
+        read = super().fields_in({**inner, **found} if isinstance(inner, Mapping) else found)
         long = [key for key, value in read.items() if key != TEXT and _long(value, cls.longest)]
         noted = tuple(
             f"`{cls.asked_as(key)}` was cut: a text in it had more than {cls.longest:,} characters" for key in long
         )
         return {**read, **{key: _cut(read[key], cls.longest) for key in long}, "noted": noted}
+
+    @classmethod
+    def spellings(cls) -> tuple[str, ...]:
+        """Those of its fields, and of the object that they may stand in."""
+        return (*super().spellings(), _CONTENT)
 
 
 def texts_in(value: Any) -> Iterator[str]:

@@ -211,15 +211,28 @@ def consensus_of(held: DiscussionRound, before: Sequence[DiscussionRound] = ()) 
         held: the round, finished or not; its links count.
         before: the rounds before it, whose messages its links may go to.
     """
+    agreed = {each: float(by) for each, by in _backing(held, before).items() if by > 0}
+    return _strongest(agreed or {each.id: each.position.confidence or 0 for each in held.messages if each.position})
+
+
+def minority_of(held: DiscussionRound, before: Sequence[DiscussionRound] = ()) -> tuple[str, ...]:
+    """The ids of what is outnumbered in a round: the messages with the most counters less supports and extensions.
+
+    Empty: nothing has more counters than those; there is no dissent, or nobody is outnumbered by it.
+    """
+    return _strongest({each: float(-by) for each, by in _backing(held, before).items() if by < 0})
+
+
+def _backing(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Counter[str]:
+    """How many supports and extensions by others each message has in a round, less counters to it."""
     said = [each for past in (*before, held) for each in past.messages if _takes_part(each)]
     authors = {each.id: each.author for each in said}
-    worth: Counter[str] = Counter()
+    backing: Counter[str] = Counter()
     for message in filter(_takes_part, held.messages):
         for to, kind in {(each.to, each.kind) for each in message.links}:
             if authors.get(to, message.author) != message.author:
-                worth[to] += {Relation.SUPPORTS: 1, Relation.EXTENDS: 1, Relation.COUNTERS: -1}.get(kind, 0)
-    agreed = {each: float(by) for each, by in worth.items() if by > 0}
-    return _strongest(agreed or {each.id: each.position.confidence or 0 for each in held.messages if each.position})
+                backing[to] += {Relation.SUPPORTS: 1, Relation.EXTENDS: 1, Relation.COUNTERS: -1}.get(kind, 0)
+    return backing
 
 
 def _takes_part(message: Message) -> bool:

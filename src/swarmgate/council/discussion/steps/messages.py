@@ -6,17 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from swarmgate.agents.briefs.brief import Section
+from swarmgate.agents.briefs.brief import Section, cut, one_line
 from swarmgate.agents.tools.answers import Form
 from swarmgate.council.discussion.answers.experts import Part, Reader
 from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of, question_of, record_of
-from swarmgate.council.discussion.argument.structure import consensus_of, measured
-from swarmgate.council.discussion.model import DiscussionRound, Message, Step
+from swarmgate.council.discussion.argument.structure import consensus_of, measured, minority_of
+from swarmgate.council.discussion.model import CONTRARIAN, DiscussionRound, Message, Step
 from swarmgate.council.discussion.planning import DisagreementLevel, disagreement_level
 from swarmgate.council.discussion.state import AskParticipant
 from swarmgate.council.discussion.steps.participants import Participants
 from swarmgate.council.discussion.steps.transcript import RenderedTranscript
 from swarmgate.council.discussion.view.message import measured_line
+
+_QUESTION = 250
+"""Characters of a question in the brief of the one who is asked; all of it stands in the moderator's message."""
 
 Read = Callable[[Reader], Form[Any, Part] | Callable[[str], Part]]
 """The form of an answer; or, of prose, what its text comes to."""
@@ -76,15 +79,18 @@ async def message_of(
         BudgetExhausted, Stopped, MissingRequirement: as they come.
     """
     rounds, turn = (*before, held), turn_of(action.step, held, before, participants)
-    authors = {each.id: each.author for past in rounds for each in past.messages}
-    who = action.who
+    said = [each for past in rounds for each in past.messages if not each.failed]
+    authors, who, number = {each.id: each.author for each in said}, action.who, held.number
+    stands = [each.position.position for each in said if each.author == who and each.position]
+    stress = [each.id for each in held.messages if each.author == CONTRARIAN and not each.failed]
 
     def reading(transcript: RenderedTranscript) -> Form[Any, Part] | Callable[[str], Part]:
-        return turn.read(Reader(who, {each: authors[each] for each in transcript.visible}))
+        seen = {each: authors[each] for each in transcript.visible}
+        return turn.read(Reader(who, seen, stands="".join(stands[-1:]), stress="".join(stress[-1:])))
 
-    number = held.number
+    sections = (*turn.sections, *(_asked_of(who, held, participants.experts) if action.step is Step.ARGUE else ()))
     result, transcript = await participants.ask(
-        who, turn.wire, rounds=rounds, number=number, sections=turn.sections, read=reading
+        who, turn.wire, rounds=rounds, number=number, sections=sections, read=reading
     )
     condensed = tuple(each for each in transcript.condensed if each in transcript.visible)
     fields = {**(result.value or {}), **result.took, "failed": result.failed, "condensed": condensed}
@@ -93,14 +99,25 @@ async def message_of(
 
 def _attacked(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound]) -> tuple[Section, ...]:
     agreed = "\n".join(consensus_of(held, before))
-    target = Section("The strongest consensus", agreed, "Attack it, by these message ids.")
+    target = [Section("The strongest consensus", agreed, "Attack it, by these message ids.")]
+    if minority := minority_of(held, before):
+        wanted = "There is dissent already. Give what these messages hold an argument that nobody has made for it yet."
+        target.append(Section("The minority", "\n".join(minority), wanted))
     if step is Step.STRESS:
         why, wanted = "Nobody countered any message in this round.", "Find the strongest counter there is, and make it."
     elif Step.ATTACK in held.done:
         why, wanted = "There is too little disagreement in this round.", "Answer the moderator: what could go wrong?"
     else:
-        return (target,)
-    return (target, Section("Why you speak again", why, wanted))
+        return tuple(target)
+    return (*target, Section("Why you speak again", why, wanted))
+
+
+def _asked_of(who: str, held: DiscussionRound, experts: Sequence[str]) -> tuple[Section, ...]:
+    """What the moderator asks an expert by name in a round, and what it asks no expert by name."""
+    framed = [(message.id, each) for message in held.messages if message.framing for each in message.framing.questions]
+    asked = [(at, each.text) for at, each in framed if who in each.to or not {*each.to} & {*experts}]
+    text = "\n".join(f"[{at}] {cut(one_line(text), _QUESTION, '...')}" for at, text in asked)
+    return (Section("The moderator asks you", text, "Answer that in your argument."),) if text else ()
 
 
 def _asked(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Section:

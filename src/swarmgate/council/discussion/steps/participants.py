@@ -10,7 +10,15 @@ from typing import Any, TypeVar
 from swarmgate.agents.briefs.brief import Section, harmless, one_line
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.tools.answers import Form
-from swarmgate.council.discussion.model import CONTRARIAN, HISTORIAN, MODERATOR, Cast, Discussion, DiscussionRound
+from swarmgate.council.discussion.model import (
+    CONTRARIAN,
+    HISTORIAN,
+    MODERATOR,
+    Cast,
+    Discussion,
+    DiscussionRound,
+    ProblemDefinition,
+)
 from swarmgate.council.discussion.steps.cast import persona
 from swarmgate.council.discussion.steps.transcript import (
     DIRECTION,
@@ -19,6 +27,7 @@ from swarmgate.council.discussion.steps.transcript import (
     least_room,
     render_transcript,
 )
+from swarmgate.council.discussion.view import phrases
 from swarmgate.council.discussion.view.message import measured_line
 from swarmgate.council.participants.context_window import Window, window_of
 from swarmgate.council.participants.contexts import ContextFactory
@@ -101,7 +110,8 @@ class Participants:
     @cached_property
     def opening(self) -> tuple[Section, ...]:
         """What every brief begins with, the same in all of them."""
-        sections = (*topic_sections(self.discussion), Section("Who takes part", self._who(), whole=True))
+        problem = (problem_section(self.cast.problem_definition),) if self.cast.problem_definition else ()
+        sections = (*topic_sections(self.discussion), *problem, Section("Who takes part", self._who(), whole=True))
         return tuple(replace(each, text=harmless(each.text), ready=True) for each in sections)
 
     def window(self, who: str, step: str) -> Window:
@@ -163,7 +173,7 @@ def seated(discussion: Discussion, cast: Cast, contexts: ContextFactory) -> Part
 
 def provisional(discussion: Discussion) -> Cast:
     """The cast before it is known: the given experts, or one who stands for those that are generated."""
-    return Cast(experts=discussion.experts, models=discussion.models)
+    return Cast(experts=discussion.experts, models=discussion.models, problem_definition=discussion.problem_definition)
 
 
 def topic_sections(discussion: Discussion) -> tuple[Section, ...]:
@@ -177,6 +187,12 @@ def topic_sections(discussion: Discussion) -> tuple[Section, ...]:
             whole=True,
         ),
     )
+
+
+def problem_section(problem: ProblemDefinition) -> Section:
+    """What is to be solved, as every reader gets it; never cut."""
+    text = "\n".join(phrases.problem(problem))
+    return Section("The problem", text, "What is said answers this, within this scope.", whole=True)
 
 
 def _round_sections(rounds: Sequence[DiscussionRound], number: int) -> Iterable[Section]:

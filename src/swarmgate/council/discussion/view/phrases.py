@@ -14,6 +14,7 @@ from swarmgate.council.discussion.model import (
     Measured,
     Message,
     Position,
+    ProblemDefinition,
     ShiftKind,
 )
 from swarmgate.council.views.formatting import many
@@ -44,6 +45,12 @@ def bounds(record: DiscussionRecord) -> str:
 def names(cast: Cast | None) -> dict[str, str]:
     """The names of the experts by id."""
     return {each.id: each.name for each in cast.experts} if cast else {}
+
+
+def problem(given: ProblemDefinition) -> Iterator[str]:
+    """What is to be solved, its scope, and each criterion, a line each."""
+    yield from filter(None, (given.statement, f"Scope: {given.scope}" if given.scope else ""))
+    yield from (f"Solved when: {each}" for each in given.success_criteria)
 
 
 def tensions(cast: Cast) -> Iterator[str]:
