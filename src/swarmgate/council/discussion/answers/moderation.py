@@ -126,8 +126,8 @@ def _framed(given: Frame, names: Mapping[str, str]) -> Part:
         raise Unread("`faultLines` has no line with an `axis`.")
     budget = given.disagreement_budget
     clamped_budget, clamp = clamped("disagreementBudget", _USUAL_BUDGET if budget is None else budget, *_BUDGET)
-    questions, stray = _questions(given.questions, names)
-    noted += stray
+    questions, left_out = _questions(given.questions, names)
+    noted += left_out
     framing = Framing(fault_lines=tuple(lines), questions=questions, disagreement_budget=clamped_budget)
     part = {"text": given.text, "framing": framing, "noted": (*noted, *filter(None, [clamp]))}
     if budget is None:

@@ -106,7 +106,8 @@ class Argument(Spoken):
     def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
         """The fields; references with a relation are links, and links that are ids alone are references."""
         read = super().fields_in(found)
-        links, ids = [], []
+        links: list[Any] = []
+        ids: list[Any] = []
         for key in ("links", "references"):
             for each in _listed(read.get(key)):
                 is_link = isinstance(each, Mapping) and (key == "links" or first_of(each, *_RELATION) is not None)

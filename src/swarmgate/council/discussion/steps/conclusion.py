@@ -8,21 +8,25 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
+from swarmgate.agents.briefs.brief import Section, cut, one_line
 from swarmgate.agents.tools.answer_text import Unread, squeezed
 from swarmgate.agents.tools.answers import TEXT, Answer, Form, called
-from swarmgate.council.discussion.answers.values import Ids, Spoken, Text, Texts, items_of, known, texts_in
+from swarmgate.council.discussion.answers.values import Ids, Spoken, Text, Texts, dicts_of, items_of, known, texts_in
 from swarmgate.council.discussion.argument.agreement import agreed_by
+from swarmgate.council.discussion.argument.conditions import Claim, checked_conditions, declared_conditions
 from swarmgate.council.discussion.model import (
     HISTORIAN,
     MODERATOR,
     Agreement,
     Cast,
+    ChangeCondition,
     Cited,
     Conclusion,
     DiscussionRound,
     Unresolved,
 )
 from swarmgate.council.discussion.steps.participants import Participants, constraints_section
+from swarmgate.council.discussion.steps.transcript import CONDITION
 from swarmgate.council.limits import MOST_TEXT
 from swarmgate.domain.review.votes import MESSAGE_ID
 from swarmgate.errors import CouncilFailed
@@ -59,6 +63,19 @@ class Open(Finding):
     why: Text = ""
 
 
+class CameUp(Answer):
+    """Whether what an expert named as that which would change its mind came up."""
+
+    expert: Text = called("expert", "author", "who", default="", description="The id of the expert.")
+    came_up: Text = called("cameUp", "met", "happened", default="", description="true or false.")
+    cites: Ids = called("cites", "source", "messages", default=(), description="Ids of the messages that show it.")
+
+    @property
+    def claim(self) -> Claim:
+        """What is claimed; a word that begins like `yes` or `true` is one."""
+        return self.came_up.casefold()[:1] in ("t", "y"), self.cites
+
+
 Findings = Annotated[tuple[Finding, ...], BeforeValidator(items_of)]
 
 
@@ -72,6 +89,9 @@ class Synthesis(Spoken):
     minority_report: Findings = ()
     unresolved_debates: Annotated[tuple[Open, ...], BeforeValidator(items_of)] = ()
     position_evolution: Text = ""
+    would_change_if: Annotated[tuple[CameUp, ...], BeforeValidator(dicts_of)] = Field(
+        (), description="Whether what would change the mind of each expert came up."
+    )
     open_questions: Texts = ()
     recommendations: Findings = ()
     meta_observations: Text = ""
@@ -81,6 +101,7 @@ class Synthesis(Spoken):
         """Every id that is cited, or named in a text."""
         lists = (self.insights, self.agreements, self.minority_report, self.unresolved_debates, self.recommendations)
         cites = [each for listed in lists for finding in listed for each in finding.cites]
+        cites += [each for one in self.would_change_if for each in one.cites]
         texts = texts_in(self.model_dump(exclude={TEXT}))
         return tuple(dict.fromkeys((*cites, *(each for text in texts for each in MESSAGE_ID.findall(text)))))
 
@@ -95,7 +116,7 @@ async def concluded(participants: Participants, rounds: Sequence[DiscussionRound
     """
     author = HISTORIAN if HISTORIAN in participants.fixed else MODERATOR
     checks = Checks.of(rounds, participants.cast)
-    sections = (constraints_section(rounds[-1]),) if rounds else ()
+    sections = (constraints_section(rounds[-1]), _conditions(rounds, participants.cast)) if rounds else ()
     form = conclusion_of(checks)
     result, _ = await participants.ask(
         author, "conclude", rounds=rounds, number=0, sections=sections, read=lambda _: form
@@ -109,17 +130,25 @@ async def concluded(participants: Participants, rounds: Sequence[DiscussionRound
 class Checks:
     """What a conclusion is held to: the ids of messages that there are, and how an agreement on some came about.
 
-    `agreed_by` is `council.discussion.argument.agreement.agreed_by` of the discussion.
+    `agreed_by` is `council.discussion.argument.agreement.agreed_by` of the discussion, `conditions` what of it
+    `council.discussion.argument.conditions` has, by the names and ids of experts.
     """
 
     ids: frozenset[str]
     agreed_by: Callable[[Collection[str]], frozenset[str]]
+    conditions: Callable[[Mapping[str, Claim]], tuple[ChangeCondition, ...]] = lambda _: ()
 
     @classmethod
     def of(cls, rounds: Sequence[DiscussionRound], cast: Cast) -> Checks:
         """Those of a discussion."""
         ids = frozenset(each.id for held in rounds for each in held.messages if not each.failed)
-        return cls(ids, lambda cites: agreed_by(rounds, cast, cites))
+        names = {squeezed(name): each.id for each in cast.experts for name in (each.name, each.id)}
+
+        def conditions(claims: Mapping[str, Claim]) -> tuple[ChangeCondition, ...]:
+            known_as = {names[squeezed(name)]: claim for name, claim in claims.items() if squeezed(name) in names}
+            return checked_conditions(rounds, cast, known_as)
+
+        return cls(ids, lambda cites: agreed_by(rounds, cast, cites), conditions)
 
 
 def conclusion_of(checks: Checks) -> Form[Synthesis, Conclusion]:
@@ -140,6 +169,7 @@ def _checked(given: Synthesis, checks: Checks) -> Conclusion:
             for each in given.unresolved_debates
         ),
         position_evolution=given.position_evolution,
+        change_conditions=checks.conditions({each.expert: each.claim for each in given.would_change_if}),
         open_questions=given.open_questions,
         recommendations=tuple(_cited(each, checks.ids) for each in given.recommendations),
         meta_observations=given.meta_observations,
@@ -152,6 +182,15 @@ def _checked(given: Synthesis, checks: Checks) -> Conclusion:
         )
         raise Unread(f"There is no message {listed}: cite those that you were shown.", otherwise=conclusion_noted)
     return conclusion
+
+
+def _conditions(rounds: Sequence[DiscussionRound], cast: Cast) -> Section:
+    """What would change the experts' minds, as they said it: for each it is to be looked up whether it came up."""
+    lines = [
+        f"{each.author} ({each.source}): {cut(one_line(each.text), CONDITION, '...')}"
+        for each in declared_conditions(rounds, cast)
+    ]
+    return Section("What would change minds", "\n".join(lines), "Look up whether it came up, and where.")
 
 
 def _cited(given: Finding, ids: Collection[str]) -> Cited:

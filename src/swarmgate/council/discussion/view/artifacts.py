@@ -57,6 +57,11 @@ def _title(what: str, record: DiscussionRecord) -> str:
     return f"# {what}: {line(short)}\n\nDiscussion {record.discussion.id}: {line(phrases.bounds(record))}.\n"
 
 
+def _problem(record: DiscussionRecord) -> Iterator[str]:
+    problem = record.cast.problem_definition if record.cast else None
+    return map(item, phrases.problem(problem) if problem else ())
+
+
 def _graph_json(record: DiscussionRecord, whole: Graph) -> str:
     """Nodes, edges and evolution as `argument.graph.Graph` has them, and what was measured in each round."""
     measured = [
@@ -72,6 +77,7 @@ def _graph_json(record: DiscussionRecord, whole: Graph) -> str:
 
 def _synthesis(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
     yield _title("Synthesis", record)
+    yield from section("Problem", _problem(record))
     if record.conclusion:
         yield from _concluded(record.conclusion, whole)
     else:
@@ -104,6 +110,8 @@ def _concluded(conclusion: Conclusion, whole: Graph) -> Iterator[str]:
     yield from section("Minority report", map(_cited, conclusion.minority_report))
     yield from section("Unresolved debates", map(_unresolved, conclusion.unresolved_debates))
     yield from section("Position evolution", [*_quoted(conclusion.position_evolution), *_paths(whole)])
+    conditions = (item(phrases.change_condition(each), each.cites) for each in conclusion.change_conditions)
+    yield from section("What would change minds", conditions)
 
 
 def _quoted(text: str) -> list[str]:
@@ -196,6 +204,7 @@ def _evolution(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
 def _summary(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
     yield _title("Summary so far", record)
     yield from section("Topic", [quote(record.discussion.topic)])
+    yield from section("Problem", _problem(record))
     yield from section("Constraints", map(item, phrases.constraints(record)))
     if record.cast:
         yield from section("Tensions", map(item, phrases.tensions(record.cast)))

@@ -30,6 +30,8 @@ def facts(message: Message) -> Iterator[str]:
     yield from map(_link, message.links)
     if message.position:
         yield from _position(message.position)
+    if message.would_change_if:
+        yield f"would change if: {one_line(message.would_change_if)}"
     if message.shift:
         yield _shift(message.shift)
     if message.framing:
@@ -40,7 +42,8 @@ def facts(message: Message) -> Iterator[str]:
 
 def _link(link: Link) -> str:
     steel_man = f"; steel-man: {one_line(link.steel_man)}" if link.steel_man else ""
-    return f"{link.kind} {link.to}{steel_man}"
+    comment = f"; why: {one_line(link.comment)}" if link.comment else ""
+    return f"{link.kind} {link.to}{steel_man}{comment}"
 
 
 def _position(position: Position) -> Iterator[str]:
@@ -67,6 +70,8 @@ def _framing(framing: Framing) -> Iterator[str]:
         between = f"{' against '.join(map(one_line, each.between))}: " if each.between else ""
         description = f" - {one_line(each.description)}" if each.description else ""
         yield f"fault line: {between}{one_line(each.axis)}{description}"
+    for asked in framing.questions:
+        yield f"question to {', '.join(asked.to) or 'all'}: {one_line(asked.text)}"
 
 
 def _assessment(assessment: Assessment) -> Iterator[str]:

@@ -8,6 +8,7 @@ from swarmgate.council.discussion.argument.graph import Evolution, Stand
 from swarmgate.council.discussion.argument.structure import measured
 from swarmgate.council.discussion.model import (
     Cast,
+    ChangeCondition,
     Choice,
     DiscussionRecord,
     DiscussionRound,
@@ -51,6 +52,20 @@ def problem(given: ProblemDefinition) -> Iterator[str]:
     """What is to be solved, its scope, and each criterion, a line each."""
     yield from filter(None, (given.statement, f"Scope: {given.scope}" if given.scope else ""))
     yield from (f"Solved when: {each}" for each in given.success_criteria)
+
+
+_CAME_UP = {
+    "came-up": "came up",
+    "absent": "did not come up",
+    "unproven": "is claimed to have come up, unproven",
+    "unclaimed": "was not looked up",
+}
+
+
+def change_condition(each: ChangeCondition) -> str:
+    """`operator (r1-msg-002): an outage a month - came up, and it moved`; who names the messages is the caller."""
+    moved = ", and it moved" if each.moved else ", and it did not move" if each.status == "came-up" else ""
+    return f"{each.author} ({each.source}): {each.text} - {_CAME_UP[each.status]}{moved}"
 
 
 def tensions(cast: Cast) -> Iterator[str]:

@@ -50,6 +50,8 @@ def _concluded(conclusion: Conclusion) -> Iterator[str]:
     yield from _items("Unresolved debates", debates)
     yield from _items("Recommendations", map(_cited, conclusion.recommendations))
     yield from _items("Position evolution", filter(None, [conclusion.position_evolution]))
+    conditions = (f"{phrases.change_condition(each)}{_cites(each.cites)}" for each in conclusion.change_conditions)
+    yield from _items("What would change minds", conditions)
     yield from _items("Meta observations", filter(None, [conclusion.meta_observations]))
     yield from _items("Corrected by swarmgate", conclusion.noted)
 
@@ -70,6 +72,8 @@ def _cast(cast: Cast) -> Iterator[str]:
         model = f" ({each.model})" if each.model else ""
         yield from item(f"{each.id}, {each.name}{model}: {each.expertise}", 2)
     yield from (line for each in phrases.tensions(cast) for line in item(f"tension: {each}", 2))
+    problem = phrases.problem(cast.problem_definition) if cast.problem_definition else ()
+    yield from (line for each in problem for line in item(f"problem: {each}", 2))
     yield from (line for each in cast.dropped for line in item(f"left out: {each}", 2))
 
 

@@ -14,6 +14,7 @@ from swarmgate.council.discussion.model import (
     Message,
     Step,
 )
+from swarmgate.council.discussion.view import phrases
 from swarmgate.council.discussion.view.message import facts, measured_line, scores
 from swarmgate.council.discussion.view.plain_text import conclusion_lines
 
@@ -39,6 +40,8 @@ def cast_lines(discussion: Discussion, cast: Cast) -> list[str]:
     for each in cast.tensions:
         text = f": {each.description}" if each.description else ""
         lines += _item(f"{' <-> '.join(each.between)} ({each.axis}){text}")
+    if cast.problem_definition:
+        lines += ["Problem:", *(line for each in phrases.problem(cast.problem_definition) for line in _item(each))]
     return [*lines, *(f"Left out: {each}" for each in cast.dropped)]
 
 
