@@ -99,7 +99,7 @@ class TerminalAnswers:
         Raises:
             Pause: the input ended.
         """
-        self._show(terminal.round_lines(record.rounds[-1]))
+        self._show(terminal.round_lines(record.rounds[-1], record.discussion.extent))
         asked = (
             "Next? [F]ollow the moderator, [d]eep dive, other [a]ngle, [i]nject a constraint, [s]ynthesise, [p]ause: "
         )

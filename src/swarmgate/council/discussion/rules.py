@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from swarmgate.council.discussion.events import (
     EVENTS,
@@ -24,18 +26,20 @@ from swarmgate.council.discussion.model import (
 from swarmgate.council.discussion.personas import proposed
 from swarmgate.council.discussion.state import AskParticipant, Due, MakeCast, State, applied, due
 from swarmgate.council.discussion.view.artifacts import SUMMARY, artifacts, summary
-from swarmgate.council.discussion.view.progress import beginning, newest, progress, what
+from swarmgate.council.discussion.view.manifest import manifest, personas
+from swarmgate.council.discussion.view.progress import beginning, newest, progress, step_line, what
 from swarmgate.council.records.document_store import Documents
 from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, Status
 from swarmgate.council.records.rules import Rules
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.formatting import many
 from swarmgate.council.views.stream import Completed as Over
-from swarmgate.council.views.stream import Contributed, Converged, RoundCompleted, RoundStarted, StepStarted
+from swarmgate.council.views.stream import Contributed, Converged, Notice, RoundCompleted, RoundStarted, StepStarted
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.text.printable import escaped
 from swarmgate.errors import CouncilFailed, SwarmError, WaitingForUser
 
-CAST, PROGRESS, SYNTHESIS = "personas/cast.json", "progress.md", "artifacts/synthesis.json"
+CAST, MANIFEST, PROGRESS, SYNTHESIS = "personas/cast.json", "manifest.json", "progress.md", "artifacts/synthesis.json"
 
 
 class DiscussionSummary(Frozen):
@@ -96,9 +100,13 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         """Its texts; while it is at work the small ones alone, of which progress.md grows with each step."""
         record, state = self.outcome(standing), standing.own
         made = {PROGRESS: progress(record)}
+        if state.cast:
+            created, active = standing.created_at, standing.newest_at
+            made[MANIFEST] = _text(manifest(record, state.cast, created=created, active=active))
         if state.cast and state.confirmed and not (state.rounds or state.partial):
             made[CAST] = _json(state.cast)
-            made |= {f"personas/{each.id}.json": _json(each) for each in state.cast.experts}
+            everybody = personas(state.cast, state.discussion.extent.roles)
+            made |= {f"personas/{each['id']}.json": _text(each) for each in everybody}
         if state.rounds and state.partial is None:
             made[SUMMARY] = summary(record)
         if state.conclusion:
@@ -109,7 +117,11 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         """progress.md, by every step that is whole."""
         del before
         held = [*after.own.rounds, *([after.own.partial] if after.own.partial else [])][-1:]
-        return {PROGRESS: newest(held[0])} if isinstance(event, UserConsulted) and held else {}
+        return (
+            {PROGRESS: newest(held[0], after.own.discussion.extent)}
+            if isinstance(event, UserConsulted) and held
+            else {}
+        )
 
     def title(self, state: State) -> str:
         """The topic."""
@@ -180,6 +192,9 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         match event:
             case UserConsulted():
                 yield from self._contributed(event, after)
+                if before.own.held and before.own.turn:
+                    held, step = before.own.held, before.own.turn.step
+                    yield Notice(pattern=self.name, id=after.id, text=step_line(held, step))
                 if len(after.own.rounds) > len(before.own.rounds):
                     yield self._round(after.own.rounds[-1], after)
             case Chosen(choice=choice) if after.own.is_over:
@@ -237,3 +252,7 @@ def completed(record: DiscussionRecord) -> Over:
 
 def _json(model: Frozen) -> str:
     return f"{model.model_dump_json(indent=1)}\n"
+
+
+def _text(values: Mapping[str, Any]) -> str:
+    return escaped(json.dumps(values, ensure_ascii=False, indent=1)) + "\n"

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from swarmgate.council.discussion.argument.graph import Evolution, Stand
 from swarmgate.council.discussion.argument.structure import measured
 from swarmgate.council.discussion.model import (
+    CONTRIBUTIONS,
     Cast,
     ChangeCondition,
     Choice,
     DiscussionRecord,
     DiscussionRound,
+    Extent,
     Measured,
     Message,
     Position,
@@ -29,6 +31,17 @@ def all_rounds(record: DiscussionRecord) -> tuple[DiscussionRound, ...]:
 def measures(rounds: Sequence[DiscussionRound]) -> list[tuple[int, Measured]]:
     """The measures of each round by number, those of the unfinished one included."""
     return [(each.number, each.measured or measured(each, rounds[:at])) for at, each in enumerate(rounds)]
+
+
+def calls(held: DiscussionRound, extent: Extent) -> str:
+    """How often models were called in a round, and how many of its messages are contributions, beside their bounds."""
+    made = sum(each.usage.calls for each in held.messages)
+    contributed = sum(each.step in CONTRIBUTIONS and not each.human for each in held.messages)
+    least, most = extent.calls
+    return (
+        f"Calls of round {held.number}: {made}; contributions {contributed}, of {least} to {most}. The others are "
+        "positions, the moderator's, the record, and answers asked for again or with tools."
+    )
 
 
 def status(record: DiscussionRecord) -> str:

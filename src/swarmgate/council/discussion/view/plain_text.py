@@ -23,6 +23,7 @@ def text_lines(record: DiscussionRecord) -> list[str]:
     for held in phrases.all_rounds(record):
         lines += ["", *_round(held)]
         lines += ["", *indented(measured_line(held.number, measured[held.number]), 2)]
+        lines += indented(phrases.calls(held, asked.extent), 2)
         lines += [f"  {phrases.choice(each)}" for each in record.choices if each.after == held.number]
     return [*lines, "", *conclusion_lines(record)]
 

@@ -11,6 +11,7 @@ from swarmgate.council.discussion.model import (
     DiscussionRecord,
     DiscussionRound,
     Expert,
+    Extent,
     Message,
     Step,
 )
@@ -57,9 +58,10 @@ def _expert(expert: Expert) -> Iterator[str]:
             yield from _wrapped(f"{word}: {value}", 4)
 
 
-def round_lines(held: DiscussionRound) -> list[str]:
-    """The result of a round: counted measures, the moderator's own scores, and who failed."""
+def round_lines(held: DiscussionRound, extent: Extent) -> list[str]:
+    """The result of a round: counted measures and calls, the moderator's own scores, and who failed."""
     lines = [measured_line(held.number, held.measured)] if held.measured else [f"Round {held.number}"]
+    lines += _wrapped(phrases.calls(held, extent), 2)
     given = next((each.assessment for each in reversed(held.messages) if each.assessment), None)
     if given:
         text = ", ".join(f"{name} {score}" for name, score in scores(given))
@@ -103,7 +105,8 @@ def outcome_lines(record: DiscussionRecord) -> list[str]:
     """How a discussion ended, or how far it is: the synthesis, who failed, what was counted, and the cost."""
     *text, took = conclusion_lines(record)
     counted = [f"  - {measured_line(each.number, each.measured)}" for each in record.rounds if each.measured]
-    return [*text, *(["Counted, by the links between messages:", *counted] if counted else []), took]
+    counted += [f"  - {phrases.calls(each, record.discussion.extent)}" for each in record.rounds]
+    return [*text, *(["Counted, by the links between messages and by calls:", *counted] if counted else []), took]
 
 
 def _item(text: str, by: int = 2) -> list[str]:
