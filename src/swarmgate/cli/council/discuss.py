@@ -97,7 +97,7 @@ def hold(
     diff: Annotated[str, typer.Option("--diff", metavar="REV", help="Discuss the work tree's change against it.")] = "",
     name: Annotated[
         str | None,
-        typer.Option("--name", metavar="ID", callback=filled, help="Its id; else the time and four letters."),
+        typer.Option("--name", metavar="ID", callback=filled, help="Its id; else made of the time."),
     ] = None,
     problem: Annotated[
         str | None, typer.Option("--problem", metavar="TEXT", callback=filled, help="What is to be solved.")

@@ -12,7 +12,6 @@ from tests.council.discussion.records import message, records, standard
 
 from swarmgate.council.discussion.model import EXTENTS, DiscussionRecord, Message, Mode
 from swarmgate.council.discussion.steps.transcript import (
-    CONDITION_LINE,
     DIRECTION,
     GIST,
     GIST_LINE,
@@ -165,10 +164,9 @@ def test_the_longest_gist_keeps_to_its_bound_and_a_whole_discussion_to_the_room_
     longest = Message(id="r10-msg-9999", round=10, step="position", author="s" * 40, text="w" * 9_000, human=True)
     assert len(seen(longest, room=GIST_LINE).section.text) + 2 <= GIST_LINE
     assert GIST < GIST_LINE
-    # 2 positions, frame, 5 contributions, ask, assess and record; twice; once more what would change the minds
-    once = DIRECTION + 2 * CONDITION_LINE
-    assert least_room(EXTENTS[Mode.LIGHTWEIGHT], experts=2, rounds=2) == 2 * 11 * GIST_LINE + once
-    assert least_room(EXTENTS[Mode.LIGHTWEIGHT], experts=2, rounds=1, user=True) == 22 * GIST_LINE + once
+    # 2 positions, frame, 5 contributions, ask, assess and record; twice
+    assert least_room(EXTENTS[Mode.LIGHTWEIGHT], experts=2, rounds=2) == 2 * 11 * GIST_LINE + DIRECTION
+    assert least_room(EXTENTS[Mode.LIGHTWEIGHT], experts=2, rounds=1, user=True) == 22 * GIST_LINE + DIRECTION
 
 
 def test_a_long_discussion_costs_each_voice_little() -> None:

@@ -26,7 +26,6 @@ from swarmgate.council.discussion.model import (
     Unresolved,
 )
 from swarmgate.council.discussion.steps.participants import Participants, constraints_section
-from swarmgate.council.discussion.steps.transcript import CONDITION
 from swarmgate.council.limits import MOST_TEXT
 from swarmgate.domain.review.votes import MESSAGE_ID
 from swarmgate.errors import CouncilFailed
@@ -116,7 +115,9 @@ async def concluded(participants: Participants, rounds: Sequence[DiscussionRound
     """
     author = HISTORIAN if HISTORIAN in participants.fixed else MODERATOR
     checks = Checks.of(rounds, participants.cast)
-    sections = (constraints_section(rounds[-1]), _conditions(rounds, participants.cast)) if rounds else ()
+    constraints = (constraints_section(rounds[-1]),) if rounds else ()
+    spare = participants.spare(author, "conclude", constraints)
+    sections = (*constraints, _conditions(rounds, participants.cast, spare))
     form = conclusion_of(checks)
     result, _ = await participants.ask(
         author, "conclude", rounds=rounds, number=0, sections=sections, read=lambda _: form
@@ -184,13 +185,13 @@ def _checked(given: Synthesis, checks: Checks) -> Conclusion:
     return conclusion
 
 
-def _conditions(rounds: Sequence[DiscussionRound], cast: Cast) -> Section:
+def _conditions(rounds: Sequence[DiscussionRound], cast: Cast, size: int) -> Section:
     """What would change the experts' minds, as they said it: for each it is to be looked up whether it came up."""
-    lines = [
-        f"{each.author} ({each.source}): {cut(one_line(each.text), CONDITION, '...')}"
-        for each in declared_conditions(rounds, cast)
-    ]
-    return Section("What would change minds", "\n".join(lines), "Look up whether it came up, and where.")
+    declared = declared_conditions(rounds, cast)
+    text = "\n".join(f"{each.author} ({each.source}): {one_line(each.text)}" for each in declared)
+    return Section(
+        "What would change minds", cut(text, size, "...") if size else "", "Look up whether it came up, and where."
+    )
 
 
 def _cited(given: Finding, ids: Collection[str]) -> Cited:

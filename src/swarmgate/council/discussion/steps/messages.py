@@ -14,12 +14,9 @@ from swarmgate.council.discussion.argument.structure import consensus_of, measur
 from swarmgate.council.discussion.model import CONTRARIAN, DiscussionRound, Message, Step
 from swarmgate.council.discussion.planning import DisagreementLevel, disagreement_level
 from swarmgate.council.discussion.state import AskParticipant
-from swarmgate.council.discussion.steps.participants import Participants
+from swarmgate.council.discussion.steps.participants import Participants, round_sections
 from swarmgate.council.discussion.steps.transcript import RenderedTranscript
 from swarmgate.council.discussion.view.message import measured_line
-
-_QUESTION = 250
-"""Characters of a question in the brief of the one who is asked; all of it stands in the moderator's message."""
 
 Read = Callable[[Reader], Form[Any, Part] | Callable[[str], Part]]
 """The form of an answer; or, of prose, what its text comes to."""
@@ -88,7 +85,10 @@ async def message_of(
         seen = {each: authors[each] for each in transcript.visible}
         return turn.read(Reader(who, seen, stands="".join(stands[-1:]), stress="".join(stress[-1:])))
 
-    sections = (*turn.sections, *(_asked_of(who, held, participants.experts) if action.step is Step.ARGUE else ()))
+    sections = turn.sections
+    if action.step is Step.ARGUE:
+        spare = participants.spare(who, turn.wire, (*round_sections(rounds, number), *sections))
+        sections = (*sections, _asked_of(who, held, participants.experts, spare))
     result, transcript = await participants.ask(
         who, turn.wire, rounds=rounds, number=number, sections=sections, read=reading
     )
@@ -112,12 +112,12 @@ def _attacked(step: Step, held: DiscussionRound, before: Sequence[DiscussionRoun
     return (*target, Section("Why you speak again", why, wanted))
 
 
-def _asked_of(who: str, held: DiscussionRound, experts: Sequence[str]) -> tuple[Section, ...]:
+def _asked_of(who: str, held: DiscussionRound, experts: Sequence[str], size: int) -> Section:
     """What the moderator asks an expert by name in a round, and what it asks no expert by name."""
     framed = [(message.id, each) for message in held.messages if message.framing for each in message.framing.questions]
     asked = [(at, each.text) for at, each in framed if who in each.to or not {*each.to} & {*experts}]
-    text = "\n".join(f"[{at}] {cut(one_line(text), _QUESTION, '...')}" for at, text in asked)
-    return (Section("The moderator asks you", text, "Answer that in your argument."),) if text else ()
+    text = "\n".join(f"[{at}] {one_line(text)}" for at, text in asked)
+    return Section("The moderator asks you", cut(text, size, "...") if size else "", "Answer that in your argument.")
 
 
 def _asked(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Section:

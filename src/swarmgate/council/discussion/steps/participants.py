@@ -43,6 +43,9 @@ _ROLES = {
     "no side.",
     CONTRARIAN: "You are the contrarian of a discussion: you attack what everybody seems to hold, fairly and hard.",
 }
+_HEAD = 200
+"""Characters of a section beside its text."""
+
 _CROSS_DOMAIN = "You look at a discussion from outside of its field: you bring what another field learnt about it."
 
 
@@ -93,7 +96,8 @@ class Participants:
             CouncilRefused: the discussion does not fit its window any more.
             BudgetExhausted, Stopped, MissingRequirement: as they come.
         """
-        agent, own = self.agents[who], (*_round_sections(rounds, number), *sections)
+        agent, all_sections = self.agents[who], (*round_sections(rounds, number), *sections)
+        own = [each for each in all_sections if each.text.strip()]
         room = self.window(who, step).room - sum(len(each.render()) for each in own)
         notes = [measured_line(each.number, each.measured) for each in rounds if each.measured]
         so_far = render_transcript(
@@ -127,7 +131,7 @@ class Participants:
         Raises:
             CouncilRefused: somebody cannot; with their size.
         """
-        size = sum(len(each.render()) for each in _round_sections((held,), held.number))
+        size = sum(len(each.render()) for each in round_sections((held,), held.number))
         name, window = self.narrowest
         room = window.room - self.least
         if size > room + DIRECTION:
@@ -135,6 +139,11 @@ class Participants:
                 f"direction and constraints have {size:,} characters; {name} has room for {room + DIRECTION:,}",
                 hint="say it in fewer words, or give that voice a larger window ([roles.X] context_tokens)",
             )
+
+    def spare(self, who: str, step: str, sections: Iterable[Section]) -> int:
+        """Characters that a further section of a step may have beside these, so that the longest discussion fits."""
+        taken = sum(len(each.render()) for each in sections)
+        return max(0, self.window(who, step).room - self.least + DIRECTION - taken - _HEAD)
 
     @property
     def least(self) -> int:
@@ -195,7 +204,8 @@ def problem_section(problem: ProblemDefinition) -> Section:
     return Section("The problem", text, "What is said answers this, within this scope.", whole=True)
 
 
-def _round_sections(rounds: Sequence[DiscussionRound], number: int) -> Iterable[Section]:
+def round_sections(rounds: Sequence[DiscussionRound], number: int) -> Iterable[Section]:
+    """The direction of a round, and what the user set until then; none of a round that is not there."""
     held = next((each for each in rounds if each.number == number), None)
     if held:
         yield Section("The direction of this round", held.direction)
