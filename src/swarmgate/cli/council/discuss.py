@@ -39,7 +39,7 @@ _FLAGS = {
     "tokens": "--tokens",
     "usd": "--usd",
     "timeout_s": "--timeout",
-    "problemDefinition": "--problem",
+    "problem_definition": "--problem",
 }
 """The flags of the keys of a request; what `--personas` gave keeps its keys, which stand in a file."""
 

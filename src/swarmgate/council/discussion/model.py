@@ -84,6 +84,11 @@ class ProblemDefinition(Camel):
     scope: Joined = ""
     success_criteria: Annotated[tuple[Text, ...], BeforeValidator(listed)] = ()
 
+    @property
+    def size(self) -> int:
+        """Characters of all its texts."""
+        return sum(map(len, (self.statement, self.scope, *self.success_criteria)))
+
 
 class Expert(Camel):
     """One generated, or given, expert. `model` is `provider/model`; empty: that of `[roles.participant]`."""

@@ -40,8 +40,8 @@ from swarmgate.council.discussion.model import (
     ProblemDefinition,
     Tension,
 )
-from swarmgate.council.discussion.request import FIXED, check_experts, check_problem
-from swarmgate.council.limits import PARTICIPANTS, PERSONA
+from swarmgate.council.discussion.request import FIXED, check_experts
+from swarmgate.council.limits import PARTICIPANTS, PERSONA, TOPIC
 from swarmgate.council.records.document_store import Documents
 from swarmgate.council.requests import request_file
 from swarmgate.errors import CouncilRefused
@@ -173,7 +173,6 @@ def cast_of(values: Any, *, begins: Callable[[Place], str]) -> Cast:
     except ValidationError as error:
         place, what = _mistake(error)
         raise CouncilRefused(f"{begins(place)}{what}", hint=_HINT) from None
-    check_problem(file.problem_definition)
     return Cast(experts=file.experts, tensions=file.tensions, problem_definition=file.problem_definition)
 
 
@@ -220,6 +219,9 @@ def _problems(file: PersonasFile) -> Iterable[tuple[Place, str]]:
         for key, value in expert.model_dump(by_alias=True).items():
             if len(value) > PERSONA.most:
                 yield ("experts", at, key), f"has {len(value):,} characters: the limit is {PERSONA.most:,.0f}"
+    problem = file.problem_definition
+    if problem and problem.size > TOPIC.most:
+        yield ("problemDefinition",), f"has {problem.size:,} characters: the limit is {TOPIC.most:,.0f}"
     for at, tension in enumerate(file.tensions):
         strange = [each for each in tension.between if each not in ids]
         if strange:

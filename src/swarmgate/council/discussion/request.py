@@ -177,9 +177,9 @@ def check_problem(problem: ProblemDefinition | None) -> None:
     Raises:
         CouncilRefused: it has more.
     """
-    if problem is not None:
-        whole = "\n".join((problem.statement, problem.scope, *problem.success_criteria))
-        sized("problemDefinition", whole, TOPIC)
+    if problem is not None and problem.size > TOPIC.most:
+        message = f"`problem_definition` has {problem.size:,} characters: the limit is {TOPIC.most:,.0f}"
+        raise CouncilRefused(message, hint="Say it in short; what it is about can be given as a file of the material.")
 
 
 def check_experts(experts: Sequence[Expert], mode: Mode) -> None:
