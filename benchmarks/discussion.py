@@ -74,7 +74,7 @@ def rules(rounds: int) -> list[dict[str, Any]]:
     lines = [{"between": EXPERTS[:2], "axis": "cost"}]
     made = [
         rule("experts", {"experts": listed, "tensions": [{"between": EXPERTS[:2], "axis": "growth"}]}),
-        rule("position", {"position": "here", "confidence": 0.7, "conditions": ["if"], "keyRisk": "rain"}),
+        rule("position", {"position": "here", "confidence": 0.7, "wouldChangeIf": "it rains", "keyRisk": "rain"}),
         rule("frame", {"faultLines": lines, "disagreementBudget": 4}),
         rule("assess", {**dict.fromkeys(scores, 3), "recommendation": "continue", "insights": ["new"]}),
         rule("record", {}),

@@ -379,7 +379,7 @@ def test_a_standard_discussion_in_the_documents_forms(project: Project, tmp_path
 
     assert record.conclusion
     assert [(each.author, each.status, each.cites, each.moved) for each in record.conclusion.change_conditions] == [
-        (NAMES[0], "came-up", ("r1-msg-006",), True),
+        (NAMES[0], "came-up", ("r1-msg-006",), True),  # of its position, which goes before that of its argument
         (NAMES[1], "unproven", (), False),
     ]
     folder = project.folder.discussions / name
@@ -399,8 +399,8 @@ def test_a_standard_discussion_in_the_documents_forms(project: Project, tmp_path
     told = plain(done.stderr)
     progress = (folder / "progress.md").read_text("utf-8")
     for line in (
-        "position declarations: 2 experts declared where they stand, with a confidence of 0.70 to 0.70.",
-        "moderator's framing: The moderator names 1 fault line and puts 1 question to the experts.",
+        "position declarations: 2 experts declared where they stand, with a confidence of 0.70.",
+        "moderator's framing: The moderator names 1 fault line and puts 1 question to experts.",
         "responses and position shifts: 2 experts responded; 1 moved.",
     ):
         assert f"round 1, {line}" in told

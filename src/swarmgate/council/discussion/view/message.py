@@ -14,6 +14,7 @@ from swarmgate.council.discussion.model import (
     Position,
     Shift,
     ShiftKind,
+    Step,
 )
 
 QUOTE = "| "
@@ -29,7 +30,7 @@ def facts(message: Message) -> Iterator[str]:
     """All typed fields of a message but its prose, a line each."""
     yield from map(_link, message.links)
     if message.position:
-        yield from _position(message.position)
+        yield from _position(message.position, declared=message.step is Step.POSITION)
     if message.would_change_if:
         yield f"would change if: {one_line(message.would_change_if)}"
     if message.shift:
@@ -46,9 +47,10 @@ def _link(link: Link) -> str:
     return f"{link.kind} {link.to}{steel_man}{comment}"
 
 
-def _position(position: Position) -> Iterator[str]:
-    sure = "unknown" if position.confidence is None else f"{position.confidence:.2f}"
-    yield f"position, confidence {sure}: {one_line(position.position)}"
+def _position(position: Position, *, declared: bool) -> Iterator[str]:
+    unknown = "confidence unknown" if declared else "as sure as before"
+    sure = unknown if position.confidence is None else f"confidence {position.confidence:.2f}"
+    yield f"position, {sure}: {one_line(position.position)}"
     if position.conditions:
         yield f"conditions: {'; '.join(map(one_line, position.conditions))}"
     if position.would_change_if:
@@ -61,7 +63,8 @@ def _shift(shift: Shift) -> str:
     if shift.refused:
         return f"position shift none: {shift.refused}"
     moved_by = f", moved by {', '.join(shift.cites)}" if shift.kind is not ShiftKind.NONE else ""
-    return f"position shift {shift.kind}{moved_by}{f': {one_line(shift.reason)}' if shift.reason else ''}"
+    before = f"; before: {one_line(shift.previous_position)}" if shift.previous_position else ""
+    return f"position shift {shift.kind}{moved_by}{f': {one_line(shift.reason)}' if shift.reason else ''}{before}"
 
 
 def _framing(framing: Framing) -> Iterator[str]:

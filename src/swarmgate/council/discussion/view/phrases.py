@@ -19,6 +19,7 @@ from swarmgate.council.discussion.model import (
     Position,
     ProblemDefinition,
     ShiftKind,
+    Step,
 )
 from swarmgate.council.views.formatting import many
 
@@ -112,9 +113,15 @@ def constraints(record: DiscussionRecord) -> list[str]:
 
 
 def positions_now(record: DiscussionRecord) -> dict[str, Position]:
-    """The last position that each expert declared, by id."""
-    messages = [each for held in all_rounds(record) for each in held.messages]
-    return {each.author: each.position for each in messages if each.position}
+    """The last position that each expert declared, by id; one who moved without a number is as sure as before."""
+    now: dict[str, Position] = {}
+    for each in (each for held in all_rounds(record) for each in held.messages):
+        if each.position:
+            before = now.get(each.author)
+            keeps = each.position.confidence is None and before is not None and each.step is not Step.POSITION
+            sure = {"confidence": before.confidence} if keeps and before else {}
+            now[each.author] = each.position.model_copy(update=sure)
+    return now
 
 
 def last_assessed(record: DiscussionRecord) -> Message | None:
