@@ -174,6 +174,12 @@ def test_references_without_a_relation_of_their_own_are_answers() -> None:
     assert "no message r1-msg-042" in otherwise(READER.argument.read, unknown)[0]
 
 
+def test_a_call_of_the_tool_is_read_like_a_text() -> None:
+    for form, given in ((READER.argument, ARGUMENT), (READER.response, {**RESPONSE, "references": RESPONDS})):
+        called = form.take(form.schema.given(given))  # type: ignore[arg-type]  # of that form's schema
+        assert called == form.read(json.dumps(given))
+
+
 def test_a_steel_man_is_found_where_the_document_has_it_in_the_prose() -> None:
     prose = (
         "Before I answer, let me confirm I understand the position: events need no centre, so none can fail.\n\n"
@@ -383,8 +389,10 @@ def test_a_standard_discussion_in_the_documents_forms(project: Project, tmp_path
         (NAMES[1], "unproven", (), False),
     ]
     folder = project.folder.discussions / name
-    assert "it moved" in (folder / "artifacts/synthesis.md").read_text("utf-8")
-    assert "no order is charged twice" in (folder / "artifacts/synthesis.md").read_text("utf-8")
+    for place in ("artifacts/synthesis.md", "artifacts/discussion.html"):
+        text = (folder / place).read_text("utf-8")
+        assert "came up, and it moved" in text
+        assert "no order is charged twice" in text
 
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     assert (manifest["id"], manifest["title"], manifest["team_name"]) == (name, TOPIC, f"discussion-{name}")

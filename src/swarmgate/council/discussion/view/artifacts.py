@@ -110,8 +110,7 @@ def _concluded(conclusion: Conclusion, whole: Graph) -> Iterator[str]:
     yield from section("Minority report", map(_cited, conclusion.minority_report))
     yield from section("Unresolved debates", map(_unresolved, conclusion.unresolved_debates))
     yield from section("Position evolution", [*_quoted(conclusion.position_evolution), *_paths(whole)])
-    conditions = (item(phrases.change_condition(each), each.cites) for each in conclusion.change_conditions)
-    yield from section("What would change minds", conditions)
+    yield from section("What would change minds", map(item, phrases.change_conditions(conclusion)))
 
 
 def _quoted(text: str) -> list[str]:

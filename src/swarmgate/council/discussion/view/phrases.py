@@ -9,8 +9,8 @@ from swarmgate.council.discussion.argument.structure import measured
 from swarmgate.council.discussion.model import (
     CONTRIBUTIONS,
     Cast,
-    ChangeCondition,
     Choice,
+    Conclusion,
     DiscussionRecord,
     DiscussionRound,
     Extent,
@@ -76,10 +76,12 @@ _CAME_UP = {
 }
 
 
-def change_condition(each: ChangeCondition) -> str:
-    """`operator (r1-msg-002): an outage a month - came up, and it moved`; who names the messages is the caller."""
-    moved = ", and it moved" if each.moved else ", and it did not move" if each.status == "came-up" else ""
-    return f"{each.author} ({each.source}): {each.text} - {_CAME_UP[each.status]}{moved}"
+def change_conditions(conclusion: Conclusion) -> Iterator[str]:
+    """`operator (r1-msg-002): an outage a month - came up, and it moved [r1-msg-006]`, for each expert."""
+    for each in conclusion.change_conditions:
+        moved = ", and it moved" if each.moved else ", and it did not move" if each.status == "came-up" else ""
+        cites = f" [{', '.join(each.cites)}]" if each.cites else ""
+        yield f"{each.author} ({each.source}): {each.text} - {_CAME_UP[each.status]}{moved}{cites}"
 
 
 def tensions(cast: Cast) -> Iterator[str]:

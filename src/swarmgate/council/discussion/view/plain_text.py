@@ -51,8 +51,7 @@ def _concluded(conclusion: Conclusion) -> Iterator[str]:
     yield from _items("Unresolved debates", debates)
     yield from _items("Recommendations", map(_cited, conclusion.recommendations))
     yield from _items("Position evolution", filter(None, [conclusion.position_evolution]))
-    conditions = (f"{phrases.change_condition(each)}{_cites(each.cites)}" for each in conclusion.change_conditions)
-    yield from _items("What would change minds", conditions)
+    yield from _items("What would change minds", phrases.change_conditions(conclusion))
     yield from _items("Meta observations", filter(None, [conclusion.meta_observations]))
     yield from _items("Corrected by swarmgate", conclusion.noted)
 
