@@ -18,6 +18,7 @@ from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.council.discussion import personas
 from swarmgate.council.discussion.answers.experts import Part, Reader
 from swarmgate.council.discussion.answers.moderation import framing_of
+from swarmgate.council.discussion.answers.values import LONGEST
 from swarmgate.council.discussion.model import Mode, Relation, ShiftKind
 from swarmgate.council.discussion.request import discussion_of
 from swarmgate.council.discussion.steps.cast import experts_of
@@ -222,6 +223,17 @@ def test_a_response_is_taken_as_it_stands_and_its_shift_cites_the_stress_test(gi
     assert "needs a breaker" in part["text"]
     assert [(each.to, each.kind) for each in part["links"]] == [("r1-msg-006", Relation.RESPONDS_TO)]
     assert part["noted"] == ()
+
+
+def test_long_texts_are_cut_under_the_documents_keys_too() -> None:
+    long = {**RESPONSE, "currentPosition": "now " * 900, "shiftReason": "so " * 900, "references": RESPONDS}
+    part = READER.response.read(json.dumps(long))
+    assert len(part["position"].position) <= LONGEST
+    assert len(part["shift"].reason) <= LONGEST
+    assert {each.split()[0] for each in part["noted"]} == {"`position`", "`shift`"}
+    references = [{"targetId": "r1-msg-002", "relation": "extends", "comment": "why " * 900}]
+    part = READER.argument.read(json.dumps({**ARGUMENT, "references": references}))
+    assert len(part["links"][0].comment) <= LONGEST
 
 
 def test_a_shift_says_why_and_what_it_names_itself_goes_before_the_stress_test() -> None:

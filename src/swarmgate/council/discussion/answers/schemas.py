@@ -20,6 +20,7 @@ from swarmgate.council.discussion.answers.values import (
     Spoken,
     Text,
     Texts,
+    contained,
     first_of,
     message_ids,
     text_of,
@@ -39,6 +40,7 @@ _KINDS = {squeezed(each): each for each in Relation} | {"references": Relation.R
 _SHIFTS = {squeezed(each): each for each in ShiftKind}
 
 _RELATION = ("kind", "type", "relation")
+_WHY, _BY = ("reason", "shiftreason", "reasoning"), ("cites", "cite", "trigger")
 _WHOLE = ("argument", "content", "message", "response", "reply", "statement", "claim", "analogy")
 """Keys under which an answer has all that it says, the likeliest first."""
 
@@ -141,20 +143,14 @@ class Response(Argument, Standing):
     @classmethod
     def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
         """The fields; what belongs to a shift may stand beside it, and it may be its kind alone."""
-        read = super().fields_in(found)
-        inside = found.get("content")
-        found = {**inside, **found} if isinstance(inside, Mapping) else found
-        shift = read.get("shift")
+        found = contained(found)
+        shift = first_of(found, "shift", "positionshift")
         inner = dict(shift) if isinstance(shift, Mapping) else {"kind": shift}
-        inner["reason"] = first_of(inner, "reason", "shiftreason", "reasoning") or first_of(
-            found, "shiftreason", "reason"
-        )
-        inner["cites"] = first_of(inner, "cites", "cite", "trigger") or first_of(
-            found, "shiftcites", "cites", "cite", "trigger"
-        )
-        inner["previousposition"] = first_of(inner, "previousposition") or found.get("previousposition")
-        now = first_of(found, "currentposition") or first_of(inner, "currentposition")
-        return {**read, "shift": inner, **({"position": now} if now else {})}
+        inner["reason"] = first_of(inner, *_WHY) or first_of(found, "shiftreason", "reason")
+        inner["cites"] = first_of(inner, *_BY) or first_of(found, "shiftcites", *_BY)
+        inner["previousposition"] = first_of({**found, **inner}, "previousposition")
+        position = first_of({**found, **inner}, "currentposition", "position")
+        return super().fields_in({**found, "shift": inner, "position": position})
 
     @classmethod
     def spellings(cls) -> tuple[str, ...]:
@@ -174,8 +170,7 @@ def _listed(value: Any) -> list[Any]:
 
 def _said(prose: str, found: Mapping[str, Any]) -> Iterator[str]:
     """What an answer says: its prose, and each of its parts that does not stand in that; else its stance, or why."""
-    inner = found.get("content")
-    found = {**found, **inner} if isinstance(inner, Mapping) else found
+    found = contained(found)
     whole = next((text_of(found[key]) for key in _WHOLE if isinstance(found.get(key), str)), "")
     parts = [(head, texts_of(found.get(key))) for key, head in _PARTS.items()]
     told = ["\n".join([head, *(f"- {each}" for each in texts)] if head else texts) for head, texts in parts if texts]
