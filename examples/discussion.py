@@ -85,14 +85,18 @@ RULES = [
             "novelInsights": 3,
             "positionEvolution": 4,
             "overall": 4,
-            "agreements": ["A machine rotates."],
+            "summary": "A machine that rotates keys every week is held against people who look at each rotation. The "
+            "machine wins on speed; that nobody looks was countered, and an alert on the age of each key answers it.",
+            "recommendationReason": "What a rotation costs is still open.",
+            "agreements": [{"point": "A machine rotates.", "supporters": ["security-lead", "operator"]}],
             "recommendation": "continue",
         },
     ),
     says(
         "conclude",
         data={
-            "executiveSummary": "Rotate by a machine, every week, with an alert on the age of each key.",
+            "executiveSummary": "Rotate by a machine, every week, with an alert on the age of each key. "
+            + "That nobody looks at a rotation any more was countered, and it was answered by the alert. " * 5,
             "agreements": [{"text": "A machine rotates.", "resolvedBy": "argument", "cites": ["r1-msg-008"]}],
             "minorityReport": [{"text": "A stopped machine looks like a healthy one.", "cites": ["r1-msg-006"]}],
         },

@@ -86,7 +86,7 @@ SUBMIT = "submit_answer"
 _COUNCIL_LOOKS = ("position", "argue", "attack", "respond", "contribute", "evaluate")
 """Steps of council voices that may look at the files first, and whose answer has a form."""
 
-_COUNCIL_JUDGES = ("experts", "frame", "analogy", "assess", "conclude", "facilitate")
+_COUNCIL_JUDGES = ("experts", "frame", "analogy", "assess", "reopen", "conclude", "facilitate")
 """Steps of council voices that judge from their brief alone, in a form."""
 
 _COUNCIL_WRITES, _COUNCIL_SPEAKS = ("generate", "improve"), ("ask", "record")

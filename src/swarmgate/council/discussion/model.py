@@ -12,21 +12,15 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BeforeValidator, Field
 
+from swarmgate.council.discussion.findings import Assessment, Camel, Conclusion, Reopening
 from swarmgate.council.limits import ROUNDS
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.review.votes import SeatId
 from swarmgate.domain.usage import Usage
 
 MODERATOR, HISTORIAN, CONTRARIAN, CROSS_DOMAIN, USER = "moderator", "historian", "contrarian", "cross-domain", "user"
-
-
-class Camel(Frozen):
-    """A record whose JSON has camelCase keys."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True)
 
 
 class Mode(StrEnum):
@@ -227,39 +221,6 @@ class Framing(Camel):
     disagreement_budget: int = Field(ge=3, le=6)
 
 
-class Insight(Camel):
-    """Something new, and the messages that it comes from."""
-
-    text: Text
-    source: tuple[str, ...] = ()
-
-
-class Recommendation(StrEnum):
-    """How the moderator would go on."""
-
-    CONTINUE = "continue"
-    DEEP_DIVE = "deep-dive"
-    DIFFERENT_ANGLE = "different-angle"
-    SYNTHESIZE = "synthesize"
-
-
-class Assessment(Camel):
-    """The moderator's quality gate of a round: scores of 1 to 5, advisory beside what is measured."""
-
-    genuine_disagreement: int = Field(ge=1, le=5)
-    evidence_quality: int = Field(ge=1, le=5)
-    steel_manning: int = Field(ge=1, le=5)
-    novel_insights: int = Field(ge=1, le=5)
-    position_evolution: int = Field(ge=1, le=5)
-    overall: int = Field(ge=1, le=5)
-    agreements: tuple[Text, ...] = ()
-    active_disagreements: tuple[Text, ...] = ()
-    insights: tuple[Insight, ...] = ()
-    open_questions: tuple[Text, ...] = ()
-    recommendation: Recommendation = Recommendation.CONTINUE
-    focus: Text = ""
-
-
 class Message(Camel):
     """The message of one participant in one step.
 
@@ -308,17 +269,20 @@ class Measured(Camel):
 class DiscussionRound(Camel):
     """One round. `done` are its finished steps in order; the round is whole with `measured` set.
 
-    `direction` and `constraints` are what the choices before it asked for; `forced` says, a phrase each, which rule
-    made somebody speak again.
+    `topic` is its own, where the moderator proposed one; `direction` and `constraints` are what the choices before it
+    asked for; `forced` says, a phrase each, which rule made somebody speak again. `warnings` say what is wrong with its
+    quality, why, and what to do next.
     """
 
     number: int
+    topic: Text = ""
     direction: Text = ""
     constraints: tuple[Text, ...] = ()
     messages: tuple[Message, ...] = ()
     done: tuple[Step, ...] = ()
     forced: tuple[Line, ...] = ()
     measured: Measured | None = None
+    warnings: tuple[Line, ...] = ()
     started_at: str = ""
     seconds: float = 0.0
 
@@ -345,70 +309,6 @@ class Choice(Camel):
     text: Text = ""
     constraint: Text = ""
     by: Literal["user", "moderator", "bounds"] = "user"
-
-
-class Cited(Camel):
-    """A statement with the messages that it rests on; `unresolved` are ids that do not exist."""
-
-    text: Text
-    cites: tuple[str, ...] = ()
-    dissent: Text = ""
-    unresolved: tuple[str, ...] = ()
-
-
-class Unresolved(Camel):
-    """A debate that stayed open, and why."""
-
-    topic: Text
-    why: Text = ""
-    cites: tuple[str, ...] = ()
-
-
-class Agreement(Camel):
-    """What was agreed, and how: because an argument was accepted, or because more held it.
-
-    Both follow from the cited messages (`agreement.agreed_by`); `unproven`: claimed, and they show neither.
-    """
-
-    text: Text
-    resolved_by: Literal["argument", "majority", "unproven"]
-    cites: tuple[str, ...] = ()
-
-
-class ChangeCondition(Camel):
-    """What an expert named as that which would change its mind, in message `source`, and whether it came up.
-
-    `status` follows from the messages that are cited for it (`argument.conditions`); `unproven`: it is claimed to have
-    come up, and no cited message can show that; `unclaimed`: nobody said. `moved`: one of them moved the expert.
-    """
-
-    author: SeatId
-    text: Text
-    source: str
-    status: Literal["came-up", "absent", "unproven", "unclaimed"] = "unclaimed"
-    cites: tuple[str, ...] = ()
-    moved: bool = False
-
-
-class Conclusion(Camel):
-    """What the historian (the moderator in lightweight) makes of a discussion. Every id was checked."""
-
-    executive_summary: Text
-    insights: tuple[Cited, ...] = ()
-    agreements: tuple[Agreement, ...] = ()
-    minority_report: tuple[Cited, ...] = ()
-    unresolved_debates: tuple[Unresolved, ...] = ()
-    position_evolution: Text = ""
-    change_conditions: tuple[ChangeCondition, ...] = ()
-    open_questions: tuple[Text, ...] = ()
-    recommendations: tuple[Cited, ...] = ()
-    meta_observations: Text = ""
-    noted: tuple[Line, ...] = ()
-    author: SeatId = HISTORIAN
-    model: str = ""
-    prompt_hash: str = ""
-    usage: Usage = Usage()
-    seconds: float = 0.0
 
 
 class Discussion(Camel):
@@ -450,6 +350,7 @@ class DiscussionRecord(Camel):
     rounds: tuple[DiscussionRound, ...] = ()
     partial: DiscussionRound | None = None
     choices: tuple[Choice, ...] = ()
+    reopenings: tuple[Reopening, ...] = ()
     conclusion: Conclusion | None = None
     usage: Usage = Usage()
     seconds: float = 0.0

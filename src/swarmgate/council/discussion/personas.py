@@ -31,15 +31,8 @@ from pydantic import AliasChoices, ConfigDict, Field, ValidationError
 
 from swarmgate.config import nearest, toml_text
 from swarmgate.config.setting_errors import unknown
-from swarmgate.council.discussion.model import (
-    USER,
-    Camel,
-    Cast,
-    Expert,
-    Mode,
-    ProblemDefinition,
-    Tension,
-)
+from swarmgate.council.discussion.findings import Camel
+from swarmgate.council.discussion.model import USER, Cast, Expert, Mode, ProblemDefinition, Tension
 from swarmgate.council.discussion.request import FIXED, check_experts
 from swarmgate.council.limits import PARTICIPANTS, PERSONA, TOPIC
 from swarmgate.council.records.document_store import Documents

@@ -14,20 +14,17 @@ from swarmgate.council.discussion.events import (
     Chosen,
     Concluded,
     MessageAdded,
+    Reopened,
     UserConsulted,
 )
-from swarmgate.council.discussion.model import (
-    MODERATOR,
-    USER,
-    Discussion,
-    DiscussionRecord,
-    DiscussionRound,
-)
+from swarmgate.council.discussion.model import MODERATOR, USER, Discussion, DiscussionRecord, DiscussionRound
 from swarmgate.council.discussion.personas import proposed
-from swarmgate.council.discussion.state import AskParticipant, Due, MakeCast, State, applied, due
-from swarmgate.council.discussion.view.artifacts import SUMMARY, artifacts, summary
+from swarmgate.council.discussion.state import AskParticipant, Due, MakeCast, Reopen, State, applied, due
+from swarmgate.council.discussion.view.artifacts import artifacts
 from swarmgate.council.discussion.view.manifest import manifest, personas
-from swarmgate.council.discussion.view.progress import beginning, newest, progress, step_line, what
+from swarmgate.council.discussion.view.progress import beginning, newest, progress, reopening_text, step_line, what
+from swarmgate.council.discussion.view.resume_context import SUMMARY, summary
+from swarmgate.council.discussion.view.round_record import round_records
 from swarmgate.council.records.document_store import Documents
 from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, Status
 from swarmgate.council.records.rules import Rules
@@ -82,7 +79,8 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         """All of it, over or not; it is only prepared as long as its cast is not confirmed."""
         state = standing.own
         rounds = (*state.rounds, *([state.partial] if state.partial else ()))
-        took = sum(each.seconds for each in rounds) + (state.conclusion.seconds if state.conclusion else 0)
+        took = sum(each.seconds for each in (*rounds, *state.reopenings))
+        took += state.conclusion.seconds if state.conclusion else 0
         return DiscussionRecord(
             discussion=state.discussion,
             cast=state.cast,
@@ -91,6 +89,7 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
             rounds=state.rounds,
             partial=state.partial,
             choices=state.choices,
+            reopenings=state.reopenings,
             conclusion=state.conclusion,
             usage=standing.usage,
             seconds=round(took, 4),
@@ -108,14 +107,16 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
             everybody = personas(state.cast, state.discussion.extent.roles)
             made |= {f"personas/{each['id']}.json": _text(each) for each in everybody}
         if state.rounds and state.partial is None:
-            made[SUMMARY] = summary(record)
+            made |= {SUMMARY: summary(record), **round_records(record)}
         if state.conclusion:
             made[SYNTHESIS] = _json(state.conclusion)
         return made | (artifacts(record) if standing.status != "open" and (state.rounds or state.partial) else {})
 
     def grows(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Mapping[str, str]:
-        """progress.md, by every step that is whole."""
+        """progress.md, by every step that is whole, and by how it was taken up."""
         del before
+        if isinstance(event, Reopened):
+            return {PROGRESS: reopening_text(event.reopening)}
         held = [*after.own.rounds, *([after.own.partial] if after.own.partial else [])][-1:]
         return (
             {PROGRESS: newest(held[0], after.own.discussion.extent)}
@@ -184,6 +185,8 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
             yield StepStarted(**common, number=number, step=step, who=tuple(each.who for each in says))
         elif any(isinstance(each, MakeCast) for each in steps):
             yield StepStarted(**common, number=0, step="experts", who=(MODERATOR,))
+        elif any(isinstance(each, Reopen) for each in steps):
+            yield StepStarted(**common, number=0, step="reopen", who=(MODERATOR,))
 
     def progress_of_event(
         self, event: Frozen, before: Standing[State], after: Standing[State]
@@ -196,7 +199,10 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
                     held, step = before.own.held, before.own.turn.step
                     yield Notice(pattern=self.name, id=after.id, text=step_line(held, step))
                 if len(after.own.rounds) > len(before.own.rounds):
-                    yield self._round(after.own.rounds[-1], after)
+                    held = after.own.rounds[-1]
+                    yield self._round(held, after)
+                    for each in held.warnings:
+                        yield Notice(pattern=self.name, id=after.id, kind="notice", text=each)
             case Chosen(choice=choice) if after.own.is_over:
                 why = f"the {choice.by} goes on to the synthesis"
                 yield Converged(pattern=self.name, id=after.id, number=choice.after, why=why)
@@ -217,6 +223,9 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
                 at = {"number": message.round, "step": message.step, "message": message.id, "who": message.author}
                 details = {"what": what(message), "text": beginning(message)}
                 yield Contributed(**common, **at, **details, failed=message.failed, usage=message.usage)
+            case Reopened(reopening=how):
+                told = {"what": "proposes" if how.topic else "", "text": how.topic, "failed": how.failed}
+                yield Contributed(**common, number=0, step="reopen", who=MODERATOR, **told, usage=how.usage)
             case UserConsulted(message=message) if message is not None:
                 at = {"number": message.round, "step": message.step, "message": message.id, "who": USER}
                 yield Contributed(**common, **at, text=beginning(message))

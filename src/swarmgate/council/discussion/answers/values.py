@@ -10,11 +10,13 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from enum import StrEnum
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 from pydantic.json_schema import SkipJsonSchema
 
+from swarmgate.agents.tools.answer_text import squeezed
 from swarmgate.agents.tools.answers import TEXT, Answer
 from swarmgate.council.participants.answer_prose import shortened
 from swarmgate.domain.review.votes import MESSAGE_ID
@@ -24,18 +26,19 @@ LONGEST = 2_000
 
 ID_KEYS = ("to", "id", "target", "targetid", "messageid", "message", "ref", "cites")
 _CONTENT = "content"
+_FLAGS = {"true": True, "yes": True, "false": False, "no": False}
 _TEXT_KEYS = ("text", "statement", "summary", "insight", "question", "description", "topic")
 
 
 def text_of(value: Any) -> str:
-    """A value as text: a string, the text of an object, the lines of a list; nothing for nothing."""
+    """A value as text: a string, the text of an object or else its words, the lines of a list; nothing for nothing."""
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, list):
         return "\n".join(filter(None, map(text_of, value)))
     if isinstance(value, Mapping):
         found = next((value[key] for key in _TEXT_KEYS if isinstance(value.get(key), str)), None)
-        return found.strip() if found else json.dumps(value, ensure_ascii=False)
+        return found.strip() if found else "; ".join(f"{key}: {text_of(each)}" for key, each in value.items())
     return "" if value is None else json.dumps(value)
 
 
@@ -101,10 +104,37 @@ def number_of(value: Any) -> float | None:
         return None
 
 
+def flag_of(value: Any) -> bool | None:
+    """A truth value, in JSON or as a word; None: it is neither."""
+    return value if isinstance(value, bool) else _FLAGS.get(squeezed(text_of(value)))
+
+
+def one_of(words: type[StrEnum]) -> BeforeValidator:
+    """Reads a word of these in any spelling; None: it is none of them."""
+    known_words = {squeezed(each): each for each in words}
+    return BeforeValidator(lambda value: known_words.get(squeezed(text_of(value))))
+
+
+def length_problem(name: str, text: str, least: int, most: int) -> str:
+    """What is wrong with a text that is far from so many characters: under half of the least, over twice the most."""
+    size = len(text)
+    return "" if least <= 2 * size <= 4 * most else f"`{name}` has {size:,} characters; write {least:,} to {most:,}."
+
+
 def clamped(name: str, value: float, least: int, most: int) -> tuple[int, str]:
     """The nearest whole number within bounds, and what is noted where that is another one."""
     clamped_value = min(max(round(value), least), most)
     return clamped_value, "" if clamped_value == value else f"{name} {value:g} was taken as {clamped_value}"
+
+
+class Item(Answer):
+    """An object of a list that is known by its first field; one that does not have it is that field in words."""
+
+    @classmethod
+    def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields."""
+        first = next(name for name in cls.model_fields if name not in Answer.model_fields)
+        return {first: found, **super().fields_in(found)}
 
 
 # --- fields ---
@@ -112,6 +142,8 @@ def clamped(name: str, value: float, least: int, most: int) -> tuple[int, str]:
 Text = Annotated[str, BeforeValidator(text_of)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(texts_of)]
 Ids = Annotated[tuple[str, ...], BeforeValidator(message_ids)]
+Names = Annotated[tuple[str, ...], BeforeValidator(ids_of)]
+Flag = Annotated[bool | None, BeforeValidator(flag_of)]
 Number = Annotated[float | None, BeforeValidator(number_of)]
 
 

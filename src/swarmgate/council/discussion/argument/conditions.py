@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from swarmgate.council.discussion.argument.structure import visible_before
-from swarmgate.council.discussion.model import Cast, ChangeCondition, DiscussionRound, Message
+from swarmgate.council.discussion.findings import ChangeCondition
+from swarmgate.council.discussion.model import Cast, DiscussionRound, Message
 
 Claim = tuple[bool, tuple[str, ...]]
 """Whether what an expert named came up, as somebody says, and the ids of the messages that are cited for that."""

@@ -141,7 +141,7 @@ def measured(held: DiscussionRound, before: Sequence[DiscussionRound] = ()) -> M
         held: the round, finished or not.
         before: the rounds before it.
     """
-    taking_part = {each.id for past in (*before, held) for each in past.messages if _takes_part(each)}
+    taking_part = {each.id for past in (*before, held) for each in past.messages if takes_part(each)}
     authors = {
         each.id: each.author for each in chain.from_iterable(past.messages for past in before) if not each.failed
     }
@@ -227,17 +227,18 @@ def minority_of(held: DiscussionRound, before: Sequence[DiscussionRound] = ()) -
 
 def _backing(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Counter[str]:
     """How many supports and extensions by others each message has in a round, less counters to it."""
-    said = [each for past in (*before, held) for each in past.messages if _takes_part(each)]
+    said = [each for past in (*before, held) for each in past.messages if takes_part(each)]
     authors = {each.id: each.author for each in said}
     backing: Counter[str] = Counter()
-    for message in filter(_takes_part, held.messages):
+    for message in filter(takes_part, held.messages):
         for to, kind in {(each.to, each.kind) for each in message.links}:
             if authors.get(to, message.author) != message.author:
                 backing[to] += {Relation.SUPPORTS: 1, Relation.EXTENDS: 1, Relation.COUNTERS: -1}.get(kind, 0)
     return backing
 
 
-def _takes_part(message: Message) -> bool:
+def takes_part(message: Message) -> bool:
+    """Whether a message argues: it did not fail, and is no word of the moderator or the historian."""
     return not message.failed and (message.human or message.step in _TAKES_PART)
 
 

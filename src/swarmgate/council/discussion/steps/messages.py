@@ -8,10 +8,11 @@ from typing import Any
 
 from swarmgate.agents.briefs.brief import Section, cut, one_line
 from swarmgate.agents.tools.answers import Form
+from swarmgate.council.discussion.answers.assessment import assessment_of
 from swarmgate.council.discussion.answers.experts import Part, Reader
-from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of, question_of, record_of
+from swarmgate.council.discussion.answers.moderation import framing_of, question_of, record_of
 from swarmgate.council.discussion.argument.structure import consensus_of, measured, minority_of
-from swarmgate.council.discussion.model import CONTRARIAN, DiscussionRound, Message, Step
+from swarmgate.council.discussion.model import CONTRARIAN, MODERATOR, DiscussionRound, Message, Step
 from swarmgate.council.discussion.planning import DisagreementLevel, disagreement_level
 from swarmgate.council.discussion.state import AskParticipant
 from swarmgate.council.discussion.steps.participants import Participants, round_sections
@@ -33,13 +34,12 @@ class Turn:
 
 def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound], participants: Participants) -> Turn:
     """What is asked in a step that is due."""
-    ids = (*participants.experts, *participants.fixed)
-    names = {each.name: each.id for each in participants.cast.experts} | {each: each for each in ids}
+    names = participants.names
     match step:
         case Step.POSITION:
             return Turn(step, lambda reader: reader.position)
         case Step.FRAME:
-            return Turn(step, lambda _: framing_of(names))
+            return Turn(step, lambda _: framing_of(names), _poor(held, before, participants))
         case Step.ARGUE:
             return Turn(step, lambda reader: reader.argument)
         case Step.ATTACK | Step.STRESS:
@@ -52,7 +52,7 @@ def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound]
             return Turn(step, lambda reader: reader.argument)
         case Step.ASSESS:
             counts = (_counts(held, before),)
-            return Turn(step, lambda reader: assessment_of(reader.seen), counts)
+            return Turn(step, lambda reader: assessment_of(reader.seen, names), counts)
         case Step.RECORD:
             return Turn(step, lambda _: record_of, (_counts(held, before),))
 
@@ -118,6 +118,13 @@ def _asked_of(who: str, held: DiscussionRound, experts: Sequence[str], size: int
     asked = [(at, each.text) for at, each in framed if who in each.to or not {*each.to} & {*experts}]
     text = "\n".join(f"[{at}] {one_line(text)}" for at, text in asked)
     return Section("The moderator asks you", cut(text, size, "...") if size else "", "Answer that in your argument.")
+
+
+def _poor(held: DiscussionRound, before: Sequence[DiscussionRound], participants: Participants) -> tuple[Section, ...]:
+    """What swarmgate warned of after the last round."""
+    size = participants.spare(MODERATOR, Step.FRAME, round_sections((held,), held.number))
+    wrong = cut("\n".join(before[-1].warnings), size, "...") if before and size else ""
+    return (Section("What was wrong with the last round", wrong, "Frame this one so that it is mended."),)
 
 
 def _asked(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Section:

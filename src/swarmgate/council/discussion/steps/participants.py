@@ -72,6 +72,12 @@ class Participants:
         """The ids of the experts, in order of seats."""
         return tuple(each.id for each in self.cast.experts)
 
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The ids of all who take part, by id and by name."""
+        ids = (*self.experts, *self.fixed)
+        return {each.name: each.id for each in self.cast.experts} | {each: each for each in ids}
+
     async def ask(
         self,
         who: str,

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from swarmgate.agents.briefs.brief import one_line
-from swarmgate.council.discussion.model import (
-    Assessment,
-    Framing,
-    Link,
-    Measured,
-    Message,
-    Position,
-    Shift,
-    ShiftKind,
-    Step,
-)
+from swarmgate.council.discussion.findings import Assessment
+from swarmgate.council.discussion.model import Framing, Link, Measured, Message, Position, Shift, ShiftKind, Step
+from swarmgate.council.discussion.view import entries
 
 QUOTE = "| "
 """What stands before each line of a participant."""
@@ -79,12 +71,22 @@ def _framing(framing: Framing) -> Iterator[str]:
 
 def _assessment(assessment: Assessment) -> Iterator[str]:
     yield f"scores, of 5: {', '.join(f'{name} {score}' for name, score in scores(assessment))}"
-    yield from (f"agreed: {one_line(each)}" for each in assessment.agreements)
-    yield from (f"disagreed: {one_line(each)}" for each in assessment.active_disagreements)
-    yield from (f"insight: {one_line(each.text)}{_cites(each.source)}" for each in assessment.insights)
-    yield from (f"open question: {one_line(each)}" for each in assessment.open_questions)
+    for name in ("summary", "key_takeaway", "cause"):
+        if text := getattr(assessment, name):
+            yield f"{name.replace('_', ' ')}: {one_line(text)}"
+    for group in entries.assessed(assessment):
+        yield from (f"{_KINDS[group.title]}: {_on_one_line(each)}" for each in group.entries)
+    yield from (f"open question: {_on_one_line(entries.question(each))}" for each in assessment.open_questions)
     focus = f": {one_line(assessment.focus)}" if assessment.focus else ""
-    yield f"recommends to go on with {assessment.recommendation}{focus}"
+    reason = f", because: {one_line(assessment.recommendation_reason)}" if assessment.recommendation_reason else ""
+    yield f"recommends to go on with {assessment.recommendation}{focus}{reason}"
+
+
+_KINDS = {"Insights": "insight", "Agreements, says the moderator": "agreed", "Active disagreements": "disagreed"}
+
+
+def _on_one_line(entry: entries.Entry) -> str:
+    return one_line("; ".join((entry.head, *entry.details)))
 
 
 def scores(assessment: Assessment) -> Iterator[tuple[str, int]]:
@@ -95,10 +97,6 @@ def scores(assessment: Assessment) -> Iterator[tuple[str, int]]:
     yield "novel insights", assessment.novel_insights
     yield "position evolution", assessment.position_evolution
     yield "overall", assessment.overall
-
-
-def _cites(ids: Sequence[str]) -> str:
-    return f" [{', '.join(ids)}]" if ids else ""
 
 
 def measured_line(number: int, measured: Measured) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from swarmgate.council.discussion.argument.graph import Evolution, Stand
 from swarmgate.council.discussion.argument.structure import measured
+from swarmgate.council.discussion.findings import Conclusion, OpenQuestion
 from swarmgate.council.discussion.model import (
     CONTRIBUTIONS,
     Cast,
     Choice,
-    Conclusion,
     DiscussionRecord,
     DiscussionRound,
     Extent,
@@ -21,6 +21,7 @@ from swarmgate.council.discussion.model import (
     ShiftKind,
     Step,
 )
+from swarmgate.council.discussion.view.entries import Entry, question
 from swarmgate.council.views.formatting import many
 
 
@@ -154,20 +155,48 @@ def path(evolution: Evolution) -> str:
     return " -> ".join(steps)
 
 
-def open_questions(record: DiscussionRecord) -> dict[str, list[str]]:
-    """Every open question once, as it was first asked, with where it was asked: `round 1`, `synthesis`."""
+def round_findings(held: DiscussionRound) -> Iterator[str]:
+    """What a round came to, in the moderator's words, and what swarmgate warns of; a line each."""
+    given = next((each.assessment for each in held.messages if each.assessment), None)
+    if given:
+        yield from filter(None, [given.summary])
+        yield from [f"Key takeaway: {given.key_takeaway}"] if given.key_takeaway else []
+    yield from advice(held)
+
+
+def advice(held: DiscussionRound) -> Iterator[str]:
+    """Why the moderator recommends what it does after a round, and what swarmgate warns of; a line each."""
+    given = next((each.assessment for each in held.messages if each.assessment), None)
+    if given:
+        yield from [f"Why {given.recommendation}: {given.recommendation_reason}"] if given.recommendation_reason else []
+    yield from (f"Warning: {each}" for each in held.warnings)
+
+
+def counts(counted: Measured) -> str:
+    """`2 counters, 1 support, 0 shifts; disagreement 6.7 of 10`."""
+    words = ", ".join(many(getattr(counted, f"{noun}s"), noun) for noun in ("counter", "support", "shift"))
+    return f"{words}; disagreement {counted.disagreement:g} of 10"
+
+
+def open_questions(record: DiscussionRecord, *, places: bool = False) -> list[Entry]:
+    """Every open question once, as it was first asked; `places`: with where that was, `round 1` or `synthesis`.
+
+    Why it is open, and how to go about it, is what was said last.
+    """
     asked = [
-        (question, f"round {each.round}")
+        (each, f"round {message.round}")
         for held in all_rounds(record)
-        for each in held.messages
-        if each.assessment
-        for question in each.assessment.open_questions
+        for message in held.messages
+        if message.assessment
+        for each in message.assessment.open_questions
     ]
     asked += [(each, "synthesis") for each in record.conclusion.open_questions] if record.conclusion else []
-    first: dict[str, str] = {}
+    first: dict[str, OpenQuestion] = {}
     where: dict[str, list[str]] = {}
-    for question, place in asked:
-        same = "".join(each for each in question.casefold() if each.isalnum()) or question
-        places = where.setdefault(first.setdefault(same, question), [])
-        places += [place] if place not in places else []
-    return where
+    for each, place in asked:
+        same = "".join(letter for letter in each.question.casefold() if letter.isalnum()) or each.question
+        told = {name: text for name in ("why_open", "suggested_approach") if (text := getattr(each, name))}
+        first[same] = first.get(same, each).model_copy(update=told)
+        known = where.setdefault(same, [])
+        known += [place] if place not in known else []
+    return [question(each, *(where[same] if places else ())) for same, each in first.items()]

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from swarmgate.agents.briefs.brief import cut, one_line
 from swarmgate.council.discussion.argument.graph import summary_of
 from swarmgate.council.discussion.argument.structure import places, slots
+from swarmgate.council.discussion.findings import Conclusion, Reopening
 from swarmgate.council.discussion.model import (
     Choice,
-    Conclusion,
     DiscussionRecord,
     DiscussionRound,
     Extent,
@@ -18,7 +18,7 @@ from swarmgate.council.discussion.model import (
     ShiftKind,
     Step,
 )
-from swarmgate.council.discussion.view import phrases
+from swarmgate.council.discussion.view import entries, phrases
 from swarmgate.council.discussion.view.message import measured_line
 from swarmgate.council.discussion.view.step_summary import NAMES, summary, takeaway
 from swarmgate.council.views.formatting import many
@@ -33,6 +33,7 @@ def progress(record: DiscussionRecord) -> str:
     parts = [HEAD.format(one_line(record.discussion.topic))]
     for held in phrases.all_rounds(record):
         parts += _sections(held, record.discussion.extent)
+        parts += [reopening_text(each) for each in record.reopenings if each.after == held.number]
         parts += [_choice_text(each) for each in record.choices if each.after == held.number]
     return "".join([*parts, *([_synthesis_text(record.conclusion)] if record.conclusion else [])])
 
@@ -91,7 +92,14 @@ def _round_text(held: DiscussionRound, extent: Extent) -> str:
     counted = [f"- {measured_line(held.number, held.measured)}"] if held.measured else []
     counted += [f"- {phrases.calls(held, extent)}"]
     forced = [f"- a rule: {each}" for each in held.forced]
-    return "\n".join(["", *forced, *counted]) + "\n"
+    found = [f"- {one_line(each)}" for each in phrases.advice(held)]
+    return "\n".join(["", *forced, *counted, *found]) + "\n"
+
+
+def reopening_text(reopening: Reopening) -> str:
+    """The section of a discussion that the moderator took up again."""
+    told = [f"- {one_line(each)}" for each in entries.reopening(reopening)]
+    return "\n".join([f"\n## Taken up after round {reopening.after}\n", *told]) + "\n"
 
 
 def _synthesis_text(conclusion: Conclusion) -> str:

@@ -56,6 +56,8 @@ def takeaway(step: Step, messages: Sequence[Message]) -> str:
             return _moves(spoken)
         case Step.ASSESS if spoken[0].assessment:
             focus = spoken[0].assessment.focus
+            if spoken[0].assessment.key_takeaway:
+                return spoken[0].assessment.key_takeaway
             return f"the moderator recommends {spoken[0].assessment.recommendation}{f': {focus}' if focus else ''}"
     return _quoted(spoken[0])
 
@@ -80,7 +82,8 @@ def _happened(step: Step, spoken: Sequence[Message]) -> str:
             moved = sum(_moved(each) for each in spoken)
             return f"{many(len(spoken), 'expert')} responded; {moved} moved."
         case Step.ASSESS if first.assessment:
-            return f"The moderator scores the round {first.assessment.overall} of 5."
+            scored = f"The moderator scores the round {first.assessment.overall} of 5."
+            return " ".join(filter(None, (scored, one_line(first.assessment.summary))))
     return f"{first.author} speaks."
 
 
