@@ -175,6 +175,22 @@ def test_references_without_a_relation_of_their_own_are_answers() -> None:
     assert "no message r1-msg-042" in otherwise(READER.argument.read, unknown)[0]
 
 
+@pytest.mark.parametrize("key", ["argument", "message", "response", "content"])
+def test_an_argument_may_stand_in_an_object_of_its_own(key: str) -> None:
+    assert READER.argument.read(json.dumps({key: ARGUMENT})) == READER.argument.read(json.dumps(ARGUMENT))
+    beside = {key: {"reasoning": "So."}, "references": ARGUMENT["references"]}
+    part = READER.argument.read(json.dumps(beside))
+    assert (part["text"], len(part["links"])) == ("So.", 2)
+    told = {"analogy": {"field": "railways", "law": "interlocking"}, "references": ["r1-msg-002"]}
+    assert READER.argument.read(json.dumps(told))["text"] == "field: railways; law: interlocking"
+
+
+def test_a_stance_beside_prose_is_kept() -> None:
+    text = f"I looked at the traces.\n```json\n{json.dumps(ARGUMENT)}\n```"
+    said = READER.argument.read(text)["text"].split("\n\n")
+    assert said[:3] == ["Keep the orchestrator.", "I looked at the traces.", ARGUMENT["reasoning"]]
+
+
 def test_a_call_of_the_tool_is_read_like_a_text() -> None:
     for form, given in ((READER.argument, ARGUMENT), (READER.response, {**RESPONSE, "references": RESPONDS})):
         called = form.take(form.schema.given(given))  # type: ignore[arg-type]  # of that form's schema
