@@ -34,9 +34,18 @@ def link(to: str, kind: str, steel_man: str = "") -> dict[str, str]:
     return {"to": to, "kind": kind, "steelMan": steel_man}
 
 
+WOULD = "a rotation that cost more than the leak"
 RULES = [
-    says("position", data={"position": "Every 30 days.", "confidence": 0.8}, participant="security-lead"),
-    says("position", data={"position": "After an incident only.", "confidence": 0.6}, participant="operator"),
+    says(
+        "position",
+        data={"position": "Every 30 days.", "confidence": 0.8, "wouldChangeIf": WOULD},
+        participant="security-lead",
+    ),
+    says(
+        "position",
+        data={"position": "After an incident only.", "confidence": 0.6, "wouldChangeIf": WOULD},
+        participant="operator",
+    ),
     says("frame", data={"faultLines": [{"axis": "safety against stability"}], "disagreementBudget": 4}),
     says(
         "argue",

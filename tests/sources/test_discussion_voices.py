@@ -18,6 +18,7 @@ from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.council.discussion import personas
 from swarmgate.council.discussion.answers.experts import Part, Reader
 from swarmgate.council.discussion.answers.moderation import framing_of
+from swarmgate.council.discussion.answers.values import LONGEST
 from swarmgate.council.discussion.model import Mode, Relation, ShiftKind
 from swarmgate.council.discussion.request import discussion_of
 from swarmgate.council.discussion.steps.cast import experts_of
@@ -174,6 +175,28 @@ def test_references_without_a_relation_of_their_own_are_answers() -> None:
     assert "no message r1-msg-042" in otherwise(READER.argument.read, unknown)[0]
 
 
+@pytest.mark.parametrize("key", ["argument", "message", "response", "content"])
+def test_an_argument_may_stand_in_an_object_of_its_own(key: str) -> None:
+    assert READER.argument.read(json.dumps({key: ARGUMENT})) == READER.argument.read(json.dumps(ARGUMENT))
+    beside = {key: {"reasoning": "So."}, "references": ARGUMENT["references"]}
+    part = READER.argument.read(json.dumps(beside))
+    assert (part["text"], len(part["links"])) == ("So.", 2)
+    told = {"analogy": {"field": "railways", "law": "interlocking"}, "references": ["r1-msg-002"]}
+    assert READER.argument.read(json.dumps(told))["text"] == "field: railways; law: interlocking"
+
+
+def test_a_stance_beside_prose_is_kept() -> None:
+    text = f"I looked at the traces.\n```json\n{json.dumps(ARGUMENT)}\n```"
+    said = READER.argument.read(text)["text"].split("\n\n")
+    assert said[:3] == ["Keep the orchestrator.", "I looked at the traces.", ARGUMENT["reasoning"]]
+
+
+def test_a_call_of_the_tool_is_read_like_a_text() -> None:
+    for form, given in ((READER.argument, ARGUMENT), (READER.response, {**RESPONSE, "references": RESPONDS})):
+        called = form.take(form.schema.given(given))  # type: ignore[arg-type]  # of that form's schema
+        assert called == form.read(json.dumps(given))
+
+
 def test_a_steel_man_is_found_where_the_document_has_it_in_the_prose() -> None:
     prose = (
         "Before I answer, let me confirm I understand the position: events need no centre, so none can fail.\n\n"
@@ -216,6 +239,17 @@ def test_a_response_is_taken_as_it_stands_and_its_shift_cites_the_stress_test(gi
     assert "needs a breaker" in part["text"]
     assert [(each.to, each.kind) for each in part["links"]] == [("r1-msg-006", Relation.RESPONDS_TO)]
     assert part["noted"] == ()
+
+
+def test_long_texts_are_cut_under_the_documents_keys_too() -> None:
+    long = {**RESPONSE, "currentPosition": "now " * 900, "shiftReason": "so " * 900, "references": RESPONDS}
+    part = READER.response.read(json.dumps(long))
+    assert len(part["position"].position) <= LONGEST
+    assert len(part["shift"].reason) <= LONGEST
+    assert {each.split()[0] for each in part["noted"]} == {"`position`", "`shift`"}
+    references = [{"targetId": "r1-msg-002", "relation": "extends", "comment": "why " * 900}]
+    part = READER.argument.read(json.dumps({**ARGUMENT, "references": references}))
+    assert len(part["links"][0].comment) <= LONGEST
 
 
 def test_a_shift_says_why_and_what_it_names_itself_goes_before_the_stress_test() -> None:
@@ -379,12 +413,14 @@ def test_a_standard_discussion_in_the_documents_forms(project: Project, tmp_path
 
     assert record.conclusion
     assert [(each.author, each.status, each.cites, each.moved) for each in record.conclusion.change_conditions] == [
-        (NAMES[0], "came-up", ("r1-msg-006",), True),
+        (NAMES[0], "came-up", ("r1-msg-006",), True),  # of its position, which goes before that of its argument
         (NAMES[1], "unproven", (), False),
     ]
     folder = project.folder.discussions / name
-    assert "it moved" in (folder / "artifacts/synthesis.md").read_text("utf-8")
-    assert "no order is charged twice" in (folder / "artifacts/synthesis.md").read_text("utf-8")
+    for place in ("artifacts/synthesis.md", "artifacts/discussion.html"):
+        text = (folder / place).read_text("utf-8")
+        assert "came up, and it moved" in text
+        assert "no order is charged twice" in text
 
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     assert (manifest["id"], manifest["title"], manifest["team_name"]) == (name, TOPIC, f"discussion-{name}")
@@ -399,8 +435,8 @@ def test_a_standard_discussion_in_the_documents_forms(project: Project, tmp_path
     told = plain(done.stderr)
     progress = (folder / "progress.md").read_text("utf-8")
     for line in (
-        "position declarations: 2 experts declared where they stand, with a confidence of 0.70 to 0.70.",
-        "moderator's framing: The moderator names 1 fault line and puts 1 question to the experts.",
+        "position declarations: 2 experts declared where they stand, with a confidence of 0.70.",
+        "moderator's framing: The moderator names 1 fault line and puts 1 question to experts.",
         "responses and position shifts: 2 experts responded; 1 moved.",
     ):
         assert f"round 1, {line}" in told

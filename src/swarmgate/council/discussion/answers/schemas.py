@@ -6,7 +6,7 @@ counterpoints and questions. Then its prose is put together from these, and noth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
@@ -39,6 +39,7 @@ _KINDS = {squeezed(each): each for each in Relation} | {"references": Relation.R
 _SHIFTS = {squeezed(each): each for each in ShiftKind}
 
 _RELATION = ("kind", "type", "relation")
+_WHY, _BY = ("reason", "shiftreason", "reasoning"), ("cites", "cite", "trigger")
 _WHOLE = ("argument", "content", "message", "response", "reply", "statement", "claim", "analogy")
 """Keys under which an answer has all that it says, the likeliest first."""
 
@@ -105,6 +106,7 @@ class Argument(Spoken):
     @classmethod
     def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
         """The fields; references with a relation are links, and links that are ids alone are references."""
+        found = _unfolded(found, cls.spellings())
         read = super().fields_in(found)
         links: list[Any] = []
         ids: list[Any] = []
@@ -112,7 +114,8 @@ class Argument(Spoken):
             for each in _listed(read.get(key)):
                 is_link = isinstance(each, Mapping) and (key == "links" or first_of(each, *_RELATION) is not None)
                 (links if is_link else ids).append(each)
-        said = "\n\n".join(_said(text_of(read.get(TEXT)), found))
+        stance = "" if issubclass(cls, Standing) else text_of(found.get("position"))
+        said = "\n\n".join(_said(text_of(read.get(TEXT)), stance, found))
         return {**read, "links": links, "references": message_ids(ids), **({TEXT: said} if said else {})}
 
     @classmethod
@@ -141,20 +144,14 @@ class Response(Argument, Standing):
     @classmethod
     def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
         """The fields; what belongs to a shift may stand beside it, and it may be its kind alone."""
-        read = super().fields_in(found)
-        inside = found.get("content")
-        found = {**inside, **found} if isinstance(inside, Mapping) else found
-        shift = read.get("shift")
+        found = _unfolded(found, cls.spellings())
+        shift = first_of(found, "shift", "positionshift")
         inner = dict(shift) if isinstance(shift, Mapping) else {"kind": shift}
-        inner["reason"] = first_of(inner, "reason", "shiftreason", "reasoning") or first_of(
-            found, "shiftreason", "reason"
-        )
-        inner["cites"] = first_of(inner, "cites", "cite", "trigger") or first_of(
-            found, "shiftcites", "cites", "cite", "trigger"
-        )
-        inner["previousposition"] = first_of(inner, "previousposition") or found.get("previousposition")
-        now = first_of(found, "currentposition") or first_of(inner, "currentposition")
-        return {**read, "shift": inner, **({"position": now} if now else {})}
+        inner["reason"] = first_of(inner, *_WHY) or first_of(found, "shiftreason", "reason")
+        inner["cites"] = first_of(inner, *_BY) or first_of(found, "shiftcites", *_BY)
+        inner["previousposition"] = first_of({**found, **inner}, "previousposition")
+        position = first_of({**found, **inner}, "currentposition", "position")
+        return super().fields_in({**found, "shift": inner, "position": position})
 
     @classmethod
     def spellings(cls) -> tuple[str, ...]:
@@ -172,16 +169,23 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value] if value else []
 
 
-def _said(prose: str, found: Mapping[str, Any]) -> Iterator[str]:
-    """What an answer says: its prose, and each of its parts that does not stand in that; else its stance, or why."""
-    inner = found.get("content")
-    found = {**found, **inner} if isinstance(inner, Mapping) else found
+def _unfolded(found: Mapping[str, Any], known: Collection[str]) -> Mapping[str, Any]:
+    """The fields of an answer with those of objects that stand where its prose may; one without known ones is prose."""
+    for key in _WHOLE:
+        inner = found.get(key)
+        if isinstance(inner, Mapping):
+            beside = {name: value for name, value in found.items() if name != key}
+            found = {**inner, **beside} if inner.keys() & set(known) else {**beside, key: text_of(inner)}
+    return found
+
+
+def _said(prose: str, stance: str, found: Mapping[str, Any]) -> Iterator[str]:
+    """What an answer says: its stance and prose, and each of its parts that does not stand in that; else why."""
     whole = next((text_of(found[key]) for key in _WHOLE if isinstance(found.get(key), str)), "")
     parts = [(head, texts_of(found.get(key))) for key, head in _PARTS.items()]
     told = ["\n".join([head, *(f"- {each}" for each in texts)] if head else texts) for head, texts in parts if texts]
-    lead = prose or whole
-    if not lead:
-        lead = text_of(found.get("position")) or (text_of(found.get("reason")) if not told else "")
-    yield from filter(None, [lead])
-    yield from (each for each in ([whole] if prose else []) if each and each not in prose)
-    yield from (each for each in told if each not in lead)
+    said: list[str] = []
+    for each in (prose, whole, *told):
+        said += [each] if each and not any(each in other for other in said) else []
+    said = said or [text_of(first_of(found, "position", "reason"))]
+    yield from filter(None, [*([] if any(stance in each for each in said) else [stance]), *said])

@@ -88,6 +88,12 @@ def known(ids: Iterable[str], visible: Collection[str]) -> tuple[tuple[str, ...]
     return tuple(each for each in listed if each in visible), tuple(each for each in listed if each not in visible)
 
 
+def contained(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields of an answer with those of its `content`."""
+    inner = found.get(_CONTENT)
+    return {**inner, **found} if isinstance(inner, Mapping) else found
+
+
 def number_of(value: Any) -> float | None:
     """A JSON number; a word, a truth value or an infinite one is none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -155,8 +161,7 @@ class Spoken(Answer):
     @classmethod
     def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
         """The fields, their texts cut."""
-        inner = found.get(_CONTENT)
-        read = super().fields_in({**inner, **found} if isinstance(inner, Mapping) else found)
+        read = super().fields_in(contained(found))
         long = [key for key, value in read.items() if key != TEXT and _long(value, cls.longest)]
         noted = tuple(
             f"`{cls.asked_as(key)}` was cut: a text in it had more than {cls.longest:,} characters" for key in long

@@ -6,7 +6,7 @@ record: a message shows it only if somebody else said it, after the condition wa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from swarmgate.council.discussion.argument.structure import visible_before
 from swarmgate.council.discussion.findings import ChangeCondition
@@ -19,16 +19,14 @@ Claim = tuple[bool, tuple[str, ...]]
 def declared_conditions(rounds: Sequence[DiscussionRound], cast: Cast) -> tuple[ChangeCondition, ...]:
     """What each expert named last as that which would change its mind, with the message that first named it.
 
+    What a position names goes before what an argument names: that is what the expert is held to.
+
     Args:
         rounds: all of them.
         cast: who takes part; the result is in its order.
     """
-    named: dict[str, dict[str, str]] = {}
-    for each in (each for held in rounds for each in held.messages if not each.failed):
-        for text in _named_in(each):
-            own = named.setdefault(each.author, {})
-            own[text] = own.pop(text, each.id)  # the newest stands last
-    newest = {author: list(texts.items())[-1] for author, texts in named.items()}
+    messages = [each for each in _messages(rounds) if not each.failed]
+    newest = {**_newest(messages, _of_argument), **_newest(messages, _of_position)}
     return tuple(
         ChangeCondition(author=each.id, text=newest[each.id][0], source=newest[each.id][1])
         for each in cast.experts
@@ -59,11 +57,22 @@ def checked_conditions(
     return tuple(made)
 
 
-def _named_in(message: Message) -> Iterator[str]:
-    if message.position and message.position.would_change_if:
-        yield message.position.would_change_if
-    if message.would_change_if:
-        yield message.would_change_if
+def _newest(messages: Iterable[Message], condition: Callable[[Message], str]) -> dict[str, tuple[str, str]]:
+    """The newest condition of each author, and the id of the message that first named it."""
+    named: dict[str, dict[str, str]] = {}
+    for each in messages:
+        if text := condition(each):
+            own = named.setdefault(each.author, {})
+            own[text] = own.pop(text, each.id)  # the newest stands last
+    return {author: list(texts.items())[-1] for author, texts in named.items()}
+
+
+def _of_argument(message: Message) -> str:
+    return message.would_change_if
+
+
+def _of_position(message: Message) -> str:
+    return message.position.would_change_if if message.position else ""
 
 
 def _moved_by(message: Message, author: str) -> set[str]:

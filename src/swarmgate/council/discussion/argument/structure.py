@@ -218,9 +218,11 @@ def consensus_of(held: DiscussionRound, before: Sequence[DiscussionRound] = ()) 
 def minority_of(held: DiscussionRound, before: Sequence[DiscussionRound] = ()) -> tuple[str, ...]:
     """The ids of what is outnumbered in a round: the messages with the most counters less supports and extensions.
 
-    Empty: nothing has more counters than those; there is no dissent, or nobody is outnumbered by it.
+    Empty: nothing has more counters than those, or what has is of several voices: nobody is outnumbered.
     """
-    return _strongest({each: float(-by) for each, by in _backing(held, before).items() if by < 0})
+    outnumbered = _strongest({each: float(-by) for each, by in _backing(held, before).items() if by < 0})
+    authors = {each.author for past in (*before, held) for each in past.messages if each.id in outnumbered}
+    return outnumbered if len(authors) == 1 else ()
 
 
 def _backing(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Counter[str]:

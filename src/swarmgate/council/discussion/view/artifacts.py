@@ -99,8 +99,7 @@ def _concluded(conclusion: Conclusion, whole: Graph) -> Iterator[str]:
         yield from section(title, map(_entry, group.entries))
     told = [*_quoted(conclusion.position_evolution), *map(_entry, entries.journeys(conclusion))]
     yield from section("Position evolution", [*told, *_paths(whole)])
-    conditions = (item(phrases.change_condition(each), each.cites) for each in conclusion.change_conditions)
-    yield from section("What would change minds", conditions)
+    yield from section("What would change minds", map(item, phrases.change_conditions(conclusion)))
 
 
 def _quoted(text: str) -> list[str]:

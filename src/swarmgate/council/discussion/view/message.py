@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from swarmgate.agents.briefs.brief import one_line
 from swarmgate.council.discussion.findings import Assessment
-from swarmgate.council.discussion.model import Framing, Link, Measured, Message, Position, Shift, ShiftKind
+from swarmgate.council.discussion.model import Framing, Link, Measured, Message, Position, Shift, ShiftKind, Step
 from swarmgate.council.discussion.view import entries
 
 QUOTE = "| "
@@ -22,7 +22,7 @@ def facts(message: Message) -> Iterator[str]:
     """All typed fields of a message but its prose, a line each."""
     yield from map(_link, message.links)
     if message.position:
-        yield from _position(message.position)
+        yield from _position(message.position, declared=message.step is Step.POSITION)
     if message.would_change_if:
         yield f"would change if: {one_line(message.would_change_if)}"
     if message.shift:
@@ -39,9 +39,10 @@ def _link(link: Link) -> str:
     return f"{link.kind} {link.to}{steel_man}{comment}"
 
 
-def _position(position: Position) -> Iterator[str]:
-    sure = "unknown" if position.confidence is None else f"{position.confidence:.2f}"
-    yield f"position, confidence {sure}: {one_line(position.position)}"
+def _position(position: Position, *, declared: bool) -> Iterator[str]:
+    unknown = "confidence unknown" if declared else "as sure as before"
+    sure = unknown if position.confidence is None else f"confidence {position.confidence:.2f}"
+    yield f"position, {sure}: {one_line(position.position)}"
     if position.conditions:
         yield f"conditions: {'; '.join(map(one_line, position.conditions))}"
     if position.would_change_if:
@@ -54,7 +55,8 @@ def _shift(shift: Shift) -> str:
     if shift.refused:
         return f"position shift none: {shift.refused}"
     moved_by = f", moved by {', '.join(shift.cites)}" if shift.kind is not ShiftKind.NONE else ""
-    return f"position shift {shift.kind}{moved_by}{f': {one_line(shift.reason)}' if shift.reason else ''}"
+    before = f"; before: {one_line(shift.previous_position)}" if shift.previous_position else ""
+    return f"position shift {shift.kind}{moved_by}{f': {one_line(shift.reason)}' if shift.reason else ''}{before}"
 
 
 def _framing(framing: Framing) -> Iterator[str]:

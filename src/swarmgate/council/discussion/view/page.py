@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from swarmgate.agents.briefs.brief import cut, one_line
 from swarmgate.council.discussion.argument.graph import Graph
-from swarmgate.council.discussion.findings import ChangeCondition, Conclusion
+from swarmgate.council.discussion.findings import Conclusion
 from swarmgate.council.discussion.model import DiscussionRecord, Expert, Message, Relation
 from swarmgate.council.discussion.view import entries, phrases
 from swarmgate.council.discussion.view.message import facts
@@ -84,12 +84,8 @@ def _words(found: Sequence[entries.Entry]) -> list[str]:
 def _told(conclusion: Conclusion) -> list[tuple[str, list[str]]]:
     return [
         ("Position evolution", [*filter(None, [conclusion.position_evolution]), *_words(entries.journeys(conclusion))]),
-        ("What would change minds", [_condition(each) for each in conclusion.change_conditions]),
+        ("What would change minds", [*phrases.change_conditions(conclusion)]),
     ]
-
-
-def _condition(each: ChangeCondition) -> str:
-    return entries.Entry(phrases.change_condition(each), each.cites).head
 
 
 def _expert_text(expert: Expert) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from swarmgate.council.discussion.argument.graph import Evolution, Stand
 from swarmgate.council.discussion.argument.structure import measured
-from swarmgate.council.discussion.findings import ChangeCondition, OpenQuestion
+from swarmgate.council.discussion.findings import Conclusion, OpenQuestion
 from swarmgate.council.discussion.model import (
     CONTRIBUTIONS,
     Cast,
@@ -19,6 +19,7 @@ from swarmgate.council.discussion.model import (
     Position,
     ProblemDefinition,
     ShiftKind,
+    Step,
 )
 from swarmgate.council.discussion.view.entries import Entry, question
 from swarmgate.council.views.formatting import many
@@ -76,10 +77,12 @@ _CAME_UP = {
 }
 
 
-def change_condition(each: ChangeCondition) -> str:
-    """`operator (r1-msg-002): an outage a month - came up, and it moved`; who names the messages is the caller."""
-    moved = ", and it moved" if each.moved else ", and it did not move" if each.status == "came-up" else ""
-    return f"{each.author} ({each.source}): {each.text} - {_CAME_UP[each.status]}{moved}"
+def change_conditions(conclusion: Conclusion) -> Iterator[str]:
+    """`operator (r1-msg-002): an outage a month - came up, and it moved [r1-msg-006]`, for each expert."""
+    for each in conclusion.change_conditions:
+        moved = ", and it moved" if each.moved else ", and it did not move" if each.status == "came-up" else ""
+        cites = f" [{', '.join(each.cites)}]" if each.cites else ""
+        yield f"{each.author} ({each.source}): {each.text} - {_CAME_UP[each.status]}{moved}{cites}"
 
 
 def tensions(cast: Cast) -> Iterator[str]:
@@ -113,9 +116,15 @@ def constraints(record: DiscussionRecord) -> list[str]:
 
 
 def positions_now(record: DiscussionRecord) -> dict[str, Position]:
-    """The last position that each expert declared, by id."""
-    messages = [each for held in all_rounds(record) for each in held.messages]
-    return {each.author: each.position for each in messages if each.position}
+    """The last position that each expert declared, by id; one who moved without a number is as sure as before."""
+    now: dict[str, Position] = {}
+    for each in (each for held in all_rounds(record) for each in held.messages):
+        if each.position:
+            before = now.get(each.author)
+            keeps = each.position.confidence is None and before is not None and each.step is not Step.POSITION
+            sure = {"confidence": before.confidence} if keeps and before else {}
+            now[each.author] = each.position.model_copy(update=sure)
+    return now
 
 
 def last_assessed(record: DiscussionRecord) -> Message | None:

@@ -55,8 +55,7 @@ def _concluded(conclusion: Conclusion) -> Iterator[str]:
         yield from _items(title, (each.words for each in group.entries))
     journeys = (each.words for each in entries.journeys(conclusion))
     yield from _items("Position evolution", [*filter(None, [conclusion.position_evolution]), *journeys])
-    conditions = (entries.Entry(phrases.change_condition(each), each.cites) for each in conclusion.change_conditions)
-    yield from _items("What would change minds", (each.words for each in conditions))
+    yield from _items("What would change minds", phrases.change_conditions(conclusion))
     yield from _items("Meta observations", filter(None, [conclusion.meta_observations]))
     yield from _items("Corrected by swarmgate", conclusion.noted)
 

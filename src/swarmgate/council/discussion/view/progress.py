@@ -128,14 +128,16 @@ def beginning(message: Message) -> str:
 
 def _words(message: Message) -> Iterable[str]:
     yield from dict.fromkeys(f"{each.kind} {each.to}" for each in message.links)
-    if message.position:
-        sure = message.position.confidence
-        yield f"confidence {'unknown' if sure is None else f'{sure:.2f}'}"
+    if message.position and message.position.confidence is not None:
+        yield f"confidence {message.position.confidence:.2f}"
+    elif message.step is Step.POSITION and message.position:
+        yield "confidence unknown"
     if message.shift:
         yield _moved(message.shift)
     if message.framing:
         budget = f"budget {message.framing.disagreement_budget} of 10"
-        yield f"{many(len(message.framing.fault_lines), 'fault line')}, {budget}"
+        asked = f"{many(len(message.framing.questions), 'question')}, " if message.framing.questions else ""
+        yield f"{many(len(message.framing.fault_lines), 'fault line')}, {asked}{budget}"
     if message.assessment:
         yield f"overall {message.assessment.overall} of 5, recommends: {message.assessment.recommendation}"
 

@@ -71,9 +71,9 @@ def _happened(step: Step, spoken: Sequence[Message]) -> str:
             return f"{many(len(spoken), 'expert')} declared where they stand{_confidence(spoken)}."
         case Step.FRAME if first.framing:
             framing = first.framing
-            lines, asked = many(len(framing.fault_lines), "fault line"), many(len(framing.questions), "question")
+            asked = f" and puts {many(len(framing.questions), 'question')} to experts" if framing.questions else ""
             budget = f"Asked for is a disagreement of {framing.disagreement_budget} of 10."
-            return f"The moderator names {lines} and puts {asked} to the experts. {budget}"
+            return f"The moderator names {many(len(framing.fault_lines), 'fault line')}{asked}. {budget}"
         case Step.ARGUE | Step.ATTACK | Step.STRESS | Step.ANALOGY:
             who = many(len(spoken), "expert") if step is Step.ARGUE else first.author
             verb = "argue" if len(spoken) > 1 else "speaks"
@@ -93,7 +93,8 @@ def _linked(messages: Sequence[Message]) -> set[str]:
 
 def _confidence(messages: Sequence[Message]) -> str:
     sure = [each.position.confidence for each in messages if each.position and each.position.confidence is not None]
-    return f", with a confidence of {min(sure):.2f} to {max(sure):.2f}" if sure else ""
+    least_most = dict.fromkeys((f"{min(sure):.2f}", f"{max(sure):.2f}")) if sure else ()
+    return f", with a confidence of {' to '.join(least_most)}" if sure else ""
 
 
 def _contested(messages: Sequence[Message]) -> str:
