@@ -49,7 +49,7 @@ def warnings(held: DiscussionRound, before: Sequence[DiscussionRound]) -> tuple[
 
 
 def _warnings(held: DiscussionRound, before: Sequence[DiscussionRound], given: Assessment | None) -> Iterator[str]:
-    named = gist(given.cause, _CAUSE) if given else ""
+    named = gist(given.cause, _CAUSE).removesuffix(".") if given else ""
     if given and given.overall < POOR_BELOW:
         cause, then = _cause(held, given)
         yield (
