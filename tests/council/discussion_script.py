@@ -55,7 +55,9 @@ ASSESSED = {
     "agreements": ["Keys rotate."],
     "activeDisagreements": ["Who rotates them."],
     "openQuestions": ["What does a rotation cost?"],
+    "keyTakeaway": "It is about a number.",
     "recommendation": "synthesize",
+    "recommendationReason": "nobody has the number",
 }
 CONCLUDED = {
     "executiveSummary": "Rotate the keys, by a machine.\n"

@@ -18,7 +18,7 @@ from tests.sources.test_discussion_voices import NAMES, TOPIC, discussing
 from swarmgate.engine import Swarm
 
 SUMMARY = (
-    "Both would undo a failed order step by step, and differ in who leads: one place that sees the order, or events that "
+    "Both would undo a failed order step by step, and differ in who leads: one place that sees it all, or events "
     "that nobody owns. The attack on undoing itself changed the first view, which now has a breaker; the second stands."
 )
 GATE: dict[str, Any] = {

@@ -56,12 +56,14 @@ async def test_no_secret_is_kept_told_or_returned_cut_escaped_or_as_a_name(room:
     named["experts"][0] |= {"name": f"N {SHAPED}", "expertise": text}
     named["experts"][1] |= {"id": SHAPED, "name": SECRET}
     named["tensions"][0]["between"] = ["economist", SHAPED]
+    sides = {"point": text, "positions": [{"stance": text, "advocates": ["economist"], "arguments": [text]}]}
+    view = {"position": text, "advocate": "economist", "reason": text, "note": text}
     there = room(
         rule("experts", json.dumps(named)),
         rule("position", json.dumps({"position": text, "confidence": 0.5, "conditions": [text]})),
         rule("argue", linked(("r1-msg-002", "extends"), prose=text), number=1),
-        rule("assess", assessed(focus=text, agreements=[text])),
-        rule("conclude", concluded(executiveSummary=text)),
+        rule("assess", assessed(focus=text, agreements=[text], activeDisagreements=[sides], summary=text)),
+        rule("conclude", concluded(executiveSummary=text, unresolvedDebates=[sides], minorityReport=[view])),
     )
     there.__class__ = Masked
     choices = [Choice(after=1, kind=ChoiceKind.INJECT, text=text)]
