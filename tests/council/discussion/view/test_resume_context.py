@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.council.discussion.records import held, message, standard
 
-from swarmgate.council.discussion.model import DiscussionRecord
+from swarmgate.council.discussion.model import DiscussionRecord, DiscussionRound
 from swarmgate.council.discussion.view.resume_context import summary
 
 SCORES = ("genuine_disagreement", "evidence_quality", "steel_manning", "novel_insights", "position_evolution")
@@ -14,7 +14,7 @@ SCORES = ("genuine_disagreement", "evidence_quality", "steel_manning", "novel_in
 def sized(rounds: int, words: int) -> DiscussionRecord:
     """A paused discussion of so many rounds, with so many words in every text."""
     said = "word " * words
-    made = []
+    made: list[DiscussionRound] = []
     for number in range(1, rounds + 1):
         given = {
             **dict.fromkeys(SCORES, 3),
