@@ -165,7 +165,10 @@ def test_the_gate_and_the_synthesis_of_the_document_are_kept_and_shown_as_words(
         assert not re.search(r"""[{\[]\s*["'](?:point|stance|insight|question|title|action)["']""", text), name
     assert "a load test with ten" in shown["artifacts/open-questions.md"]
     assert "a conductor -> one with a breaker" in shown["artifacts/position-evolution.md"].replace("\\", "")
-    assert "agreement 1: its messages show neither an argument nor a majority" in shown["artifacts/synthesis.md"]
+    assert (
+        "agreement 1: it cites no message, which shows neither an argument nor a majority"
+        in shown["artifacts/synthesis.md"]
+    )
     for name in ("artifacts/synthesis.md", "artifacts/discussion.html", "show"):
         assert "Both would undo a failed order step by step" in shown[name], name
         assert "Who leads decides how an outage is found" in shown[name], name

@@ -111,6 +111,14 @@ async def test_the_proposal_is_newer_than_that_nothing_is_left(room: Make) -> No
     assert record.reopenings[0].noted == ("it leaves out `topic`",)
 
 
+async def test_prose_alone_is_a_proposal_too(room: Make) -> None:
+    there = await left(room(rule("reopen", "Who pays for the silt? The tension of price and right brought us here.")))
+    record = await there.hold(rounds=2)
+    assert record.rounds[1].topic == "Who pays for the silt?"
+    assert "The tension of price and right" in record.rounds[1].direction
+    assert "it leaves out `tension`" in record.reopenings[0].noted[0]
+
+
 async def test_a_moderator_that_fails_stops_nothing(room: Make) -> None:
     there = await left(room(rule("reopen", {"fault": {"kind": "500"}})))
     record = await there.hold(rounds=2)

@@ -264,13 +264,13 @@ def _turned(state: State) -> State:
         turned = replace(state, turn=Turn(step, speakers(step, held, state.rounds, cast, extent)))
         return turned if turned.turn and turned.turn.who else _whole(turned, held, step)
     counted = held.model_copy(update={"measured": measured(held, state.rounds)})
-    whole = (*state.rounds, counted.model_copy(update={"warnings": warnings(counted, state.rounds)}))
+    last = held.number >= state.discussion.rounds
+    whole = (*state.rounds, counted.model_copy(update={"warnings": warnings(counted, state.rounds, last=last)}))
     if why := integrity_problem(cast, whole, extent=extent):
         raise IllegalMove(f"This is of no discussion that was held: {why}")
     bounds = (Choice(after=len(whole), kind=ChoiceKind.SYNTHESIZE, by="bounds"),)
-    over = len(whole) >= state.discussion.rounds
     return replace(
-        state, rounds=whole, held=None, turn=None, left=False, choices=(*state.choices, *(bounds if over else ()))
+        state, rounds=whole, held=None, turn=None, left=False, choices=(*state.choices, *(bounds if last else ()))
     )
 
 

@@ -134,7 +134,8 @@ def test_an_agreement_without_a_way_is_told_by_its_messages_alone() -> None:
         ("argument", ("economist", "ecologist"), "strong"),
         ("unproven", (), "weak"),
     ]
-    assert made.noted == ("agreement 2: its messages show neither an argument nor a majority", "nobody is no voice")
+    shown = "agreement 2: it cites no message, which shows neither an argument nor a majority"
+    assert made.noted == (shown, "nobody is no voice")
 
 
 @pytest.mark.parametrize(("size", "asked"), [(249, True), (250, False), (800, False), (1_600, False), (1_601, True)])

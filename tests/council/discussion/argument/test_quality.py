@@ -36,6 +36,11 @@ def test_a_fair_round_is_not_warned_of() -> None:
     assert warnings(a_round(1, MILD), []) == ()
 
 
+def test_after_the_last_round_the_next_step_is_another_discussion() -> None:
+    (told,) = warnings(a_round(1, MILD, 2, novel_insights=1), [], last=True)
+    assert told.endswith("Next: discuss it anew with more rounds (--rounds): different-angle")
+
+
 def test_an_overall_below_three_is_said_with_the_cause_of_the_moderator() -> None:
     (told,) = warnings(a_round(1, MILD, 2, cause="Everybody was polite."), [])
     assert told.startswith("the quality of round 1 is 2 of 5, below 3. Cause: Everybody was polite. Next: ")

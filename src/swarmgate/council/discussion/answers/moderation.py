@@ -12,6 +12,7 @@ from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.agents.tools.answers import Answer, Form, called
 from swarmgate.council.discussion.answers.experts import Part
 from swarmgate.council.discussion.answers.values import (
+    LONGEST,
     Names,
     Number,
     Spoken,
@@ -25,6 +26,10 @@ from swarmgate.council.participants.answer_prose import SPOKEN, prose_of, shorte
 
 _BUDGET, _USUAL_BUDGET = (3, 6), 4
 _QUESTIONS = 3
+_SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
+_TOPIC = 300
+"""Characters of a topic that is the first sentence of prose."""
+
 _TAKEUP = ("tension", "question", "settled", "topic", "framing")
 
 
@@ -147,8 +152,11 @@ def record_of(text: str) -> Part:
 
 
 def reopening_of() -> Form[Takeup, Part]:
-    """How a discussion is taken up again; what of it is missing is asked for once more, then left out, noted."""
-    return Form(Takeup, _taken_up)
+    """How a discussion is taken up again.
+
+    What of it is missing is asked for once more, then left out, noted; of prose alone, the first sentence is the topic.
+    """
+    return Form(Takeup, _taken_up, prose=prose_of, optional=True)
 
 
 def _taken_up(given: Takeup) -> Part:
@@ -156,9 +164,10 @@ def _taken_up(given: Takeup) -> Part:
     missing = ", ".join(f"`{Takeup.asked_as(name)}`" for name in _TAKEUP[:4] if not part[name])
     if not missing:
         return part
-    otherwise = (
-        {**part, "noted": (*given.noted, f"it leaves out {missing}")} if any(part[one] for one in _TAKEUP) else None
-    )
+    if given.text and not any(part[name] for name in _TAKEUP):
+        part |= {"topic": _SENTENCE.split(given.text, maxsplit=1)[0][:_TOPIC], "framing": given.text[:LONGEST]}
+    said = any(part[name] for name in _TAKEUP)
+    otherwise = {**part, "noted": (*given.noted, f"it leaves out {missing}")} if said else None
     raise Unread(f"Your answer leaves out {missing}.", otherwise=otherwise)
 
 

@@ -345,7 +345,8 @@ def _agreements(
         if way not in (claimed, *([] if claimed else ways)):
             instead = "neither an argument nor a majority" if way == "unproven" else f"that it is by {way}"
             claim = f" is claimed to be by {claimed};" if claimed else ":"
-            noted.append(f"agreement {number}{claim} its messages show {instead}")
+            shown = "its messages show" if cites else "it cites no message, which shows"
+            noted.append(f"agreement {number}{claim} {shown} {instead}")
         supporters = voices.known(each.supporters)
         fields = {"text": each.text, "cites": cites, "supporters": supporters, "strength": each.strength}
         made.append(Agreement.model_validate({**fields, "resolved_by": way}))

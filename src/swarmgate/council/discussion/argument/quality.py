@@ -35,7 +35,7 @@ _LOWEST = {
 }
 
 
-def warnings(held: DiscussionRound, before: Sequence[DiscussionRound]) -> tuple[str, ...]:
+def warnings(held: DiscussionRound, before: Sequence[DiscussionRound], *, last: bool = False) -> tuple[str, ...]:
     """What is wrong with the quality of a whole round, each with its cause and a next step.
 
     The moderator's cause is told where it names one; else what failed, what was measured, or its lowest score.
@@ -43,27 +43,26 @@ def warnings(held: DiscussionRound, before: Sequence[DiscussionRound]) -> tuple[
     Args:
         held: the round, measured.
         before: the rounds before it.
+        last: whether there is no round after it.
     """
     given = next((each.assessment for each in held.messages if each.assessment), None)
-    return tuple(_warnings(held, before, given))
-
-
-def _warnings(held: DiscussionRound, before: Sequence[DiscussionRound], given: Assessment | None) -> Iterator[str]:
     named = gist(given.cause, _CAUSE).removesuffix(".") if given else ""
+    anew = "discuss it anew with more rounds (--rounds): " if last else ""
+    found = [*_poor(held, given), *_outside_twice(held, before)]
+    return tuple(f"{wrong}. Cause: {named or cause}. Next: {anew}{then}" for wrong, (cause, then) in found)
+
+
+def _poor(held: DiscussionRound, given: Assessment | None) -> Iterator[tuple[str, tuple[str, str]]]:
     if given and given.overall < POOR_BELOW:
-        cause, then = _cause(held, given)
-        yield (
-            f"the quality of round {held.number} is {given.overall} of 5, below {POOR_BELOW}. "
-            f"Cause: {named or cause}. Next: {then}"
-        )
+        yield f"the quality of round {held.number} is {given.overall} of 5, below {POOR_BELOW}", _cause(held, given)
+
+
+def _outside_twice(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Iterator[tuple[str, tuple[str, str]]]:
     last = before[-1].measured if before else None
     if held.measured and last and _outside(held.measured.disagreement) and _outside(last.disagreement):
-        score = held.measured.disagreement
-        cause, then = _COLD if score < COLD_BELOW else _HOT
-        yield (
-            f"disagreement is outside of {COLD_BELOW} to {HOT_ABOVE} in two rounds running, {last.disagreement:g} and "
-            f"{score:g} of 10. Cause: {named or cause}. Next: {then}"
-        )
+        scores = f"{last.disagreement:g} and {held.measured.disagreement:g} of 10"
+        outside = f"disagreement is outside of {COLD_BELOW} to {HOT_ABOVE} in two rounds running, {scores}"
+        yield outside, _COLD if held.measured.disagreement < COLD_BELOW else _HOT
 
 
 def _outside(disagreement: float) -> bool:
