@@ -132,6 +132,17 @@ def test_84_the_gates_of_a_task_stand_before_the_reviewer_and_the_tests_behind(p
     assert [step for step in order if step in wanted] == wanted
 
 
+def test_113_the_capabilities_have_their_names(project: Project) -> None:
+    assert [each["name"] for each in project.json("automation")["capabilities"]] == [
+        "plan_sync",
+        "phase_preflight",
+        "config_doctor_on_startup",
+        "config_doctor_autofix",
+        "evidence_auto_summaries",
+        "decision_drift_detection",
+    ]
+
+
 def test_134_plan_files_are_looked_at_every_two_seconds_where_no_event_comes_and_rest_for_300_ms() -> None:
     automation = Config.model_validate({}).automation
     assert (automation.poll_s, automation.debounce_s) == (2.0, 0.3)
