@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from swarmgate.gates.project.view import View
-
 _NAMES = (".venv", "venv", "env", ".env", "virtualenv", ".virtualenv")
 _VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT")
 _SUFFIXES = (".py", ".pyi", ".so", ".pyd")
@@ -29,15 +27,20 @@ _MAPPING = re.compile(r"MAPPING[^=]*=\s*(\{[^\n]*\})")
 class Environment:
     """The folders from which the project's interpreter would import what is installed."""
 
-    def __init__(self, view: View, folders: Iterable[str] = ("",)) -> None:
-        """`folders` are those of the repository where an environment may lie: the root and those of manifests."""
-        self._root = view.repository.root
+    def __init__(self, root: Path, folders: Iterable[str] = ("",)) -> None:
+        """`folders` are those below `root` where an environment may lie: the root itself and those of manifests."""
+        self._root = root
         self._folders = [self._root / folder for folder in folders]
 
     @cached_property
     def sites(self) -> tuple[Path, ...]:
         """The site-packages folders; none where the project has no visible environment."""
-        return tuple(site for prefix in dict.fromkeys(self._prefixes()) for site in _sites(prefix))
+        return tuple(site for prefix in self.prefixes for site in _sites(prefix))
+
+    @cached_property
+    def prefixes(self) -> tuple[Path, ...]:
+        """The folders of the environments, the project's own before the active one."""
+        return tuple(dict.fromkeys(self._prefixes()))
 
     @cached_property
     def _names(self) -> frozenset[str]:
