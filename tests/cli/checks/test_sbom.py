@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,16 @@ def test_the_active_environment_counts_where_the_project_has_none(
     assert document["components"][0]["properties"][0]["value"] == f"installed in {active}"
 
 
+def test_swarmgates_own_environment_counts_where_it_is_the_active_one(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("requirements.txt", "packaging\n")
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    assert components(json.loads(project.swarm("sbom", "--environment", "--out", "-").stdout)) == {
+        "packaging": metadata.version("packaging")
+    }
+
+
 def test_no_environment_ends_with_six(project: Project) -> None:
     project.write("requirements.txt", "rich\n")
     done = project.swarm("sbom", "--environment", exits=6)
@@ -205,8 +216,8 @@ def test_an_environment_that_cannot_be_read_gives_no_document(project: Project, 
 def test_a_package_without_a_name_gives_no_document(project: Project) -> None:
     project.write("requirements.txt", "rich\n")
     root = environment(project.root / ".venv", ("rich", "13.9.4", ""))
-    (metadata,) = root.rglob("METADATA")
-    metadata.write_text("Metadata-Version: 2.1\n")
+    (described,) = root.rglob("METADATA")
+    described.write_text("Metadata-Version: 2.1\n")
     assert "cyclonedx-py could not read" in project.swarm("sbom", "--environment", exits=6).stderr
 
 

@@ -78,7 +78,10 @@ def test_nothing_that_is_planted_runs(
     fake.mkdir(parents=True)
     (fake / "git").symlink_to(tmp_path / "program")
     monkeypatch.setenv("PATH", str(fake), prepend=":")
+    monkeypatch.setenv("GIT_TRACE", str(tmp_path / "trace"))
     told = verified.json("verify")
+    monkeypatch.delenv("GIT_TRACE")
+    assert "built-in: git rev-list --topo-order" in (tmp_path / "trace").read_text(), "GitPython reads the anchors"
     assert [each["name"] for each in told["checks"] if each["problems"] or each["warnings"]] == []
     assert [each["looked_at"] for each in told["checks"]][-2:] == ["2 commits", "3 anchors, the newest at line 20"]
     assert not ran.exists(), ran.read_text()

@@ -42,7 +42,7 @@ def command(
         from swarmgate.gates.verbs import sbom
 
         bill = sbom.make(repo, spec=spec, environment=environment, everything=everything)
-        if out is None:
+        if out is None or out == Path("-"):
             terminal.text(escaped(bill.document.decode()))
             terminal.note("\n".join(bill.lines()))
         else:

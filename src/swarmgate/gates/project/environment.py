@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _NAMES = (".venv", "venv", "env", ".env", "virtualenv", ".virtualenv")
-_VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT")
+VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT")
+"""They name the environment that is active."""
 _SUFFIXES = (".py", ".pyi", ".so", ".pyd")
 _MAPPING = re.compile(r"MAPPING[^=]*=\s*(\{[^\n]*\})")
 
@@ -81,7 +82,7 @@ class Environment:
                 yield folder / "__pypackages__"
             yield from _by_tool(folder)
         own = Path(sys.prefix).resolve()
-        for variable in _VARIABLES:
+        for variable in VARIABLES:
             value = os.environ.get(variable)
             if value and Path(value).is_dir() and (Path(value).resolve() != own or self._is_ours(own)):
                 yield Path(value)

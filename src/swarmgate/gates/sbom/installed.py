@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.errors import MissingRequirement
-from swarmgate.gates.project.environment import Environment
+from swarmgate.gates.project.environment import VARIABLES, Environment
 from swarmgate.gates.sbom.model import Component, component, normal
 from swarmgate.gates.tools.run import OUTPUT_LIMIT, excerpt
 from swarmgate.workspace.programs import trusted
@@ -42,6 +43,8 @@ class Completed:
 def located(root: Path, folders: Iterable[str]) -> tuple[Path, ...]:
     """The folders of the project's environments: its own before the active one.
 
+    Where there is no other, that may be swarmgate's own: who installed the project's dependencies beside it means that.
+
     Args:
         root: of the repository.
         folders: those below it where an environment may lie.
@@ -50,14 +53,20 @@ def located(root: Path, folders: Iterable[str]) -> tuple[Path, ...]:
         MissingRequirement: there is none with a Python.
     """
     found = Environment(root, folders).prefixes
-    usable = tuple(each for each in found if (each / _PYTHON).is_file())
-    if not usable:
-        broken = f": {found[0]} has no {_PYTHON}" if found else ", neither in it (.venv) nor an active one"
+    active = (Path(os.environ[name]) for name in VARIABLES if os.environ.get(name))
+    usable = _with_python(found) or _with_python(active)
+    broken = next((each for each in found if (each / "pyvenv.cfg").is_file() and each not in usable), None)
+    if broken or not usable:
+        reason = f"{broken} has no {_PYTHON}" if broken else "neither in it (.venv) nor an active one"
         raise MissingRequirement(
-            f"there is no Python environment of {root}{broken}",
+            f"there is no Python environment of {root}: {reason}",
             hint="make one and install the project into it: python3 -m venv .venv && .venv/bin/pip install -e .",
         )
     return usable
+
+
+def _with_python(prefixes: Iterable[Path]) -> tuple[Path, ...]:
+    return tuple(each for each in prefixes if (each / _PYTHON).is_file())
 
 
 async def read(prefix: Path, root: Path, commands: CommandRunner) -> Installed:

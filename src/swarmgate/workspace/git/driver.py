@@ -108,15 +108,11 @@ def call(
         GitKilled: it was killed.
         WorkspaceError: git waits for a pipe that somebody gave the name of one of git's own files.
     """
-    program = trusted.find("git", folder)
-    if program is None:
-        raise MissingRequirement(
-            "git was not found outside of the work tree", hint="install git 2.30 or newer and put it on PATH"
-        )
+    executable = program(folder)
     try:
         with temporary.holding(stdin) as source:
             process = subprocess.Popen(
-                [program, *args],
+                [executable, *args],
                 cwd=folder,
                 env={**surroundings(folder), **(env or {})},
                 stdin=source,
@@ -131,6 +127,20 @@ def call(
         command = next((each for each in args if not each.startswith("-") and "=" not in each), "")
         raise GitKilled(f"`git {command}` was ended by signal {number}", hint="Run the command again.")
     return process.returncode, out, err.decode(errors="replace")
+
+
+def program(folder: Path) -> str:
+    """The git to start for work in a folder.
+
+    Raises:
+        MissingRequirement: there is none on PATH, or it lies where agents write.
+    """
+    found = trusted.find("git", folder)
+    if found is None:
+        raise MissingRequirement(
+            "git was not found outside of the work tree", hint="install git 2.30 or newer and put it on PATH"
+        )
+    return found
 
 
 def surroundings(folder: Path) -> dict[str, str]:

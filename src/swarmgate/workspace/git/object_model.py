@@ -11,9 +11,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from swarmgate.errors import MissingRequirement
-from swarmgate.workspace.git.driver import SETTINGS, surroundings
-from swarmgate.workspace.programs import trusted
+from swarmgate.workspace.git.driver import SETTINGS, program, surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,8 +66,6 @@ def walk(git: Driver, revisions: Sequence[str], *, limit: int = 0, parents_first
     try:
         with opened(git) as repo:
             return tuple(_walked(each) for each in _commits(repo, revisions, limit, parents_first=parents_first))
-    except MissingRequirement:
-        raise
     except Exception:  # noqa: BLE001 - whatever a library says of a repository, the word of git itself decides
         return _by_log(git, revisions, limit, parents_first=parents_first)
 
@@ -82,29 +78,27 @@ def opened(git: Driver) -> Iterator[Repo]:
         MissingRequirement: there is no git, or it lies where agents write.
         git.exc.GitError: GitPython cannot open it.
     """
-    program = trusted.find("git", git.root)
-    if program is None:
-        raise MissingRequirement(
-            "git was not found outside of the work tree", hint="install git 2.30 or newer and put it on PATH"
-        )
-    settings = {**SETTINGS, **_NO_PROGRAMS}
-    pairs = {
-        f"GIT_CONFIG_{part}_{n}": text
-        for n, pair in enumerate(settings.items())
-        for part, text in zip(("KEY", "VALUE"), pair, strict=True)
-    }
-    with _model(program)(git.root, expand_vars=False) as repo:
-        repo.git.update_environment(**surroundings(git.root), **_CLOSED, GIT_CONFIG_COUNT=str(len(settings)), **pairs)
+    with _model(program(git.root))(git.root, expand_vars=False) as repo:
+        repo.git.update_environment(**{**surroundings(git.root), **_CLOSED, **_settings()})
         yield repo
 
 
+def _settings() -> dict[str, str]:
+    """The variables by which git takes settings that go before those of every file."""
+    pairs = enumerate((SETTINGS | _NO_PROGRAMS).items())
+    keys = {
+        f"GIT_CONFIG_{part}_{n}": text for n, pair in pairs for part, text in zip(("KEY", "VALUE"), pair, strict=True)
+    }
+    return {**keys, "GIT_CONFIG_COUNT": str(len(keys) // 2)}
+
+
 @functools.cache
-def _model(program: str) -> type[Repo]:
+def _model(executable: str) -> type[Repo]:
     """GitPython's class of a repository, which starts this git and no other."""
     given = {name: os.environ.get(name) for name in (*_IMPORTING, "GIT_PYTHON_GIT_EXECUTABLE")}
-    os.environ.update(_IMPORTING, GIT_PYTHON_GIT_EXECUTABLE=program)
+    os.environ.update(_IMPORTING, GIT_PYTHON_GIT_EXECUTABLE=executable)
     try:
-        from git import Git, Repo  # noqa: PLC0415 - late: 130 ms
+        from git import Git, Repo  # noqa: PLC0415 - late: 30 ms, 130 without what swarmgate has loaded by then
     finally:
         for name, value in given.items():
             os.environ.pop(name, None)
@@ -114,7 +108,7 @@ def _model(program: str) -> type[Repo]:
     class Program(Git):
         """Its commands."""
 
-        GIT_PYTHON_GIT_EXECUTABLE = program
+        GIT_PYTHON_GIT_EXECUTABLE = executable
 
     class Hardened(Repo):
         """A repository whose commands are those."""
