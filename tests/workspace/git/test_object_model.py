@@ -201,7 +201,9 @@ def test_housekeeping_in_the_middle_of_a_walk_loses_nothing(repo: Path, git: Git
 def test_no_process_is_left_behind(repo: Path) -> None:
     with object_model.opened(Driver(repo)) as opened:
         assert opened.head.commit.message == "Start\n"
-        process = opened.git.cat_file_all.proc
+        command = opened.git.cat_file_all
+        assert command is not None
+        process = command.proc
         assert process.poll() is None
     assert process.poll() is not None
 
