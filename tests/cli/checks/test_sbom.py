@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.confined import SANDBOX
 from tests.gates.test_sbom_gate import _validator
+from tests.gates.test_sbom_python import POETRY_LOCK, POETRY_PROJECT
 from tests.project import Project
 
 LOCK = json.dumps(
@@ -88,6 +89,8 @@ def test_without_a_manifest_there_is_a_reason_and_no_empty_document(project: Pro
     told = json.loads(done.stdout)["message"] if option else done.stderr
     assert "there is nothing to list: no manifest and no lock file in" in told
     assert "bomFormat" not in done.stdout
+    environment(project.root / ".venv")
+    assert "there is nothing to list" in project.swarm("sbom", "--environment", exits=2).stderr
 
 
 def test_a_project_that_needs_nothing_has_an_empty_document(project: Project) -> None:
@@ -187,13 +190,31 @@ def test_swarmgates_own_environment_counts_where_it_is_the_active_one(
     }
 
 
+def test_all_adds_what_is_locked_and_not_brought_by_a_plain_install(project: Project) -> None:
+    project.write("pyproject.toml", POETRY_PROJECT)
+    project.write("poetry.lock", POETRY_LOCK)
+    plain, whole = (components(json.loads(project.swarm("sbom", *more).stdout)) for more in ((), ("--all",)))
+    assert {"sphinx", "colours"}.isdisjoint(plain)
+    assert whole.items() > plain.items()
+    assert {"sphinx", "colours"} <= whole.keys()
+
+
+def test_of_two_environments_beside_manifests_one_is_read_and_the_other_is_told(project: Project) -> None:
+    for folder in ("api", "worker"):
+        project.write(f"{folder}/requirements.txt", "rich\n")
+        environment(project.root / folder / ".venv", ("rich", "13.9.4", ""))
+    done = project.swarm("sbom", "--environment")
+    assert components(json.loads(done.stdout)) == {"rich": "13.9.4"}
+    assert f"note: the environment {project.root / 'worker/.venv'} was not looked at" in done.stderr
+
+
 def test_no_environment_ends_with_six(project: Project) -> None:
     project.write("requirements.txt", "rich\n")
     done = project.swarm("sbom", "--environment", exits=6)
     assert "there is no Python environment of" in done.stderr
     assert "python3 -m venv .venv" in done.stderr
-    environment(project.root / ".venv")
-    (project.root / ".venv/bin/python").unlink()
+    made = environment(project.root / ".venv")
+    (made / "bin/python").unlink()
     assert "has no bin/python" in project.swarm("sbom", "--environment", exits=6).stderr
 
 

@@ -33,15 +33,19 @@ VARIABLES = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def verified(repo: Path) -> Project:
+def recorded(root: Path) -> Project:
     """Two tasks on record, with their commits and anchors."""
-    folder, repository = SwarmFolder(repo), Repository.discover(repo)
+    folder, repository = SwarmFolder(root), Repository.discover(root)
     folder.create()
     _begin(folder, repository)
     for task in ("1.1", "1.2"):
         _complete(folder, repository, task)
-    return Project(repo)
+    return Project(root)
+
+
+@pytest.fixture
+def verified(repo: Path) -> Project:
+    return recorded(repo)
 
 
 def plant(project: Project, git: Git, place: Path) -> Path:
@@ -88,6 +92,41 @@ def test_nothing_that_is_planted_runs(
     (fake / "git").unlink()
     subprocess.run(["git", "diff", "HEAD~1"], cwd=verified.root, capture_output=True, check=False)
     assert ran.exists(), "the plants are alive"
+
+
+def linked(repo: Path, git: Git) -> Path:
+    git(repo, "worktree", "add", "--quiet", "-b", "linked", str(repo.parent / "linked"))
+    return repo.parent / "linked"
+
+
+def sha256(repo: Path, git: Git) -> Path:
+    place = repo.parent / "sha256"
+    git(repo, "init", "--quiet", "--object-format=sha256", "--initial-branch=main", str(place))
+    git(place, "commit", "--quiet", "--allow-empty", "--message=Start")
+    return place
+
+
+def shallow(repo: Path, git: Git) -> Path:
+    git(repo, "commit", "--quiet", "--allow-empty", "--message=Second")
+    git(repo, "clone", "--quiet", "--depth=1", repo.as_uri(), str(repo.parent / "shallow"))
+    return repo.parent / "shallow"
+
+
+def partial(repo: Path, git: Git) -> Path:
+    git(repo, "config", "uploadpack.allowFilter", "true")
+    git(repo, "clone", "--quiet", "--filter=blob:none", repo.as_uri(), str(repo.parent / "partial"))
+    return repo.parent / "partial"
+
+
+@pytest.mark.parametrize("made", [linked, sha256, shallow, partial])
+def test_it_holds_in_every_kind_of_repository(repo: Path, git: Git, made: Callable[[Path, Git], Path]) -> None:
+    project = recorded(made(repo, git))
+    before = project.json("verify")
+    checks = {each["name"]: each for each in before["checks"]}
+    assert [name for name, each in checks.items() if each["problems"]] == []
+    assert checks["anchors"]["looked_at"] == "3 anchors, the newest at line 20"
+    project.git("gc", "--quiet", "--prune=now")
+    assert project.json("verify") == before
 
 
 @pytest.mark.parametrize("name", ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"])

@@ -93,14 +93,14 @@ def make(start: Path | None, *, spec: str, environment: bool, everything: bool) 
         raise UsageError(f"CycloneDX {spec} is not written here", hint=f"--spec is one of: {known}")
     repository = Repository.discover((start or Path.cwd()).resolve(), lenient=True)
     found = inventory.collect(repository, repository.snapshot())
-    if not found.kinds and not environment:
-        raise UsageError(
-            f"there is nothing to list: no manifest and no lock file in {repository.root}",
-            hint="what a Python environment holds is listed with: swarm sbom --environment",
-        )
     components, notes = tuple(found.listed(everything=everything)), tuple[str, ...]()
     if environment:
         components, notes = _with_installed(repository.root, found, components)
+    if not found.kinds and not components:
+        raise UsageError(
+            f"there is nothing to list: no manifest and no lock file in {repository.root}",
+            hint="" if environment else "what a Python environment holds is listed with: swarm sbom --environment",
+        )
     name, version = found.root
     document = cyclonedx.render(
         components,
