@@ -237,7 +237,10 @@ class Rules:
 
 @dataclass(frozen=True)
 class Guidance:
-    """An answer of a subject matter expert. `phase` is 0 and `task` empty where it was asked outside of tasks."""
+    """An answer of a subject matter expert. `phase` is 0 and `task` empty where it was asked outside of tasks.
+
+    Without a question it is standing guidance: a fact that somebody wrote down for all who work in the domain.
+    """
 
     domain: str
     question: str
@@ -245,6 +248,11 @@ class Guidance:
     phase: int
     task: str
     time: str
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is standing guidance, and no answer to a question."""
+        return not self.question
 
 
 @dataclass(frozen=True)
