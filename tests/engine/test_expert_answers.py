@@ -76,8 +76,9 @@ def test_without_a_model_for_experts_the_work_goes_on(project: Project) -> None:
 
 def test_without_an_expert_the_facts_of_the_domain_are_all_there_is(project: Project) -> None:
     project.folder.context.write_text("## SME Guidance Cache\n\n### Storage (Phase 1)\n- Values are bytes.\n")
+    told: list[GuidanceGiven] = []
     with Ledger.write(project.folder) as ledger:
-        alone = KeptAnswers(ledger, [].append, asked=False)
+        alone = KeptAnswers(ledger, told.append, asked=False)
         assert alone.find("storage", QUESTION) == Guidance("storage", "", "Storage:\n- Values are bytes.", 0, "", "")
         assert alone.find("Colours", "Which one?") is None
-        assert KeptAnswers(ledger, [].append).find("storage", QUESTION) is None
+        assert KeptAnswers(ledger, told.append).find("storage", QUESTION) is None

@@ -218,7 +218,11 @@ class Quality(Section):
     """`[gates.quality]`: the budget of one change, for the gate `quality_budget`. 0 allows none; "off": not judged."""
 
     max_complexity_delta: Count = Field(
-        5, ge=0, le=1000, description="What the complexity of one function may grow by; a new one counts beyond 5."
+        5,
+        ge=0,
+        le=1000,
+        description="Points of complexity that one task may add in sum, where it is set, as `swarm init` does; not set: "
+        "what one function may grow by, a new one beyond 5.",
     )
     max_public_api_delta: Count = Field(10, ge=0, le=10_000, description="Public names added less those removed.")
     max_duplication_ratio: Share = Field(0.05, ge=0, le=1, description="Share of the added lines that are copies.")

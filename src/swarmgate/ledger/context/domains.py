@@ -20,7 +20,7 @@ _FIELDS = {
     "database databases db sql persistence storage": (
         "databases? db sql quer(y|ies) schemas? migrations? transactions? orm postgres* mysql sqlite mongo* redis"
     ),
-    "frontend ui ux design accessibility a11y": (
+    "frontend ui ux accessibility a11y": (
         "frontend ui ux components? pages? css html dom react vue svelte buttons? forms? layouts? accessib* aria"
     ),
     "performance scalability": (

@@ -332,8 +332,8 @@ def _with(text: str, entry: str) -> str:
     before, after = text[:at], text[at:]
     gap = "" if not before.strip() or re.search(r"\n[ \t]*\r?\n\Z", before) else newline
     gap = newline + gap if before and not before.endswith("\n") else gap
-    end = newline if after.strip() and not re.match(r"[ \t]*\r?\n", after) else ""
-    return f"{before}{gap}{entry.replace(chr(10), newline)}{end}{after}"
+    tail = newline if after.strip() and not re.match(r"[ \t]*\r?\n", after) else ""
+    return f"{before}{gap}{entry.replace(chr(10), newline)}{tail}{after}"
 
 
 def _text(path: Path) -> str:
