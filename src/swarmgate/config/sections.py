@@ -221,7 +221,7 @@ class Quality(Section):
         5,
         ge=0,
         le=1000,
-        description="Points of complexity that one task may add in sum, where it is set, as `swarm init` does; not set: "
+        description="Points of complexity that one task may add in sum, where it is set, as `swarm init` does; else "
         "what one function may grow by, a new one beyond 5.",
     )
     max_public_api_delta: Count = Field(10, ge=0, le=10_000, description="Public names added less those removed.")
@@ -263,6 +263,9 @@ class Gates(Section):
         (), description="What has to be checked (`types`, `build`, `lint`, ...): where it was not, that is an ERROR."
     )
     timeout_s: Seconds | None = Field(None, description="Longest time of one gate; unset: as its definition says.")
+    architect_overrides_budget: bool = Field(
+        False, description="The architect may let a change pass that `quality_budget` rejects, with a reason on record."
+    )
     quality: Quality = Field(default_factory=Quality, description="The budget of one change.")
     size: Size = Field(default_factory=Size, description="How large one change may be.")
 

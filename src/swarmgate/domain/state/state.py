@@ -257,7 +257,7 @@ class Guidance:
 
 @dataclass(frozen=True)
 class Override:
-    """A rejection that the user overruled."""
+    """A rejection that the user overruled, or the architect where the user lets it."""
 
     task: str
     stage: Stage
