@@ -26,9 +26,9 @@ _MOVES_A_TASK = re.compile(r"(?i)(?=(?:.*_)?tasks?(?:_|$))(?=.*(?:status|state|c
 """Names by which agents of other systems say themselves what became of a task."""
 
 _NOT_MOVED = (
-    "INVALID_TASK_STATE_TRANSITION: no call moves a task. It goes idle, coder_delegated, pre_check_passed, reviewer_run, "
-    "tests_run, complete, one step at a time, by what swarmgate has measured; it is complete when its tests have run, "
-    "all of them have passed, and the tree is committed. Do your part and end your turn."
+    "INVALID_TASK_STATE_TRANSITION: no call moves a task. It goes idle, coder_delegated, pre_check_passed, "
+    "reviewer_run, tests_run, complete, one step at a time, by what swarmgate has measured. It is complete when all tests have run "
+    "and passed, and the tree is committed. Do your part and end your turn."
 )
 
 _WARNINGS = 2
