@@ -74,3 +74,50 @@ def test_standing_guidance_reaches_every_brief_of_its_domain_and_no_other(projec
     assert b"- Question: Are pepper values needed?" in context
     assert project.json("doctor", exits=0)
     assert "context.md" not in project.swarm("doctor").stderr
+
+
+# --- 8: checkpoints ---
+
+
+@pytest.mark.slow
+@pytest.mark.suite("unittest")
+def test_a_checkpoint_says_what_was_created_where_and_asks_for_the_next_phase_by_name(project: Project) -> None:
+    phases = [
+        {"name": "Foundation", "tasks": [task("1.1", title="User model"), task("1.2", title="Migrations")]},
+        {"name": "Core Auth", "tasks": [task("2.1", title="Tokens")]},
+    ]
+    project.planned(rule("architect", "plan", [call("save_plan", title="Authentication", phases=phases)]))
+    ran = project.swarm("run", exits=3).stdout
+    told = (
+        "Created: User model, Migrations\nFiles: src/calc/part_1.1.py, src/calc/part_1.2.py\n\n"
+        "Ready to proceed to Phase 2: Core Auth?\n"
+    )
+    assert told in ran
+    assert told in project.swarm("status").stdout
+    assert project.json("status")["checkpoint"] == {
+        "phase": 1,
+        "name": "Foundation",
+        "created": ["User model", "Migrations"],
+        "files": ["src/calc/part_1.1.py", "src/calc/part_1.2.py"],
+        "skipped": [],
+        "next_phase": 2,
+        "next_name": "Core Auth",
+    }
+    project.swarm("approve")
+    assert project.json("status")["checkpoint"] is None
+    assert "Ready to finish?\n" in project.swarm("run", exits=3).stdout
+
+
+# --- 12: automation ---
+
+
+@pytest.mark.suite("unittest")
+def test_evidence_summary_is_typed_as_it_is_written(project: Project) -> None:
+    assert "no plan yet" in project.swarm("evidence", "summary").stdout
+    project.planned()
+    project.swarm("run", exits=3)
+    shown = project.swarm("evidence", "summary").stdout
+    assert shown.startswith("## Task 1.1: Part 1.1\n")
+    assert project.swarm("evidence", "summary", "1.1").stdout == shown
+    assert project.swarm("evidence", "--summary").stdout == shown
+    assert project.json("evidence", "summary")["tasks"][0]["task"] == "1.1"

@@ -143,8 +143,8 @@ class Models(Section):
 
     require_distinct: Annotated[tuple[RoleName, ...], AfterValidator(_several)] = Field(
         ("coder", "reviewer"),
-        description="Roles of which no two may share a model; a run is refused where they do. Not set, it holds once the "
-        "roles have two models.",
+        description="Roles of which no two may share a model; a run is refused where they do. Not set, it holds once "
+        "the roles have two models.",
     )
     compact: tuple[str, ...] = Field(
         ("*[:-][1-9]b", "*[:-][1-9]b-*", "*[:-][0-9].[0-9]b*"),

@@ -27,8 +27,8 @@ _MOVES_A_TASK = re.compile(r"(?i)(?=(?:.*_)?tasks?(?:_|$))(?=.*(?:status|state|c
 
 _NOT_MOVED = (
     "INVALID_TASK_STATE_TRANSITION: no call moves a task. It goes idle, coder_delegated, pre_check_passed, "
-    "reviewer_run, tests_run, complete, one step at a time, by what swarmgate has measured. It is complete when all tests have run "
-    "and passed, and the tree is committed. Do your part and end your turn."
+    "reviewer_run, tests_run, complete, one step at a time, by what swarmgate has measured. It is complete when all "
+    "tests have run and passed, and the tree is committed. Do your part and end your turn."
 )
 
 _WARNINGS = 2
