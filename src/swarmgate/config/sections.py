@@ -237,7 +237,10 @@ class Quality(Section):
         10, ge=0, le=10_000, description="Comments such as noqa, nosec, eslint-disable that the change adds."
     )
     min_changed_line_coverage: Share = Field(
-        None, ge=0, le=1, description="Share of the added lines that a coverage report in the tree must show as run."
+        None,
+        ge=0,
+        le=1,
+        description="Share of the added lines that tests must run; measured in the loop, by hand read from a report.",
     )
 
     def over(self, below: Self) -> Self:
