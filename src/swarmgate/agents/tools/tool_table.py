@@ -97,6 +97,7 @@ OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("architect", "revise"): (*_READ, "ask_sme", "ask_user", "save_plan"),
     ("architect", "delegate"): (*_READ, "ask_sme", "declare_scope", "delegate"),
     ("architect", "implement"): (*_READ, *_WRITE, "delete_file", "ask_sme", "finish"),
+    ("architect", "weigh"): (*_READ, "submit_verdict"),
     ("architect", "close_phase"): (*_READ, "close_phase"),
     ("critic", "review_plan"): (*_READ, "submit_verdict"),
     ("coder", "code"): (*_READ, *_WRITE, "delete_file", "ask_sme", "run_command", "run_gates", "finish"),
