@@ -64,7 +64,7 @@ class Council:
         self.discussion_places = discussions.discussion_places
 
         self.decide, self.decide_file = decisions.decide, decisions.decide_file
-        self.resume_decision = decisions.resume_decision
+        self.resume_decision, self.answer_decision = decisions.resume_decision, decisions.answer_decision
         self.decisions, self.decision_record = decisions.decisions, decisions.decision_record
 
         self.critique, self.critique_file = critiques.critique, critiques.critique_file

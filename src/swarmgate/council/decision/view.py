@@ -35,6 +35,7 @@ _ENDS = {
     "convergence": "nothing moved any more",
     "rounds": "the last round was over",
     "timeout": "the time was up",
+    "waiting": "somebody is waited for",
 }
 
 PAGE, RESULT = "artifacts/outcome.md", "result.json"
@@ -140,6 +141,15 @@ def outcome_lines(record: DecisionRecord) -> list[str]:
     told = [*_result(record.outcome, _TERMINAL)] if record.outcome else []
     last = record.rounds[-1].contributions if record.rounds else ()
     return [*told[:1], *(_stand(record.decision, each, _TERMINAL) for each in last), *told[1:]]
+
+
+def ballot_lines(decision: Decision, rounds: Sequence[DecisionRound]) -> list[str]:
+    """What a person is shown who speaks in the round after these: what is decided, and what was said of it."""
+    from swarmgate.council.decision.answers import lettered  # noqa: PLC0415 - late: 20 ms that a list need not pay
+
+    options = lettered(decision.options).splitlines() if decision.options else []
+    newest = tuple(rounds[-1:])
+    return ["", *_head(decision, _TERMINAL), *options, *_rounds(decision, newest, _TERMINAL), ""]
 
 
 def _head(decision: Decision, form: _Form) -> Iterator[str]:

@@ -74,6 +74,8 @@ def seated(given: Mapping[str, Any], fields: Collection[str], project: Project, 
     Raises:
         CouncilRefused: there is no such agent, tier, or file of a system text, or it has a model and a tier.
     """
+    if given.get("human"):  # a person has neither
+        return dict(given)
     said = _agent(given, project, place)
     if given.get("model") or given.get("model_tier"):
         said = {key: value for key, value in said.items() if key not in ("model", "model_tier")}
