@@ -6,6 +6,7 @@ outcome = await Swarm(path).council.debate("Is this design sound?", participants
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from swarmgate.council.chat.facade import Chats
@@ -17,6 +18,7 @@ from swarmgate.council.dispatch.facade import Dispatches
 from swarmgate.council.metrics import Metrics
 from swarmgate.council.orchestration.facade import Orchestrations
 from swarmgate.council.orchestration.runner import CouncilRunner, Verb, debated, decided, discussed, improved
+from swarmgate.council.requests.seats import registered
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.project import Project
 
@@ -75,4 +77,5 @@ class Council:
         self.orchestration, self.orchestrations = orchestrations.orchestration, orchestrations.orchestrations
         self.orchestration_record = orchestrations.orchestration_record
 
+        self.agents = partial(registered, project)
         self.metrics, self.executions, self.elsewhere = metrics.metrics, metrics.executions, shared.elsewhere

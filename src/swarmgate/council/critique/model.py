@@ -84,6 +84,7 @@ class Critique(Frozen):
     model: str = ""
     system: Text = ""
     evaluator_model: str = ""
+    evaluator_system: Text = ""
     tokens: int = Field(20_000, ge=1)
     timeout_s: float = Field(300, gt=0)
     whole_s: float = Field(1800, gt=0)

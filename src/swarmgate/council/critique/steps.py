@@ -188,7 +188,8 @@ def _author(critique: Critique, contexts: ContextFactory) -> AgentContext:
 
 
 def _evaluator(critique: Critique, contexts: ContextFactory) -> AgentContext:
-    return _bounded(critique, contexts.agent(Seat(id=EVALUATOR, model=critique.evaluator_model or critique.model)))
+    model = critique.evaluator_model or critique.model
+    return _bounded(critique, contexts.agent(Seat(id=EVALUATOR, model=model, system=critique.evaluator_system)))
 
 
 def _bounded(critique: Critique, agent: AgentContext) -> AgentContext:

@@ -15,14 +15,12 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from swarmgate.config import PROJECT_FILE, SPEAKING, Config, nearest
+from swarmgate.council.limits import PERSONA
 from swarmgate.council.requests.perspectives import PERSPECTIVES
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilRefused, UsageError
 from swarmgate.project import Project
 from swarmgate.workspace.file_tools.files import FileTree
-
-MOST_SYSTEM = 20_000
-"""Characters of a file with the system text of an agent: about 5,000 tokens."""
 
 M = TypeVar("M")
 Place = Callable[[str], str]
@@ -101,7 +99,7 @@ def _agent(given: Mapping[str, Any], project: Project, place: Place) -> dict[str
         return {"role": name if name in SPEAKING else "", **said, "agent": name}
     if not name or name in SPEAKING:
         return {"agent": name, "role": name} if name else {}
-    known = (*agents, *SPEAKING)
+    known = tuple(dict.fromkeys((*agents, *SPEAKING)))
     close = nearest(str(name), known)
     meant = f"did you mean `{close}`?" if close else f"known here: {', '.join(known)}"
     raise CouncilRefused(
@@ -112,7 +110,7 @@ def _agent(given: Mapping[str, Any], project: Project, place: Place) -> dict[str
 
 def _text(path: str, project: Project, place: Place) -> str:
     try:
-        return FileTree(project.folder.root).read(path, limit=MOST_SYSTEM)
+        return FileTree(project.folder.root).read(path, limit=int(PERSONA.most)).strip()
     except UsageError as error:
         raise CouncilRefused(f"{place('agent')}`system_file`: {error.message}", hint=error.hint) from error
 
@@ -157,6 +155,32 @@ def cast_of(
             raise CouncilRefused(f"`{name}`: {error}", hint=hint) from None
         found.append(seated(table, fields, project, partial(place, at)) if isinstance(table, Mapping) else table)
     return numbered(found)
+
+
+def voice_of(word: str, project: Project, place: Place) -> tuple[str, str]:
+    """The model and the system text of a voice that is given in a word: an agent, a role, or as it is a model.
+
+    Raises:
+        CouncilRefused: as `seated`.
+    """
+    if word not in (*project.config.agents, *SPEAKING):
+        return word, ""
+    seat = seated({"agent": word}, ("model", "system"), project, place)
+    return seat["model"], seat["system"]
+
+
+def registered(project: Project) -> dict[str, dict[str, Any]]:
+    """The agents of the settings by name, each with the model that it speaks with; `problem`: why it cannot."""
+    found = {}
+    for name, agent in project.config.agents.items():
+        seat, problem = dict[str, Any](), ""
+        try:
+            seat = seated({"id": name}, ("id", *type(agent).model_fields), project, lambda key: f"{key}: ")
+        except CouncilRefused as error:
+            problem = error.message
+        told = agent.model_dump(mode="json") | {"model": seat.get("model", ""), "role": seat.get("role", agent.role)}
+        found[name] = {**told, "problem": problem}
+    return found
 
 
 def numbered(seats: Sequence[Any]) -> list[Any]:

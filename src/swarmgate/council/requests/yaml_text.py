@@ -69,7 +69,9 @@ def _yaml(text: str) -> Any:
         _check(node, set())
         return loader.construct_document(node)
     except yaml.YAMLError as error:
-        raise ValueError(" ".join(str(error).split())) from None
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        place = f" (at line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        raise ValueError(f"{problem or ' '.join(str(error).split())}{place}") from None
     finally:
         loader.dispose()
 
