@@ -74,6 +74,7 @@ def test_an_agent_reads_its_folder_alone(registered: Project) -> None:
     assert "AGENTS.md" not in listed
 
 
+@pytest.mark.slow
 def test_a_debate_a_chat_a_critique_and_an_orchestration_name_the_same_agents(registered: Project) -> None:
     reasons = [{"text": "so", "cites": []}]
     ballot = {"text": "FINAL_VERDICT:\n" + json.dumps({"verdict": "APPROVE", "confidence": 1, "reasons": reasons})}
@@ -122,6 +123,7 @@ def test_agents_are_listed_with_the_model_that_they_have(registered: Project) ->
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_doctor_says_what_an_agent_lacks_and_in_which_line(registered: Project) -> None:
     registered.configure(
         agents__a={"folder": "nowhere"},
@@ -166,6 +168,7 @@ def test_the_help_of_decide_says_what_it_is_in_the_document() -> None:
     assert "what ADR 0007 calls the Discussion pattern" in plain(CliRunner().invoke(app, ["decide", "--help"]).stdout)
 
 
+@pytest.mark.slow
 def test_the_time_of_a_whole_decision_is_bounded(project: Project) -> None:
     hangs = rule("participant", "contribute", {"fault": {"kind": "hang"}})
     project.play(hangs, DECIDED, council={"whole_s": 1})

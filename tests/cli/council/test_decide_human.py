@@ -44,6 +44,7 @@ def test_a_decision_waits_for_a_person_and_goes_on_with_the_answer(project: Proj
     assert "I pay for it." in project.swarm("decide", "show", name).stdout
 
 
+@pytest.mark.slow
 def test_a_person_has_a_ballot_and_is_asked_in_each_round(project: Project, tmp_path: Path) -> None:
     ballots = [says({"ranking": [name]}, participant=who) for who, name in (("bob", "SQLite"), ("cy", "Postgres"))]
     project.play(*ballots, FACILITATES)
@@ -134,3 +135,18 @@ async def test_a_person_has_no_model(project: Project, more: dict[str, Any]) -> 
     council = Swarm(project.root).council
     with pytest.raises(CouncilRefused, match=r"`participants\.1` is `human`"):
         await council.decide("Do we?", participants=[{"id": "ada", "human": True, **more}, "bob"])
+
+
+@pytest.mark.slow
+def test_an_orchestration_waits_for_the_person_of_its_decision(project: Project, tmp_path: Path) -> None:
+    project.play(YES, FACILITATES)
+    path = tmp_path / "steps.yaml"
+    path.write_text(
+        "id: release\nsteps:\n- kind: decide\n  id: go\n  question: Do we release?\n"
+        "  participants: [bob, {id: ada, human: true}]\n"
+    )
+    waits = plain(project.swarm("orchestrate", str(path), exits=3).stderr)
+    assert "Decision release.go waits for ada in round 1" in waits
+    project.swarm("decide", "answer", "release.go", "--stand", "agree")
+    told = project.json("orchestrate", "resume", "release")
+    assert told["steps"][0]["fields"]["consensus"] is True
