@@ -117,6 +117,9 @@ def test_agents_are_listed_with_the_model_that_they_have(registered: Project) ->
     assert "\nux: user researcher, local/large, weight 0.25\n" in told
     assert "ghost: the model of participants, weight 1, model_tier: there is no model tier `none`" in told
     assert "opencode: " in told  # and the programs that are known
+    registered.folder.config.write_text("[agents.x]\nmodle = 1\n")
+    assert "unknown key `modle`" in plain(registered.swarm("agents", "list").stderr)
+    registered.configure(**REGISTRY, **broken)
     own = registered.json("agents", "list")["registry"]
     assert {name: each["model"] for name, each in own.items()} == {
         "security": "local/guard", "ux": "local/large", "ghost": "",

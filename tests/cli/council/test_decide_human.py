@@ -27,10 +27,10 @@ def test_a_decision_waits_for_a_person_and_goes_on_with_the_answer(project: Proj
     question = ("decide", "Do we do it?", "--human", "ada", "--participant", "bob", "--strategy", "facilitator")
     waits = project.swarm(*question, "--facilitator", "ada", exits=3)
     name = the_id(project)
-    assert f"Decision {name} waits for ada in round 1; everybody else has spoken." in plain(waits.stderr)
+    assert f"Decision {name} waits for ada in round 1; all voices have spoken." in plain(waits.stderr)
     assert f"swarm decide answer {name} --as ada --stand agree" in plain(waits.stderr)
     assert project.json("decide", "list")[0]["status"] == "paused"
-    assert "somebody is waited for" in project.swarm("decide", "show", name).stdout
+    assert "WAITING  (0 rounds; paused because somebody is waited for)" in project.swarm("decide", "show", name).stdout
     asked = len(project.requests)
     project.swarm("decide", "resume", name, exits=3)
     assert len(project.requests) == asked  # bob has spoken, and is not asked again

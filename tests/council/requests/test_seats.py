@@ -58,6 +58,7 @@ def test_a_seat_that_is_called_like_an_agent_is_that_agent(made: Project) -> Non
 def test_what_the_request_says_wins_over_the_agent_and_that_over_its_role(made: Project) -> None:
     own = seat(made, id="pm", model="local/own", system="Mine.", weight=1.0)
     assert (own["model"], own["weight"]) == ("local/own", 1.0)
+    assert seat(made, id="pm", weight=0)["weight"] == 0
     assert own["system"] == "You take part as: product manager.\n\nMine."
     assert seat(made, id="night", agent="ops", model_tier="fast")["model"] == "local/fast"
     reviewer = seat(made, id="r", agent="reviewer")
@@ -73,6 +74,7 @@ def test_what_the_request_says_wins_over_the_agent_and_that_over_its_role(made: 
         ({"agent": "opz"}, "`seat.agent`: there is no agent 'opz'; did you mean `ops`?"),
         ({"agent": "x" * 90}, "known here: pm, ops, reviewer, architect"),
         ({"agent": 7}, "there is no agent '7'"),
+        ({"agent": ["pm"]}, "there is no agent"),
         ({"model_tier": "fasst"}, "`seat.model_tier`: there is no model tier `fasst`"),
         ({"model": "local/a", "model_tier": "fast"}, "`seat.model_tier`: a `model` is given, too"),
     ],
@@ -125,6 +127,10 @@ def test_yaml_says_what_it_means_or_is_refused_with_its_line() -> None:
         ("a: &x [1]\nb: *x\n", "line 1: anchors are not read"),
         ("a: !!python/object:os.system 1\n", "could not determine a constructor"),
         ("a: [1\n", "line 2"),
+        ("1: a\n", "line 1: a key is a text"),
+        ("a: {yes: b}\n", "line 1: a key is a text"),
+        ("a: \x07", "special characters are not allowed"),
+        ("a: 2026-99-99", "month must be in"),
         ("[" * 9_000, "nested too deeply"),
         ("x" * 1_000_001, "more than 1,000,000 characters"),
     ):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swarmgate.cli.terminal.options import Json, Repo, filled
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.cli.terminal.terminal import Terminal, boundary
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,7 @@ def listed(repo: Repo = None, json: Json = False) -> None:
     with boundary(json) as terminal:
         from swarmgate.evaluation import agent_trials
 
-        found, own = agent_trials.known(), _registered(repo)
+        found, own = agent_trials.known(), _registered(repo, terminal)
         data = {each.name: each.model_dump(mode="json") for each in found}
         lines = [line for each in found for line in _lines(each)]
         terminal.result(
@@ -103,14 +103,17 @@ def tried(
         raise typer.Exit(found.exit_code)
 
 
-def _registered(repo: Path | None) -> dict[str, dict[str, Any]]:
+def _registered(repo: Path | None, terminal: Terminal) -> dict[str, dict[str, Any]]:
     """The agents of the project's settings, with the model that each has; none outside of a project."""
     from swarmgate.engine.swarm import Swarm
-    from swarmgate.errors import NotAProject
+    from swarmgate.errors import ConfigError, NotAProject
 
     try:
         return Swarm(repo).council.agents()
     except NotAProject:
+        return {}
+    except ConfigError as error:  # its programs are what may mend them
+        terminal.note(f"The agents of the settings are not listed: {error.message}")
         return {}
 
 

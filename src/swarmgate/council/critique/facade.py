@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from swarmgate.council.critique.request import Given
     from swarmgate.council.pattern import Where
     from swarmgate.council.views.events import CouncilEvent
+    from swarmgate.domain.review.votes import Seat
 
     OnEvent = Callable[[CouncilEvent], None]
 
@@ -103,10 +104,10 @@ class Critiques:
         from swarmgate.council.participants.material import gathered
         from swarmgate.council.requests.seats import voice_of
 
-        def speaking(key: str, word: str) -> tuple[str, str]:
+        def speaking(key: str, word: str) -> Seat:
             return voice_of(word, self._project, lambda _: where((key,)) or f"`{key}`: ")
 
-        (author, own), (judge, judging) = speaking("model", model), speaking("evaluator", evaluator)
+        author, judge = speaking("model", model), speaking("evaluator", evaluator)
         settings, root = self._project.config.council, self._project.folder.root
         name_of_record = id or default_id or new_id()
         self._shared.records.check_id(name_of_record, RULES.name)
@@ -123,10 +124,12 @@ class Critiques:
             iterations=settings.critique.iterations if iterations is None else iterations,
             stop=settings.critique.stop if stop is None else stop,
             adaptive=adaptive,
-            model=author,
-            system=own,
-            evaluator_model=judge,
-            evaluator_system=judging,
+            model=author.model,
+            system=author.system,
+            folder=author.folder,
+            evaluator_model=judge.model,
+            evaluator_system=judge.system,
+            evaluator_folder=judge.folder,
             tokens=settings.tokens,
             timeout_s=settings.timeout_s if timeout_s is None else timeout_s,
             whole_s=settings.whole_s,

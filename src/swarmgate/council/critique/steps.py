@@ -184,12 +184,14 @@ def _author(critique: Critique, contexts: ContextFactory) -> AgentContext:
     Raises:
         ConfigError, MissingRequirement: it has no model, or no key.
     """
-    return _bounded(critique, contexts.agent(Seat(id=critique.who, model=critique.model, system=critique.system)))
+    seat = Seat(id=critique.who, model=critique.model, system=critique.system, folder=critique.folder)
+    return _bounded(critique, contexts.agent(seat))
 
 
 def _evaluator(critique: Critique, contexts: ContextFactory) -> AgentContext:
     model = critique.evaluator_model or critique.model
-    return _bounded(critique, contexts.agent(Seat(id=EVALUATOR, model=model, system=critique.evaluator_system)))
+    system, folder = critique.evaluator_system, critique.evaluator_folder
+    return _bounded(critique, contexts.agent(Seat(id=EVALUATOR, model=model, system=system, folder=folder)))
 
 
 def _bounded(critique: Critique, agent: AgentContext) -> AgentContext:

@@ -50,7 +50,7 @@ class Absent:
             WaitingForUser: always; the hint has the command that answers.
         """
         raise WaitingForUser(
-            f"Decision {decision.id} waits for {seat.id} in round {len(rounds) + 1}; everybody else has spoken.",
+            f"Decision {decision.id} waits for {seat.id} in round {len(rounds) + 1}; all voices have spoken.",
             hint=f"swarm decide answer {decision.id} --as {seat.id} {_example(decision)}",
         )
 

@@ -160,9 +160,10 @@ def _head(decision: Decision, form: _Form) -> Iterator[str]:
 
 
 def _result(outcome: DecisionOutcome, form: _Form) -> Iterator[str]:
-    found = "CONSENSUS" if outcome.consensus else "NO CONSENSUS"
+    waits = outcome.ended_by == "waiting"
+    found = "CONSENSUS" if outcome.consensus else "WAITING" if waits else "NO CONSENSUS"
     many = "1 round" if outcome.rounds == 1 else f"{outcome.rounds} rounds"
-    yield f"{found}  ({many}; ended because {_ENDS[outcome.ended_by]})"
+    yield f"{found}  ({many}; {'paused' if waits else 'ended'} because {_ENDS[outcome.ended_by]})"
     if outcome.count:
         yield f"  {form.line(outcome.count.why)}"
     if outcome.choice:

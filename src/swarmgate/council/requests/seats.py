@@ -77,7 +77,7 @@ def seated(given: Mapping[str, Any], fields: Collection[str], project: Project, 
     said = _agent(given, project, place)
     if given.get("model") or given.get("model_tier"):
         said = {key: value for key, value in said.items() if key not in ("model", "model_tier")}
-    found = {**said, **{key: value for key, value in given.items() if value or key not in said}}
+    found = {**said, **{key: value for key, value in given.items() if value not in ("", None) or key not in said}}
     if found.get("model") and found.get("model_tier"):
         raise CouncilRefused(f"{place('model_tier')}a `model` is given, too: give one of the two")
     role = str(found.get("role", ""))
@@ -89,9 +89,9 @@ def seated(given: Mapping[str, Any], fields: Collection[str], project: Project, 
 
 def _agent(given: Mapping[str, Any], project: Project, place: Place) -> dict[str, Any]:
     """What the agent says that a seat names; nothing where it names none."""
-    agents, name = project.config.agents, given.get("agent") or ""
-    if not name and given.get("id") in agents:
-        name = given["id"]
+    agents, name = project.config.agents, str(given.get("agent") or "")
+    if not name and str(given.get("id")) in agents:
+        name = str(given["id"])
     if name in agents:
         agent = agents[name]
         said = agent.model_dump(exclude_unset=True, exclude={"system_file"})
@@ -100,11 +100,11 @@ def _agent(given: Mapping[str, Any], project: Project, place: Place) -> dict[str
     if not name or name in SPEAKING:
         return {"agent": name, "role": name} if name else {}
     known = tuple(dict.fromkeys((*agents, *SPEAKING)))
-    close = nearest(str(name), known)
+    close = nearest(name, known)
     meant = f"did you mean `{close}`?" if close else f"known here: {', '.join(known)}"
     raise CouncilRefused(
-        f"{place('agent')}there is no agent {str(name)[:60]!r}; {meant}",
-        hint=f"Describe it in {PROJECT_FILE}: [agents.{slug(str(name)) or 'NAME'}] with `role`, `system` and `model`.",
+        f"{place('agent')}there is no agent {name[:60]!r}; {meant}",
+        hint=f"Describe it in {PROJECT_FILE}: [agents.{slug(name) or 'NAME'}] with `role`, `system` and `model`.",
     )
 
 
@@ -157,16 +157,15 @@ def cast_of(
     return numbered(found)
 
 
-def voice_of(word: str, project: Project, place: Place) -> tuple[str, str]:
-    """The model and the system text of a voice that is given in a word: an agent, a role, or as it is a model.
+def voice_of(word: str, project: Project, place: Place) -> Seat:
+    """A voice that is given in a word, an agent or a role; anything else is its model.
 
     Raises:
         CouncilRefused: as `seated`.
     """
     if word not in (*project.config.agents, *SPEAKING):
-        return word, ""
-    seat = seated({"agent": word}, ("model", "system"), project, place)
-    return seat["model"], seat["system"]
+        return Seat(id="voice", model=word)
+    return Seat.model_validate(seated({"id": "voice", "agent": word}, Seat.model_fields, project, place))
 
 
 def registered(project: Project) -> dict[str, dict[str, Any]]:
@@ -186,7 +185,7 @@ def registered(project: Project) -> dict[str, dict[str, Any]]:
 def numbered(seats: Sequence[Any]) -> list[Any]:
     """The seats with a number behind the names of those that are called as their agent or role, where several are."""
     lent = [
-        isinstance(each, Mapping) and each.get("id") in {slug(str(each.get(key) or "")) for key in ("agent", "role")}
+        isinstance(each, Mapping) and each.get("id") in [slug(str(each.get(key) or "")) for key in ("agent", "role")]
         for each in seats
     ]
     often = Counter(each["id"] for each, is_lent in zip(seats, lent, strict=True) if is_lent)
