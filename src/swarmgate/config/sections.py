@@ -12,7 +12,9 @@ from swarmgate.config.automation import Automation, Evidence, HookName
 from swarmgate.config.base import (
     ROLES,
     SPEAKING,
+    TIERS,
     ModelName,
+    Name,
     RoleName,
     Seconds,
     Section,
@@ -22,7 +24,7 @@ from swarmgate.config.base import (
     nearest,
     no_key,
 )
-from swarmgate.config.council import Council
+from swarmgate.config.council import Agent, Council
 from swarmgate.config.guards import Authority, Breakers, Commands, Enforce, Models, Reviews, Scope, Spend
 from swarmgate.errors import ConfigError
 
@@ -286,6 +288,7 @@ class Config(Section):
 
     providers: dict[ProviderName, Provider] = Field(default_factory=dict, description="Endpoints by name.")
     roles: dict[RoleName, Role] = Field(default_factory=dict, description="Models by role; `default` serves the rest.")
+    agents: dict[Name, Agent] = Field(default_factory=dict, description="Agents that requests name.")
     budget: BudgetLimits = Field(default_factory=BudgetLimits, description="What may be used up.")
     prices: dict[str, Price] = Field(default_factory=dict, description='By "provider/model", or by "model" alone.')
     tests: Suite = Field(default_factory=Suite, description="How tests are run.")
@@ -312,6 +315,13 @@ class Config(Section):
         expert = not {"default", "sme"}.isdisjoint(self.roles)
         return SPEAKING if expert else ROLES
 
+    @property
+    def named_models(self) -> tuple[str, ...]:
+        """Every model that a role, an agent or a tier names, each once, in this order."""
+        of_roles = (model for role in self.roles.values() for model in (role.model, *role.fallback))
+        of_agents = (agent.model for agent in self.agents.values() if agent.model)
+        return tuple(dict.fromkeys((*of_roles, *of_agents, *self.models.tiers.values())))
+
     def role(self, name: str) -> Role:
         """The settings of a role, or those of `roles.default`.
 
@@ -329,6 +339,23 @@ class Config(Section):
             f"no model is set for the role `{name}`",
             hint=f'add to {PROJECT_FILE}:\n{endpoint}[roles.default]\nmodel = "{provider}/NAME-OF-A-MODEL"',
         )
+
+    def tier(self, name: str) -> str:
+        """The model of a tier: that of `[models.tiers]`, or else of the role that the tier is for.
+
+        Raises:
+            ConfigError: there is no such tier, or its role has no model.
+        """
+        if name in self.models.tiers:
+            return self.models.tiers[name]
+        known = (*self.models.tiers, *TIERS, *SPEAKING, "participant")
+        if name not in known:
+            raise ConfigError(
+                f"there is no model tier `{name}`",
+                hint=f"the tiers are {', '.join(dict.fromkeys(known))}; for another, add to {PROJECT_FILE}:\n"
+                f'[models.tiers]\n{name} = "PROVIDER/NAME-OF-A-MODEL"',
+            )
+        return self.role(TIERS.get(name, name)).model
 
     def provider(self, model: str) -> tuple[Provider, str]:
         """The endpoint of a `provider/model` and the model's name there.

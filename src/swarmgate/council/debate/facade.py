@@ -73,7 +73,7 @@ class Debates:
 
         Args:
             question: what is debated.
-            participants: 2 to 8 participants.
+            participants: 2 to 8 participants: seats, agents of the settings, or roles.
             rounds: 1 to 5, the last one is the vote; None: `[council] rounds`.
             moderator: a further participant that may order the rounds.
             material: what the question is about.
@@ -92,7 +92,7 @@ class Debates:
             CouncilFailed: no participant, or not the synthesis, gave anything that counts.
             BudgetExhausted: a budget is used up; `resume` goes on.
         """
-        from swarmgate.council.debate.request import debate_of, seat, seats_for
+        from swarmgate.council.debate.request import debate_of, moderator_of, seats_for
         from swarmgate.council.debate.steps import DEBATING
         from swarmgate.council.participants.material import OF_A_DEBATE, gathered
 
@@ -100,9 +100,9 @@ class Debates:
         debate = debate_of(
             id=self._new_id(id),
             question=question,
-            seats=seats_for(participants),
+            seats=seats_for(participants, self._project, where),
             rounds=settings.rounds if rounds is None else rounds,
-            moderator=None if moderator is None else seat(moderator, "moderator"),
+            moderator=None if moderator is None else moderator_of(moderator, self._project, where),
             material=gathered(folder.root, material, files=files, diff=diff, most=OF_A_DEBATE, where=where),
             order=order or settings.order,
             parent=synthesis,
@@ -216,7 +216,7 @@ class Debates:
         return id
 
     def _dispatched(self, id: str) -> str:  # noqa: A002 - the field's name
-        """The dispatch that a debate belongs to, which has the folders of its participants; empty: none."""
+        """The dispatch that a debate belongs to, whose result it is a part of; empty: none."""
         whole = self._shared.record(RULES, id).standing.part_of
         with suppress(SwarmError):  # of what cannot be read, it is gone on with by itself
             return whole if whole and self._shared.records.begun(whole).pattern == DISPATCH else ""

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRecord, DecisionSummary, Strategy
-from swarmgate.council.decision.request import Participant, decision_of, named, seats, weighed
+from swarmgate.council.decision.request import Participant, decision_of, facilitator_of, seats, weighed
 from swarmgate.council.decision.rules import RULES
 from swarmgate.council.decision.view import record_of
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused
 
 if TYPE_CHECKING:
+    from swarmgate.council.decision.user_choices import People, PersonalVote
     from swarmgate.council.pattern import Where
     from swarmgate.council.views.events import CouncilEvent
 
@@ -38,6 +39,8 @@ class Decisions:
         threshold: float | None = None,
         options: Sequence[str] = (),
         facilitator: str | None = None,
+        humans: Sequence[str] = (),
+        people: People | None = None,
         weights: Mapping[str, float] | None = None,
         rounds: int | None = None,
         material: str = "",
@@ -56,13 +59,15 @@ class Decisions:
 
         Args:
             question: what is decided, 1 to 4,000 characters.
-            participants: 1 to 10; None: a builder, an operator and a user.
+            participants: 1 to 10: seats, agents of the settings, or roles; None: a builder, an operator and a user.
             strategy: unanimous, majority, supermajority, weighted, facilitator, approval or ranked; None: as
                 `[council.decision]` says.
             threshold: above 0, to 1, for unanimous, supermajority and weighted; None: 0.5, 2/3 and 0.7.
             options: 2 to 10, what approval and ranked choose among.
             facilitator: `ID` or `ID=provider/model`: the participant that decides (strategy facilitator), else who
                 synthesises each round; None: a participant of its own.
+            humans: the ids of people who take part, beside the participants.
+            people: who answers for them; None: nobody is there, and the decision waits.
             weights: 0 to 1 by participant, over those that they have.
             rounds: 1 to 10; None: as `[council.decision]` says.
             material: what the question is about.
@@ -81,23 +86,22 @@ class Decisions:
             CouncilRefused: it cannot be held as asked; the message names the parameter and its limit.
             ConfigError, MissingRequirement: a participant has no model or no key.
             CouncilFailed: nobody said anything that counts in a round; `resume_decision` asks that round anew.
+            WaitingForUser: a person is to speak, and nobody is there; `resume_decision` goes on.
             BudgetExhausted: a budget is used up; `resume_decision` goes on.
         """
         from swarmgate.council.decision.steps import DECISION
         from swarmgate.council.participants.material import gathered
 
         settings = self._project.config.council
-        chair, chair_model = named(facilitator or "", "facilitator")
         try:
             decision = decision_of(
                 id=id or default_id or new_id(),
                 question=question,
-                participants=weighed(seats(participants), weights or {}),
+                participants=weighed(seats(participants, humans, self._project), weights or {}),
                 strategy=strategy or settings.decision.strategy,
                 threshold=threshold,
                 options=tuple(options),
-                facilitator=chair or None,
-                facilitator_model=chair_model,
+                **facilitator_of(facilitator, self._project),
                 rounds=settings.decision.rounds if rounds is None else rounds,
                 settled=settings.decision.settled,
                 tokens=settings.tokens,
@@ -110,13 +114,14 @@ class Decisions:
         gather = gathered(self._project.folder.root, material, files=files, diff=diff, where=where)
         decision = decision.model_copy(update={"material": gather.strip()})
         models = self._models_of(decision, where)
-        if not id and (known := self._shared.cached(DECISION, decision, models, cache=cache)):
+        personal = any(each.human for each in decision.participants)  # who may think otherwise today
+        if not (id or personal) and (known := self._shared.cached(DECISION, decision, models, cache=cache)):
             return _whole(known.outcome)
         allowance = self._shared.allowance.but(usd=usd, tokens=tokens)
         held: dict[str, Any] = {
             "allowance": allowance,
-            "models": models,
-            "own": self._preparation(),
+            "models": None if personal else models,
+            "own": self._preparation(people),
             "on_event": on_event,
         }
         outcome = await self._shared.hold(DECISION, decision, where=where, **held)
@@ -141,6 +146,7 @@ class Decisions:
         *,
         tokens: int | None = None,
         usd: float | None = None,
+        people: People | None = None,
         on_event: Callable[[CouncilEvent], None] | None = None,
     ) -> DecisionOutcome:
         """Resumes a decision after its last complete step; returns the outcome at once where it is over.
@@ -151,9 +157,11 @@ class Decisions:
             id: of the decision.
             tokens: what all of it may use, in tokens, with what it used before; None: as it was begun with.
             usd: the same in US dollars.
+            people: who answers for the people who take part; None: nobody is there.
             on_event: told of everything that happens.
 
         Raises:
+            WaitingForUser: a person is to speak, and nobody is there.
             CouncilRefused: there is no such decision, or it goes on in another process.
             LedgerError: its record is damaged, or was altered.
             SwarmError: as `decide`.
@@ -163,10 +171,50 @@ class Decisions:
         record = self._shared.record(DECISION, id)
         if record.standing.over:
             return _whole(record.outcome)
-        models = self._models_of(record.request, lambda _: "")
-        more: dict[str, Any] = {"models": models, "own": self._preparation(), "on_event": on_event}
+        personal = any(each.human for each in record.request.participants)
+        models = None if personal else self._models_of(record.request, lambda _: "")
+        more: dict[str, Any] = {"models": models, "own": self._preparation(people), "on_event": on_event}
         outcome = await self._shared.resume(DECISION, id, tokens=tokens, usd=usd, **more)
         return _whole(outcome)
+
+    async def answer_decision(
+        self,
+        id: str,  # noqa: A002 - the field's name
+        vote: PersonalVote,
+        *,
+        who: str = "",
+        people: People | None = None,
+        **more: Any,
+    ) -> DecisionOutcome:
+        """Gives the vote of a person that a decision waits for, and goes on with it.
+
+        Args:
+            id: of the decision.
+            vote: of the person, in the round that waits.
+            who: the person; empty: the only one that is waited for.
+            people: who answers for the people from then on; None: nobody is there.
+            more: as of `resume_decision`.
+
+        Raises:
+            CouncilRefused: nobody is waited for, or not that person; or it is no vote.
+            SwarmError: as `resume_decision`.
+        """
+        from swarmgate.council.decision.user_choices import ABSENT, GivenVotes, counted
+
+        standing = self._shared.record(RULES, id).standing
+        waiting = [] if standing.over else [each.id for each in standing.own.missing if each.human]
+        if not waiting or (who and who not in waiting):
+            raise CouncilRefused(
+                f"The decision {id} does not wait for {who or 'a person'}.",
+                hint=f"It waits for {', '.join(waiting)}." if waiting else f"Look at it: swarm decide show {id}",
+            )
+        if not who and len(waiting) > 1:
+            raise CouncilRefused(
+                f"The decision {id} waits for {', '.join(waiting)}: say who you are.", hint="--as NAME"
+            )
+        counted(vote, standing.own.decision)
+        votes = GivenVotes({who or waiting[0]: vote}, people or ABSENT)
+        return await self.resume_decision(id, people=votes, **more)
 
     def decisions(self, *, parts: bool = False) -> tuple[DecisionSummary, ...]:
         """Every decision, the newest first; `parts`: those that were held as a part of another record, too."""
@@ -183,12 +231,13 @@ class Decisions:
 
     # --- inside ---
 
-    def _preparation(self) -> Any:
-        """What participants with a discussion or critique prepare with."""
+    def _preparation(self, people: People | None) -> Any:
+        """What participants need beside their models."""
         from swarmgate.council.decision.preparation import Preparation
+        from swarmgate.council.decision.user_choices import ABSENT
 
         drafts = self._project.config.council.critique
-        return Preparation(threshold=drafts.threshold, stop=drafts.stop)
+        return Preparation(threshold=drafts.threshold, stop=drafts.stop, people=people or ABSENT)
 
     def _notice_weights(self, decision: Decision) -> None:
         """Tells of weights that the strategy does not read."""
