@@ -162,11 +162,33 @@ def test_what_a_lock_pins_is_not_overruled_and_edges_lead_to_it(project: Project
     assert edges["pkg:pypi/rich@13.9.4"] == ["pkg:pypi/pygments@2.17"]
 
 
-def test_without_a_python_manifest_all_that_is_installed_is_listed(project: Project) -> None:
-    project.write("setup.py", "from setuptools import setup\nsetup(name='calc', install_requires=['rich'])\n")
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("setup.py", "from setuptools import setup\nsetup(name='calc', install_requires=['rich'])\n"),
+        ("setup.cfg", "[options]\ninstall_requires =\n    rich\n"),
+        ("pyproject.toml", '[project]\nname = "calc"\nversion = "1"\ndynamic = [\n  "readme", "dependencies",\n]\n'),
+    ],
+)
+def test_what_is_asked_for_in_a_form_that_is_not_read_is_told_and_all_that_is_installed_listed(
+    project: Project, path: str, text: str
+) -> None:
+    project.write(path, text)
+    project.write("requirements-dev.txt", "six\n")
+    project.write("package.json", '{"name": "calc"}')  # tells the name where the file itself does not
+    environment(project.root / "venv", ("rich", "13.9.4", ""), ("six", "1.17.0", ""), ("calc", "1.0", "rich"))
+    told = f"note: {path} says what it needs in a form that is not read"
+    done = project.swarm("sbom")
+    assert components(json.loads(done.stdout)) == {"six": ""}
+    assert told in done.stderr
+    done = project.swarm("sbom", "--environment")
+    assert components(json.loads(done.stdout)) == {"rich": "13.9.4", "six": "1.17.0"}
+    assert told in done.stderr
+
+
+def test_without_any_python_manifest_all_that_is_installed_is_listed(project: Project) -> None:
     environment(project.root / "venv", ("rich", "13.9.4", ""), ("six", "1.17.0", ""))
-    document = json.loads(project.swarm("sbom", "--environment").stdout)
-    assert components(document) == {"rich": "13.9.4", "six": "1.17.0"}
+    assert components(json.loads(project.swarm("sbom", "--environment").stdout)) == {"rich": "13.9.4", "six": "1.17.0"}
 
 
 def test_the_active_environment_counts_where_the_project_has_none(
