@@ -134,8 +134,8 @@ def test_unlocked_dependencies_get_the_versions_that_are_installed(project: Proj
     project.write("requirements.txt", "Rich>=13\nattrs==24.2.0\nhttpx\nsix==1.*\n")
     environment(
         project.root / ".venv",
-        ("rich", "13.9.4", "Pygments>=2"), ("Pygments", "2.18.0", ""), ("attrs", "25.1.0", ""), ("six", "1.17.0", ""),
-        ("unrelated", "1.0", ""),
+        ("rich", "13.9.4", "Pygments>=2"), ("Pygments", "2.18.0", "six"), ("attrs", "25.1.0", ""),
+        ("six", "1.17.0", ""), ("unrelated", "1.0", ""),
     )  # fmt: skip
     done = project.swarm("sbom", "--environment")
     document = json.loads(done.stdout)
@@ -147,6 +147,8 @@ def test_unlocked_dependencies_get_the_versions_that_are_installed(project: Proj
     assert origins["rich"] == [{"name": "swarmgate:origin", "value": "installed in .venv"}]
     edges = {row["ref"]: row.get("dependsOn", []) for row in document["dependencies"]}
     assert edges["pkg:pypi/rich@13.9.4"] == ["pkg:pypi/pygments@2.18.0"]
+    asked = ["pkg:pypi/attrs@24.2.0", "pkg:pypi/httpx", "pkg:pypi/rich@13.9.4", "pkg:pypi/six@1.17.0"]
+    assert edges["root-component"] == asked, "six, too: the project asks for it itself"
     assert "3 as installed in .venv" in done.stderr
     assert "note: attrs is pinned at 24.2.0, and 25.1.0 is installed in .venv" in done.stderr
     assert "note: httpx is not installed in .venv: it has no version" in done.stderr

@@ -115,6 +115,7 @@ def make(start: Path | None, *, spec: str, environment: bool, everything: bool) 
     document = cyclonedx.render(
         components,
         root=(name or repository.root.name, version),
+        declared=found.declared,
         spec=spec,
         timestamp=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         unreadable=[str(each) for each in found.unreadable],
