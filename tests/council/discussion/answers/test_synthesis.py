@@ -39,7 +39,7 @@ def test_an_insight_keeps_its_confidence_beside_that_of_its_evidence() -> None:
     evidence = [{"messageId": "r2-msg-003", "summary": "fills by 2040"}]
     against = [
         {"messageId": "r2-msg-006", "summary": "the flood", "refuted": True},
-        {"messageId": "r1-msg-007", "summary": "fish", "refuted": "false"},
+        {"messageId": "r1-msg-007", "summary": "fish", "refuted": "No, nobody answered it."},
     ]
     (made,) = read(
         insights=[
