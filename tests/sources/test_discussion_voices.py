@@ -493,6 +493,9 @@ def test_the_problem_is_given_by_options_and_names_are_unique(project: Project, 
     manifest = json.loads((project.folder.discussions / "saga" / "manifest.json").read_text("utf-8"))
     assert (manifest["status"], manifest["currentPhase"], manifest["currentRound"]) == ("prepared", "initial", 0)
     assert manifest["problemDefinition"]["successCriteria"] == ["none"]
+    project.swarm("discuss", TOPIC, "--problem", "Payments hang.", "--scope", "Not refunds.", exits=3)
+    (brief,) = project.briefs("participant", "experts")
+    assert "Payments hang.\nScope: Not refunds." in brief, "experts are chosen for the problem that was given"
     taken = project.swarm("discuss", "Another topic", *options, exits=2).stderr
     assert "There is another discussion with the id saga: it differs in" in taken
     wrong = project.swarm("discuss", TOPIC, "--name", "no/slash", exits=2).stderr

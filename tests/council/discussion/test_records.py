@@ -24,7 +24,7 @@ from swarmgate.council.records.redaction import NAMES
 from swarmgate.council.records.store import Records
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.text.redaction import masked, redact
-from swarmgate.errors import CouncilRefused
+from swarmgate.errors import CouncilRefused, LedgerError
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.files.folder import SwarmFolder
 
@@ -203,6 +203,14 @@ async def test_every_contribution_is_a_line_of_the_journal_and_its_views_follow_
     assert (expert["name"], expert["thinkingStyle"]) == ("Economist", "")
     synthesis = json.loads((there.folder / "artifacts/synthesis.json").read_text())
     assert (synthesis["executiveSummary"], synthesis["author"]) == (EXECUTIVE.strip(), "moderator")
+
+
+async def test_a_journal_that_is_gone_is_told_and_its_manifest_makes_no_older_record_of_it(room: Make) -> None:
+    there = room()
+    await there.hold()
+    (there.folder / "journal.jsonl").unlink()
+    with pytest.raises(LedgerError, match=r"journal\.jsonl has no first line"):
+        there.record()
 
 
 # --- kills ---

@@ -50,7 +50,13 @@ from swarmgate.council.discussion.state import (
 from swarmgate.council.discussion.steps.cast import cast_for, masked_cast
 from swarmgate.council.discussion.steps.conclusion import concluded
 from swarmgate.council.discussion.steps.messages import message_of
-from swarmgate.council.discussion.steps.participants import Participants, provisional, seated, topic_sections
+from swarmgate.council.discussion.steps.participants import (
+    Participants,
+    problem_sections,
+    provisional,
+    seated,
+    topic_sections,
+)
 from swarmgate.council.discussion.steps.reopening import reopened
 from swarmgate.council.discussion.user_choices import FOLLOWING, Confirmed, Pause, People
 from swarmgate.council.discussion.view.resume_context import summary
@@ -146,7 +152,8 @@ async def _cast(state: State, context: CouncilContext, session: Session) -> Cast
     """A cast that waits to be confirmed; its text may be edited until then."""
     discussion = state.discussion
     participants = session.participants(discussion, None, context)
-    made = await cast_for(participants.agents[MODERATOR], discussion, topic_sections(discussion))
+    sections = (*topic_sections(discussion), *problem_sections(discussion.problem_definition))
+    made = await cast_for(participants.agents[MODERATOR], discussion, sections)
     cast = masked_cast(made, context.records.clean, generated=not discussion.experts)
     _propose(cast, discussion, context)
     return CastProposed(cast=cast)

@@ -114,7 +114,7 @@ class Argument(Spoken):
             for each in _listed(read.get(key)):
                 is_link = isinstance(each, Mapping) and (key == "links" or first_of(each, *_RELATION) is not None)
                 (links if is_link else ids).append(each)
-        stance = "" if issubclass(cls, Standing) else text_of(found.get("position"))
+        stance = "" if "position" in cls.model_fields else text_of(found.get("position"))
         said = "\n\n".join(_said(text_of(read.get(TEXT)), stance, found))
         return {**read, "links": links, "references": message_ids(ids), **({TEXT: said} if said else {})}
 

@@ -124,7 +124,7 @@ def casting_brief(discussion: Discussion, sections: Sequence[Section]) -> Brief:
     number = f"{least}" if least == most else f"{least} to {most}"
     given = "\n".join(_told(each) for each in discussion.experts)
     wanted = (
-        Section("The experts are given", given, "Name only the tensions between them, by their ids.")
+        Section("The experts are given", given, "Name the problem, and the tensions between them by ids; no others.")
         if given
         else Section("How many", f"{number} experts")
     )

@@ -120,7 +120,7 @@ class Participants:
     @cached_property
     def opening(self) -> tuple[Section, ...]:
         """What every brief begins with, the same in all of them."""
-        problem = (problem_section(self.cast.problem_definition),) if self.cast.problem_definition else ()
+        problem = problem_sections(self.cast.problem_definition)
         sections = (*topic_sections(self.discussion), *problem, Section("Who takes part", self._who(), whole=True))
         return tuple(replace(each, text=harmless(each.text), ready=True) for each in sections)
 
@@ -204,10 +204,12 @@ def topic_sections(discussion: Discussion) -> tuple[Section, ...]:
     )
 
 
-def problem_section(problem: ProblemDefinition) -> Section:
-    """What is to be solved, as every reader gets it; never cut."""
+def problem_sections(problem: ProblemDefinition | None) -> tuple[Section, ...]:
+    """What is to be solved, where that is defined, as every reader gets it; never cut."""
+    if problem is None:
+        return ()
     text = "\n".join(phrases.problem(problem))
-    return Section("The problem", text, "What is said answers this, within this scope.", whole=True)
+    return (Section("The problem", text, "What is said answers this, within this scope.", whole=True),)
 
 
 def round_sections(rounds: Sequence[DiscussionRound], number: int) -> Iterable[Section]:
