@@ -43,8 +43,11 @@ def refused(fields: Any) -> tuple[str, Part]:
     ],
 )
 def test_scores_stand_in_an_object_of_their_own_at_the_top_or_below_synthesis(fields: dict[str, Any]) -> None:
-    made = read(fields)["assessment"]
-    assert (made.genuine_disagreement, made.overall, str(made.recommendation)) == (3, 2, "deep-dive")
+    """In a text, and as the arguments of a call."""
+    form = assessment_of((), NAMES)
+    for part in (read(fields), form.take(form.schema.model_validate(fields))):
+        made = part["assessment"]
+        assert (made.genuine_disagreement, made.overall, str(made.recommendation)) == (3, 2, "deep-dive")
 
 
 @pytest.mark.parametrize(

@@ -149,8 +149,10 @@ def test_a_summary_far_from_its_length_is_asked_for_once_more_and_kept_whole(siz
 
 
 def test_a_conclusion_under_a_key_of_its_own_is_read() -> None:
-    text = json.dumps({"synthesis": {"executiveSummary": EXECUTIVE, "openQuestions": ["Why?"]}})
-    assert conclusion_of(CHECKS).read(text).open_questions[0].question == "Why?"
+    given = {"synthesis": {"executiveSummary": EXECUTIVE, "openQuestions": ["Why?"]}}
+    form = conclusion_of(CHECKS)
+    for made in (form.read(json.dumps(given)), form.take(form.schema.model_validate(given))):
+        assert made.open_questions[0].question == "Why?"
 
 
 def test_a_conclusion_of_an_older_record_is_read() -> None:
