@@ -93,6 +93,28 @@ def test_agreements_disagreements_insights_and_questions_keep_their_fields() -> 
     assert part["noted"] == ("ghost is no voice",)
 
 
+@pytest.mark.parametrize(
+    ("said", "kind", "focus"),
+    [
+        ("deep-dive", "deep-dive", ""),
+        ("deep-dive on who leads", "deep-dive", "who leads"),
+        ("Deep dive: who leads", "deep-dive", "who leads"),
+        ("different-angle, from the town", "different-angle", "the town"),
+        ("synthesize", "synthesize", ""),
+    ],
+)
+def test_what_stands_behind_a_recommendation_is_its_focus(said: str, kind: str, focus: str) -> None:
+    made = read({**GIVEN, "recommendation": said})["assessment"]
+    assert (str(made.recommendation), made.focus) == (kind, focus)
+    assert read({**GIVEN, "recommendation": said, "focus": "cost"})["assessment"].focus == "cost"
+
+
+@pytest.mark.parametrize("said", ["stop", "", None, "continued", "I would deep-dive"])
+def test_what_is_no_recommendation_is_asked_for_once_more(said: str | None) -> None:
+    with pytest.raises(Unread, match=r"recommendation"):
+        read({**GIVEN, "recommendation": said})
+
+
 def test_what_is_given_as_text_or_in_another_shape_is_words_and_never_json() -> None:
     insight = {"finding": "a", "by": ["r1-msg-005"]}
     made: Assessment = read({**GIVEN, "agreements": ["It costs."], "insights": [insight], "flag": True})["assessment"]

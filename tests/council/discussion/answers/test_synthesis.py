@@ -81,6 +81,13 @@ def test_ids_in_evidence_that_do_not_exist_are_sent_back(field: str) -> None:
     assert "it cites messages that do not exist: r9-msg-001" in kept.noted
 
 
+def test_evidence_may_be_ids_alone() -> None:
+    insight = {"title": "new", "supportingEvidence": ["r1-msg-004"], "dissentingViews": ["r2-msg-003"]}
+    (made,) = read(insights=[insight]).insights
+    assert (made.cites, made.supporting_evidence[0].summary) == (("r1-msg-004",), "")
+    assert made.dissenting_views[0].cites == ("r2-msg-003",)
+
+
 def test_the_minority_keeps_whose_it_is_and_whether_it_holds() -> None:
     view = {"position": "Floods first.", "advocate": "Ada Marsh", "reason": "rare", "stillValid": True, "note": "1953"}
     (made,) = read(minorityReport=[view]).minority_report

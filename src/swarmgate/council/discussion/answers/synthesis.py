@@ -285,8 +285,9 @@ def _quoted(given: Sequence[Source], checks: Checks) -> tuple[Quoted, ...]:
     for each in given:
         cites = known(each.ids, checks.ids)[0]
         answered = bool(cites) and checks.evidence.answered.issuperset(cites)
-        if cites or each.summary:
-            made.append(Quoted(cites=cites, summary=each.summary, refuted=each.refuted, answered=answered))
+        summary = "" if MESSAGE_ID.fullmatch(each.summary) else each.summary
+        if cites or summary:
+            made.append(Quoted(cites=cites, summary=summary, refuted=each.refuted, answered=answered))
     return tuple(made)
 
 
