@@ -209,8 +209,8 @@ def test_a_checkpoint_and_what_the_moderator_opens_after_it(project: Project) ->
     context = (folder / "context/summary.md").read_text("utf-8")
     assert 1_500 <= len(context) <= 3_000
     titles = (
-        *("Topic", "Progress", "Where it stands", "Positions now", "Open disagreements", "To address next"),
-        *("Quality over the rounds", "Tensions"),
+        *("Topic", "Progress, the newest round first", "Where it stands", "Positions now", "Open disagreements"),
+        *("To address next", "Quality over the rounds", "Tensions"),
     )
     assert [each for each in titles if f"## {each}\n" not in context] == []
     done = project.swarm("discuss", "resume", "saga", "--yes")

@@ -105,8 +105,8 @@ def number_of(value: Any) -> float | None:
 
 
 def flag_of(value: Any) -> bool | None:
-    """A truth value, in JSON or as a word; None: it is neither."""
-    return value if isinstance(value, bool) else _FLAGS.get(squeezed(text_of(value)))
+    """A truth value, in JSON or as the first word of a text; None: it is neither."""
+    return value if isinstance(value, bool) else _FLAGS.get(squeezed((text_of(value).split() or [""])[0]))
 
 
 def one_of(words: type[StrEnum]) -> BeforeValidator:

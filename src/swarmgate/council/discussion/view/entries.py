@@ -6,22 +6,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from swarmgate.council.discussion.findings import (
-    Action,
     Agreement,
     Assessment,
     Cited,
+    ConcludedInsight,
     Conclusion,
     Disagreement,
-    Finding,
+    EvidenceWeight,
     Level,
     MinorityView,
     OpenQuestion,
+    ProposedAction,
     Quoted,
     Reopening,
     Stance,
     Strength,
     Unresolved,
-    Weight,
 )
 from swarmgate.council.views.formatting import many
 
@@ -118,7 +118,7 @@ def reopening(each: Reopening) -> list[str]:
     ]
 
 
-def confidence(claimed: Level | None, reason: str, weight: Weight | None, author: str) -> list[str]:
+def confidence(claimed: Level | None, reason: str, weight: EvidenceWeight | None, author: str) -> list[str]:
     """How sure something is: what its author says, and what the links say where that is something else."""
     because = f", {reason}" if reason else ""
     if weight is None:
@@ -133,7 +133,7 @@ def confidence(claimed: Level | None, reason: str, weight: Weight | None, author
 # --- the kinds ---
 
 
-def _finding(each: Finding, author: str) -> Entry:
+def _finding(each: ConcludedInsight, author: str) -> Entry:
     details = [
         *filter(None, [each.description]),
         *confidence(each.confidence, each.confidence_reason, each.weight, author),
@@ -189,7 +189,7 @@ def _stance(each: Stance) -> str:
     return f"{each.position}{advocates}{arguments}"
 
 
-def _action(each: Action, author: str) -> Entry:
+def _action(each: ProposedAction, author: str) -> Entry:
     sure = confidence(each.confidence, "", each.weight, author)
     return _cited(each, [*sure, *_told("Risk", each.risk), *_told("First", each.prerequisite)])
 
