@@ -12,7 +12,7 @@ import pytest
 from tests.domain.story import delegated, rejection, started
 from tests.project import Project, until
 
-from swarmgate.domain.events.automation import BreakerState, Watching
+from swarmgate.domain.events.automation import BreakerState
 from swarmgate.domain.events.event import Event
 from swarmgate.domain.status import WorkerStatus
 from swarmgate.ledger.files import status_file
@@ -103,7 +103,7 @@ def test_a_system_without_file_events_is_polled_and_edits_are_taken_in(project: 
 
     def polls() -> bool:
         status = status_file.read(project.folder)
-        return status is not None and status.watching == Watching.POLLING
+        return status is not None and status.watching == "polling"
 
     until(lambda: polls() or process.poll() is not None, 60)
     assert process.poll() is None, process.communicate()
