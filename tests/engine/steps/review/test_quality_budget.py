@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.project import Project, code, engineer, review, rule, verdict
 
@@ -74,7 +76,10 @@ def weighs(word: str, summary: str) -> dict[str, object]:
     return rule("architect", "weigh", [verdict(word, summary)])
 
 
-ALLOWED = {"gates": {"architect_overrides_budget": True}, "gates__quality": {"min_test_to_code_ratio": "off"}}
+ALLOWED: dict[str, Any] = {
+    "gates": {"architect_overrides_budget": True},
+    "gates__quality": {"min_test_to_code_ratio": "off"},
+}
 
 
 @pytest.mark.slow
