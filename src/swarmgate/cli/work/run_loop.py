@@ -84,4 +84,5 @@ def _lines(outcome: RunOutcome) -> list[str]:
     lines = [headline, *(f"  {number}. {text}" for number, text in outcome.questions)]
     if outcome.objections:
         lines += ["The critic still objects:", *(f"  - {text}" for text in outcome.objections)]
+    lines += outcome.checkpoint.lines if outcome.checkpoint else []
     return [*lines, "Next:", *(f"  {action}" for action in outcome.actions)]

@@ -10,6 +10,7 @@ from swarmgate.domain.next_step import Waiting, blocked_task, waiting_for, worke
 from swarmgate.domain.spending.budget import accounts
 from swarmgate.domain.state.state import State
 from swarmgate.domain.task.remedies import of_model, override_line, settings_for
+from swarmgate.engine.reports.checkpoint import Checkpoint, checkpoint
 
 _ANOTHER = "another model in [roles.architect]; `swarm doctor --models` says what each can do"
 """What helps where the architect gave no plan that can be used: the model failed, whatever the goal says."""
@@ -18,7 +19,8 @@ _ANOTHER = "another model in [roles.architect]; `swarm doctor --models` says wha
 class RunOutcome(Frozen):
     """The outcome of a run: what it waits for the user for, at ledger position `seq`, and the possible commands.
 
-    `task` is the blocked task; `questions` are the open ones with their numbers; `reason` says why in one line.
+    `task` is the blocked task; `questions` are the open ones with their numbers; `reason` says why in one line;
+    `checkpoint` is the phase that waits for approval.
     """
 
     waiting: Waiting
@@ -28,6 +30,7 @@ class RunOutcome(Frozen):
     reason: str = ""
     questions: tuple[tuple[int, str], ...] = ()
     objections: tuple[str, ...] = ()
+    checkpoint: Checkpoint | None = None
     actions: tuple[str, ...] = ()
 
 
@@ -58,6 +61,7 @@ def outcome_of(state: State) -> RunOutcome:
         reason=reason,
         questions=tuple((q.number, q.text) for q in state.questions if not q.answer),
         objections=_objections(state) if waiting in (Waiting.PLAN_APPROVAL, Waiting.PLANNING_FAILED) else (),
+        checkpoint=checkpoint(state) if waiting is Waiting.PHASE_APPROVAL else None,
         actions=actions(state, waiting),
     )
 

@@ -123,7 +123,9 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "task_blocked": lambda e: f"task {e.task} blocked: ({e.stage}) {first_line(e.reason)}",
     "task_retried": lambda e: f"task {e.task} will be retried",
     "task_skipped": lambda e: f"task {e.task} skipped: {e.reason}",
-    "rejection_overridden": lambda e: f"task {e.task}: {e.stage} overridden - {e.reason}",
+    "rejection_overridden": lambda e: (
+        f"task {e.task}: {e.stage} overridden{' by the architect' if e.by == 'architect' else ''} - {e.reason}"
+    ),
     "phase_closed": lambda e: f"phase {e.phase} closed: {first_line(e.summary)}",
     "phase_approved": lambda e: f"phase {e.phase} approved",
     "usage_recorded": lambda _: "",
