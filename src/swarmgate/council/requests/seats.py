@@ -61,13 +61,16 @@ def slug(name: str) -> str:
 
 
 def seated(given: Mapping[str, Any], fields: Collection[str], project: Project, place: Place) -> dict[str, Any]:
-    """A seat with what its agent and its role say where it says nothing itself; one that has all of it stays as it is.
+    """A seat with what its agent and its role say where it says nothing itself.
 
     Args:
         given: what the request says of it.
         fields: what its pattern reads of a seat; the rest of an agent, such as its weight in a debate, is left out.
         project: whose settings hold.
         place: how a message about a key of it begins.
+
+    Returns:
+        Its fields; those of one that was settled before are the same again.
 
     Raises:
         CouncilRefused: there is no such agent, tier, or file of a system text, or it has a model and a tier.
