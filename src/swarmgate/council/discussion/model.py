@@ -9,10 +9,11 @@ JSON has the names of these fields in camelCase (`thinkingStyle`, `wouldChangeIf
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from swarmgate.council.discussion.findings import Assessment, Camel, Conclusion, Reopening
 from swarmgate.council.limits import ROUNDS
@@ -85,7 +86,11 @@ class ProblemDefinition(Camel):
 
 
 class Expert(Camel):
-    """One generated, or given, expert. `model` is `provider/model`; empty: that of `[roles.participant]`."""
+    """One generated, or given, expert. `model` is `provider/model`; empty: that of `[roles.participant]`.
+
+    `agent` is who it is taken from, as of a `Seat`; one that says no more is called as that. `folder` is where its
+    files are rooted.
+    """
 
     id: SeatId
     name: Line = Field(min_length=1)
@@ -97,6 +102,14 @@ class Expert(Camel):
     blind_spots: Joined = ""
     model: str = ""
     system: Text = ""
+    agent: str = ""
+    folder: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _called_as_agent(cls, data: Any) -> Any:
+        agent = data.get("agent") if isinstance(data, Mapping) else ""
+        return {**dict.fromkeys(("id", "name", "expertise"), agent), **data} if agent else data
 
 
 class Tension(Camel):
