@@ -144,7 +144,7 @@ def test_the_gate_and_the_synthesis_of_the_document_are_kept_and_shown_as_words(
         flat = " ".join(shown[name].replace("\\", "").split())
         for expected in (
             "Undoing fails as well",
-            "high, says the historian, it moved an expert; low by its evidence: 1 message for it, 1 against it",
+            "high, says the historian (it moved an expert); low by its evidence: 1 message for it, 1 against it",
             "What undoes a payment needs its own way out.",
             "events need no undo (not refuted)",
             "Strong, supported by database-expert, api-designer",

@@ -81,6 +81,15 @@ def test_ids_in_evidence_that_do_not_exist_are_sent_back(field: str) -> None:
     assert "it cites messages that do not exist: r9-msg-001" in kept.noted
 
 
+@pytest.mark.parametrize(
+    ("said", "level"),
+    [("high", "high"), ("Medium (two traces)", "medium"), ("LOW: a guess", "low"), ("highest", None), (0.8, None)],
+)
+def test_a_confidence_is_one_of_three_words_whatever_stands_behind_it(said: Any, level: str | None) -> None:
+    (made,) = read(insights=[{"title": "new", "cites": ["r1-msg-004"], "confidence": said}]).insights
+    assert made.confidence == level
+
+
 def test_evidence_may_be_ids_alone() -> None:
     insight = {"title": "new", "supportingEvidence": ["r1-msg-004"], "dissentingViews": ["r2-msg-003"]}
     (made,) = read(insights=[insight]).insights

@@ -83,8 +83,7 @@ def _sections(record: DiscussionRecord) -> Iterator[tuple[str, Sequence[str]]]:
     stands = phrases.positions_now(record).items()
     held = (f"{who}, confidence {phrases.percent(each.confidence)}: {each.position}" for who, each in stands)
     yield "Positions now", list(held)
-    open_points = [entries.disagreement(each) for each in last.active_disagreements] if last else []
-    yield "Open disagreements", ["; ".join((each.head, *each.details)) for each in open_points]
+    yield "Open disagreements", [entries.disagreement(each).line for each in last.active_disagreements] if last else []
     yield "To address next", list(_next(record, rounds, last))
     yield "Quality over the rounds", list(_quality(rounds))
     yield "Tensions", list(phrases.tensions(record.cast)) if record.cast else []
@@ -118,7 +117,7 @@ def _state(record: DiscussionRecord, rounds: Sequence[DiscussionRound], last: As
         framings = [each.framing for each in held.messages if each.framing]
         yield from (f"Fault line: {each.axis}" for framing in framings for each in framing.fault_lines)
     if last:
-        yield from (f"Agreed: {'; '.join((each.point, *each.supporters))}" for each in last.agreements)
+        yield from (f"Agreed: {entries.agreement(each).line}" for each in last.agreements)
 
 
 def _next(record: DiscussionRecord, rounds: Sequence[DiscussionRound], last: Assessment | None) -> Iterator[str]:
