@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.misbehaviour.case import case
 from tests.project import GOAL, Project, call, code, delegate, engineer, part, plan, review, rule, task, until
 
-from swarmgate import assets
+from swarmgate import assets, config
 from swarmgate.agents.prompts import Prompts
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.state.state import State
@@ -219,6 +220,36 @@ def test_the_six_gates_stand_in_their_order_before_the_reviewer(project: Project
     assert second.stage == ""
 
 
+BRANCHES = "".join(f"    if value == {n}:\n        return {n * n}\n" for n in range(4))
+GROWN = '"""A part."""\n' + "".join(
+    f'\n\ndef _part_{n}(value: int) -> int:\n    """Look up."""\n{BRANCHES}    return {n}\n' for n in range(3)
+)
+
+
+@pytest.mark.slow
+@case(
+    "lies",
+    "spread complexity over many functions, each within the bound of one",
+    "the sum over the task counts: `quality_budget` rejects it (`complexity-sum`), until the user overrules it",
+)
+def test_one_task_adds_no_more_complexity_than_its_budget_unless_overruled_with_a_reason(project: Project) -> None:
+    made = config.load(project_file=project.folder.config, environ={}).gates.quality
+    assert made.max_complexity_delta == 5
+    assert "max_complexity_delta" in made.model_fields_set  # swarm init has set it
+    project.planned(
+        code({"src/calc/part_1.1.py": GROWN}, task="1.1"),
+        gates__quality={"max_complexity_delta": 5, "min_test_to_code_ratio": "off", "max_duplication_ratio": "off"},
+        loop={"max_rejections": 1},
+    )
+    project.swarm("run", exits=1)
+    last = project.state.task("1.1").attempts[-1]
+    assert last.stage == "gates: quality_budget"
+    assert "complexity +12 in sum, where one task may add 5" in last.reason
+    project.swarm("override", "1.1", "--reason", "three tables of one protocol")
+    project.swarm("run", exits=3)
+    assert "gates: quality_budget: three tables of one protocol" in project.folder.context.read_text()
+
+
 # --- 6: different models ---
 
 
@@ -340,6 +371,11 @@ def states(project: Project) -> list[State]:
 
 @pytest.mark.slow
 @pytest.mark.suite("unittest")
+@case(
+    "order",
+    "tick the task in plan.md; call `update_task_status` with `completed`",
+    "both are refused, the call with INVALID_TASK_STATE_TRANSITION and how a task completes; the ledger alone moves it",
+)
 def test_neither_a_tick_nor_a_call_completes_a_task(project: Project) -> None:
     says = call("update_task_status", task_id="1.1", status="completed")
     project.planned(

@@ -84,9 +84,7 @@ ALLOWED: dict[str, Any] = {
 
 @pytest.mark.slow
 def test_the_architect_may_accept_what_is_beyond_the_budget_where_the_user_lets_it(project: Project) -> None:
-    project.planned(
-        code({PART: BRANCHY}, task="1.1"), weighs("APPROVED", "EACH-CASE-IS-A-RULE\nof the domain"), **ALLOWED
-    )
+    project.planned(code({PART: BRANCHY}, task="1.1"), weighs("APPROVED", "ONE-RULE\neach"), **ALLOWED)
     project.swarm("run", exits=3)
     first, second = attempts(project)
     assert (first.stage, second.outcome) == ("gates: quality_budget", Outcome.COMPLETE)
