@@ -20,6 +20,7 @@ from swarmgate.domain.events.event import (
     GatesRun,
     GoalSet,
     GuardActed,
+    PhaseReviewed,
     ReviewGiven,
     RunStarted,
     SecurityReviewGiven,
@@ -303,6 +304,8 @@ def _claims(event: Event) -> Iterator[tuple[str, int, Kind | str, str]]:
             yield event.task, note.attempt, Kind.MUTATION, ""
         case AttemptRejected() if event.stage.judge is Judge.MUTATION:
             yield event.task, event.attempt, Kind.MUTATION, ""
+        case PhaseReviewed():
+            yield f"phase-{event.phase}", event.round, f"{event.stage}-{event.number}.json", event.evidence
         case EvidenceKept():
             for name, digest in event.files.items():
                 yield event.task, event.attempt, _KINDS_BY_FILE.get(name, name), digest

@@ -25,7 +25,7 @@ from swarmgate.domain.state.state import Attempt, Outcome, State, TaskStatus
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.reports.outcome import actions
 from swarmgate.errors import UsageError
-from swarmgate.ledger.views.describe import debate_in_words, describe
+from swarmgate.ledger.views.describe import debate_in_words, describe, verdict_in_words
 
 if TYPE_CHECKING:
     from swarmgate.ledger.evidence.evidence import EvidenceStore
@@ -41,6 +41,8 @@ class PhaseSummary(Frozen):
     name: str
     status: PhaseStatus
     tasks: dict[TaskStatus, int]
+    verdicts: tuple[str, ...] = ()
+    """Of the phase as a whole, those that count now."""
 
 
 class BudgetReport(Frozen):
@@ -255,7 +257,13 @@ def _phases(state: State) -> tuple[PhaseSummary, ...]:
         for task in phase.tasks:
             counts[state.task(task.id).status] += 1
         found.append(
-            PhaseSummary(number=number, name=phase.name, status=phase_status(state, number), tasks=dict(counts))
+            PhaseSummary(
+                number=number,
+                name=phase.name,
+                status=phase_status(state, number),
+                tasks=dict(counts),
+                verdicts=tuple(map(verdict_in_words, state.phase(number).reviews[state.phase(number).void :])),
+            )
         )
     return tuple(found)
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from swarmgate.agents.briefs.brief import Section
+from swarmgate.agents.briefs.feedback import findings
 from swarmgate.agents.roles import architect, critic
 from swarmgate.agents.roles.architect import Questions
 from swarmgate.domain.events.event import Event, PlanningFailed, PlanReviewed, PlanSaved, QuestionsAsked
@@ -59,6 +60,7 @@ async def revise(state: State, ctx: Context) -> list[Event]:
             status=_status(state),
             request=state.revision,
             objections=state.plan_reviews[-1] if objected else None,
+            phase_findings=_of_phase(state),
             answers=_answers(state),
             overview=overview(ctx),
             check=partial(plan_change_problems, state),
@@ -102,6 +104,19 @@ def _case(state: State, ctx: Context, plan: Plan, sections: Sequence[Section]) -
         names=(f"{f'goal-{state.goals}-' if state.goals > 1 else ''}plan-round-{state.critic_rounds + 1}",),
         identity=(str(state.goals), *(each.text for each in sections)),
     )
+
+
+def _of_phase(state: State) -> str:
+    """What the newest reviewers of the current phase found, where they rejected it and it is not closed since."""
+    record = state.phase(state.current_phase)
+    if record.closed or not record.reviews:
+        return ""
+    last = record.reviews[-1]
+    given = [each.review.approved for each in record.reviews if (each.stage, each.round) == (last.stage, last.round)]
+    if last.stage in record.overruled or given.count(True) > given.count(False):
+        return ""
+    found = findings(record, last.stage, last.round)
+    return f"Phase {last.phase}, {last.stage}:\n\n{found}" if found else ""
 
 
 def _objection(summary: str) -> Review:

@@ -185,12 +185,12 @@ def submission(ctx: Context, task: Task, attempt: Attempt) -> Submission:
         test_command=ctx.test_command(),
         outside=attempt.outside,
         weakened=weakened_tests(ctx, ctx.ledger.state.task(task.id), change),
-        material=Material(patch, _texts(ctx, change)) if ctx.config.review.cite else None,
+        material=Material(patch, texts_of(ctx, change)) if ctx.config.review.cite else None,
         files=[(each.file, each.text, must) for each, must in files],
     )
 
 
-def _texts(ctx: Context, change: ChangeSet) -> Callable[[str], Sequence[str]]:
+def texts_of(ctx: Context, change: ChangeSet) -> Callable[[str], Sequence[str]]:
     """Gives the texts of a file after and before the change."""
 
     @cache
