@@ -1,4 +1,4 @@
-"""ADR-011's validate-milestone and gate-evaluate: a whole phase is judged by several after it, and by two questions before."""
+"""ADR-011, gate-evaluate and validate-milestone: a phase is judged as a whole, before its tasks and after them."""
 
 from __future__ import annotations
 
@@ -140,9 +140,7 @@ def test_reviewers_speak_with_the_models_that_the_settings_name(project: Project
 def test_a_reviewer_changes_no_file(project: Project) -> None:
     """A reviewer is offered no tool that writes; one that calls it all the same is refused."""
     writes = [call("write_file", path=PART, content="VALUE = 0\n")]
-    project.planned(
-        rule("reviewer", "validate_phase", writes, [verdict(summary="as promised")]), phase={"validate": 1}
-    )
+    project.planned(rule("reviewer", "validate_phase", writes, [verdict(summary="as promised")]), phase={"validate": 1})
     project.swarm("run", exits=3)
     assert project.git("status", "--porcelain", "--", "src") == ""
     offered = {
@@ -170,13 +168,25 @@ def test_a_killed_validation_goes_on_without_asking_twice(project: Project) -> N
     assert project.json("verify")["passed"]
 
 
-def test_what_reviewers_use_counts_to_the_budget_of_the_phase(project: Project) -> None:
-    project.planned(reads(1), reads(2), phase={"validate": 2}, budget__phase={"tokens": 1_000_000})
+def test_the_budget_of_a_phase_pays_its_reviewers_too(project: Project) -> None:
+    dear = {"tool_calls": [verdict()], "usage": {"prompt_tokens": 900_000, "completion_tokens": 1}}
+    first = rule("reviewer", "validate_phase", dear, participant="reviewer-1")
+    project.planned(first, reads(2), phase={"validate": 2}, budget__phase={"tokens": 500_000})
+    project.swarm("run", exits=4)
+    assert verdicts(project) == [(1, 1, "APPROVED")]
+    project.configure(phase={"validate": 2}, budget__phase={"tokens": 5_000_000})
     project.swarm("run", exits=3)
-    used = project.state.usage_by_phase[1].tokens
-    budget = used - 1  # spent after the last verdict: the second reviewer, or the summary, is not paid for any more
-    assert "phase 1" in project.swarm("status").stdout
-    assert budget > 0
+    assert verdicts(project) == [(1, 1, "APPROVED"), (1, 2, "APPROVED")]
+    assert project.state.usage_by_phase[1].tokens > 900_000
+
+
+def test_a_verdict_that_was_changed_in_its_file_is_noticed(project: Project) -> None:
+    project.planned(reads(1), phase={"validate": 1})
+    project.swarm("run", exits=3)
+    assert "Phase 1, validation 1.1: present" in project.swarm("evidence").stdout
+    project.folder.evidence.joinpath("phase-1/attempt-1/validation-1.json").write_text("{}")
+    told = project.swarm("evidence", exits=1).stdout
+    assert "Phase 1, validation 1.1: changed" in told
 
 
 # --- gate-evaluate ---

@@ -74,8 +74,8 @@ class PhaseSubmission:
     """The input of the validation of a phase: what was promised, what was measured, and what all its tasks changed.
 
     `phase` is its number; `round` and `number` say which reviewer this is. `tasks` says of each task its criteria and
-    how it ended, `patch` is the change of the whole phase, `files`, `test_command` and `material` are as of a `Submission`. `earlier` is what reviewers objected to
-    before the phase was mended, `notes` what the user said to it.
+    how it ended, `patch` is the change of the whole phase, `files`, `test_command` and `material` are as of a
+    `Submission`. `earlier` is what reviewers objected to before the phase was mended, `notes` what the user said to it.
     """
 
     phase: int
