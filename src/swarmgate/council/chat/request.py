@@ -24,6 +24,7 @@ from swarmgate.council.chat.model import (
     Draft,
     spoken,
 )
+from swarmgate.council.requests.casts import cast
 from swarmgate.council.requests.request_file import begins, tables_of, text_of
 from swarmgate.council.requests.seats import seats_of
 from swarmgate.domain.review.votes import Seat
@@ -31,7 +32,7 @@ from swarmgate.errors import CouncilRefused
 
 AGENT_KEYS = ("id", "model", "system")
 OPENING_KEYS = ("from", "to", "content")
-KEYS = ("id", "ttl_s", "messages", "tokens", "moderator", "agents", "initial")
+KEYS = ("id", "ttl_s", "messages", "tokens", "moderator", "cast", "agents", "initial")
 """What may stand in the file of a chat."""
 
 _LEFT_OUT = {"id": "chat", "ttl_s": 1, "messages": 1, "tokens": 1}
@@ -100,6 +101,9 @@ def read(path: Path) -> dict[str, Any]:
     values = tables_of(path, text)
     try:
         check_keys(values, KEYS, "")
+        if "cast" in values:
+            name, given = str(values.pop("cast")), values.get("agents", [])
+            values["agents"] = cast(name).agents(given if isinstance(given, list) else ())
         for key in ("agents", "initial"):
             if key not in values:
                 what = "[[agents]] tables" if key == "agents" else "[initial] table"

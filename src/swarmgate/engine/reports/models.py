@@ -102,13 +102,11 @@ def role_models(config: Config) -> dict[str, RoleModel]:
 
 def _debaters(config: Config) -> dict[str, str]:
     """The models of those who debate reviews, by their name, where the settings ask for debates."""
-    from swarmgate.engine.debaters import advocate, challenger, modes
+    from swarmgate.engine.debaters import debates
 
-    if not {"debate", "auto"} & {*modes(config)}:
-        return {}
     try:
-        return {seat.id: seat.model for seat in (advocate(config), challenger(config))}
-    except ConfigError:  # neither `[review]` nor the role has a model
+        return {seat.id: seat.model for _, seats in debates(config) for seat in seats}
+    except ConfigError:  # neither `[review]` nor the role has a model, or a seat is nobody's
         return {}
 
 
@@ -128,7 +126,8 @@ def debaters(config: Config, environ: Mapping[str, str], root: Path) -> tuple[Ch
     """The check of the two who debate reviews; none where the settings ask for no debates."""
     from swarmgate.engine.debaters import require_debaters
 
-    if not (voices := _debaters(config)):
+    voices = _debaters(config)
+    if not voices and not config.review.plan_seats:
         return ()
     looked_at = ", ".join(f"{name} {model}" for name, model in voices.items())
     try:

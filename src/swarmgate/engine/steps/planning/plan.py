@@ -21,6 +21,7 @@ from swarmgate.domain.state.state import Planning, State
 from swarmgate.domain.task.debate_rules import plan_triggers
 from swarmgate.domain.transitions.planning import plan_change_problems
 from swarmgate.engine.context import Context
+from swarmgate.engine.debaters import modes, plan_seats
 from swarmgate.engine.steps.review import debate
 from swarmgate.engine.steps.review.debate import Case
 from swarmgate.errors import NoUsableReply, SelfCodingBlocked
@@ -95,10 +96,14 @@ async def review_plan(state: State, ctx: Context) -> list[Event]:
 
 def _case(state: State, ctx: Context, plan: Plan, sections: Sequence[Section]) -> Case:
     """The criticism of the plan as what may be debated."""
+    meeting = bool(ctx.config.review.plan_seats)
     return Case(
         judge="critic",
-        mode=ctx.config.review.plan_mode or ctx.config.review.mode,
-        question=_QUESTION,
+        seats=plan_seats(ctx.config),
+        mode=modes(ctx.config)[1],
+        question=f"Vision Alignment Meeting. {_QUESTION}" if meeting else _QUESTION,
+        rounds=(ctx.config.review.plan_rounds or 0) if meeting else 0,
+        why="[review] plan_seats" if meeting else '[review] mode = "debate"',
         sections=sections,
         triggers=plan_triggers(plan, state.plan_reviews),
         names=(f"{f'goal-{state.goals}-' if state.goals > 1 else ''}plan-round-{state.critic_rounds + 1}",),

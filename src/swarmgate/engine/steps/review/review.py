@@ -26,6 +26,7 @@ from swarmgate.domain.state.state import Attempt, Outcome, State, TaskRecord, cu
 from swarmgate.domain.task.debate_rules import change_triggers
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
+from swarmgate.engine.debaters import pair
 from swarmgate.engine.steps.coding.weakened_tests import weakened_tests
 from swarmgate.engine.steps.review import debate
 from swarmgate.engine.steps.review.change_for_review import in_order, listed
@@ -99,6 +100,7 @@ def _case(ctx: Context, record: TaskRecord, attempt: Attempt, work: Submission) 
         numbers.append(earlier.number)
     return Case(
         judge="reviewer",
+        seats=pair(ctx.config),
         mode=ctx.config.review.mode,
         question=_QUESTION,
         sections=reviewer.sections_of(work),
