@@ -19,6 +19,7 @@ from swarmgate.config import PREFIX, Config, Section
 _PLACEHOLDERS = {
     "providers": "NAME",
     "roles": "ROLE",
+    "agents": "NAME",
     "authority": "ROLE",
     "prices": '"provider/model"',
     "hooks": "EVENT",

@@ -134,6 +134,7 @@ class AgentContexts:
             MissingRequirement: the variable with a key is not set, or an agent program is not there.
             UnsafePath: the folder is not inside of the repository.
         """
+        folder = folder or seat.folder
         key = (seat.model, seat.system, folder, "")
         if key not in self._agents:
             config = steered(seat_config(self.config, seat), self.memory.known)

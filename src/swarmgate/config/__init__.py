@@ -9,8 +9,19 @@ echoed: one of them could be a key pasted by mistake.
 from __future__ import annotations
 
 from swarmgate.config.automation import CAPABILITIES, Automation, Capabilities, Evidence
-from swarmgate.config.base import ACP, COMMAND, ROLES, SPEAKING, RoleName, Section, command_of, is_program, nearest
-from swarmgate.config.council import Chat, Council
+from swarmgate.config.base import (
+    ACP,
+    COMMAND,
+    ROLES,
+    SPEAKING,
+    TIERS,
+    RoleName,
+    Section,
+    command_of,
+    is_program,
+    nearest,
+)
+from swarmgate.config.council import Agent, Chat, Council
 from swarmgate.config.guards import (
     Authority,
     Bounds,
@@ -51,6 +62,8 @@ __all__ = [
     "RESERVED",
     "ROLES",
     "SPEAKING",
+    "TIERS",
+    "Agent",
     "Authority",
     "Automation",
     "Bounds",

@@ -62,12 +62,16 @@ def _model_name(value: str) -> str:
 
 ModelName = Annotated[str, AfterValidator(_model_name)]
 """`provider/model`, or `command:` or `acp:` and an agent program."""
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
+"""The name of an agent, which a voice may be called by, or of a tier of models."""
 Seconds = Annotated[float, Field(ge=1, le=86_400)]
 RoleName = Literal["default", "architect", "critic", "coder", "reviewer", "test_engineer", "sme", "participant"]
 ROLES = ("architect", "critic", "coder", "reviewer", "test_engineer")
 """The roles that the loop cannot do without."""
 SPEAKING = (*ROLES, "sme")
 """Every role that a model may speak as in the loop."""
+TIERS = {"planning": "architect", "execution": "coder", "validation": "reviewer", "research": "sme"}
+"""Tiers that mean something without settings, and the role whose model each is."""
 
 
 class Section(BaseModel):

@@ -1,13 +1,46 @@
-"""The settings table `[council]`: limits of every council pattern."""
+"""The settings tables of councils: the agents that requests name (`[agents.NAME]`), and the limits (`[council]`)."""
 
-from typing import Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
-from swarmgate.config.base import Seconds, Section
+from swarmgate.config.base import ModelName, Seconds, Section
 
 MOST_TTL_S = 7 * 24 * 3600
 """Seconds; the same as of a chat's file (`council.chat.model`), which reads no settings."""
+
+
+def inner_folder(value: str) -> str:
+    """The path, which is relative and leads nowhere else; empty: the root of the repository."""
+    if value.startswith(("/", "~", "\\")) or ".." in value.split("/"):
+        raise ValueError("must be inside of the repository, such as src/api")
+    return value
+
+
+InnerPath = Annotated[str, AfterValidator(inner_folder)]
+
+
+class Agent(Section):
+    """`[agents.NAME]`: an agent that requests of the council name, as `agent = "NAME"` or by its name alone."""
+
+    role: str = Field(
+        "", description="What it is: one of the roles that a model speaks as (its prompt and model hold), or any words."
+    )
+    system: str = Field("", description="Its own part of the system message.")
+    system_file: InnerPath = Field("", description="A text file of the repository that has it instead.")
+    model: ModelName | None = Field(
+        None, description="As of `[roles.ROLE]`; unset: that of its tier, of its role, or of `participant`."
+    )
+    model_tier: str = Field("", description="A tier of `[models.tiers]` instead of a model.")
+    weight: float = Field(1, ge=0, le=1, description="What its stand counts in a decision by weights.")
+    folder: InnerPath = Field("", description="Where its files are rooted, from the root of the repository.")
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        for one, other in (("system", "system_file"), ("model", "model_tier")):
+            if getattr(self, one) and getattr(self, other):
+                raise ValueError(f"has a `{one}` and a `{other}`: give one of the two")
+        return self
 
 
 class Chat(Section):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from swarmgate.config.base import ModelName, RoleName, Seconds, Section, VariableName, is_program
+from swarmgate.config.base import ModelName, Name, RoleName, Seconds, Section, VariableName, is_program
 
 Enforce = Literal["off", "warn", "block"]
 """What a broken rule means: nothing, a note on record, or the end of the attempt."""
@@ -195,6 +195,12 @@ class Models(Section):
     compact: tuple[str, ...] = Field(
         ("*[:-][1-9]b", "*[:-][1-9]b-*", "*[:-][0-9].[0-9]b*"),
         description="Patterns of model names, in lower case, that get the short prompts; `*` matches anything.",
+    )
+    tiers: dict[Name, ModelName] = Field(
+        default_factory=dict,
+        description="Models by the tier that a request names (`model_tier`). Those left out: `planning` is the "
+        "architect's model, `execution` the coder's, `validation` the reviewer's, `research` the expert's, and the "
+        "name of a role that role's.",
     )
 
 

@@ -12,7 +12,9 @@ from swarmgate.config.automation import Automation, Evidence, HookName
 from swarmgate.config.base import (
     ROLES,
     SPEAKING,
+    TIERS,
     ModelName,
+    Name,
     RoleName,
     Seconds,
     Section,
@@ -22,7 +24,7 @@ from swarmgate.config.base import (
     nearest,
     no_key,
 )
-from swarmgate.config.council import Council
+from swarmgate.config.council import Agent, Council
 from swarmgate.config.guards import Authority, Breakers, Commands, Enforce, Models, Phase, Reviews, Scope, Spend
 from swarmgate.errors import ConfigError
 
@@ -276,6 +278,7 @@ class Config(Section):
 
     providers: dict[ProviderName, Provider] = Field(default_factory=dict, description="Endpoints by name.")
     roles: dict[RoleName, Role] = Field(default_factory=dict, description="Models by role; `default` serves the rest.")
+    agents: dict[Name, Agent] = Field(default_factory=dict, description="Agents that requests name.")
     budget: BudgetLimits = Field(default_factory=BudgetLimits, description="What may be used up.")
     prices: dict[str, Price] = Field(default_factory=dict, description='By "provider/model", or by "model" alone.')
     tests: Suite = Field(default_factory=Suite, description="How tests are run.")
@@ -320,6 +323,23 @@ class Config(Section):
             f"no model is set for the role `{name}`",
             hint=f'add to {PROJECT_FILE}:\n{endpoint}[roles.default]\nmodel = "{provider}/NAME-OF-A-MODEL"',
         )
+
+    def tier(self, name: str) -> str:
+        """The model of a tier: that of `[models.tiers]`, or else of the role that the tier is for.
+
+        Raises:
+            ConfigError: there is no such tier, or its role has no model.
+        """
+        if name in self.models.tiers:
+            return self.models.tiers[name]
+        known = (*self.models.tiers, *TIERS, *SPEAKING, "participant")
+        if name not in known:
+            raise ConfigError(
+                f"there is no model tier `{name}`",
+                hint=f"the tiers are {', '.join(dict.fromkeys(known))}; for another, add to {PROJECT_FILE}:\n"
+                f'[models.tiers]\n{name} = "PROVIDER/NAME-OF-A-MODEL"',
+            )
+        return self.role(TIERS.get(name, name)).model
 
     def provider(self, model: str) -> tuple[Provider, str]:
         """The endpoint of a `provider/model` and the model's name there.

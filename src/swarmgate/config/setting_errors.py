@@ -151,10 +151,13 @@ def check_providers(config: Config, sources: list[Source]) -> None:
     Raises:
         ConfigError: one is not; the message says where the model stands.
     """
+    named: dict[tuple[str, ...], str] = {}
     for name, role in config.roles.items():
-        models = {("model",): role.model} | {("fallback", str(at)): model for at, model in enumerate(role.fallback)}
-        for where, model in models.items():
-            provider = model.partition("/")[0]
-            if not is_program(model) and provider not in config.providers:
-                what = unknown_provider(provider, config.providers)
-                raise _located(("roles", name, *where), what, sources).error
+        named["roles", name, "model"] = role.model
+        named.update({("roles", name, "fallback", str(at)): model for at, model in enumerate(role.fallback)})
+    named.update({("agents", name, "model"): agent.model for name, agent in config.agents.items() if agent.model})
+    named.update({("models", "tiers", name): model for name, model in config.models.tiers.items()})
+    for where, model in named.items():
+        provider = model.partition("/")[0]
+        if not is_program(model) and provider not in config.providers:
+            raise _located(where, unknown_provider(provider, config.providers), sources).error

@@ -39,7 +39,7 @@ S = TypeVar("S")
 O = TypeVar("O")  # noqa: E741 - an outcome
 
 _ANSWERS_HANG_ON = {
-    *("roles", "providers", "models", "breakers", "loop", "project"),
+    *("roles", "agents", "providers", "models", "breakers", "loop", "project"),
     *("commands", "tests", "gates", "scope", "authority"),
 }
 """The sections of settings that count for the cache: of participants, and of commands and gates as criteria.

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from swarmgate.config import PROJECT_FILE, Config, command_lines, command_of, is_program
-from swarmgate.council.requests import casts
+from swarmgate.config import PROJECT_FILE, SPEAKING, Config, command_lines, command_of, is_program
 from swarmgate.domain.review.votes import Seat
-from swarmgate.errors import ConfigError
+from swarmgate.errors import ConfigError, CouncilRefused
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.llm.families import own_name
 
 _ADVOCATE = (
@@ -22,8 +24,6 @@ _CHALLENGER = (
     "of each how it fails: which input, which result. You serve the truth: concede what holds. Style is no reason to "
     "reject."
 )
-
-_MEND = f'mend plan_seats in [review] of {PROJECT_FILE}, such as: plan_seats = ["product-manager", "combatant"]'
 
 
 def advocate(config: Config) -> Seat:
@@ -41,29 +41,50 @@ def pair(config: Config) -> tuple[Seat, ...]:
     return advocate(config), challenger(config)
 
 
-def plan_seats(config: Config) -> tuple[Seat, ...]:
+@dataclass(frozen=True)
+class _Settings:
+    """What seats are made of."""
+
+    config: Config
+    folder: SwarmFolder
+
+
+def plan_seats(config: Config, root: Path) -> tuple[Seat, ...]:
     """Who debates a plan: the seats of `[review] plan_seats`, or those who debate changes.
 
-    A seat without a model of its own speaks with that of the role `participant`.
+    A seat without a model of its own speaks with that of its agent in the settings, else of the role `participant`.
+
+    Args:
+        config: the settings.
+        root: of the repository, which may have the text of an agent.
 
     Raises:
-        ConfigError: a name is that of no persona, one sits there twice, or a seat has no model.
+        ConfigError: a name is that of no persona, agent or role, one sits there twice, or a seat has no model.
     """
     if not config.review.plan_seats:
         return pair(config)
-    cast, found = casts.cast(casts.VISION_ALIGNMENT), dict[str, Seat]()
-    for text in config.review.plan_seats:
-        name, sign, model = (part.strip() for part in text.partition("="))
-        seat = cast.seat(name, model or config.role("participant").model)
-        if seat is None:
-            known = [each.id for each in cast.personas]
-            raise ConfigError(f"[review] plan_seats: there is no {casts.stranger(name, known)}", hint=_MEND)
-        if sign and not model:
-            raise ConfigError(f"[review] plan_seats: {text!r} names no model behind `=`", hint=_MEND)
-        if seat.id in found:
-            raise ConfigError(f"[review] plan_seats: {seat.id} sits there twice", hint=_MEND)
-        found[seat.id] = seat
-    return tuple(found.values())
+    from swarmgate.council.requests import casts, seats
+
+    cast = casts.cast(casts.VISION_ALIGNMENT)
+
+    def voice(text: str) -> Any:
+        seat = cast.filled(text, config.agents)
+        name = text.partition("=")[0].strip()
+        if seat is text and name not in (*config.agents, *SPEAKING):
+            known = (*(each.id for each in cast.personas), *config.agents)
+            raise CouncilRefused(f"there is no {casts.stranger(name, known)}")
+        return seat
+
+    try:
+        given = [voice(text) for text in config.review.plan_seats]
+        settings = _Settings(config, SwarmFolder(root))
+        tables = seats.cast_of(given, Seat.model_fields, settings, lambda *_: "", name="plan_seats")
+        found = seats.seats_of(tables, name="plan_seats")
+    except (CouncilRefused, ValueError) as error:
+        why = error.message if isinstance(error, CouncilRefused) else str(error)
+        hint = f'mend it in {PROJECT_FILE}, such as: plan_seats = ["product-manager", "combatant=PROVIDER/MODEL"]'
+        raise ConfigError(f"[review] plan_seats: {why}", hint=hint) from error
+    return tuple(each.model_copy(update={"model": each.model or config.role("participant").model}) for each in found)
 
 
 def modes(config: Config) -> tuple[str, str]:
@@ -77,14 +98,15 @@ def are_two(seats: Sequence[Seat]) -> bool:
     return len({own_name(seat.model) for seat in seats}) > 1
 
 
-def debates(config: Config) -> tuple[tuple[str, tuple[Seat, ...]], ...]:
+def debates(config: Config, root: Path) -> tuple[tuple[str, tuple[Seat, ...]], ...]:
     """The modes in which debates may be held, each with those who would speak.
 
     Raises:
         ConfigError: as `plan_seats`.
     """
-    ours = zip(modes(config), (pair, plan_seats), strict=True)
-    return tuple((mode, seats(config)) for mode, seats in ours if mode != "single")
+    of_changes, of_plans = modes(config)
+    found = ((of_changes, pair(config)),) if of_changes != "single" else ()
+    return (*found, (of_plans, plan_seats(config, root))) if of_plans != "single" else found
 
 
 def require_debaters(config: Config, environ: Mapping[str, str], root: Path) -> tuple[str, ...]:
@@ -95,7 +117,7 @@ def require_debaters(config: Config, environ: Mapping[str, str], root: Path) -> 
             is.
         MissingRequirement: the key of a voice's provider is not set, or its agent program is not there.
     """
-    asked = debates(config)
+    asked = debates(config, root)
     warnings = dict.fromkeys(text for mode, seats in asked if (text := _of_one_model(config, mode, seats)))
     for seat in (seat for mode, seats in asked if mode == "debate" or are_two(seats) for seat in seats):
         _require_voice(seat, config, environ, root)

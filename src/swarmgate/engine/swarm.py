@@ -284,7 +284,7 @@ class Swarm:
         from swarmgate.engine.reports.models import role_models
 
         try:
-            return role_models(self.config), ""
+            return role_models(self.config, self.folder.root), ""
         except SwarmError as error:
             hint = f" -> {error.hint}" if error.hint else ""
             return {}, " ".join(f"{error.message}{hint}".split())

@@ -72,8 +72,6 @@ def test_exit_codes_tell_what_became_of_the_tasks(project: Project, file: Path) 
         ),
         (("--mode", "chain", "--rounds", "2", "tasks.toml"), "`rounds` is legal with mode debate only"),
         (("--mode", "debate", "--rounds", "6", "tasks.toml"), "`rounds` is 6: a debate has 1 to 5 rounds"),
-        (("--mode", "debate", "tasks.toml"), "`question` is missing"),
-        (("tasks.toml",), "no mode is given"),
         (("--mode", "chain", "nothing.toml"), "nothing.toml cannot be read"),
         (("--mode", "chain"), "no file of tasks is given"),
         (("--mode", "chain", ""), "no file of tasks is given"),

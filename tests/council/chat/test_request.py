@@ -69,7 +69,7 @@ def test_where_an_agent_moderates_the_moderators_opening_is_its_own() -> None:
         ({"agents": [*AGENTS, {"id": "a b"}]}, "`agents[2].id`"),
         ({"agents": [*AGENTS, {"id": "cyd", "modell": "x"}]}, "did you mean `model`?"),
         ({"agents": "ada"}, "`agents` must be a list"),
-        ({"agents": ["ada", "bob"]}, "`agents[0]`"),
+        ({"agents": [5, 6]}, "`agents[0]`"),
         ({"moderator": "adda"}, "did you mean ada?"),
         ({"moderator": "ada", "agents": [*AGENTS, {"id": "moderator"}]}, "another agent is named `moderator`"),
         ({"initial": "hello"}, "`initial` must have"),

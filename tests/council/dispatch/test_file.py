@@ -59,7 +59,7 @@ def test_the_command_line_says_what_the_file_does_not(file: Path) -> None:
     [
         ('role = "critic"', 'role = "critc"', ", line 4: task 1: unknown role 'critc'; did you mean `critic`?"),
         ('participant = "ops"', "participant = 7", ", line 12: task 2: `participant` must be"),
-        ('participant = "ops"\n', "", ", line 11: task 2: has either a `role` or a `participant`"),
+        ('participant = "ops"\n', "", ", line 11: task 2: has no `agent`, `role` or `participant`"),
         ('text = "Mend this: {previous}"', 'txt = "x"', ", line 11: task 2: `text` is missing"),
         (
             'text = "Mend this: {previous}"',
@@ -94,7 +94,7 @@ def test_a_mode_is_said_in_one_place(file: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "no mode is given"),
+        ("", "there are 0 tasks: mode parallel takes 1 to 8 tasks"),
         ('mode = "single"', ": there are 0 tasks"),
         ('mode = "single"\ntasks = "x"', ", line 2: `tasks` must be a list"),
         ('mode = "single"\ntasks = ["x"]', ", line 2: task 1: must be a table"),

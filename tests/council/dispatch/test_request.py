@@ -81,11 +81,9 @@ def test_an_unknown_mode_is_told_the_nearest(mode: Any, told: str) -> None:
         ({"role": "critc", "text": "x"}, "task 2: unknown role 'critc'; did you mean `critic`?"),
         ({"role": "participant", "text": "x"}, "task 2: unknown role 'participant'; the roles are architect, critic"),
         ({"role": ["critic"], "text": "x"}, "task 2: unknown role ['critic']"),
-        (
-            {"role": "critic", "participant": "a", "text": "x"},
-            "task 2: has either a `role` or a `participant`, not both",
-        ),
-        ({"text": "x"}, "task 2: has either a `role` or a `participant`"),
+        ({"role": "critic", "agent": "a", "text": "x"}, "task 2: has an `agent` and a `role`: give one of the two"),
+        ({"role": "critic", "text": "x", "task": "y"}, "task 2: unknown key `task`"),
+        ({"text": "x"}, "task 2: has no `agent`, `role` or `participant`"),
         ({"role": "critic"}, "task 2: `text` is missing"),
         ({"role": "critic", "text": " \n"}, "task 2: `text` must not be empty"),
         ({"role": "critic", "text": 7}, "task 2: `text` must be text"),
@@ -93,11 +91,11 @@ def test_an_unknown_mode_is_told_the_nearest(mode: Any, told: str) -> None:
         ({"role": "critic", "text": "x", "modle": "m/n"}, "task 2: unknown key `modle`; did you mean `model`?"),
         ({"participant": "two words", "text": "x"}, "task 2: `participant` must be a name of letters"),
         ({"participant": "ROLE: x\n", "text": "x"}, "task 2: `participant` must be a name of letters"),
-        ({"role": "critic", "text": "x", "folder": "/etc"}, "task 2: `folder` must be a folder inside"),
-        ({"role": "critic", "text": "x", "folder": "src/../.."}, "task 2: `folder` must be a folder inside"),
+        ({"role": "critic", "text": "x", "folder": "/etc"}, "task 2: `folder` must be inside of the repository"),
+        ({"role": "critic", "text": "x", "folder": "src/../.."}, "task 2: `folder` must be inside of the repository"),
         ({"role": "critic", "text": "x", "folder": 3}, "task 2: `folder` must be text"),
         ({3: "critic"}, "task 2: "),
-        ("Look.", "task 2: must be a table with `role` or `participant`, and `text`"),
+        ("Look.", "task 2: must be a table with `agent`, `role` or `participant`, and `text`"),
         (None, "task 2: must be a table"),
     ],
 )
@@ -131,8 +129,17 @@ def test_the_question_of_a_debate_is_given_or_is_the_text_of_all() -> None:
     assert checked("debate", tasks("a", "b", text="Is it sound?")).question == "Is it sound?"
     differing = [*tasks("a", text="For it."), *tasks("b", text="Against it.")]
     assert checked("debate", differing, question="Is it sound?").question == "Is it sound?"
-    assert "`question` is missing: the texts of the tasks differ" in refused("debate", differing).message
+    question = checked("debate", differing).question
+    assert question.splitlines()[1:] == ["- a: For it.", "- b: Against it."]  # who argues for what, for all to read
     assert "`question` must be text" in refused("debate", differing, question=["Why?"]).message
+
+
+def test_roles_that_take_part_more_than_once_are_numbered_and_names_are_not() -> None:
+    given = [{"agent": "reviewer", "task": "For it."}, {"role": "reviewer", "text": "Against."}, *tasks("chair")]
+    made = checked("debate", [*given, {"role": "critic", "participant": "sceptic", "text": "Doubt it."}])
+    assert [each.name for each in made.tasks] == ["reviewer-1", "reviewer-2", "chair", "sceptic"]
+    assert [each.text for each in made.tasks[:2]] == ["For it.", "Against."]
+    assert "reviewer-1 takes part twice" in refused("debate", [*given, *tasks("reviewer-1")]).message
 
 
 def test_a_name_takes_part_in_a_debate_once_and_elsewhere_as_often_as_one_likes() -> None:

@@ -80,7 +80,7 @@ def result(name: str, text: str = "", **more: Any) -> StepResult:
         ('title = "T"', 'titel = "T"', "line 1: `titel`: unknown key `titel`; did you mean `title`?"),
         ('text = "Look."', 'txt = "Look."', "line 7: `steps.1.txt`: unknown key `txt`; did you mean"),
         ('text = "Look."', 'text = ""', "line 7: `steps.1.text`: must not be empty"),
-        ('text = "Look."', 'text = "L"\nrole = "critic"', "line 3: `steps.1`: has either a `role` or a `participant`"),
+        ('text = "Look."', 'text = "L"\nagent = "c"\nrole = "critic"', "line 3: `steps.1`: has an `agent`"),
         ('id = "m"', 'id = "a"', "line 10: `steps.2.id`: there is another step 'a'"),
         ('id = "m"', 'id = "item"', "line 10: `steps.2.id`: `item` has a meaning of its own in texts"),
         ('id = "m"', 'id = "a.b"', "line 10: `steps.2.id`: 'a.b' is too long, or has more than letters"),

@@ -233,9 +233,11 @@ def described(name: str, given: str, meant: str, hint: str) -> dict[str, Any]:
         CouncilRefused: the file cannot be read, or does not describe what the pattern holds.
         UsageError: another file, or a folder, has this name.
     """
-    if given.endswith(".toml"):
+    from swarmgate.council.requests.request_file import is_named
+
+    if is_named(given):
         return patterns.reader(name)(Path(given))
-    no_path(given, meant, f"{hint} A file that describes a {name} ends with .toml.")
+    no_path(given, meant, f"{hint} A file that describes a {name} ends with .toml, .yaml or .json.")
     return {}
 
 

@@ -34,6 +34,7 @@ class Chats:
         agents: Sequence[Seat | Mapping[str, Any]],
         initial: Mapping[str, Any],
         ttl_s: float | None = None,
+        ttl_ms: float | None = None,
         messages: int | None = None,
         tokens: int | None = None,
         moderator: str | None = None,
@@ -42,9 +43,11 @@ class Chats:
         """Has agents write to each other until one of them, a bound or silence ends that.
 
         Args:
-            agents: 2 to 32, each with `id`, and perhaps `model` and `system`.
+            agents: 2 to 32, each with an `id`, or an `agent` of the settings, and perhaps `role`, `model`,
+                `model_tier`, `system` and `folder`.
             initial: the opening: `from` (an agent, or `moderator`), `to` (an agent, several, or `all`), `content`.
             ttl_s: seconds until it is over, whether a process is at it or not; None: as `[council.chat]` says.
+            ttl_ms: the same in milliseconds.
             messages: that the agents may send; None: as `[council.chat]` says.
             tokens: that they may use together; None: as `[council.chat]` says.
             moderator: the id of the agent that sees every message and alone may end the chat; None: there is none.
@@ -56,14 +59,14 @@ class Chats:
             CouncilFailed: every agent that was asked failed.
             BudgetExhausted: a budget is used up; `resume_swarm` goes on.
         """
-        from swarmgate.council.chat.request import chat_of
+        from swarmgate.council.chat.request import cast, chat_of, ttl_of
 
         settings = self._project.config.council.chat
         request = chat_of(
             id=id or new_id(),
-            agents=agents,
+            agents=cast(agents, self._project),
             initial=initial,
-            ttl_s=settings.ttl_s if ttl_s is None else ttl_s,
+            ttl_s=ttl_of(ttl_s, ttl_ms, default=settings.ttl_s),
             messages=settings.messages if messages is None else messages,
             tokens=settings.tokens if tokens is None else tokens,
             moderator=moderator,

@@ -24,18 +24,19 @@ from swarmgate.council.chat.model import (
     Draft,
     spoken,
 )
-from swarmgate.council.requests.casts import cast
+from swarmgate.council.requests import casts
 from swarmgate.council.requests.request_file import begins, tables_of, text_of
-from swarmgate.council.requests.seats import seats_of
+from swarmgate.council.requests.seats import as_seat, cast_of, seats_of
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilRefused
+from swarmgate.project import Project
 
-AGENT_KEYS = ("id", "model", "system")
+AGENT_KEYS = ("id", "agent", "role", "model", "model_tier", "system", "folder")
 OPENING_KEYS = ("from", "to", "content")
-KEYS = ("id", "ttl_s", "messages", "tokens", "moderator", "cast", "agents", "initial")
+KEYS = ("id", "ttl_s", "ttl_ms", "messages", "tokens", "moderator", "cast", "agents", "initial")
 """What may stand in the file of a chat."""
 
-_LEFT_OUT = {"id": "chat", "ttl_s": 1, "messages": 1, "tokens": 1}
+_LEFT_OUT = {"id": "chat", "messages": 1, "tokens": 1}
 """For keys that the file leaves out: the settings say them, which were checked already."""
 
 _PLACE = re.compile(r"`(\w+)(?:\[(\d+)\])?(?:\.(\w+))?`")
@@ -103,16 +104,32 @@ def read(path: Path) -> dict[str, Any]:
         check_keys(values, KEYS, "")
         if "cast" in values:
             name, given = str(values.pop("cast")), values.get("agents", [])
-            values["agents"] = cast(name).agents(given if isinstance(given, list) else ())
+            values["agents"] = casts.cast(name).agents(given if isinstance(given, list) else ())
         for key in ("agents", "initial"):
             if key not in values:
                 what = "[[agents]] tables" if key == "agents" else "[initial] table"
                 raise CouncilRefused(f"this is not a chat file: it has no {what}", hint="See: swarm chat --help")
-        chat_of(**{**_LEFT_OUT, **values}, created_at=0.0)
+        ttl_s = ttl_of(values.get("ttl_s"), values.get("ttl_ms"), default=1)
+        rest = {key: value for key, value in values.items() if key not in ("ttl_s", "ttl_ms")}
+        chat_of(**{**_LEFT_OUT, **rest}, ttl_s=ttl_s, created_at=0.0)
     except CouncilRefused as error:
         where = begins(path, text, _place(error.message), naming=False)
         raise CouncilRefused(f"{where}{error.message}", hint=error.hint) from None
     return values
+
+
+def ttl_of(ttl_s: float | None, ttl_ms: float | None, *, default: float) -> float:
+    """How long a chat may last, in seconds, of what is said in seconds or in milliseconds.
+
+    Raises:
+        CouncilRefused: both are given, or the milliseconds are none.
+    """
+    if ttl_ms is None:
+        return default if ttl_s is None else ttl_s
+    if ttl_s is not None:
+        raise CouncilRefused("`ttl_ms` is given, and `ttl_s`, too: give one of the two")
+    _number("ttl_ms", ttl_ms, most=MOST_TTL_S * 1000, unit="milliseconds")
+    return ttl_ms / 1000
 
 
 def _place(message: str) -> tuple[int | str, ...]:
@@ -135,18 +152,27 @@ def check_keys(values: Mapping[str, Any], known: Sequence[str], where: str) -> N
             raise CouncilRefused(f"{where}{unknown(str(key), known)}")
 
 
-def _number(name: str, value: object, *, most: float = math.inf, whole: bool = False) -> None:
+def _number(name: str, value: object, *, most: float = math.inf, whole: bool = False, unit: str = "seconds") -> None:
     kinds = int if whole else (int, float)
     if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value <= most or value == math.inf:
-        kind = "a whole number" if whole else "a number of seconds"
+        kind = "a whole number" if whole else f"a number of {unit}"
         bound = f", at most {most:,.0f}" if most < math.inf else ""
         raise CouncilRefused(f"`{name}` is {str(value)[:40]!r}: it must be {kind} above 0{bound}")
+
+
+def cast(agents: Sequence[Seat | Mapping[str, Any]], project: Project) -> list[Any]:
+    """The agents as the settings have those that are named there.
+
+    Raises:
+        CouncilRefused: there is no such agent, or tier.
+    """
+    return cast_of(agents, AGENT_KEYS, project, lambda at, key: f"`agents[{at}].{key}`: ", name="agents")
 
 
 def _agents(agents: object) -> tuple[Seat, ...]:
     if isinstance(agents, str | Mapping) or not isinstance(agents, Sequence):
         raise CouncilRefused("`agents` must be a list of agents, each with `id`, `model` and `system`")
-    for number, each in enumerate(agents):
+    for number, each in enumerate(map(as_seat, agents)):
         if isinstance(each, Mapping):
             check_keys(each, AGENT_KEYS, f"`agents[{number}]`: ")
     seats = seats_of(agents, name="agents")

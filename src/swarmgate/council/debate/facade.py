@@ -74,7 +74,8 @@ class Debates:
 
         Args:
             question: what is debated.
-            participants: 2 to 8 participants; None: an advocate and a challenger, or those of the cast.
+            participants: 2 to 8 participants: seats, agents of the settings, or roles; None: an advocate and a challenger,
+                or those of the cast.
             cast: a shipped cast, such as `vision-alignment`, whose seats `participants` take, fill or join.
             rounds: 1 to 5, the last one is the vote; None: `[council] rounds`.
             moderator: a further participant that may order the rounds.
@@ -94,20 +95,20 @@ class Debates:
             CouncilFailed: no participant, or not the synthesis, gave anything that counts.
             BudgetExhausted: a budget is used up; `resume` goes on.
         """
-        from swarmgate.council.debate.request import debate_of, seat, seats_for
+        from swarmgate.council.debate.request import debate_of, moderator_of, seats_for
         from swarmgate.council.debate.steps import DEBATING
         from swarmgate.council.participants.material import OF_A_DEBATE, gathered
         from swarmgate.council.requests.casts import cast as cast_of
 
         settings, folder = self._project.config.council, self._project.folder
         default = ("advocate", "challenger") if participants is None else participants
-        voices = cast_of(cast).seated(participants or ()) if cast else default
+        voices = cast_of(cast).seated(participants or (), self._project.config.agents) if cast else default
         debate = debate_of(
             id=self._new_id(id),
             question=question,
-            seats=seats_for(voices),
+            seats=seats_for(voices, self._project, where),
             rounds=settings.rounds if rounds is None else rounds,
-            moderator=None if moderator is None else seat(moderator, "moderator"),
+            moderator=None if moderator is None else moderator_of(moderator, self._project, where),
             material=gathered(folder.root, material, files=files, diff=diff, most=OF_A_DEBATE, where=where),
             order=order or settings.order,
             parent=synthesis,
@@ -221,7 +222,7 @@ class Debates:
         return id
 
     def _dispatched(self, id: str) -> str:  # noqa: A002 - the field's name
-        """The dispatch that a debate belongs to, which has the folders of its participants; empty: none."""
+        """The dispatch that a debate belongs to, whose result it is a part of; empty: none."""
         whole = self._shared.record(RULES, id).standing.part_of
         with suppress(SwarmError):  # of what cannot be read, it is gone on with by itself
             return whole if whole and self._shared.records.begun(whole).pattern == DISPATCH else ""

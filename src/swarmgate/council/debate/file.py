@@ -16,7 +16,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from swarmgate.council.requests.request_file import Described, as_seat
+from swarmgate.council.requests.request_file import Described
+from swarmgate.council.requests.seats import as_seat, numbered
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.review.votes import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
 
@@ -66,7 +67,7 @@ def read(path: Path) -> dict[str, Any]:
     given = FILE.read(path)
     seats = given.participants
     if "participants" in given.model_fields_set:
-        ids = [seat.id for seat in seats]
+        ids = [each["id"] for each in numbered([seat.model_dump() for seat in seats])]
         twice = next((at for at, name in enumerate(ids) if name in ids[:at]), None)
         if twice is not None:
             raise FILE.refusal(path, ("participants", twice, "id"), f"there is another participant {ids[twice]!r}")

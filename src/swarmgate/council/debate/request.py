@@ -8,9 +8,10 @@ from typing import Any, Literal
 from swarmgate.council.debate.model import Debate
 from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.pattern import Where
-from swarmgate.council.requests.seats import checked, seat_of, seats_of
+from swarmgate.council.requests.seats import cast_of, checked, seat_of, seats_of
 from swarmgate.domain.review.votes import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
 from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement
+from swarmgate.project import Project
 
 Participant = Seat | Mapping[str, Any] | str
 """A participant: a seat, its fields, or `ID` or `ID=provider/model`."""
@@ -85,34 +86,21 @@ def _check_counts(seats: int, rounds: Any) -> None:
         raise CouncilRefused(f"`seats` has {who}: a debate has {LEAST_SEATS} to {MOST_SEATS}")
 
 
-def seat(given: Participant, name: str = "participants") -> Seat | Mapping[str, Any]:
-    """A participant as it may be given; an advocate or challenger that is given no brief gets its usual one.
-
-    Raises:
-        CouncilRefused: `ID=` without a model behind it; the message has the `name` of the parameter.
-    """
-    if isinstance(given, str):
-        who, sign, model = (part.strip() for part in given.partition("="))
-        if sign and not model:
-            raise CouncilRefused(
-                f"`{name}`: {given!r} names no model behind `=`",
-                hint=f"A variable that is not set? With the model of [roles.participant] it is: {who}",
-            )
-        return {"id": who, "model": model, "brief": BRIEFS.get(who, "")}
-    if isinstance(given, Seat) and not given.brief:
-        return given.model_copy(update={"brief": BRIEFS.get(given.id, "")})
-    if isinstance(given, Mapping) and not given.get("brief"):
-        return {**given, "brief": BRIEFS.get(str(given.get("id")), "")}
-    return given
-
-
-def seats_for(participants: Sequence[Participant]) -> tuple[Seat, ...]:
-    """The participants, under the name that the user knows them by.
+def seats_for(participants: Sequence[Participant], project: Project, where: Where) -> tuple[Seat, ...]:
+    """The participants, under the name that the user knows them by; with the usual brief where one is given none.
 
     Raises:
         CouncilRefused: one is none, two have one id, or there are too few or too many.
     """
-    seats = seats_of([seat(each) for each in participants], name="participants")
+
+    def place(at: int, key: str) -> str:
+        return where(("participants", at, key)) or f"`participants[{at}].{key}`: "
+
+    cast = cast_of(participants, Seat.model_fields, project, place)
+    briefed = [
+        {"brief": BRIEFS.get(str(each.get("id")), ""), **each} if isinstance(each, dict) else each for each in cast
+    ]
+    seats = seats_of(briefed, name="participants")
     if not LEAST_SEATS <= len(seats) <= MOST_SEATS:
         there = "is 1 participant" if len(seats) == 1 else f"are {len(seats)} participants"
         raise CouncilRefused(
@@ -121,6 +109,15 @@ def seats_for(participants: Sequence[Participant]) -> tuple[Seat, ...]:
             "advocate and a challenger.",
         )
     return seats
+
+
+def moderator_of(given: Participant, project: Project, where: Where) -> Seat:
+    """The moderator, as `seats_for` has participants."""
+
+    def place(_: int, key: str) -> str:
+        return where(("moderator", key)) or f"`moderator.{key}`: "
+
+    return seat_of(cast_of([given], Seat.model_fields, project, place, name="moderator")[0], "moderator")
 
 
 def check_models(debate: Debate, contexts: ContextFactory, where: Where) -> None:

@@ -33,13 +33,15 @@ MOST_PREPARED = 8_000
 
 def as_participant(seat: DecisionSeat) -> Seat:
     """A participant as the agent contexts know participants."""
-    return Seat(id=seat.id, model=seat.model, system=seat.system)
+    return Seat(id=seat.id, model=seat.model, system=seat.system, folder=seat.folder)
 
 
 def facilitator_of(decision: Decision) -> Seat:
     """Who synthesises: the participant of that name, else a participant of its own."""
     named = next((each for each in decision.participants if each.id == decision.facilitator), None)
-    return as_participant(named) if named else Seat(id=decision.facilitator, model=decision.facilitator_model)
+    if named:
+        return as_participant(named)
+    return Seat(id=decision.facilitator, model=decision.facilitator_model, system=decision.facilitator_system)
 
 
 def voices_of(decision: Decision) -> list[tuple[Seat, Place]]:

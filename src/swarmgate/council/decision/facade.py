@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRecord, DecisionSummary, Strategy
-from swarmgate.council.decision.request import Participant, decision_of, named, seats, weighed
+from swarmgate.council.decision.request import Participant, decision_of, facilitator_of, seats, weighed
 from swarmgate.council.decision.rules import RULES
 from swarmgate.council.decision.view import record_of
 from swarmgate.council.shared import Shared, new_id
@@ -56,7 +56,7 @@ class Decisions:
 
         Args:
             question: what is decided, 1 to 4,000 characters.
-            participants: 1 to 10; None: a builder, an operator and a user.
+            participants: 1 to 10: seats, agents of the settings, or roles; None: a builder, an operator and a user.
             strategy: unanimous, majority, supermajority, weighted, facilitator, approval or ranked; None: as
                 `[council.decision]` says.
             threshold: above 0, to 1, for unanimous, supermajority and weighted; None: 0.5, 2/3 and 0.7.
@@ -87,17 +87,15 @@ class Decisions:
         from swarmgate.council.participants.material import gathered
 
         settings = self._project.config.council
-        chair, chair_model = named(facilitator or "", "facilitator")
         try:
             decision = decision_of(
                 id=id or default_id or new_id(),
                 question=question,
-                participants=weighed(seats(participants), weights or {}),
+                participants=weighed(seats(participants, self._project), weights or {}),
                 strategy=strategy or settings.decision.strategy,
                 threshold=threshold,
                 options=tuple(options),
-                facilitator=chair or None,
-                facilitator_model=chair_model,
+                **facilitator_of(facilitator, self._project),
                 rounds=settings.decision.rounds if rounds is None else rounds,
                 settled=settings.decision.settled,
                 tokens=settings.tokens,

@@ -19,7 +19,8 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from swarmgate.council.decision.model import DecisionSeat
 from swarmgate.council.decision.request import check_depth
-from swarmgate.council.requests.request_file import Described, as_seat
+from swarmgate.council.requests.request_file import Described
+from swarmgate.council.requests.seats import as_seat
 from swarmgate.council.requests.toml_lines import Place
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused
@@ -33,11 +34,14 @@ class _Seat(Frozen):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     id: str
+    agent: str = ""
     role: str = ""
     weight: float = 1.0
     perspective: str = ""
     system: str = ""
     model: str = ""
+    model_tier: str = ""
+    folder: str = ""
     discussion: str = ""
     critique: int = 0
 

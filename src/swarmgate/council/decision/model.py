@@ -55,17 +55,20 @@ class Stand(StrEnum):
 class DecisionSeat(Frozen):
     """A participant of a decision.
 
-    `weight` is 0 to 1; `role` is a few words, `perspective` from where it looks, `system` its own system text, `model`
-    `provider/model` (empty: that of `[roles.participant]`). `discussion`: it is a discussion of that mode, whose
+    `agent` is who it is taken from, as of a `Seat`, and so are `role`, `system`, `model`, `model_tier` and `folder`.
+    `weight` is 0 to 1; `perspective` says from where it looks. `discussion`: it is a discussion of that mode, whose
     conclusion it speaks from. `critique`: iterations in which it improves its own draft before it speaks.
     """
 
     id: SeatId
+    agent: str = ""
     role: Line = ""
     weight: float = Field(1.0, ge=0, le=1)
     perspective: Text = ""
     system: Text = ""
     model: str = ""
+    model_tier: str = ""
+    folder: str = ""
     discussion: Mode | None = None
     critique: int = Field(0, ge=0, le=int(ITERATIONS.most))
 
@@ -87,6 +90,7 @@ class Decision(Frozen):
     options: tuple[Line, ...] = ()
     facilitator: SeatId = "facilitator"
     facilitator_model: str = ""
+    facilitator_system: Text = ""
     rounds: int = Field(3, ge=int(ROUNDS.least), le=int(ROUNDS.most))
     settled: float = Field(0.05, ge=0, le=1)
     tokens: int = Field(20_000, ge=1)

@@ -24,8 +24,9 @@ from swarmgate.council.limits import (
     sized,
     within,
 )
-from swarmgate.council.requests.seats import checked
+from swarmgate.council.requests.seats import cast_of, checked
 from swarmgate.errors import CouncilRefused
+from swarmgate.project import Project
 
 Participant = DecisionSeat | Mapping[str, Any] | str
 """A participant: a seat, its fields, or `ID` or `ID=provider/model`."""
@@ -153,33 +154,34 @@ def check_depth(given: Any, name: str) -> None:
 # --- participants as they are given ---
 
 
-def seats(participants: Sequence[Participant] | None) -> list[DecisionSeat | Mapping[str, Any]]:
-    """The participants as seats or their fields; the usual ones where nobody is named."""
-    if participants is None:
-        return [{"id": name, "perspective": text} for name, text in PERSPECTIVES.items()]
-    return [_seat(each) for each in participants]
-
-
-def _seat(given: Participant) -> DecisionSeat | Mapping[str, Any]:
-    if not isinstance(given, str):
-        return given
-    name, model = named(given, "participants")
-    return {"id": name, "model": model, "perspective": PERSPECTIVES.get(name, "")}
-
-
-def named(given: str, parameter: str) -> tuple[str, str]:
-    """The id and the model of `ID` or `ID=provider/model`.
+def seats(participants: Sequence[Participant] | None, project: Project) -> list[Mapping[str, Any]]:
+    """The participants as tables, with what their agents and roles say; the usual ones where nobody is named.
 
     Raises:
-        CouncilRefused: there is a `=` and nothing behind it.
+        CouncilRefused: as `cast_of`.
     """
-    name, sign, model = (part.strip() for part in given.partition("="))
-    if sign and not model:
-        raise CouncilRefused(
-            f"`{parameter}`: {given[:100]!r} names no model behind `=`",
-            hint=f"A variable that is not set? With the model of [roles.participant] it is: {name}",
-        )
-    return name, model
+    given = list(PERSPECTIVES) if participants is None else participants
+    found = cast_of(given, DecisionSeat.model_fields, project, lambda at, key: f"`participants.{at + 1}.{key}`: ")
+    return [
+        {"perspective": PERSPECTIVES.get(str(each.get("id")), ""), **each} if isinstance(who, str) else each
+        for who, each in zip(given, found, strict=True)
+    ]
+
+
+def facilitator_of(given: str | None, project: Project) -> dict[str, Any]:
+    """Who sums up each round, `ID` or `ID=provider/model`, as the fields of a decision.
+
+    Raises:
+        CouncilRefused: as `cast_of`.
+    """
+    if not given:
+        return {"facilitator": None}
+    seat = cast_of([given], DecisionSeat.model_fields, project, lambda _, key: f"`{key}`: ", name="facilitator")[0]
+    return {
+        "facilitator": seat["id"],
+        "facilitator_model": seat.get("model", ""),
+        "facilitator_system": seat.get("system", ""),
+    }
 
 
 def weighed(

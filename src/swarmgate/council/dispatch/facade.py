@@ -45,9 +45,9 @@ class Dispatches:
 
         Args:
             mode: `single`, `parallel` (1 to 8 tasks), `chain` or `debate` (2 to 8).
-            tasks: each a role or a participant, a text, and perhaps a model and a working folder.
+            tasks: each an agent, a role or a participant, a text, and perhaps a model and a working folder.
             rounds: of a debate; None: `[council] rounds`.
-            question: of a debate; empty: the text of the tasks, where it is the same in all.
+            question: of a debate; empty: what the tasks say.
             id: its name; empty: the time and four letters. One of that id that did not come to its end goes on.
             tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
             usd: the same in US dollars; None: `[council] usd`.
@@ -86,7 +86,7 @@ class Dispatches:
         from swarmgate.council.dispatch.request import means
         from swarmgate.council.dispatch.steps import DISPATCHING
 
-        own = means(self._shared.record(DISPATCHING, id).request, self._project.config)
+        own = means(self._shared.record(DISPATCHING, id).request, self._project)
         return await self._shared.resume(DISPATCHING, id, tokens=tokens, usd=usd, own=own)
 
     def dispatches(self) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ class Dispatches:
             DISPATCHING,
             request,
             allowance=allowance,
-            own=means(asked, self._project.config, begins),
+            own=means(asked, self._project, begins),
             where=lambda place: begins(int(place[0]), str(place[1])),
         )
         if result and result.exhausted and SHARED_BUDGET.get() is not None:  # a step is asked for all of it

@@ -1,11 +1,11 @@
-"""Reads a dispatch request from a TOML file with `mode`, `question`, `rounds` and `[[tasks]]` tables."""
+"""Reads a dispatch request from a file (TOML, YAML, JSON) with `mode`, `question`, `rounds` and `tasks`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from swarmgate.config.setting_errors import unknown
-from swarmgate.council.dispatch.model import Dispatch
+from swarmgate.council.dispatch.model import PREVIOUS, Dispatch, Mode
 from swarmgate.council.dispatch.request import Where, checked, mode_of
 from swarmgate.council.requests.request_file import begins, tables_of, text_of
 from swarmgate.errors import CouncilRefused
@@ -19,7 +19,7 @@ def read(path: Path, *, mode: str = "", rounds: int | None = None, default_round
 
     Args:
         path: of the file.
-        mode: one of `Mode`; empty: the file says it.
+        mode: one of `Mode`; empty: the file says it, or its tasks are parallel ones.
         rounds: of a debate, instead of the file's.
         default_rounds: where neither says it.
 
@@ -40,10 +40,10 @@ def read(path: Path, *, mode: str = "", rounds: int | None = None, default_round
             f"{where(0, 'mode')}`mode` is {in_file!r} here and {mode!r} on the command line",
             hint="Say it in one place.",
         )
-    if not (mode or in_file):
+    if not (mode or in_file) and PREVIOUS in str(values.get("tasks")):  # which is for a chain, and not to be guessed
         raise CouncilRefused(f"{path}: no mode is given", hint="Add: --mode single, parallel, chain or debate")
     return checked(
-        mode or in_file,
+        mode or in_file or Mode.PARALLEL,
         values.get("tasks", ()),
         rounds=values.get("rounds") if rounds is None else rounds,
         question=values.get("question", ""),
@@ -73,5 +73,5 @@ def _places(path: Path, text: str) -> Where:
 
 def _text(path: Path) -> str:
     return text_of(
-        path, "dispatch file", hint="Give the path of a TOML file with [[tasks]]; the format: swarm dispatch --help"
+        path, "dispatch file", hint="Give the path of a file with `tasks`; the format: swarm dispatch --help"
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from swarmgate.config.council import Council
+from swarmgate.config.council import Council, inner_folder
 from swarmgate.council.debate.model import Outcome
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.review.votes import Seat, SeatId
@@ -46,35 +47,42 @@ def _non_empty(value: str) -> str:
     return value
 
 
-def _folder(value: str) -> str:
-    if value.startswith(("/", "~", "\\")) or ".." in value.split("/"):
-        raise ValueError("must be a folder inside of the repository, such as src/api")
-    return value
-
-
 class DispatchTask(Frozen):
-    """One task: who is asked, as a role or as a participant of any name, and what.
+    """One task: who is asked, and what.
 
-    `model` is `provider/model`; empty: the role's own, or the participants'. The participant finds its files in
-    `folder`, relative to the root of the repository; empty: the root itself.
+    Who: an `agent` of the settings, a `role`, a `participant` of any name, or one of the first two under that name. In
+    files `text` may be called `task`. `model` is `provider/model`; empty: that of its tier, of the agent, the role, or
+    the participants. It finds its files in `folder`, relative to the root of the repository; empty: that of the agent,
+    or the root itself.
     """
 
+    agent: Line = ""
     role: DispatchRole | Literal[""] = ""
     participant: SeatId | Literal[""] = ""
     text: Annotated[Text, AfterValidator(_non_empty)]
     model: Line = ""
-    folder: Annotated[Line, AfterValidator(_folder)] = ""
+    model_tier: Line = ""
+    folder: Annotated[Line, AfterValidator(inner_folder)] = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _text_as_task(cls, value: Any) -> Any:
+        if isinstance(value, Mapping) and "task" in value and "text" not in value:
+            return {"text" if key == "task" else key: each for key, each in value.items()}
+        return value
 
     @model_validator(mode="after")
-    def _one_voice(self) -> Self:
-        if bool(self.role) == bool(self.participant):
-            raise ValueError("has either a `role` or a `participant`" + (", not both" if self.role else ""))
+    def _somebody(self) -> Self:
+        if not (self.agent or self.role or self.participant):
+            raise ValueError("has no `agent`, `role` or `participant`: one of them says who is asked")
+        if self.agent and self.role:
+            raise ValueError("has an `agent` and a `role`: give one of the two")
         return self
 
     @property
     def name(self) -> str:
         """What the participant is called."""
-        return self.role or self.participant
+        return self.participant or self.agent or self.role
 
 
 class Dispatch(Frozen):

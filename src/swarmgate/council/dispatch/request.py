@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
-from swarmgate.config import Config, nearest
+from swarmgate.config import nearest
 from swarmgate.config.setting_errors import unknown
 from swarmgate.council.dispatch.model import (
     MOST_CHAIN,
@@ -19,9 +19,10 @@ from swarmgate.council.dispatch.model import (
     Means,
     Mode,
 )
-from swarmgate.council.dispatch.perspectives import PERSPECTIVES
+from swarmgate.council.requests.seats import numbered, seated
 from swarmgate.domain.review.votes import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
-from swarmgate.errors import CouncilRefused, UsageError
+from swarmgate.errors import CouncilRefused
+from swarmgate.project import Project
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -35,7 +36,7 @@ _BOUNDS = {
     Mode.CHAIN: (1, MOST_CHAIN, f"1 to {MOST_CHAIN} tasks"),
     Mode.DEBATE: (LEAST_SEATS, MOST_SEATS, f"{LEAST_SEATS} to {MOST_SEATS} tasks, one for each participant"),
 }
-_HINT = f"modes: {', '.join(Mode)}; roles: {', '.join(ROLES)}, or a participant of any name"
+_HINT = f"modes: {', '.join(Mode)}; roles: {', '.join(ROLES)}, an agent of [agents], or a participant of any name"
 _WHAT = {
     "participant": "must be a name of letters, digits, `.`, `_` and `-`, at most 40, a letter or digit first",
     "missing": "is missing",
@@ -52,22 +53,21 @@ def in_words(task: int, key: str) -> str:
     return f"task {task}: " if task else ""
 
 
-def means(asked: Dispatch, config: Config, where: Where = in_words) -> Means:
-    """The participants of the tasks, with their role's models where they name none, and the bounds that hold.
+def means(asked: Dispatch, project: Project, where: Where = in_words) -> Means:
+    """The participants of the tasks, as their agents and roles have them, and the bounds that hold.
 
     Raises:
-        CouncilRefused: a role has no model.
+        CouncilRefused: there is no such agent, or a role has no model.
     """
-    seats = tuple(_seat(number, task, config, where) for number, task in enumerate(asked.tasks, start=1))
-    return Means(seats, config.council)
+    seats = tuple(_seat(number, task, project, where) for number, task in enumerate(asked.tasks, start=1))
+    return Means(seats, project.config.council)
 
 
-def _seat(number: int, task: DispatchTask, config: Config, where: Where) -> Seat:
-    try:
-        model = task.model or (config.role(task.role).model if task.role else "")
-    except UsageError as error:
-        raise CouncilRefused(f"{where(number, 'model')}{task.name}: {error.message}", hint=error.hint) from error
-    return Seat(id=task.name, model=model, system=PERSPECTIVES.get(task.role, ""))
+def _seat(number: int, task: DispatchTask, project: Project, where: Where) -> Seat:
+    given = task.model_dump(include={"agent", "role", "model", "model_tier", "folder"}, exclude_defaults=True)
+    return Seat.model_validate(
+        seated({"id": task.name, **given}, Seat.model_fields, project, lambda key: f"{where(number, key)}{task.name}: ")
+    )
 
 
 def checked(
@@ -132,7 +132,7 @@ def _task(number: int, value: Any, where: Where) -> DispatchTask:
     if isinstance(value, DispatchTask):
         return value
     if not isinstance(value, Mapping):
-        raise _refused(f"{where(number, '')}must be a table with `role` or `participant`, and `text`")
+        raise _refused(f"{where(number, '')}must be a table with `agent`, `role` or `participant`, and `text`")
     role = value.get("role", "")
     if role not in ("", *ROLES):
         close = nearest(role, ROLES) if isinstance(role, str) else None
@@ -160,20 +160,25 @@ def _debate(tasks: tuple[DispatchTask, ...], rounds: Any, question: Any, where: 
         raise _refused(f"{where(0, 'rounds')}`rounds` is {rounds!r}: a debate has 1 to {MOST_ROUNDS} rounds")
     if not isinstance(question, str):
         raise _refused(f"{where(0, 'question')}`question` must be text")
-    seen: set[str] = set()
-    for number, task in enumerate(tasks, start=1):
-        if task.name in seen:
-            key = "role" if task.role else "participant"
-            raise _refused(
-                f"{where(number, key)}{task.name} takes part twice: a voice of a debate has a name of its own"
-            )
-        seen.add(task.name)
-    texts = {task.text for task in tasks}
-    if not question.strip() and len(texts) > 1:
-        raise _refused(
-            f"{where(0, 'question')}`question` is missing: the texts of the tasks differ, so none of them is it"
-        )
-    return Dispatch(mode=Mode.DEBATE, tasks=tasks, question=question.strip() or texts.pop(), rounds=rounds)
+    called = numbered([{"id": task.name, "agent": task.agent, "role": task.role} for task in tasks])
+    names = [each["id"] for each in called]
+    twice = next((at for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        begins = where(twice + 1, "participant")
+        raise _refused(f"{begins}{names[twice]} takes part twice: a voice of a debate has a name of its own")
+    own = tuple(
+        task if task.name == name else task.model_copy(update={"participant": name})
+        for task, name in zip(tasks, names, strict=True)
+    )
+    return Dispatch(mode=Mode.DEBATE, tasks=own, question=question.strip() or _question(own), rounds=rounds)
+
+
+def _question(tasks: Sequence[DispatchTask]) -> str:
+    """What a debate is about that names no question: its one task, or whether what the tasks are about should stand."""
+    if len({task.text for task in tasks}) == 1:
+        return tasks[0].text
+    listed = "\n".join(f"- {task.name}: {task.text}" for task in tasks)
+    return f"Should that stand which these tasks are about? Each participant has one of them.\n{listed}"
 
 
 def _refused(message: str) -> CouncilRefused:

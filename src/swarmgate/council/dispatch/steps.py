@@ -6,12 +6,13 @@ Nobody writes: a participant is offered tools that read, and no others.
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from swarmgate.agents.briefs.brief import cut
 from swarmgate.agents.context import AgentContext
+from swarmgate.config import SPEAKING
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate import rules as debates
 from swarmgate.council.debate.model import DISPATCH, PART, Debate, Round
@@ -31,11 +32,9 @@ from swarmgate.council.dispatch.request import in_words
 from swarmgate.council.dispatch.rules import DispatchRules, DispatchState, GiveUp, Hold, Try
 from swarmgate.council.dispatch.task_answer import LEAST_ROOM, answer, room_of
 from swarmgate.council.participants.call_recorder import with_recorder
-from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.run import run
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.review.votes import Seat
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import (
     BudgetExhausted,
@@ -59,7 +58,7 @@ class Dispatching(DispatchRules, Pattern[Dispatch, DispatchState, DispatchResult
         for number in range(1, len(request.tasks) + 1):
             _agent(number, request, context, where)
         if request.mode is Mode.DEBATE:
-            DEBATING.check(_debate(request, context), _placed(context, request), lambda _: "")
+            DEBATING.check(_debate(request, context), replace(context, own={}), lambda _: "")
 
     async def do(self, step: Hashable, state: DispatchState, context: CouncilContext) -> Sequence[Frozen]:
         """Tries one task once, or has all of them debated.
@@ -90,7 +89,7 @@ async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tr
     if state.exhausted:
         return Tried(number=number, not_run=state.exhausted, exhausted=True, account=state.account)
     task, began, own = asked.tasks[number - 1], time.monotonic(), _means(context)
-    agent, recorder = with_recorder(context.contexts.agent(own.seats[number - 1], folder=task.folder))
+    agent, recorder = with_recorder(context.contexts.agent(own.seats[number - 1]))
     before = state.reply(number - 1).text if asked.mode is Mode.CHAIN and number > 1 else ""
     found: dict[str, Any] = {"model": agent.model.name}
     try:
@@ -115,7 +114,7 @@ async def _debated(state: DispatchState, context: CouncilContext) -> Debated:
     record = context.records.begin(DEBATING, _debate(asked, context), part_of=asked.id)
     outcome, ended = None, dict[str, Any]()
     try:
-        outcome = await run(DEBATING, record, _placed(context, asked))
+        outcome = await run(DEBATING, record, replace(context, own={}))
     except BudgetExhausted as error:
         ended = {"failed": error.message, "exhausted": True, "account": error.account}
     except CouncilFailed as error:
@@ -150,32 +149,26 @@ def _means(context: CouncilContext) -> Means:
     return own
 
 
-def _placed(context: CouncilContext, asked: Dispatch) -> CouncilContext:
-    """The surroundings of its debate: each participant reads the folder of its task."""
-    folders = {task.name: task.folder for task in asked.tasks}
-    return replace(context, contexts=FolderContexts(context.contexts, folders), own={})
-
-
 def _agent(number: int, asked: Dispatch, context: CouncilContext, where: Where) -> AgentContext:
     """The agent context of a task's participant.
 
     Raises:
         CouncilRefused: it cannot be had, or the text does not fit its window.
     """
-    task = asked.tasks[number - 1]
+    task, seat = asked.tasks[number - 1], _means(context).seats[number - 1]
 
     def begins(key: str) -> str:
         return where((number, key)) or in_words(number, key)
 
     try:
-        agent = context.contexts.agent(_means(context).seats[number - 1], folder=task.folder)
+        agent = context.contexts.agent(seat)
     except UsageError as error:
-        key = "folder" if task.folder and "folder" in error.message else "model"
+        key = "folder" if seat.folder and "folder" in error.message else "model"
         raise CouncilRefused(f"{begins(key)}{task.name}: {error.message}", hint=error.hint) from error
     except MissingRequirement as error:
         message, hint = error.message, error.hint
-        if task.role and not task.model:  # its model is that of the role, which the settings name
-            named = {"`participant`": f"`{task.role}`", "[roles.participant]": f"[roles.{task.role}]"}
+        if seat.role in SPEAKING and not task.model:  # its model is that of the role, which the settings name
+            named = {"`participant`": f"`{seat.role}`", "[roles.participant]": f"[roles.{seat.role}]"}
             for ours, theirs in named.items():
                 message, hint = message.replace(ours, theirs), hint.replace(ours, theirs)
         raise MissingRequirement(f"{begins('model')}{task.name}: {message}", hint=hint) from error
@@ -212,19 +205,3 @@ def _replies(tasks: Sequence[DispatchTask], rounds: Sequence[Round]) -> tuple[Di
         )
         for number, task in enumerate(tasks, start=1)
     )
-
-
-@dataclass(frozen=True)
-class FolderContexts:
-    """Participants whose files are rooted in the folders of their tasks."""
-
-    contexts: ContextFactory
-    folders: Mapping[str, str]
-
-    def agent(self, seat: Seat, *, folder: str = "") -> AgentContext:
-        """As `ContextFactory.agent`."""
-        return self.contexts.agent(seat, folder=folder or self.folders.get(seat.id, ""))
-
-    def parent(self) -> AgentContext | None:
-        """As `ContextFactory.parent`."""
-        return self.contexts.parent()

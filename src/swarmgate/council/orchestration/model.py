@@ -20,6 +20,7 @@ from swarmgate.council.discussion.model import Mode as DiscussionMode
 from swarmgate.council.dispatch.model import MOST_CHAIN, DispatchRole, DispatchTask
 from swarmgate.council.dispatch.model import Mode as DispatchMode
 from swarmgate.council.limits import CRITERIA, ITERATIONS, PARTICIPANTS, ROUNDS, VOICE_SECONDS
+from swarmgate.council.requests.seats import as_seat
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.review.votes import MOST_ROUNDS, MOST_SEATS, Seat, SeatId
 
@@ -33,18 +34,8 @@ Value = bool | int | float | str
 """A typed outcome."""
 
 
-def _voice(value: Any) -> Any:
-    """A participant that is written as on the command line, `ID` or `ID=provider/model`, as a table."""
-    if not isinstance(value, str):
-        return value
-    name, sign, model = (part.strip() for part in value.partition("="))
-    if sign and not model:
-        raise ValueError(f"{value!r} names no model behind `=`")
-    return {"id": name, "model": model}
-
-
-DebateVoice = Annotated[Seat, BeforeValidator(_voice)]
-DecisionVoice = Annotated[DecisionSeat, BeforeValidator(_voice)]
+DebateVoice = Annotated[Seat, BeforeValidator(as_seat)]
+DecisionVoice = Annotated[DecisionSeat, BeforeValidator(as_seat)]
 
 
 class Condition(Frozen):
@@ -177,9 +168,11 @@ class AskStep(_Step):
 
     kind: Literal["ask"] = "ask"
     text: Text
+    agent: Line = ""
     role: DispatchRole | Literal[""] = ""
     participant: SeatId | Literal[""] = ""
     model: Line = ""
+    model_tier: Line = ""
     folder: Line = ""
 
 

@@ -26,6 +26,7 @@ from swarmgate.council.orchestration.model import (
     Step,
 )
 from swarmgate.council.orchestration.references import INSTRUCTIONS, ITEM, Place, options, references, refers, texts
+from swarmgate.council.requests.seats import numbered
 from swarmgate.domain.review.votes import LEAST_SEATS
 from swarmgate.errors import CouncilRefused
 
@@ -254,12 +255,14 @@ def _optional(step: Leaf, at: Place) -> bool:
 def _own_rules(step: Leaf, place: Place) -> Iterator[Problem]:
     """What the patterns themselves would refuse, told before anybody is asked."""
     if isinstance(step, AskStep):
-        if bool(step.role) == bool(step.participant):
-            yield Problem(place, "has either a `role` or a `participant`" + (", not both" if step.role else ""))
+        if not (step.agent or step.role or step.participant):
+            yield Problem(place, "has no `agent`, `role` or `participant`: one of them says who is asked")
+        if step.agent and step.role:
+            yield Problem(place, "has an `agent` and a `role`: give one of the two")
         if not step.text:
             yield Problem((*place, "text"), "must not be empty")
     elif isinstance(step, DebateStep):
-        ids = [each.id for each in step.participants]
+        ids = [each["id"] for each in numbered([each.model_dump() for each in step.participants])]
         twice = next((at for at, name in enumerate(ids) if name in ids[:at]), None)
         if twice is not None:
             yield Problem((*place, "participants", twice), f"there is another participant {ids[twice]!r}")

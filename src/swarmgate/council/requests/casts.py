@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from swarmgate import assets
-from swarmgate.config import nearest
-from swarmgate.council.requests.request_file import as_seat
+from swarmgate.config import Agent, nearest
+from swarmgate.council.requests.seats import as_seat
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.review.votes import Seat, SeatId
 from swarmgate.errors import CouncilRefused
@@ -38,31 +39,37 @@ class Cast(Frozen):
     seats: tuple[SeatId, ...]
     personas: tuple[Persona, ...]
 
-    def seat(self, name: str, model: str = "") -> Seat | None:
-        """The seat of a persona by any of its names; None: there is none."""
+    def persona(self, name: str, agents: Collection[str] = ()) -> Persona | None:
+        """The persona of a name; None: there is none, or one of `agents` of the settings is called so and is meant."""
         wanted = _plain(name)
-        for each in self.personas:
-            if wanted in map(_plain, (each.id, *each.also)):
-                return Seat(id=each.id, model=model, brief=each.brief, system=each.system)
-        return None
+        known = (each for each in self.personas if wanted in map(_plain, (each.id, *each.also)))
+        found = next(known, None)
+        return None if found and name in agents and name != found.id else found
 
-    def seated(self, given: Sequence[Any] = ()) -> list[Any]:
-        """The participants of a meeting: those who come by themselves, then who else is given.
+    def filled(self, given: Any, agents: Mapping[str, Agent]) -> Any:
+        """A participant as people write it, with what its persona says where it says nothing itself.
 
         Args:
-            given: participants as people write them. One with the name of a persona takes its seat; what it says of
-                itself (its model, its brief) counts, the rest is the persona's.
+            given: a seat, its fields, or `NAME` or `NAME=provider/model`; one that is no persona is given back.
+            agents: those of the settings; what one of them says of a persona by its name wins, too.
         """
-        found: dict[str, Any] = {}
-        for each in (*self.seats, *given):
-            own = as_seat(each)
-            fields = dict(own) if isinstance(own, Mapping) else own.model_dump() if isinstance(own, Seat) else {}
-            persona = self.seat(str(fields.get("id", "")))
-            if persona is None:
-                found[str(fields.get("id", ""))] = each
-            else:
-                said = {key: value for key, value in fields.items() if value and key != "id"}
-                found[persona.id] = {**persona.model_dump(exclude_defaults=True), **said}
+        said = given.model_dump(exclude_unset=True) if isinstance(given, Seat) else as_seat(given)
+        persona = self.persona(str(said.get("id", "")), agents) if isinstance(said, Mapping) else None
+        if persona is None:
+            return given
+        own = agents.get(persona.id)
+        left_out = {"also", *(("system",) if own and (own.system or own.system_file) else ())}
+        return {
+            **persona.model_dump(exclude=left_out),
+            **{key: each for key, each in said.items() if each and key != "id"},
+        }
+
+    def seated(self, given: Sequence[Any] = (), agents: Mapping[str, Agent] = MappingProxyType({})) -> list[Any]:
+        """Those who come where nobody says who does, and who else is `given`; each persona sits there once."""
+        found: dict[Any, Any] = {}
+        for number, each in enumerate((*self.seats, *given)):
+            seat = self.filled(each, agents)
+            found[seat["id"] if seat is not each else number] = seat
         return list(found.values())
 
     def agents(self, given: Sequence[Any] = ()) -> list[Any]:

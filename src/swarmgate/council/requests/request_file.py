@@ -1,10 +1,10 @@
-"""Reads the TOML files that describe council requests; each mistake is reported with file, line and key."""
+"""Reads the files (TOML, YAML, JSON) that describe council requests; each mistake is told with file, line and key."""
 
 from __future__ import annotations
 
 import errno
+import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,8 @@ from pydantic import ValidationError
 
 from swarmgate.config import toml_text
 from swarmgate.config.setting_errors import unknown
-from swarmgate.council.requests.toml_lines import Place, line_of
+from swarmgate.council.requests import toml_lines, yaml_text
+from swarmgate.council.requests.toml_lines import Place
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused
 from swarmgate.workspace.files import regular
@@ -23,16 +24,6 @@ _MOST_BYTES = 10_000_000
 """Far more than the material of any pattern."""
 
 F = TypeVar("F", bound=Frozen)
-
-
-def as_seat(value: Any) -> Any:
-    """A participant that is written as on the command line, `ID` or `ID=provider/model`, as a table."""
-    if not isinstance(value, str):
-        return value
-    name, sign, model = (part.strip() for part in value.partition("="))
-    if sign and not model:
-        raise ValueError(f"{value!r} names no model behind `=`")
-    return {"id": name, "model": model}
 
 
 @dataclass(frozen=True)
@@ -107,13 +98,19 @@ class Described(Generic[F]):
         return place, re.sub(r"^(Input|String|List) should", "must", message)
 
     def _text(self, path: Path) -> str:
-        hint = f"Give the path of a TOML file. For a {self.asks} of these letters, add a blank: '{path} '"
+        hint = f"Give the path of a file. For a {self.asks} of these letters, add a blank: '{path} '"
         return text_of(path, self.what, hint=hint)
+
+
+def is_named(given: str) -> bool:
+    """Whether words on the command line are the name of such a file; a question may end with `.json`, too."""
+    return given.endswith(".toml") or (given.endswith(yaml_text.SUFFIXES) and os.path.isfile(given))  # noqa: PTH113 - it may be too long for a path
 
 
 def begins(file: Path | str, text: str, place: Place, *, naming: bool = True) -> str:
     """How a message about a key begins: with file and line, and `naming` it, with the key; of lists from 1 on."""
-    line, key = line_of(text, place), ".".join(str(part + 1 if isinstance(part, int) else part) for part in place)
+    lines = yaml_text if str(file).endswith(yaml_text.SUFFIXES) else toml_lines
+    line, key = lines.line_of(text, place), ".".join(str(part + 1 if isinstance(part, int) else part) for part in place)
     return f"{file}{f', line {line}' if line else ''}: {f'`{key}`: ' if key and naming else ''}"
 
 
@@ -144,12 +141,16 @@ def text_of(path: Path, what: str, *, hint: str, most: int = _MOST_BYTES) -> str
 
 
 def tables_of(path: Path, text: str) -> dict[str, Any]:
-    """The tables of a text.
+    """The tables of a text: YAML or JSON where its name says so, else TOML.
 
     Raises:
-        CouncilRefused: it is no TOML; the message names the line.
+        CouncilRefused: it is none; the message names the line.
     """
+    kind = {".json": "JSON", ".yaml": "YAML", ".yml": "YAML"}.get(path.suffix, "TOML")
     try:
-        return toml_text.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CouncilRefused(f"{path} is not valid TOML: {error}", hint="Mend that line, then try again.") from None
+        values = toml_text.loads(text) if kind == "TOML" else yaml_text.loads(text, is_json=kind == "JSON")
+    except ValueError as error:  # tomllib.TOMLDecodeError and json.JSONDecodeError are such
+        raise CouncilRefused(f"{path} is not valid {kind}: {error}", hint="Mend that line, then try again.") from None
+    if not isinstance(values, dict):
+        raise CouncilRefused(f"{path} has no keys at its top", hint="Begin it with a key, such as `tasks:`.")
+    return values

@@ -1,19 +1,189 @@
-"""Validates the participants (seats) of a request: each has an id of its own."""
+"""Seats of a request: each has a name of its own, and is what the request says, an agent of the settings, or a role.
+
+`seated` is the one place where `[agents]`, roles and tiers become the system text, the model, the weight and the folder
+of a voice, for every pattern. What the request says of a seat wins over its agent, and that over its role.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from swarmgate.config import PROJECT_FILE, SPEAKING, Config, nearest
+from swarmgate.council.requests.perspectives import PERSPECTIVES
 from swarmgate.domain.review.votes import Seat
-from swarmgate.errors import CouncilRefused
+from swarmgate.errors import CouncilRefused, UsageError
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.workspace.file_tools.files import FileTree
+
+MOST_SYSTEM = 20_000
+"""Characters of a file with the system text of an agent: about 5,000 tokens."""
 
 M = TypeVar("M")
+Place = Callable[[str], str]
+"""The beginning of a message about a key of a seat."""
 
 _SEAT_ID = "letters, digits, `.`, `_` and `-`, at most 40, a letter or digit first"
+_NUMBERED = 37
+"""Characters of a name that a number follows: with it a seat's id has 40 at most."""
+
+_OTHER_NAMES = {"systemPrompt": "system", "system_prompt": "system", "modelTier": "model_tier"}
+"""Keys as requests for other programs have them, and what they are called here."""
+
+
+class Settings(Protocol):
+    """Where the settings of a project are, and its files."""
+
+    @property
+    def config(self) -> Config:
+        """The merged settings."""
+        ...
+
+    @property
+    def folder(self) -> SwarmFolder:
+        """Its `.swarm/`."""
+        ...
+
+
+def as_seat(value: Any) -> Any:
+    """A participant as a table with an `id`; one that has none is called as its agent, or its role.
+
+    Args:
+        value: a table, or as on the command line `ID` or `ID=provider/model`; anything else is given back.
+
+    Raises:
+        ValueError: there is a `=` and no model behind it.
+    """
+    if isinstance(value, str):
+        name, sign, model = (part.strip() for part in value.partition("="))
+        if sign and not model:
+            raise ValueError(f"{value!r} names no model behind `=`")
+        return {"id": name, "model": model}
+    if not isinstance(value, Mapping):
+        return value
+    fields = {_OTHER_NAMES.get(key, key): each for key, each in value.items()}
+    called = fields.get("agent") or fields.get("role")
+    return {"id": slug(called), **fields} if isinstance(called, str) else fields
+
+
+def slug(name: str) -> str:
+    """A name as an id: `product manager` is `product-manager`."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")
+
+
+def seated(given: Mapping[str, Any], fields: Collection[str], project: Settings, place: Place) -> dict[str, Any]:
+    """A seat with what its agent and its role say where it says nothing itself.
+
+    Args:
+        given: what the request says of it.
+        fields: what its pattern reads of a seat; the rest of an agent, such as its weight in a debate, is left out.
+        project: whose settings hold.
+        place: how a message about a key of it begins.
+
+    Raises:
+        CouncilRefused: there is no such agent, tier, or file of a system text, or it has a model and a tier.
+    """
+    said = _agent(given, project, place)
+    if given.get("model") or given.get("model_tier"):
+        said = {key: value for key, value in said.items() if key not in ("model", "model_tier")}
+    found = {**said, **{key: value for key, value in given.items() if value or key not in said}}
+    if found.get("model") and found.get("model_tier"):
+        raise CouncilRefused(f"{place('model_tier')}a `model` is given, too: give one of the two")
+    role = str(found.get("role", ""))
+    found["model"] = found.get("model") or _model(role, str(found.get("model_tier", "")), project.config, place)
+    label = f"You take part as: {role}." if role and "perspective" not in fields else ""  # beside which a role is told
+    found["system"] = "\n\n".join(filter(None, (PERSPECTIVES.get(role, label), str(found.get("system", "")))))
+    return {key: value for key, value in found.items() if key in fields or key in given}
+
+
+def _agent(given: Mapping[str, Any], project: Settings, place: Place) -> dict[str, Any]:
+    """What the agent says that a seat names; nothing where it names none."""
+    agents, name = project.config.agents, given.get("agent") or ""
+    if not name and given.get("id") in agents:
+        name = given["id"]
+    if name in agents:
+        agent = agents[name]
+        said = agent.model_dump(exclude_unset=True, exclude={"system_file"})
+        said |= {"system": _text(agent.system_file, project, place)} if agent.system_file else {}
+        return {"role": name if name in SPEAKING else "", **said, "agent": name}
+    if not name or name in SPEAKING:
+        return {"agent": name, "role": name} if name else {}
+    known = (*agents, *SPEAKING)
+    close = nearest(str(name), known)
+    meant = f"did you mean `{close}`?" if close else f"known here: {', '.join(known)}"
+    raise CouncilRefused(
+        f"{place('agent')}there is no agent {str(name)[:60]!r}; {meant}",
+        hint=f"Describe it in {PROJECT_FILE}: [agents.{slug(str(name)) or 'NAME'}] with `role`, `system` and `model`.",
+    )
+
+
+def _text(path: str, project: Settings, place: Place) -> str:
+    try:
+        return FileTree(project.folder.root).read(path, limit=MOST_SYSTEM)
+    except UsageError as error:
+        raise CouncilRefused(f"{place('agent')}`system_file`: {error.message}", hint=error.hint) from error
+
+
+def _model(role: str, tier: str, config: Config, place: Place) -> str:
+    """The model of a tier, or of a role that models speak as; empty: the one that participants have."""
+    try:
+        if tier:
+            return config.tier(tier)
+        return config.role(role).model if role in SPEAKING else ""
+    except UsageError as error:
+        raise CouncilRefused(f"{place('model_tier' if tier else 'model')}{error.message}", hint=error.hint) from error
+
+
+def cast_of(
+    given: Sequence[BaseModel | Mapping[str, Any] | str],
+    fields: Collection[str],
+    project: Settings,
+    place: Callable[[int, str], str],
+    *,
+    name: str = "participants",
+) -> list[Any]:
+    """All seats of a request as tables, each with a name of its own, and as `seated` has it.
+
+    Args:
+        given: seats, their fields, or `ID` and `ID=provider/model`; what is none of these is given back.
+        fields: as of `seated`.
+        project: as of `seated`.
+        place: how a message about a key of the seat at a place, from 0 on, begins.
+        name: of the parameter.
+
+    Raises:
+        CouncilRefused: as `seated`; or one names no model behind `=`.
+    """
+    found: list[Any] = []
+    for at, each in enumerate(given):
+        try:
+            table = each.model_dump(exclude_unset=True) if isinstance(each, BaseModel) else as_seat(each)
+        except ValueError as error:
+            who = str(each).partition("=")[0].strip()
+            hint = f"A variable that is not set? With the model of [roles.participant] it is: {who}"
+            raise CouncilRefused(f"`{name}`: {error}", hint=hint) from None
+        found.append(seated(table, fields, project, partial(place, at)) if isinstance(table, Mapping) else table)
+    return numbered(found)
+
+
+def numbered(seats: Sequence[Any]) -> list[Any]:
+    """The seats with a number behind the names of those that are called as their agent or role, where several are."""
+    lent = [
+        isinstance(each, Mapping) and each.get("id") in {slug(str(each.get(key) or "")) for key in ("agent", "role")}
+        for each in seats
+    ]
+    often = Counter(each["id"] for each, is_lent in zip(seats, lent, strict=True) if is_lent)
+    seen, found = Counter[str](), []
+    for each, is_lent in zip(seats, lent, strict=True):
+        name = each["id"] if is_lent else ""
+        seen[name] += 1
+        found.append({**each, "id": f"{name[:_NUMBERED]}-{seen[name]}"} if often[name] > 1 else each)
+    return found
 
 
 def seats_of(seats: Iterable[Seat | Mapping[str, Any]], *, name: str = "seats") -> tuple[Seat, ...]:
@@ -22,7 +192,10 @@ def seats_of(seats: Iterable[Seat | Mapping[str, Any]], *, name: str = "seats") 
     Raises:
         CouncilRefused: a seat is none, or two have one id.
     """
-    found = tuple(seat_of(each, f"{name}[{number}]") for number, each in enumerate(seats))
+    tables = numbered(
+        [each.model_dump(exclude_unset=True) if isinstance(each, Seat) else as_seat(each) for each in seats]
+    )
+    found = tuple(seat_of(each, f"{name}[{number}]") for number, each in enumerate(tables))
     twice = [seat for seat, count in Counter(each.id for each in found).items() if count > 1]
     if twice:
         raise CouncilRefused(f"`{name}` names {', '.join(twice)} twice: every participant has an id of its own")

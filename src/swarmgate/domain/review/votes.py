@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from swarmgate.domain.base import Frozen, Text
+from swarmgate.domain.base import Frozen, Line, Text
 
 MOST_ROUNDS = 5
 MOST_SEATS = 8
@@ -28,16 +28,22 @@ class Vote(StrEnum):
 
 
 class Seat(Frozen):
-    """One voice: its name, what it is to argue for, its own system text, and its model.
+    """One voice: its name, who it is, what it is to argue for, its own system text, its model, and its folder.
 
-    `model` is `provider/model`; empty: that of `[roles.participant]`, else of `[roles.default]`. `brief` says what the
-    voice is to look for (advocate, challenger ...); `system` stands in its system message.
+    `agent` is an entry of `[agents]`, or a role, that it is taken from; `role` is what it is, in a few words.
+    `model` is `provider/model`; empty: that of its `model_tier`, of its role, of `[roles.participant]`, else of
+    `[roles.default]`. `brief` says what the voice is to look for (advocate, challenger ...); `system` stands in its
+    system message. `folder` is where its files are rooted, from the root of the repository.
     """
 
     id: SeatId
+    agent: str = ""
+    role: Line = ""
     model: str = ""
+    model_tier: str = ""
     brief: Text = ""
     system: Text = ""
+    folder: str = ""
 
 
 class Reason(Frozen):

@@ -84,7 +84,7 @@ class ModelsReport(Frozen):
         return text
 
 
-def role_models(config: Config) -> dict[str, RoleModel]:
+def role_models(config: Config, root: Path) -> dict[str, RoleModel]:
     """The model of each role that has one."""
     from swarmgate.llm.families import family
 
@@ -97,15 +97,17 @@ def role_models(config: Config) -> dict[str, RoleModel]:
         except ConfigError:
             continue
         found[role] = RoleModel(model=model, family=family(model))
-    return found | {name: RoleModel(model=model, family=family(model)) for name, model in _debaters(config).items()}
+    return found | {
+        name: RoleModel(model=model, family=family(model)) for name, model in _debaters(config, root).items()
+    }
 
 
-def _debaters(config: Config) -> dict[str, str]:
+def _debaters(config: Config, root: Path) -> dict[str, str]:
     """The models of those who debate reviews, by their name, where the settings ask for debates."""
     from swarmgate.engine.debaters import debates
 
     try:
-        return {seat.id: seat.model for _, seats in debates(config) for seat in seats}
+        return {seat.id: seat.model for _, seats in debates(config, root) for seat in seats}
     except ConfigError:  # neither `[review]` nor the role has a model, or a seat is nobody's
         return {}
 
@@ -126,7 +128,7 @@ def debaters(config: Config, environ: Mapping[str, str], root: Path) -> tuple[Ch
     """The check of the two who debate reviews; none where the settings ask for no debates."""
     from swarmgate.engine.debaters import require_debaters
 
-    voices = _debaters(config)
+    voices = _debaters(config, root)
     if not voices and not config.review.plan_seats:
         return ()
     looked_at = ", ".join(f"{name} {model}" for name, model in voices.items())

@@ -99,7 +99,7 @@ def _case(state: State, ctx: Context, plan: Plan, sections: Sequence[Section]) -
     meeting = bool(ctx.config.review.plan_seats)
     return Case(
         judge="critic",
-        seats=plan_seats(ctx.config),
+        seats=plan_seats(ctx.config, ctx.folder.root),
         mode=modes(ctx.config)[1],
         question=f"Vision Alignment Meeting. {_QUESTION}" if meeting else _QUESTION,
         rounds=(ctx.config.review.plan_rounds or 0) if meeting else 0,

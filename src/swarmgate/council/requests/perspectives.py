@@ -1,4 +1,4 @@
-"""System messages for participants of a dispatch that speak as a role, one for each role."""
+"""System messages for participants that speak as a role, one for each role."""
 
 from __future__ import annotations
 
@@ -18,4 +18,4 @@ PERSPECTIVES: Mapping[str, str] = {
     "sme": "You look at the task as an expert of its subject: the established practice, the standard that applies, "
     "the known pitfalls. Tell what you are sure of apart from what you are not.",
 }
-"""By role; a participant's perspective is its task."""
+"""By role; what anybody else is, its request says."""
