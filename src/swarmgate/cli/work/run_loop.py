@@ -84,6 +84,6 @@ def _lines(outcome: RunOutcome) -> list[str]:
     }[outcome.waiting]
     lines = [headline, *(f"  {number}. {text}" for number, text in outcome.questions)]
     if outcome.objections:
-        lines += ["The critic still objects:", *(f"  - {text}" for text in outcome.objections)]
+        lines += [f"The {outcome.judge} still objects:", *(f"  - {text}" for text in outcome.objections)]
     lines += [f"  {text}" for text in outcome.verdicts]
     return [*lines, "Next:", *(f"  {action}" for action in outcome.actions)]

@@ -74,8 +74,8 @@ class Debates:
 
         Args:
             question: what is debated.
-            participants: 2 to 8 participants: seats, agents of the settings, or roles; None: an advocate and a challenger,
-                or those of the cast.
+            participants: 2 to 8 participants: seats, agents of the settings, or roles; None: those of the cast, or an
+                advocate and a challenger.
             cast: a shipped cast, such as `vision-alignment`, whose seats `participants` take, fill or join.
             rounds: 1 to 5, the last one is the vote; None: `[council] rounds`.
             moderator: a further participant that may order the rounds.

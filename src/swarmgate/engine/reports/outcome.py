@@ -22,7 +22,7 @@ class RunOutcome(Frozen):
     """The outcome of a run: what it waits for the user for, at ledger position `seq`, and the possible commands.
 
     `task` is the blocked task; `questions` are the open ones with their numbers; `reason` says why in one line.
-    `verdicts` are those of the reviewers of a whole phase, each with its findings.
+    `judge` is who still objects to the plan. `verdicts` are those on a whole phase, each with its findings.
     """
 
     waiting: Waiting
@@ -32,6 +32,7 @@ class RunOutcome(Frozen):
     reason: str = ""
     questions: tuple[tuple[int, str], ...] = ()
     objections: tuple[str, ...] = ()
+    judge: str = "critic"
     verdicts: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
 
@@ -67,6 +68,7 @@ def outcome_of(state: State) -> RunOutcome:
         reason=reason,
         questions=tuple((q.number, q.text) for q in state.questions if not q.answer),
         objections=_objections(state) if waiting in (Waiting.PLAN_APPROVAL, Waiting.PLANNING_FAILED) else (),
+        judge="debate" if state.plan_reviews and state.plan_reviews[-1].debate else "critic",
         verdicts=verdicts(state) if waiting in (Waiting.PHASE_REJECTED, Waiting.PHASE_APPROVAL) else (),
         actions=actions(state, waiting),
     )

@@ -103,7 +103,9 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "question_answered": lambda e: f"question {e.number} answered: {first_line(e.answer)}",
     "plan_saved": _plan_saved,
     "planning_failed": lambda e: f"planning failed: {first_line(e.problems[0])}",
-    "plan_reviewed": lambda e: f"critic: {e.review.verdict} - {first_line(e.review.summary)}",
+    "plan_reviewed": lambda e: (
+        f"{'plan review' if e.review.debate else 'critic'}: {e.review.verdict} - {first_line(e.review.summary)}"
+    ),
     "plan_approved": lambda _: "plan approved",
     "revision_requested": lambda e: f"revision requested: {first_line(e.text)}",
     "plan_amended": lambda e: f"plan amended by hand in {e.source}",

@@ -16,6 +16,7 @@ from swarmgate.domain.state.plan_view import PhaseView, PlanView, TaskView, phas
 from swarmgate.domain.state.state import State, TaskRecord
 from swarmgate.ledger.context.context_file import DERIVED_BEGIN, DERIVED_END, unmarked, update, with_block
 from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.views.describe import first_line
 from swarmgate.ledger.views.last_saves import LastSaves
 from swarmgate.ledger.views.plan_file import PlanFile
 from swarmgate.ledger.views.plan_md import render_head, render_phase, render_task
@@ -177,7 +178,7 @@ def _plan_of(state: State) -> Plan:
 
 
 def render_context(state: State) -> str:
-    """The derived part of context.md: decisions of closed phases and overrides. Empty when there is neither."""
+    """The derived part of context.md: debates on the plan, decisions of closed phases and overrides; empty for none."""
     lines: list[str] = []
     closed = [(_when(state, *key), state.memory[key]) for key in sorted(state.memory)]
     decisions = [f"- {text} ({when})" for when, record in closed for text in record.decisions]
@@ -190,7 +191,17 @@ def render_context(state: State) -> str:
         for key in sorted(whole)
         for stage, reason in sorted(whole[key].overruled.items())
     ]
-    for title, items in (("Decisions", decisions), ("Overrides", overrides), ("Patterns", lessons)):
+    debated = [
+        f"- Round {number}, debate {review.debate}: {review.verdict} - {first_line(review.summary)}"
+        for number, review in enumerate(state.plan_reviews, start=1)
+        if review.debate
+    ]
+    for title, items in (
+        ("Reviews of the plan", debated),
+        ("Decisions", decisions),
+        ("Overrides", overrides),
+        ("Patterns", lessons),
+    ):
         if items:
             lines += [f"## {title}", "", *items, ""]
     return unmarked("\n".join(lines))
