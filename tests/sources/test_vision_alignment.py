@@ -1,4 +1,4 @@
-"""ADR-011's Vision Alignment Meeting: several who stand for different things argue about a proposal, or a plan, and vote."""
+"""ADR-011's Vision Alignment Meeting: who stands for different things argues about a proposal or a plan, then votes."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from swarmgate.config import PROJECT_FILE, SPEAKING, Config, command_lines, command_of, is_program
+from swarmgate.config.guards import ReviewMode
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import ConfigError, CouncilRefused
 from swarmgate.ledger.files.folder import SwarmFolder
@@ -87,7 +88,7 @@ def plan_seats(config: Config, root: Path) -> tuple[Seat, ...]:
     return tuple(each.model_copy(update={"model": each.model or config.role("participant").model}) for each in found)
 
 
-def modes(config: Config) -> tuple[str, str]:
+def modes(config: Config) -> tuple[ReviewMode, ReviewMode]:
     """How changes are reviewed, and how plans are: by a debate, where seats are named and nothing else is said."""
     review = config.review
     return review.mode, review.plan_mode or ("debate" if review.plan_seats else review.mode)
