@@ -7,6 +7,7 @@ import signal
 from typing import Any
 
 import pytest
+from tests.misbehaviour.case import case
 from tests.project import Project, Rule, call, plain, plan, rule, until, verdict
 
 from swarmgate.domain.events import event as ev
@@ -77,6 +78,10 @@ def test_a_majority_that_rejects_keeps_the_phase_open_until_its_plan_mends_it(pr
     assert "nothing uses the part" in told
     assert project.events(ev.PhaseClosed) == []
     assert "## Phase 1: Phase 1 [1 task, SMALL] REJECTED" in project.plan_md
+    text = project.plan_md
+    project.folder.plan_md.write_text(text.replace("Validation 1.2: REJECTED", "Validation 1.2: APPROVED"))
+    assert "the verdicts on phase 1 were edited" in plain(project.swarm("sync", exits=1).stdout)
+    assert "Validation 1.2: REJECTED" in project.plan_md
     project.swarm("run", exits=1)  # nobody is asked again
     project.swarm("approve", exits=2)
     assert len(project.events(ev.PhaseReviewed)) == 3
@@ -120,6 +125,11 @@ def test_after_a_commit_of_the_user_the_phase_is_judged_anew_with_that_in_it(pro
     assert verdicts(project) == [(1, 1, "REJECTED"), (2, 1, "APPROVED")]
 
 
+@case(
+    "lies",
+    "reviewers of a whole phase say in words that all is fine",
+    "no text is a verdict: it counts as none, no majority approves, and the phase stays open",
+)
 def test_a_verdict_that_cannot_be_read_is_no_approval(project: Project) -> None:
     mute = rule("reviewer", "validate_phase", {"text": "fine, all of it"}, participant=["reviewer-2", "reviewer-3"])
     project.planned(reads(1), mute, phase={"validate": 3}, loop={"replies": 1})
@@ -137,6 +147,11 @@ def test_reviewers_speak_with_the_models_that_the_settings_name(project: Project
     assert [each.review.model for each in project.events(ev.PhaseReviewed)] == [*models, models[0]]
 
 
+@case(
+    "files",
+    "a reviewer of a whole phase calls the tool that writes",
+    "it is offered none that does; the call is refused, and the file is as it was",
+)
 def test_a_reviewer_changes_no_file(project: Project) -> None:
     """A reviewer is offered no tool that writes; one that calls it all the same is refused."""
     writes = [call("write_file", path=PART, content="VALUE = 0\n")]

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -18,7 +19,6 @@ from swarmgate.config import PROJECT_FILE, SPEAKING, Config, nearest
 from swarmgate.council.requests.perspectives import PERSPECTIVES
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilRefused, UsageError
-from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.workspace.file_tools.files import FileTree
 
 MOST_SYSTEM = 20_000
@@ -36,8 +36,17 @@ _OTHER_NAMES = {"systemPrompt": "system", "system_prompt": "system", "modelTier"
 """Keys as requests for other programs have them, and what they are called here."""
 
 
+class Rooted(Protocol):
+    """What has a root in the file system."""
+
+    @property
+    def root(self) -> Path:
+        """The root of the repository."""
+        ...
+
+
 class Settings(Protocol):
-    """Where the settings of a project are, and its files."""
+    """The settings of a project, and where its files are."""
 
     @property
     def config(self) -> Config:
@@ -45,8 +54,8 @@ class Settings(Protocol):
         ...
 
     @property
-    def folder(self) -> SwarmFolder:
-        """Its `.swarm/`."""
+    def folder(self) -> Rooted:
+        """Its folder."""
         ...
 
 
