@@ -70,10 +70,11 @@ def test_modules_that_docstrings_name_exist() -> None:
     folders = {module.rpartition(".")[0] for module in modules}
     rooms = "|".join(sorted({module.partition(".")[0] for module in modules if "." in module}))
     named = re.compile(rf"`((?:{rooms})(?:\.\w+)+)`")
+    found = [(path, name) for path in source.rglob("*.py") for name in named.findall(path.read_text(encoding="utf-8"))]
+    assert found
     stale = [
         f"{path.relative_to(source)}: {name}"
-        for path in source.rglob("*.py")
-        for name in named.findall(path.read_text(encoding="utf-8"))
+        for path, name in found
         if name not in _NOT_MODULES
         and not any(
             ".".join(name.split(".")[:length]) in modules | folders

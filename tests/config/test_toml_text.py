@@ -75,3 +75,14 @@ def test_what_is_not_toml_is_refused_in_linear_time(text: str) -> None:
 def test_what_the_end_cuts_off_is_told_by_the_line_where_it_began(text: str, line: int) -> None:
     with pytest.raises(tomllib.TOMLDecodeError, match=rf"\((begun )?at line {line}[,)]"):
         toml_text.loads(text)
+
+
+@pytest.mark.parametrize("text", ["", "a = 3", "[a]\nb = 3", "[a]\nb = []", "[a]\nc = {d = 1}"])
+def test_what_is_no_table_is_an_empty_one(text: str) -> None:
+    assert toml_text.table(toml_text.loads(text), "a", "b") == {}
+
+
+def test_a_table_is_found_by_its_keys() -> None:
+    document = toml_text.loads("[a.b]\nc = 1")
+    assert toml_text.table(document, "a", "b") == {"c": 1}
+    assert toml_text.table(document) == document

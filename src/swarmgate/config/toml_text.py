@@ -59,6 +59,14 @@ def loads(text: str) -> dict[str, Any]:
         raise tomllib.TOMLDecodeError(str(error)) from error
 
 
+def table(document: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """The table below these keys; empty where there is none, or where a project wrote something else there."""
+    found: Any = document
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
 def _begun(text: str) -> int:
     """The line where that begins which the end of the document cuts off: a bracket, a long text, or the last line."""
     opened: list[int] = []

@@ -258,7 +258,9 @@ def test_it_wants_what_concerns_the_worker(journal: AutomationLog) -> None:
 @pytest.mark.slow
 def test_a_thousand_calls_leave_no_thread(journal: AutomationLog) -> None:
     before = threading.active_count()
-    guarded = GuardedWorker(Counting(), journal, call_s=10)
+    counting = Counting()
+    guarded = GuardedWorker(counting, journal, call_s=10)
     for number in range(1_000):
         guarded.handle(seen(number, on=f"{number}"))
+    assert len(counting.calls) == 1_000
     until(lambda: threading.active_count() == before)

@@ -92,3 +92,15 @@ def test_settings_above_the_repository_are_told_where_it_has_none(project: Proje
     project.commit_files({"ruff.toml": ""})
     project.write("src/new.py", "X = 2\n")
     assert notes(project) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["tool = 3\n", "[tool]\nruff = 3\nmypy = 4\n", "project = 1\n", "dependency-groups = 2\n", "[tool]\nuv = 1\n"],
+)
+def test_settings_of_the_wrong_kind_end_no_gate(project: Project, text: str) -> None:
+    project.commit_files({"pyproject.toml": "[project]\nname = 'x'\n"})
+    project.write("pyproject.toml", text)
+    project.write("a.py", "X = 2\n")
+    ran = project.run(only=("diff", "lint_check", "sbom_generate", "imports"), fix=False)
+    assert [(result.gate, result.reason) for result in ran.results if "Error:" in result.reason] == []

@@ -69,5 +69,5 @@ def _compile(content: bytes, minor: int | None) -> tuple[int, int, str] | None:
 
 
 def _declared(data: dict[str, Any]) -> str:
-    poetry = data.get("tool", {}).get("poetry", {}).get("dependencies", {}).get("python", "")
-    return str(data.get("project", {}).get("requires-python") or poetry)
+    poetry = toml_text.table(data, "tool", "poetry", "dependencies").get("python", "")
+    return str(toml_text.table(data, "project").get("requires-python") or poetry)

@@ -173,7 +173,7 @@ def _mypy(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:
 
 def _mypy_config(marker: Path) -> dict[str, Any] | None:
     if marker.suffix == ".toml":
-        found = _toml(marker).get("tool", {}).get("mypy")
+        found = toml_text.table(_toml(marker), "tool").get("mypy")
         return found if isinstance(found, dict) else None
     parser = ConfigParser(interpolation=None)
     try:
@@ -184,14 +184,14 @@ def _mypy_config(marker: Path) -> dict[str, Any] | None:
 
 
 def _pyright(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
-    if marker.name == "pyrightconfig.json" or "pyright" in _toml(marker).get("tool", {}):
+    if marker.name == "pyrightconfig.json" or "pyright" in toml_text.table(_toml(marker), "tool"):
         folder, why = _relative(root, marker)
         argv = ("pyright", "--outputjson")
         yield Build("pyright", "pyright", why, folder, (argv,), output.pyright, checks=TYPES)
 
 
 def _ty(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
-    if marker.name == "ty.toml" or "ty" in _toml(marker).get("tool", {}):
+    if marker.name == "ty.toml" or "ty" in toml_text.table(_toml(marker), "tool"):
         folder, why = _relative(root, marker)
         argv = ("ty", "check", "--output-format", "concise", "--color", "never")
         yield Build("ty", "ty", why, folder, (argv,), output.ty, checks=TYPES)

@@ -76,7 +76,7 @@ def has_section(folder: Path) -> bool:
     Raises:
         OSError, ValueError: it cannot be read.
     """
-    return "ruff" in toml_text.loads(regular.text(folder / "pyproject.toml")).get("tool", {})
+    return "ruff" in toml_text.table(toml_text.loads(regular.text(folder / "pyproject.toml")), "tool")
 
 
 def selects(settings: Path) -> bool:
@@ -86,8 +86,8 @@ def selects(settings: Path) -> bool:
         OSError, ValueError: it cannot be read.
     """
     found = toml_text.loads(regular.text(settings))
-    own = found.get("tool", {}).get("ruff", {}) if settings.name == "pyproject.toml" else found
-    keys = {*own, *own.get("lint", {})}
+    own = toml_text.table(found, "tool", "ruff") if settings.name == "pyproject.toml" else found
+    keys = {*own, *toml_text.table(own, "lint")}
     return bool(keys & {"select", "extend-select", "extend"})
 
 

@@ -80,7 +80,7 @@ def _keys(name: str, old: bytes, new: bytes) -> list[str] | None:
     except ValueError:
         return None
     if name == _PYPROJECT:
-        was, now = ({key: data.get("tool", {}).get(key) for key in _SECTIONS} for data in (was, now))
+        was, now = ({key: toml_text.table(data, "tool").get(key) for key in _SECTIONS} for data in (was, now))
     return sorted(_differing(was, now))
 
 

@@ -152,13 +152,13 @@ def target(folder: Path) -> int | None:
     if declared is not None:
         return declared
     try:
-        tools = toml_text.loads(regular.text(folder / "pyproject.toml")).get("tool", {})
+        tools = toml_text.loads(regular.text(folder / "pyproject.toml"))
         found = _TARGET.findall(
-            json.dumps([tools.get(name, {}).get("target-version", "") for name in ("ruff", "black")])
+            json.dumps([toml_text.table(tools, "tool", name).get("target-version", "") for name in ("ruff", "black")])
         )
         if found:
             return min(map(int, found))
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError):
         pass
     for name in ("setup.cfg", "setup.py"):
         try:

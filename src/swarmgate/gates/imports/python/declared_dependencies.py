@@ -180,9 +180,8 @@ def _toml(path: str, text: str) -> Manifest:
     _collect(data, "", texts)
     if posixpath.basename(path).lower() == "pipfile":
         texts += [name for table in data.values() if isinstance(table, dict) for name in table]
-    project = data.get("project", {})
-    poetry = data.get("tool", {}).get("poetry", {})
-    wish = str(project.get("requires-python") or poetry.get("dependencies", {}).get("python") or "")
+    project, poetry = toml_text.table(data, "project"), toml_text.table(data, "tool", "poetry")
+    wish = str(project.get("requires-python") or toml_text.table(poetry, "dependencies").get("python") or "")
     own = str(project.get("name") or poetry.get("name") or "")
     return _manifest(path, texts, python=_lowest(wish), own=normal("pypi", own))
 

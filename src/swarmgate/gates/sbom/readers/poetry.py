@@ -75,21 +75,21 @@ def _wishes(pyproject: str | None) -> list[Wish] | None:
         data = toml_text.loads(pyproject or "")
     except tomllib.TOMLDecodeError:
         return None  # the manifest's own reader says so
-    poetry = data.get("tool", {}).get("poetry", {})
-    groups = poetry.get("group", {})
+    poetry = toml_text.table(data, "tool", "poetry")
+    groups = toml_text.table(poetry, "group")
     wanted = [
         (normal("pypi", name), _specs(spec))
         for group, name, spec in poetry_dependencies(poetry)
-        if not groups.get(group, {}).get("optional")
+        if not toml_text.table(groups, group).get("optional")
     ]
     wishes = [
         (name, frozenset(normal("pypi", extra) for spec in specs for extra in spec.get("extras", ())))
         for name, specs in wanted
         if not all(map(_optional, specs))
     ]
-    wishes += [_wish(text) for text in data.get("project", {}).get("dependencies", ())]
-    for name, group in data.get("dependency-groups", {}).items():
-        if not groups.get(name, {}).get("optional"):
+    wishes += [_wish(text) for text in toml_text.table(data, "project").get("dependencies", ())]
+    for name, group in toml_text.table(data, "dependency-groups").items():
+        if not toml_text.table(groups, name).get("optional"):
             wishes += [_wish(text) for text in group if isinstance(text, str)]
     return wishes or None
 

@@ -23,9 +23,7 @@ def read(document: Document) -> Reading:
         tomllib.TOMLDecodeError: it is not TOML.
     """
     data = toml_text.loads(document.text)
-    tool = data.get("tool", {})
-    poetry = tool.get("poetry", {})
-    project = data.get("project", {})
+    poetry, project = toml_text.table(data, "tool", "poetry"), toml_text.table(data, "project")
     found = [_pep508(text, document, optional=optional) for optional, text in _texts(data)]
     found += [_constraint(name, spec, document) for _, name, spec in poetry_dependencies(poetry)]
     root = (str(poetry.get("name") or project.get("name") or ""), _version(poetry) or _version(project))
@@ -59,12 +57,12 @@ def poetry_dependencies(poetry: dict[str, Any]) -> Iterator[tuple[str, str, Any]
 
 def _texts(data: dict[str, Any]) -> Iterator[tuple[bool, str]]:
     """(whether it is optional, requirement)."""
-    project, tool = data.get("project", {}), data.get("tool", {})
+    project = toml_text.table(data, "project")
     tables = (
-        project.get("optional-dependencies", {}),
-        data.get("dependency-groups", {}),
-        tool.get("pdm", {}).get("dev-dependencies", {}),
-        {"dev": tool.get("uv", {}).get("dev-dependencies", ())},
+        toml_text.table(project, "optional-dependencies"),
+        toml_text.table(data, "dependency-groups"),
+        toml_text.table(data, "tool", "pdm", "dev-dependencies"),
+        {"dev": toml_text.table(data, "tool", "uv").get("dev-dependencies", ())},
     )
     yield from ((False, text) for text in project.get("dependencies", ()))
     for group in (group for table in tables for group in table.values()):
