@@ -39,6 +39,7 @@ SWARM = """swarm({
   initial: { from: "moderator", to: "all", content: "Roadmap proposal: links that expire." }
 })
 """
+EXAMPLES = Path(__file__).parents[2] / "examples"
 MODELS: dict[str, Any] = {
     "roles__architect": {"model": "local/planner"},
     "roles__reviewer": {"model": "local/judge"},
@@ -250,3 +251,59 @@ def test_a_tier_is_a_setting_and_without_one_the_model_of_its_role(tmp_path: Pat
     assert '[models.tiers]\nfastt = "PROVIDER/' in refused.value.hint
     with pytest.raises(ConfigError, match=r"line 4: `models.tiers.fast`: unknown provider `q`"):
         tiers('[models.tiers]\nfast = "q/f"\n')
+
+
+# --- who asked for debates there ---
+
+
+@pytest.mark.slow
+def test_what_the_consumers_of_the_document_ask_for_is_shipped_as_examples(project: Project) -> None:
+    project.play(
+        *debater("reviewer-1", "It is asked for.", "Two users wait for it.", "APPROVE"),
+        *debater("reviewer-2", "It is dear.", "Nobody mends it.", "REJECT"),
+        rule("participant", "dispatch", {"text": "{{participant}} has looked."}),
+        rule("participant", "chat", {"text": "Read."}),
+        rule("participant", "chat", [call("synthesize", summary="Less.")], participant="pm"),
+        SYNTHESIS,
+        **MODELS,
+    )
+    told = project.json("dispatch", str(EXAMPLES / "advisory-partner.yaml"), exits=1)
+    assert [each["name"] for each in told["replies"]] == ["reviewer-1", "reviewer-2"]
+    review = project.json("dispatch", str(EXAMPLES / "requesting-code-review.yaml"))
+    assert (review["mode"], review["summary"]) == ("parallel", "3/3 succeeded")
+    project.requests.clear()
+    ideas = project.json("chat", str(EXAMPLES / "brainstorming.yaml"))
+    assert (ideas["end"], ideas["summary"]) == ("synthesis", "Less.")
+    models = {str(each.headers["PARTICIPANT"]): each.body["model"] for each in project.requests}
+    assert models.items() <= {"pm": "planner", "user": "judge", "combatant": "judge", "architect": "judge"}.items()
+
+
+# --- what it costs ---
+
+
+def test_a_debate_that_cannot_be_paid_is_refused_before_anybody_is_asked(project: Project) -> None:
+    project.play(*debater("reviewer-1", "APPROVE"), council={"total_tokens": 500})
+    told = held(project, "debate.json", ARGUED, "dispatch", exits=4)
+    assert "the first round (its prompts alone)" in told["message"]
+    assert not project.requests
+
+
+@pytest.mark.slow
+def test_a_voice_has_tokens_of_its_own_in_a_round_and_the_other_is_still_heard(project: Project) -> None:
+    look = {
+        "tool_calls": [{"name": "list_files", "arguments": {}}],
+        "usage": {"prompt_tokens": 400, "completion_tokens": 400},
+    }
+    project.play(
+        rule("participant", "debate", *[look] * 20, participant="reviewer-1"),
+        *debater("reviewer-2", "It is stale.", "REJECT"),
+        SYNTHESIS,
+        council={"tokens": 500},
+    )
+    told = held(project, "debate.json", ARGUED, "dispatch", exits=1)
+    record = project.json("debate", "show", told["id"])
+    floods, speaks = record["rounds"][0]["speeches"]
+    assert "tokens" in floods["failed"]
+    assert (speaks["failed"], speaks["claims"][0]["text"]) == ("", "It is stale.")
+    first = [each for each in project.requests if each.headers.get("PARTICIPANT") == "reviewer-1"]
+    assert len(first) < 20

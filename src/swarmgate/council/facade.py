@@ -6,6 +6,7 @@ outcome = await Swarm(path).council.debate("Is this design sound?", participants
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from swarmgate.council.chat.facade import Chats
@@ -17,6 +18,7 @@ from swarmgate.council.dispatch.facade import Dispatches
 from swarmgate.council.metrics import Metrics
 from swarmgate.council.orchestration.facade import Orchestrations
 from swarmgate.council.orchestration.runner import CouncilRunner, Verb, debated, decided, discussed, improved
+from swarmgate.council.requests.seats import registered
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.project import Project
 
@@ -64,7 +66,7 @@ class Council:
         self.discussion_places = discussions.discussion_places
 
         self.decide, self.decide_file = decisions.decide, decisions.decide_file
-        self.resume_decision = decisions.resume_decision
+        self.resume_decision, self.answer_decision = decisions.resume_decision, decisions.answer_decision
         self.decisions, self.decision_record = decisions.decisions, decisions.decision_record
 
         self.critique, self.critique_file = critiques.critique, critiques.critique_file
@@ -75,4 +77,5 @@ class Council:
         self.orchestration, self.orchestrations = orchestrations.orchestration, orchestrations.orchestrations
         self.orchestration_record = orchestrations.orchestration_record
 
+        self.agents = partial(registered, project)
         self.metrics, self.executions, self.elsewhere = metrics.metrics, metrics.executions, shared.elsewhere

@@ -9,6 +9,7 @@ from itertools import chain, islice
 
 from swarmgate import config as settings
 from swarmgate.automation.doctor import (
+    agents,
     basic_checks,
     contradictions,
     endpoints,
@@ -210,6 +211,8 @@ def _of_settings(folder: SwarmFolder, config: Config, places: Places, environ: M
     yield contradictions.NAME, "settings against each other", contradictions.inspect(config, places, ids)
     yield guardrails.NAME, "what is switched off", guardrails.inspect(config, places, gates)
     yield shared_models.NAME, "who judges what the coder wrote", shared_models.inspect(config, places)
+    if config.agents:
+        yield agents.NAME, agents.described(config), agents.inspect(config, places, environ, folder.root.resolve())
     yield variables.NAME, variables.described(config, environ), variables.inspect(config, places, environ)
     yield endpoints.NAME, hosts or "none", endpoints.inspect(config, places)
     yield gate_tools.NAME, f"what {len(ids)} gates need", gate_tools.inspect(gates, config, folder.root)

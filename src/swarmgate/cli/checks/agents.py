@@ -1,15 +1,17 @@
-"""`swarm agents`: lists and tries agent programs that play roles."""
+"""`swarm agents`: lists the agents of the settings, and lists and tries agent programs that play roles."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from swarmgate.cli.terminal.options import Json, Repo, filled
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.cli.terminal.terminal import Terminal, boundary
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from swarmgate.evaluation.agent_trials import Known, Trial
 
 app = typer.Typer(
@@ -28,19 +30,24 @@ def _group() -> None:
 
 
 @app.command("list")
-def listed(json: Json = False) -> None:
-    """List the agent programs that are known: whether each is here, how it speaks, and a table for the settings.
+def listed(repo: Repo = None, json: Json = False) -> None:
+    """List the agents of the settings (`[agents.NAME]`), and the agent programs that are known.
 
-    Works in any folder. Each program that is here is asked for its version, without a network.
+    Of a program: whether it is here, how it speaks, and a table for the settings. Works in any folder, where there are
+    no agents of settings. Each program that is here is asked for its version, without a network.
 
     Example: swarm agents list
     """
     with boundary(json) as terminal:
         from swarmgate.evaluation import agent_trials
 
-        found = agent_trials.known()
+        found, own = agent_trials.known(), _registered(repo, terminal)
         data = {each.name: each.model_dump(mode="json") for each in found}
-        terminal.result(data, [line for each in found for line in _lines(each)])
+        lines = [line for each in found for line in _lines(each)]
+        terminal.result(
+            {**data, **({"registry": own} if own else {})},
+            [*(f"{name}: {_told(each)}" for name, each in own.items()), *([""] if own else []), *lines],
+        )
 
 
 @app.command("test")
@@ -94,6 +101,26 @@ def tried(
         )
         terminal.result({**found.model_dump(mode="json"), "exit_code": found.exit_code}, _lines_of_trial(found))
         raise typer.Exit(found.exit_code)
+
+
+def _registered(repo: Path | None, terminal: Terminal) -> dict[str, dict[str, Any]]:
+    """The agents of the project's settings, with the model that each has; none outside of a project."""
+    from swarmgate.engine.swarm import Swarm
+    from swarmgate.errors import ConfigError, NotAProject
+
+    try:
+        return Swarm(repo).council.agents()
+    except NotAProject:
+        return {}
+    except ConfigError as error:  # its programs are what may mend them
+        terminal.note(f"The agents of the settings are not listed: {error.message}")
+        return {}
+
+
+def _told(agent: dict[str, Any]) -> str:
+    words = [agent["role"], agent["model"] or "the model of participants", f"weight {agent['weight']:g}"]
+    words += [f"in {agent['folder']}"] if agent["folder"] else []
+    return ", ".join(filter(None, [*words, agent["problem"]]))
 
 
 def _lines(each: Known) -> list[str]:

@@ -33,8 +33,9 @@ def hold(
 ) -> None:
     """Have agents write to each other until one of them ends it, all are silent, or a bound is reached.
 
-    The file is TOML: an `[[agents]]` table for each (`id`, `model`, `system`), `[initial]` (`from`, `to`, `content`),
-    and perhaps `moderator`, `ttl_s`, `messages`, `tokens` and `id`. The word `hold` may go.
+    The file is TOML, YAML or JSON: a table in `agents` for each (`id`, `model` or `model_tier`, `role`, `system`,
+    `folder`; or `agent`, of the settings), `initial` (`from`, `to`, `content`), and perhaps `moderator`, `ttl_s` or
+    `ttl_ms`, `messages`, `tokens` and `id`. The word `hold` may go.
     Exit code 5 when every agent failed, or none can be reached (that can be resumed), 4 when the project's budget was
     used up, 0 for every other end.
 

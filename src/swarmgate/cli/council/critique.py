@@ -101,11 +101,14 @@ def hold(
         float | None, typer.Option("--stop", metavar="X", help="The weighted mean that is good enough, 0 to 1.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", metavar="MODEL", callback=filled, help="provider/model of who makes it.")
+        str | None,
+        typer.Option(
+            "--model", metavar="MODEL", callback=filled, help="provider/model, agent or role of who makes it."
+        ),
     ] = None,
     evaluator: Annotated[
         str | None,
-        typer.Option("--evaluator", metavar="MODEL", callback=filled, help="provider/model of who judges it."),
+        typer.Option("--evaluator", metavar="MODEL", callback=filled, help="Of who judges it, in the same way."),
     ] = None,
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", callback=filled, help="Shared by runs of the same kind.")

@@ -9,22 +9,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swarmgate.cli.council.flag_errors import in_flags
-from swarmgate.cli.council.verbs import add_list, add_resume, add_show, described, group
+from swarmgate.cli.council.verbs import add_list, add_show, described, group
 from swarmgate.cli.terminal.columns import at, gist
 from swarmgate.cli.terminal.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
 from swarmgate.cli.terminal.terminal import Terminal, boundary
 from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
 
     from swarmgate.council.decision.model import DecisionOutcome
+    from swarmgate.council.facade import Council
     from swarmgate.engine.swarm import Swarm
 
 
 app = group(
     'Have several decide: swarm decide "QUESTION", or swarm decide FILE.toml (see: swarm decide hold --help). '
-    "Or show, list and resume decisions. All take --json and --repo.\n\n"
+    "This is what ADR 0007 calls the Discussion pattern; experts who argue without a vote: swarm discuss. "
+    "Or show, list, answer and resume decisions. All take --json and --repo.\n\n"
     'Example: swarm decide "Do we drop Python 3.11?" --strategy unanimous',
     "for a question of one word",
 )
@@ -37,6 +39,7 @@ _FLAGS = {
     "options": "--option",
     "threshold": "--threshold",
     "facilitator": "--facilitator",
+    "humans": "--human",
     "weights": "--weight",
     "rounds": "--rounds",
     "files": "--file",
@@ -92,6 +95,12 @@ def hold(
             help="The participant that decides (strategy facilitator), else who sums up each round.",
         ),
     ] = None,
+    human: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--human", metavar="NAME", callback=filled, help="A person who takes part, too: asked here, or later."
+        ),
+    ] = None,
     weight: Annotated[
         list[str] | None,
         typer.Option("--weight", metavar="ID=X", callback=filled, help="The weight of a participant, 0 to 1."),
@@ -112,7 +121,8 @@ def hold(
 ) -> None:
     """Have several decide, in rounds, by a strategy, to a consensus or honestly to none. The word `hold` may go.
 
-    Exit code 0 with a consensus, 1 without one.
+    Exit code 0 with a consensus, 1 without one. A person (`--human`, or `human = true` in the file) is asked at the
+    terminal; without one the decision waits: exit code 3, and `swarm decide answer` goes on.
 
     Example: swarm decide "Which store?" --strategy ranked --option SQLite --option Postgres --option Redis
     """
@@ -123,6 +133,7 @@ def hold(
             "options": option,
             "threshold": threshold,
             "facilitator": facilitator,
+            "humans": human,
             "weights": None if weight is None else dict(map(_weight, weight)),
             "rounds": rounds,
             "files": None if file is None else [from_here(each, repo) for each in file],
@@ -142,8 +153,11 @@ def hold(
         if not decision:
             given["default_id"] = decision = new_id()
 
+        from swarmgate.cli.council.decide_interactive import people_at
+
         def work(swarm: Swarm) -> Coroutine[Any, Any, DecisionOutcome]:
             council = swarm.council
+            given["people"] = people_at(terminal, swarm)
             return council.decide_file(Path(question), **given) if in_file else council.decide(question, **given)
 
         try:
@@ -191,14 +205,64 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, ask
     raise typer.Exit(0 if outcome.consensus else 1)
 
 
-add_resume(
-    app,
-    "decision",
-    "Go on with a decision that was interrupted, or whose time was up, after what is whole; exit codes as of "
-    "`hold`.\n\nExample: swarm decide resume 20261121-224500-3f2a --usd 3",
-    _finish,
-    lambda council: council.resume_decision,
-)
+_Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a decision, as `list` shows it.")]
+
+
+@app.command("resume")
+def resume(decision: _Id, tokens: Tokens = None, usd: Usd = None, repo: Repo = None, json: Json = False) -> None:
+    """Go on with a decision that was interrupted, waits, or whose time was up, after what is whole.
+
+    Exit codes as of `hold`.
+
+    Example: swarm decide resume 20261121-224500-3f2a --usd 3
+    """
+    with boundary(json) as terminal:
+        _goes_on(terminal, repo, decision, lambda council: council.resume_decision, tokens=tokens, usd=usd)
+
+
+@app.command("answer")
+def answer(
+    decision: _Id,
+    who: Annotated[str, typer.Option("--as", metavar="NAME", help="Who you are, where several people take part.")] = "",
+    stand: Annotated[str, typer.Option("--stand", metavar="STAND", help="agree, disagree or abstain.")] = "",
+    level: Annotated[
+        float | None, typer.Option("--level", metavar="X", help="How far you agree, 0 to 1; as the stand has it.")
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="TEXT", callback=filled, help="Of a vote, by its words or its letter."),
+    ] = None,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the others read it.")] = "",
+    tokens: Tokens = None,
+    usd: Usd = None,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Give your stand or your vote in a decision that waits for you, and go on with it; exit codes as of `hold`.
+
+    Example: swarm decide answer 20261121-224500-3f2a --stand disagree --reason "Who pays for it?"
+    """
+    with boundary(json) as terminal:
+        from swarmgate.council.decision.user_choices import PersonalVote
+
+        vote = PersonalVote(stand=stand, level=level, options=tuple(option or ()), reason=reason)
+        more = {"vote": vote, "who": who, "tokens": tokens, "usd": usd}
+        _goes_on(terminal, repo, decision, lambda council: council.answer_decision, **more)
+
+
+def _goes_on(
+    terminal: Terminal, repo: Path | None, decision: str, work: Callable[[Council], Callable[..., Any]], **more: Any
+) -> None:
+    from swarmgate.cli.council.decide_interactive import people_at
+    from swarmgate.cli.council.run_session import run_session
+
+    def resumed(swarm: Swarm) -> Any:
+        return work(swarm.council)(decision, people=people_at(terminal, swarm), **more)
+
+    outcome = run_session(repo, terminal, resumed, resume_command=f"swarm decide resume {decision}")
+    _finish(terminal, repo, outcome, decision)
+
+
 add_show(
     app,
     "decision",

@@ -26,7 +26,10 @@ app = group(
 def hold(
     tasks: Annotated[str, typer.Argument(metavar="TASKS.toml", help="The tasks.")] = "",
     mode: Annotated[
-        str, typer.Option("--mode", metavar="MODE", help="single, parallel, chain or debate; else as the file says.")
+        str,
+        typer.Option(
+            "--mode", metavar="MODE", help="single, parallel, chain or debate; else as the file says, or parallel."
+        ),
     ] = "",
     rounds: Annotated[
         int | None,
@@ -37,8 +40,9 @@ def hold(
 ) -> None:
     """Have voices that only read work on tasks: one, several side by side, one after the other, or as a debate.
 
-    The file is TOML, a `[[tasks]]` table a task: `role` (architect, critic, coder, reviewer, test_engineer, sme) or
-    `participant` (any name), `text`, and perhaps `model` and `folder`. All is kept in .swarm/discussions.
+    The file is TOML, YAML or JSON, a table in `tasks` for each: `agent` (of the settings), `role` (architect, critic,
+    coder, reviewer, test_engineer, sme) or `participant` (any name), `text` or `task`, and perhaps `model` or
+    `model_tier`, and `folder`. All is kept in .swarm/discussions.
     The word `hold` may go. Exit code 1 when some tasks failed, or the debate rejects; 5 when all failed, 4 when a
     budget was used up.
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from swarmgate.council.critique.request import Given
     from swarmgate.council.pattern import Where
     from swarmgate.council.views.events import CouncilEvent
+    from swarmgate.domain.review.votes import Seat
 
     OnEvent = Callable[[CouncilEvent], None]
 
@@ -76,8 +77,9 @@ class Critiques:
             iterations: the most, 1 to 10; None: `[council.critique] iterations`.
             stop: the weighted mean that is good enough, 0 to 1; None: `[council.critique] stop`.
             adaptive: whether the weights are learnt from past runs of the same name.
-            model: `provider/model` of who makes the versions; empty: that of participants.
-            evaluator: `provider/model` of who judges; empty: the same model.
+            model: `provider/model` of who makes the versions, an agent of the settings, or a role; empty: that of
+                participants.
+            evaluator: the same of who judges; empty: the same model.
             material: what the task is about.
             files: paths whose text is added to the material.
             diff: a revision; what the work tree changes against it is added to the material.
@@ -100,7 +102,12 @@ class Critiques:
         from swarmgate.council.critique.request import critique_of, target_in
         from swarmgate.council.critique.steps import CRITIQUE
         from swarmgate.council.participants.material import gathered
+        from swarmgate.council.requests.seats import voice_of
 
+        def speaking(key: str, word: str) -> Seat:
+            return voice_of(word, self._project, lambda _: where((key,)) or f"`{key}`: ")
+
+        author, judge = speaking("model", model), speaking("evaluator", evaluator)
         settings, root = self._project.config.council, self._project.folder.root
         name_of_record = id or default_id or new_id()
         self._shared.records.check_id(name_of_record, RULES.name)
@@ -117,8 +124,12 @@ class Critiques:
             iterations=settings.critique.iterations if iterations is None else iterations,
             stop=settings.critique.stop if stop is None else stop,
             adaptive=adaptive,
-            model=model,
-            evaluator_model=evaluator,
+            model=author.model,
+            system=author.system,
+            folder=author.folder,
+            evaluator_model=judge.model,
+            evaluator_system=judge.system,
+            evaluator_folder=judge.folder,
             tokens=settings.tokens,
             timeout_s=settings.timeout_s if timeout_s is None else timeout_s,
             whole_s=settings.whole_s,

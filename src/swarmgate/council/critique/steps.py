@@ -184,11 +184,14 @@ def _author(critique: Critique, contexts: ContextFactory) -> AgentContext:
     Raises:
         ConfigError, MissingRequirement: it has no model, or no key.
     """
-    return _bounded(critique, contexts.agent(Seat(id=critique.who, model=critique.model, system=critique.system)))
+    seat = Seat(id=critique.who, model=critique.model, system=critique.system, folder=critique.folder)
+    return _bounded(critique, contexts.agent(seat))
 
 
 def _evaluator(critique: Critique, contexts: ContextFactory) -> AgentContext:
-    return _bounded(critique, contexts.agent(Seat(id=EVALUATOR, model=critique.evaluator_model or critique.model)))
+    model = critique.evaluator_model or critique.model
+    system, folder = critique.evaluator_system, critique.evaluator_folder
+    return _bounded(critique, contexts.agent(Seat(id=EVALUATOR, model=model, system=system, folder=folder)))
 
 
 def _bounded(critique: Critique, agent: AgentContext) -> AgentContext:

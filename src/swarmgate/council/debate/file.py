@@ -20,6 +20,7 @@ from swarmgate.council.requests.request_file import Described
 from swarmgate.council.requests.seats import as_seat, numbered
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.review.votes import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
+from swarmgate.errors import CouncilRefused
 
 Voice = Annotated[Seat, BeforeValidator(as_seat)]
 
@@ -64,6 +65,8 @@ def read(path: Path) -> dict[str, Any]:
     Raises:
         CouncilRefused: it cannot be read, or a key is unknown or out of bounds; names file, line and key.
     """
+    if "tasks" in FILE.values(path):
+        raise CouncilRefused(f"{path} has `tasks`, which are dispatched", hint=f"swarm dispatch --mode debate {path}")
     given = FILE.read(path)
     seats = given.participants
     if "participants" in given.model_fields_set:

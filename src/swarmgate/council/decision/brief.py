@@ -11,6 +11,7 @@ from swarmgate.council.debate.model import Round, Speech
 from swarmgate.council.debate.transcript import GIST_LINE, Transcript
 from swarmgate.council.decision.answers import MOST_PROPOSAL, asked_for, lettered
 from swarmgate.council.decision.model import (
+    FACILITATOR,
     VOTING,
     Count,
     Decision,
@@ -37,18 +38,22 @@ def as_participant(seat: DecisionSeat) -> Seat:
 
 
 def facilitator_of(decision: Decision) -> Seat:
-    """Who synthesises: the participant of that name, else a participant of its own."""
+    """Who synthesises: the participant of that name; one of its own where that is nobody, or a person."""
     named = next((each for each in decision.participants if each.id == decision.facilitator), None)
-    if named:
+    if named and not named.human:
         return as_participant(named)
-    return Seat(id=decision.facilitator, model=decision.facilitator_model, system=decision.facilitator_system)
+    return Seat(
+        id=FACILITATOR if named else decision.facilitator,
+        model=decision.facilitator_model,
+        system=decision.facilitator_system,
+    )
 
 
 def voices_of(decision: Decision) -> list[tuple[Seat, Place]]:
-    """Everybody who speaks, the facilitator last, and where in a request its model stands."""
+    """Every model that speaks, the facilitator's last, and where in a request its model stands."""
     seats = enumerate(decision.participants)
     return [
-        *((as_participant(each), ("participants", at, "model")) for at, each in seats),
+        *((as_participant(each), ("participants", at, "model")) for at, each in seats if not each.human),
         (facilitator_of(decision), ("facilitator",)),
     ]
 
@@ -97,7 +102,7 @@ def prompt_tokens(decision: Decision, contexts: ContextFactory) -> int:
         ConfigError, MissingRequirement: a participant has no model.
     """
     total = 0
-    for each in decision.participants:
+    for each in (each for each in decision.participants if not each.human):
         agent = contexts.agent(as_participant(each))
         window = window_of(agent, contribution_brief(decision, each, agent, ()))
         total += estimated_tokens(window.size - window.room)

@@ -19,6 +19,7 @@ from swarmgate.council.shared import Shared, new_id
 from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused
 
 if TYPE_CHECKING:
+    from swarmgate.council.decision.user_choices import People, PersonalVote
     from swarmgate.council.pattern import Where
     from swarmgate.council.views.events import CouncilEvent
 
@@ -38,6 +39,8 @@ class Decisions:
         threshold: float | None = None,
         options: Sequence[str] = (),
         facilitator: str | None = None,
+        humans: Sequence[str] = (),
+        people: People | None = None,
         weights: Mapping[str, float] | None = None,
         rounds: int | None = None,
         material: str = "",
@@ -63,6 +66,8 @@ class Decisions:
             options: 2 to 10, what approval and ranked choose among.
             facilitator: `ID` or `ID=provider/model`: the participant that decides (strategy facilitator), else who
                 synthesises each round; None: a participant of its own.
+            humans: the ids of people who take part, beside the participants.
+            people: who answers for them; None: nobody is there, and the decision waits.
             weights: 0 to 1 by participant, over those that they have.
             rounds: 1 to 10; None: as `[council.decision]` says.
             material: what the question is about.
@@ -81,6 +86,7 @@ class Decisions:
             CouncilRefused: it cannot be held as asked; the message names the parameter and its limit.
             ConfigError, MissingRequirement: a participant has no model or no key.
             CouncilFailed: nobody said anything that counts in a round; `resume_decision` asks that round anew.
+            WaitingForUser: a person is to speak, and nobody is there; `resume_decision` goes on.
             BudgetExhausted: a budget is used up; `resume_decision` goes on.
         """
         from swarmgate.council.decision.steps import DECISION
@@ -91,7 +97,7 @@ class Decisions:
             decision = decision_of(
                 id=id or default_id or new_id(),
                 question=question,
-                participants=weighed(seats(participants, self._project), weights or {}),
+                participants=weighed(seats(participants, humans, self._project), weights or {}),
                 strategy=strategy or settings.decision.strategy,
                 threshold=threshold,
                 options=tuple(options),
@@ -108,13 +114,14 @@ class Decisions:
         gather = gathered(self._project.folder.root, material, files=files, diff=diff, where=where)
         decision = decision.model_copy(update={"material": gather.strip()})
         models = self._models_of(decision, where)
-        if not id and (known := self._shared.cached(DECISION, decision, models, cache=cache)):
+        personal = any(each.human for each in decision.participants)  # who may think otherwise today
+        if not (id or personal) and (known := self._shared.cached(DECISION, decision, models, cache=cache)):
             return _whole(known.outcome)
         allowance = self._shared.allowance.but(usd=usd, tokens=tokens)
         held: dict[str, Any] = {
             "allowance": allowance,
-            "models": models,
-            "own": self._preparation(),
+            "models": None if personal else models,
+            "own": self._preparation(people),
             "on_event": on_event,
         }
         outcome = await self._shared.hold(DECISION, decision, where=where, **held)
@@ -139,6 +146,7 @@ class Decisions:
         *,
         tokens: int | None = None,
         usd: float | None = None,
+        people: People | None = None,
         on_event: Callable[[CouncilEvent], None] | None = None,
     ) -> DecisionOutcome:
         """Resumes a decision after its last complete step; returns the outcome at once where it is over.
@@ -149,9 +157,11 @@ class Decisions:
             id: of the decision.
             tokens: what all of it may use, in tokens, with what it used before; None: as it was begun with.
             usd: the same in US dollars.
+            people: who answers for the people who take part; None: nobody is there.
             on_event: told of everything that happens.
 
         Raises:
+            WaitingForUser: a person is to speak, and nobody is there.
             CouncilRefused: there is no such decision, or it goes on in another process.
             LedgerError: its record is damaged, or was altered.
             SwarmError: as `decide`.
@@ -161,10 +171,50 @@ class Decisions:
         record = self._shared.record(DECISION, id)
         if record.standing.over:
             return _whole(record.outcome)
-        models = self._models_of(record.request, lambda _: "")
-        more: dict[str, Any] = {"models": models, "own": self._preparation(), "on_event": on_event}
+        personal = any(each.human for each in record.request.participants)
+        models = None if personal else self._models_of(record.request, lambda _: "")
+        more: dict[str, Any] = {"models": models, "own": self._preparation(people), "on_event": on_event}
         outcome = await self._shared.resume(DECISION, id, tokens=tokens, usd=usd, **more)
         return _whole(outcome)
+
+    async def answer_decision(
+        self,
+        id: str,  # noqa: A002 - the field's name
+        vote: PersonalVote,
+        *,
+        who: str = "",
+        people: People | None = None,
+        **more: Any,
+    ) -> DecisionOutcome:
+        """Gives the vote of a person that a decision waits for, and goes on with it.
+
+        Args:
+            id: of the decision.
+            vote: of the person, in the round that waits.
+            who: the person; empty: the only one that is waited for.
+            people: who answers for the people from then on; None: nobody is there.
+            more: as of `resume_decision`.
+
+        Raises:
+            CouncilRefused: nobody is waited for, or not that person; or it is no vote.
+            SwarmError: as `resume_decision`.
+        """
+        from swarmgate.council.decision.user_choices import ABSENT, GivenVotes, counted
+
+        standing = self._shared.record(RULES, id).standing
+        waiting = [] if standing.over else [each.id for each in standing.own.missing if each.human]
+        if not waiting or (who and who not in waiting):
+            raise CouncilRefused(
+                f"The decision {id} does not wait for {who or 'a person'}.",
+                hint=f"It waits for {', '.join(waiting)}." if waiting else f"Look at it: swarm decide show {id}",
+            )
+        if not who and len(waiting) > 1:
+            raise CouncilRefused(
+                f"The decision {id} waits for {', '.join(waiting)}: say who you are.", hint="--as NAME"
+            )
+        counted(vote, standing.own.decision)
+        votes = GivenVotes({who or waiting[0]: vote}, people or ABSENT)
+        return await self.resume_decision(id, people=votes, **more)
 
     def decisions(self, *, parts: bool = False) -> tuple[DecisionSummary, ...]:
         """Every decision, the newest first; `parts`: those that were held as a part of another record, too."""
@@ -181,12 +231,13 @@ class Decisions:
 
     # --- inside ---
 
-    def _preparation(self) -> Any:
-        """What participants with a discussion or critique prepare with."""
+    def _preparation(self, people: People | None) -> Any:
+        """What participants need beside their models."""
         from swarmgate.council.decision.preparation import Preparation
+        from swarmgate.council.decision.user_choices import ABSENT
 
         drafts = self._project.config.council.critique
-        return Preparation(threshold=drafts.threshold, stop=drafts.stop)
+        return Preparation(threshold=drafts.threshold, stop=drafts.stop, people=people or ABSENT)
 
     def _notice_weights(self, decision: Decision) -> None:
         """Tells of weights that the strategy does not read."""

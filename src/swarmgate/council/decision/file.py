@@ -44,6 +44,7 @@ class _Seat(Frozen):
     folder: str = ""
     discussion: str = ""
     critique: int = 0
+    human: bool = False
 
 
 class DecisionFile(Frozen):

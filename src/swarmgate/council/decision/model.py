@@ -17,8 +17,8 @@ from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.review.votes import SeatId
 from swarmgate.domain.usage import Usage
 
-Ended = Literal["consensus", "convergence", "rounds", "timeout"]
-"""Why there is no further round."""
+Ended = Literal["consensus", "convergence", "rounds", "timeout", "waiting"]
+"""Why there is no further round, for good or for now: a person is waited for, or the time was up."""
 
 
 class Strategy(StrEnum):
@@ -44,6 +44,10 @@ THRESHOLDS: dict[Strategy, float] = {
 """Where the request says no other. The rest read none: majority and the votes need more than half."""
 
 
+FACILITATOR = "facilitator"
+"""Who sums up each round where nobody else is named."""
+
+
 class Stand(StrEnum):
     """Where a participant stands on what is proposed. Who abstains counts as present, and never as one who agrees."""
 
@@ -57,7 +61,8 @@ class DecisionSeat(Frozen):
 
     `agent` is who it is taken from, as of a `Seat`, and so are `role`, `system`, `model`, `model_tier` and `folder`.
     `weight` is 0 to 1; `perspective` says from where it looks. `discussion`: it is a discussion of that mode, whose
-    conclusion it speaks from. `critique`: iterations in which it improves its own draft before it speaks.
+    conclusion it speaks from. `critique`: iterations in which it improves its own draft before it speaks. `human`: it
+    is a person, who is asked, and no model.
     """
 
     id: SeatId
@@ -71,6 +76,7 @@ class DecisionSeat(Frozen):
     folder: str = ""
     discussion: Mode | None = None
     critique: int = Field(0, ge=0, le=int(ITERATIONS.most))
+    human: bool = False
 
 
 class Decision(Frozen):
@@ -88,7 +94,7 @@ class Decision(Frozen):
     strategy: Strategy = Strategy.MAJORITY
     threshold: float | None = Field(None, gt=0, le=1)
     options: tuple[Line, ...] = ()
-    facilitator: SeatId = "facilitator"
+    facilitator: SeatId = FACILITATOR
     facilitator_model: str = ""
     facilitator_system: Text = ""
     rounds: int = Field(3, ge=int(ROUNDS.least), le=int(ROUNDS.most))
@@ -159,7 +165,7 @@ class Proposal(Frozen):
     text: Text = ""
     open_points: tuple[Line, ...] = ()
     failed: Line = ""
-    author: SeatId = "facilitator"
+    author: SeatId = FACILITATOR
     model: str = ""
     prompt_hash: str = ""
     usage: Usage = Usage()

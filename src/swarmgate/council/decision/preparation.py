@@ -16,6 +16,7 @@ from swarmgate.council.context import CouncilContext
 from swarmgate.council.critique.model import Critique
 from swarmgate.council.decision.brief import as_participant
 from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat
+from swarmgate.council.decision.user_choices import ABSENT, People
 from swarmgate.council.discussion.model import Cited, Conclusion, Mode
 from swarmgate.council.limits import MATERIAL
 from swarmgate.council.participants.contexts import ContextFactory
@@ -29,15 +30,17 @@ _TASK = "Say where you stand on the question of the material, and why: what hold
 
 @dataclass(frozen=True)
 class Preparation:
-    """The program checks that critiques need (`CouncilContext.own`).
+    """What participants need beside their models (`CouncilContext.own`).
 
     Attributes:
+        people: answer for those that are human.
         threshold: the score of each criterion that is good enough for a draft, 0 to 1.
         stop: the mean of all that is, 0 to 1.
     """
 
     threshold: float = 0.7
     stop: float = 0.8
+    people: People = ABSENT
 
 
 def record_id(decision: Decision, seat: DecisionSeat) -> str:

@@ -113,6 +113,10 @@ def check(decision: Decision) -> None:
     for at, seat in enumerate(decision.participants):
         sized(f"participants.{at + 1}.perspective", seat.perspective, PERSONA)
         sized(f"participants.{at + 1}.system", seat.system, PERSONA)
+        if seat.human and (seat.model or seat.model_tier or seat.system or seat.discussion or seat.critique):
+            raise CouncilRefused(
+                f"`participants.{at + 1}` is `human`: a person has no model, no system text, and prepares without help"
+            )
         if seat.discussion and seat.critique:
             raise CouncilRefused(f"`participants.{at + 1}` has `discussion` and `critique`: one of the two prepares it")
     _check_ids(decision)
@@ -154,18 +158,23 @@ def check_depth(given: Any, name: str) -> None:
 # --- participants as they are given ---
 
 
-def seats(participants: Sequence[Participant] | None, project: Project) -> list[Mapping[str, Any]]:
-    """The participants as tables, with what their agents and roles say; the usual ones where nobody is named.
+def seats(
+    participants: Sequence[Participant] | None, humans: Sequence[str], project: Project
+) -> list[Mapping[str, Any]]:
+    """The participants as tables, with what their agents and roles say, and the people who take part, too.
+
+    Where no participant is named, the usual ones are there.
 
     Raises:
         CouncilRefused: as `cast_of`.
     """
     given = list(PERSPECTIVES) if participants is None else participants
     found = cast_of(given, DecisionSeat.model_fields, project, lambda at, key: f"`participants.{at + 1}.{key}`: ")
-    return [
+    made = [
         {"perspective": PERSPECTIVES.get(str(each.get("id")), ""), **each} if isinstance(who, str) else each
         for who, each in zip(given, found, strict=True)
     ]
+    return [*made, *({"id": name, "human": True} for name in humans)]
 
 
 def facilitator_of(given: str | None, project: Project) -> dict[str, Any]:

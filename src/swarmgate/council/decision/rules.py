@@ -9,10 +9,11 @@ from swarmgate.agents.briefs.brief import cut, one_line
 from swarmgate.council.decision import view
 from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionSummary, Prepared, Spoke, Synthesised
 from swarmgate.council.decision.state import TIME_IS_UP, State, Step, applied, due, outcome_of
-from swarmgate.council.records.lifecycle import Standing
+from swarmgate.council.records.lifecycle import Standing, Status
 from swarmgate.council.records.rules import Rules
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.domain.base import Frozen
+from swarmgate.errors import SwarmError, WaitingForUser
 
 _TITLE = 200
 
@@ -42,6 +43,14 @@ class DecisionRules(Rules[Decision, State, DecisionOutcome]):
     def pause(self, _state: State) -> str:
         """The time of the session was up."""
         return TIME_IS_UP
+
+    def status_after(self, error: SwarmError, standing: Standing[State]) -> Status:
+        """One that waits for a person is paused."""
+        return "paused" if isinstance(error, WaitingForUser) else super().status_after(error, standing)
+
+    def progress_of_error(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:
+        """Nothing where a person is waited for: that is no error."""
+        return () if isinstance(error, WaitingForUser) else super().progress_of_error(error, standing)
 
     def flawless(self, state: State) -> bool:
         """Whether everybody counted in every round, and the facilitator too."""

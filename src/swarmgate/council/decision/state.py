@@ -95,7 +95,9 @@ def due(state: State) -> tuple[Step, ...]:
     if state.late or state.ended:
         return ()
     number = state.number
-    waiting = tuple(Step(PREPARE if _unready(state, each) else CONTRIBUTE, number, each.id) for each in state.missing)
+    voices = [each for each in state.missing if not each.human]
+    now = voices or state.missing[:1]  # people come last, one after the other
+    waiting = tuple(Step(PREPARE if _unready(state, each) else CONTRIBUTE, number, each.id) for each in now)
     return waiting or (Step(FACILITATE, number, state.decision.facilitator),)
 
 
@@ -178,7 +180,7 @@ def outcome_of(standing: Standing[State]) -> DecisionOutcome | None:
     return DecisionOutcome(
         id=standing.id,
         consensus=agreed,
-        ended_by=state.ended or "timeout",
+        ended_by=state.ended or ("timeout" if state.late else "waiting"),
         strategy=state.decision.strategy,
         decided=(made.text or choice or held_on) if agreed else "",
         proposed=made.text,

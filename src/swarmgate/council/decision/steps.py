@@ -33,6 +33,7 @@ from swarmgate.council.decision.model import (
 from swarmgate.council.decision.request import check
 from swarmgate.council.decision.rules import DecisionRules
 from swarmgate.council.decision.state import FACILITATE, PREPARE, State, Step, ended, held, prepared_so_far
+from swarmgate.council.decision.user_choices import counted
 from swarmgate.council.limits import MOST_TEXT
 from swarmgate.council.participants.question import ask, bounded
 from swarmgate.council.pattern import Pattern, Where
@@ -63,13 +64,14 @@ class Deciding(DecisionRules, Pattern[Decision, State, DecisionOutcome]):
 
         Raises:
             CouncilFailed: nobody said anything that counts in a round; taken up again, it is asked anew.
+            WaitingForUser: a person is to speak, and nobody is there.
             BudgetExhausted, Stopped, MissingRequirement: as they come.
         """
         kind, number, who = cast("Step", step)
         if kind == FACILITATE:
             return [await _synthesised(state, context)]
         seat = next(each for each in state.decision.participants if each.id == who)
-        doing = _prepared if kind == PREPARE else _spoke
+        doing = _asked if seat.human else _prepared if kind == PREPARE else _spoke
         return [await doing(seat, number, state, context)]
 
 
@@ -95,6 +97,31 @@ async def _prepared(seat: DecisionSeat, number: int, state: State, context: Coun
         text=text,
         failed=failed,
         usage=used,
+        seconds=round(time.perf_counter() - began, 4),
+        started_at=started_at,
+    )
+
+
+async def _asked(seat: DecisionSeat, number: int, state: State, context: CouncilContext) -> Spoke:
+    """What a person says.
+
+    Raises:
+        WaitingForUser: nobody is there.
+        CouncilRefused: it is no vote.
+    """
+    began, started_at, decision = time.perf_counter(), _now(), state.decision
+    own = cast("preparation.Preparation", context.own)
+    vote = await own.people.vote(decision, seat, state.rounds)
+    typed = counted(vote, decision)
+    return Spoke(
+        id=message_id(number, decision.participants.index(seat) + 1),
+        round=number,
+        participant=seat.id,
+        text=vote.reason,
+        agreement=typed.agreement,
+        stand=typed.stand,
+        approves=typed.approves,
+        ranking=typed.ranking,
         seconds=round(time.perf_counter() - began, 4),
         started_at=started_at,
     )

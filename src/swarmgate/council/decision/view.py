@@ -35,6 +35,7 @@ _ENDS = {
     "convergence": "nothing moved any more",
     "rounds": "the last round was over",
     "timeout": "the time was up",
+    "waiting": "somebody is waited for",
 }
 
 PAGE, RESULT = "artifacts/outcome.md", "result.json"
@@ -142,6 +143,15 @@ def outcome_lines(record: DecisionRecord) -> list[str]:
     return [*told[:1], *(_stand(record.decision, each, _TERMINAL) for each in last), *told[1:]]
 
 
+def ballot_lines(decision: Decision, rounds: Sequence[DecisionRound]) -> list[str]:
+    """What a person is shown who speaks in the round after these: what is decided, and what was said of it."""
+    from swarmgate.council.decision.answers import lettered  # noqa: PLC0415 - late: 20 ms that a list need not pay
+
+    options = lettered(decision.options).splitlines() if decision.options else []
+    newest = tuple(rounds[-1:])
+    return ["", *_head(decision, _TERMINAL), *options, *_rounds(decision, newest, _TERMINAL), ""]
+
+
 def _head(decision: Decision, form: _Form) -> Iterator[str]:
     yield f"# {form.line(one_line(decision.question))}"
     yield ""
@@ -150,9 +160,10 @@ def _head(decision: Decision, form: _Form) -> Iterator[str]:
 
 
 def _result(outcome: DecisionOutcome, form: _Form) -> Iterator[str]:
-    found = "CONSENSUS" if outcome.consensus else "NO CONSENSUS"
+    waits = outcome.ended_by == "waiting"
+    found = "CONSENSUS" if outcome.consensus else "WAITING" if waits else "NO CONSENSUS"
     many = "1 round" if outcome.rounds == 1 else f"{outcome.rounds} rounds"
-    yield f"{found}  ({many}; ended because {_ENDS[outcome.ended_by]})"
+    yield f"{found}  ({many}; {'paused' if waits else 'ended'} because {_ENDS[outcome.ended_by]})"
     if outcome.count:
         yield f"  {form.line(outcome.count.why)}"
     if outcome.choice:

@@ -60,6 +60,10 @@ class Dispatching(DispatchRules, Pattern[Dispatch, DispatchState, DispatchResult
         if request.mode is Mode.DEBATE:
             DEBATING.check(_debate(request, context), replace(context, own={}), lambda _: "")
 
+    def needs(self, request: Dispatch, context: CouncilContext) -> int:
+        """Of a debate the prompts of its round 1."""
+        return DEBATING.needs(_debate(request, context), context) if request.mode is Mode.DEBATE else 0
+
     async def do(self, step: Hashable, state: DispatchState, context: CouncilContext) -> Sequence[Frozen]:
         """Tries one task once, or has all of them debated.
 

@@ -21,7 +21,7 @@ from swarmgate.council.orchestration.state import Do, Ended, State, outcome_of, 
 from swarmgate.council.pattern import Pattern
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import BudgetExhausted, IllegalMove, LedgerWriteFailed, Stopped, SwarmError
+from swarmgate.errors import BudgetExhausted, IllegalMove, LedgerWriteFailed, Stopped, SwarmError, WaitingForUser
 
 
 @dataclass
@@ -59,6 +59,7 @@ class Orchestrating(OrchestrationRules, Pattern[Orchestration, State, Orchestrat
 
         Raises:
             BudgetExhausted, LedgerWriteFailed, Stopped: what ends all of it.
+            WaitingForUser: a person is to speak in a decision.
         """
         do, work = cast("Do", step), cast("Work", context.own)
         whole, top = work.as_of(state), state.step
@@ -71,7 +72,7 @@ class Orchestrating(OrchestrationRules, Pattern[Orchestration, State, Orchestrat
         try:
             asked = filled(leaf, whole.known, item=item, given=_given(whole, top, do))
             output = await work.runner.run(asked, at)
-        except (BudgetExhausted, LedgerWriteFailed, Stopped):
+        except (BudgetExhausted, LedgerWriteFailed, Stopped, WaitingForUser):
             raise
         except SwarmError as error:
             why = error.message

@@ -10,6 +10,7 @@ NAMES = frozenset(
         "model_tier",
         "facilitator_model",
         "evaluator_model",
+        "evaluator_folder",
         "gate",
         "target",
         "recommendation",

@@ -16,13 +16,11 @@ from typing import Any, Protocol, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from swarmgate.config import PROJECT_FILE, SPEAKING, Config, nearest
+from swarmgate.council.limits import PERSONA
 from swarmgate.council.requests.perspectives import PERSPECTIVES
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilRefused, UsageError
 from swarmgate.workspace.file_tools.files import FileTree
-
-MOST_SYSTEM = 20_000
-"""Characters of a file with the system text of an agent: about 5,000 tokens."""
 
 M = TypeVar("M")
 Place = Callable[[str], str]
@@ -97,10 +95,12 @@ def seated(given: Mapping[str, Any], fields: Collection[str], project: Settings,
     Raises:
         CouncilRefused: there is no such agent, tier, or file of a system text, or it has a model and a tier.
     """
+    if given.get("human"):  # a person has neither
+        return dict(given)
     said = _agent(given, project, place)
     if given.get("model") or given.get("model_tier"):
         said = {key: value for key, value in said.items() if key not in ("model", "model_tier")}
-    found = {**said, **{key: value for key, value in given.items() if value or key not in said}}
+    found = {**said, **{key: value for key, value in given.items() if value not in ("", None) or key not in said}}
     if found.get("model") and found.get("model_tier"):
         raise CouncilRefused(f"{place('model_tier')}a `model` is given, too: give one of the two")
     role = str(found.get("role", ""))
@@ -112,9 +112,9 @@ def seated(given: Mapping[str, Any], fields: Collection[str], project: Settings,
 
 def _agent(given: Mapping[str, Any], project: Settings, place: Place) -> dict[str, Any]:
     """What the agent says that a seat names; nothing where it names none."""
-    agents, name = project.config.agents, given.get("agent") or ""
-    if not name and given.get("id") in agents:
-        name = given["id"]
+    agents, name = project.config.agents, str(given.get("agent") or "")
+    if not name and str(given.get("id")) in agents:
+        name = str(given["id"])
     if name in agents:
         agent = agents[name]
         said = agent.model_dump(exclude_unset=True, exclude={"system_file"})
@@ -122,18 +122,18 @@ def _agent(given: Mapping[str, Any], project: Settings, place: Place) -> dict[st
         return {"role": name if name in SPEAKING else "", **said, "agent": name}
     if not name or name in SPEAKING:
         return {"agent": name, "role": name} if name else {}
-    known = (*agents, *SPEAKING)
-    close = nearest(str(name), known)
+    known = tuple(dict.fromkeys((*agents, *SPEAKING)))
+    close = nearest(name, known)
     meant = f"did you mean `{close}`?" if close else f"known here: {', '.join(known)}"
     raise CouncilRefused(
-        f"{place('agent')}there is no agent {str(name)[:60]!r}; {meant}",
-        hint=f"Describe it in {PROJECT_FILE}: [agents.{slug(str(name)) or 'NAME'}] with `role`, `system` and `model`.",
+        f"{place('agent')}there is no agent {name[:60]!r}; {meant}",
+        hint=f"Describe it in {PROJECT_FILE}: [agents.{slug(name) or 'NAME'}] with `role`, `system` and `model`.",
     )
 
 
 def _text(path: str, project: Settings, place: Place) -> str:
     try:
-        return FileTree(project.folder.root).read(path, limit=MOST_SYSTEM)
+        return FileTree(project.folder.root).read(path, limit=int(PERSONA.most)).strip()
     except UsageError as error:
         raise CouncilRefused(f"{place('agent')}`system_file`: {error.message}", hint=error.hint) from error
 
@@ -180,10 +180,35 @@ def cast_of(
     return numbered(found)
 
 
+def voice_of(word: str, project: Project, place: Place) -> Seat:
+    """A voice that is given in a word, an agent or a role; anything else is its model.
+
+    Raises:
+        CouncilRefused: as `seated`.
+    """
+    if word not in (*project.config.agents, *SPEAKING):
+        return Seat(id="voice", model=word)
+    return Seat.model_validate(seated({"id": "voice", "agent": word}, Seat.model_fields, project, place))
+
+
+def registered(project: Project) -> dict[str, dict[str, Any]]:
+    """The agents of the settings by name, each with the model that it speaks with; `problem`: why it cannot."""
+    found = {}
+    for name, agent in project.config.agents.items():
+        seat, problem = dict[str, Any](), ""
+        try:
+            seat = seated({"id": name}, ("id", *type(agent).model_fields), project, lambda key: f"{key}: ")
+        except CouncilRefused as error:
+            problem = error.message
+        told = agent.model_dump(mode="json") | {"model": seat.get("model", ""), "role": seat.get("role", agent.role)}
+        found[name] = {**told, "problem": problem}
+    return found
+
+
 def numbered(seats: Sequence[Any]) -> list[Any]:
     """The seats with a number behind the names of those that are called as their agent or role, where several are."""
     lent = [
-        isinstance(each, Mapping) and each.get("id") in {slug(str(each.get(key) or "")) for key in ("agent", "role")}
+        isinstance(each, Mapping) and each.get("id") in [slug(str(each.get(key) or "")) for key in ("agent", "role")]
         for each in seats
     ]
     often = Counter(each["id"] for each, is_lent in zip(seats, lent, strict=True) if is_lent)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -61,21 +60,20 @@ def _yaml(text: str) -> Any:
 
     if len(text) > _MOST:
         raise ValueError(f"more than {_MOST:,} characters of YAML; as JSON or TOML it may be longer")
-    loader = yaml.SafeLoader(_without_call(text))
     try:
-        node = loader.get_single_node()
+        node = yaml.compose(_without_call(text), yaml.SafeLoader)
         if node is None:
             return None
         _check(node, set())
-        return loader.construct_document(node)
+        return yaml.constructor.SafeConstructor().construct_document(node)
     except yaml.YAMLError as error:
-        raise ValueError(" ".join(str(error).split())) from None
-    finally:
-        loader.dispose()
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        place = f" (at line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        raise ValueError(f"{problem or ' '.join(str(error).split())}{place}") from None
 
 
 def _check(node: Node, seen: set[int]) -> None:
-    """Whether no part stands for another, by an anchor, and no table has a key twice."""
+    """Whether no part stands for another, by an anchor, and each key of a table is a text that stands there once."""
     from yaml import CollectionNode, MappingNode  # noqa: PLC0415 - late, as above
 
     line = f"line {node.start_mark.line + 1}"
@@ -83,17 +81,19 @@ def _check(node: Node, seen: set[int]) -> None:
         raise ValueError(f"{line}: anchors are not read here: write out what is meant")
     seen.add(id(node))
     if isinstance(node, MappingNode):
+        if strange := next((key for key, _ in node.value if key.tag != "tag:yaml.org,2002:str"), None):
+            raise ValueError(f"line {strange.start_mark.line + 1}: a key is a text; put it in quotes")
         _once([(key.value, None) for key, _ in node.value], line)
     for each in node.value if isinstance(node, CollectionNode) else ():
         _check(each[1] if isinstance(each, tuple) else each, seen)
 
 
-def _once(pairs: list[tuple[Any, Any]], place: str = "") -> dict[Any, Any]:
+def _once(pairs: list[tuple[str, Any]], place: str = "") -> dict[str, Any]:
     """The table of these pairs, each of which has a key of its own."""
-    found: dict[Any, Any] = {}
+    found: dict[str, Any] = {}
     for key, value in pairs:
-        if not isinstance(key, Hashable) or key in found:
-            raise ValueError(f"{place}{': ' if place else ''}the key `{str(key)[:60]}` stands there twice, or is none")
+        if key in found:
+            raise ValueError(f"{place}{': ' if place else ''}the key `{key[:60]}` stands there twice")
         found[key] = value
     return found
 
