@@ -78,6 +78,7 @@ def test_a_majority_that_rejects_keeps_the_phase_open_until_its_plan_mends_it(pr
     assert "nothing uses the part" in told
     assert project.events(ev.PhaseClosed) == []
     assert "## Phase 1: Phase 1 [1 task, SMALL] REJECTED" in project.plan_md
+    assert "nothing uses the part" in project.swarm("status").stdout
     text = project.plan_md
     project.folder.plan_md.write_text(text.replace("Validation 1.2: REJECTED", "Validation 1.2: APPROVED"))
     assert "the verdicts on phase 1 were edited" in plain(project.swarm("sync", exits=1).stdout)

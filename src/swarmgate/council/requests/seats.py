@@ -180,7 +180,7 @@ def cast_of(
     return numbered(found)
 
 
-def voice_of(word: str, project: Project, place: Place) -> Seat:
+def voice_of(word: str, project: Settings, place: Place) -> Seat:
     """A voice that is given in a word, an agent or a role; anything else is its model.
 
     Raises:
@@ -191,7 +191,7 @@ def voice_of(word: str, project: Project, place: Place) -> Seat:
     return Seat.model_validate(seated({"id": "voice", "agent": word}, Seat.model_fields, project, place))
 
 
-def registered(project: Project) -> dict[str, dict[str, Any]]:
+def registered(project: Settings) -> dict[str, dict[str, Any]]:
     """The agents of the settings by name, each with the model that it speaks with; `problem`: why it cannot."""
     found = {}
     for name, agent in project.config.agents.items():

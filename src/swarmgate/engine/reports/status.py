@@ -23,7 +23,7 @@ from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.plan_view import PhaseStatus, phase_status
 from swarmgate.domain.state.state import Attempt, Outcome, State, TaskStatus
 from swarmgate.domain.usage import Usage
-from swarmgate.engine.reports.outcome import actions
+from swarmgate.engine.reports.outcome import actions, verdicts
 from swarmgate.errors import UsageError
 from swarmgate.ledger.views.describe import debate_in_words, describe, verdict_in_words
 
@@ -262,10 +262,18 @@ def _phases(state: State) -> tuple[PhaseSummary, ...]:
                 name=phase.name,
                 status=phase_status(state, number),
                 tasks=dict(counts),
-                verdicts=tuple(map(verdict_in_words, state.phase(number).reviews[state.phase(number).void :])),
+                verdicts=_verdicts(state, number),
             )
         )
     return tuple(found)
+
+
+def _verdicts(state: State, number: int) -> tuple[str, ...]:
+    """The verdicts on a phase as a whole that count now; of a rejected one with their findings."""
+    if phase_status(state, number) is PhaseStatus.REJECTED:
+        return verdicts(state)
+    record = state.phase(number)
+    return tuple(map(verdict_in_words, record.reviews[record.void :]))
 
 
 def task_report(state: State, task_id: str, evidence: "EvidenceStore") -> TaskReport:
