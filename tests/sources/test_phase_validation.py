@@ -54,6 +54,7 @@ def test_three_reviewers_judge_the_whole_phase_before_its_checkpoint(project: Pr
         assert "I-CLAIM-IT-IS-DONE" not in brief
     (closing,) = project.briefs("architect", "close_phase")
     assert "the part is dead code" in closing
+    assert "nothing uses the part" in closing
 
     assert "validation 1.3 of 3: REJECTED - the part is dead code" in told.stdout
     assert "nothing uses the part" in told.stdout

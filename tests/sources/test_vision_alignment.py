@@ -147,6 +147,16 @@ def test_your_own_agent_of_the_name_of_a_persona_gives_it_a_model_and_words(proj
     )
 
 
+def test_a_role_may_sit_there_with_its_model_and_the_seat_of_an_architect_is_not_the_role(project: Project) -> None:
+    rules = [speaks(), votes("architect", "APPROVE"), votes("coder", "APPROVE"), weighs("APPROVE")]
+    project.play(*rules, review={"plan_seats": ["architect=local/junior", "coder"]})
+    project.swarm("plan", GOAL, exits=3)
+    asked = {each.headers["PARTICIPANT"]: each.model for each in project.requests if "PARTICIPANT" in each.headers}
+    assert asked == {"architect": "junior", "coder": "junior"}
+    models = project.json("status")["models"]
+    assert (models["architect"]["model"], models["architect (seat)"]["model"]) == ("local/senior", "local/junior")
+
+
 def test_in_council_form_all_vote_at_once(project: Project) -> None:
     project.play(
         *(votes(seat, "APPROVE", round="1") for seat in FOUR),

@@ -69,12 +69,13 @@ def plan_seats(config: Config, root: Path) -> tuple[Seat, ...]:
     cast = casts.cast(casts.VISION_ALIGNMENT)
 
     def voice(text: str) -> Any:
-        seat = cast.filled(text, config.agents)
-        name = text.partition("=")[0].strip()
-        if seat is text and name not in (*config.agents, *SPEAKING):
-            known = (*(each.id for each in cast.personas), *config.agents)
-            raise CouncilRefused(f"there is no {casts.stranger(name, known)}")
-        return seat
+        seat, table = cast.filled(text, config.agents), seats.as_seat(text)
+        if seat is not text or table["id"] in config.agents:
+            return seat
+        if table["id"] in SPEAKING:
+            return {**table, "agent": table["id"]}
+        known = (*(each.id for each in cast.personas), *config.agents)
+        raise CouncilRefused(f"there is no {casts.stranger(table['id'], known)}")
 
     try:
         given = [voice(text) for text in config.review.plan_seats]

@@ -79,8 +79,9 @@ def hold(
 
     Exit code 0 when it approves, 1 when it rejects.
 
-    Example: swarm debate "Is the cache safe?" --participant advocate=local/a --participant challenger=local/b
     A Vision Alignment Meeting: swarm debate "Sell the app by subscription" --cast vision-alignment
+
+    Example: swarm debate "Is the cache safe?" --participant advocate=local/a --participant challenger=local/b
     """
     with boundary(json) as terminal:
         options: dict[str, Any] = {

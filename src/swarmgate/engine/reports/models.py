@@ -97,9 +97,9 @@ def role_models(config: Config, root: Path) -> dict[str, RoleModel]:
         except ConfigError:
             continue
         found[role] = RoleModel(model=model, family=family(model))
-    return found | {
-        name: RoleModel(model=model, family=family(model)) for name, model in _debaters(config, root).items()
-    }
+    for name, model in _debaters(config, root).items():  # the seat of an architect is not the role
+        found[f"{name} (seat)" if name in found else name] = RoleModel(model=model, family=family(model))
+    return found
 
 
 def _debaters(config: Config, root: Path) -> dict[str, str]:
