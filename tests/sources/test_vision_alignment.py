@@ -157,6 +157,15 @@ def test_a_role_may_sit_there_with_its_model_and_the_seat_of_an_architect_is_not
     assert (models["architect"]["model"], models["architect (seat)"]["model"]) == ("local/senior", "local/junior")
 
 
+def test_in_auto_mode_a_first_look_decides_whether_the_meeting_is_held(project: Project) -> None:
+    given = {"verdict": "APPROVE", "confidence": 0.95, "reasons": [{"text": "small", "cites": []}]}
+    look = rule("participant", "first_look", {"text": f"Fine.\nFINAL_VERDICT:\n{json.dumps(given)}"})
+    project.play(look, review={"plan_seats": ["pm", "combatant=local/junior"], "plan_mode": "auto"})
+    project.swarm("plan", GOAL, exits=3)
+    assert [weighed.held for weighed in project.events(ev.DebateWeighed)] == [False]
+    assert len(project.briefs("critic", "review_plan")) == 1
+
+
 def test_in_council_form_all_vote_at_once(project: Project) -> None:
     project.play(
         *(votes(seat, "APPROVE", round="1") for seat in FOUR),
