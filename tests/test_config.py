@@ -99,6 +99,14 @@ def test_a_role_without_a_model_shows_what_to_add_and_where(tmp_path: Path) -> N
     assert "base_url" not in caught.value.hint
 
 
+def test_every_model_that_is_named_counts_once(tmp_path: Path) -> None:
+    text = (
+        '[roles.coder]\nmodel = "local/a"\nfallback = ["local/b"]\n[agents.pm]\nmodel = "local/c"\n[agents.ux]\n'
+        'role = "user"\n[agents.ops]\nmodel = "local/a"\n[models.tiers]\nlarge = "local/d"\n'
+    )
+    assert loaded(tmp_path, PROVIDERS + text).named_models == ("local/a", "local/b", "local/c", "local/d")
+
+
 def test_it_is_frozen() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         Config().budget.usd = 3  # type: ignore[misc]  # that it cannot be set is the point

@@ -6,11 +6,13 @@ import json
 from typing import Any
 
 import pytest
+from tests.council.discussion_script import discussing
 from tests.council.dispatch.test_facade import says
 from tests.project import Project, plain, rule
 from typer.testing import CliRunner
 
 from swarmgate.cli.app import app
+from swarmgate.engine import Swarm
 
 REGISTRY: dict[str, dict[str, Any]] = {
     "roles__reviewer": {"model": "local/judge"},
@@ -107,6 +109,25 @@ def test_a_debate_a_chat_a_critique_and_an_orchestration_name_the_same_agents(re
     path.write_text('steps:\n- {kind: ask, id: look, agent: ux, text: "Who finds it?"}\n')
     assert registered.json("orchestrate", str(path))["steps"][0]["text"] == "Nobody would find it."
     assert voices(registered) == {"ux": ("large", True)}
+
+
+@pytest.mark.slow
+def test_a_discussion_names_the_same_agents(registered: Project) -> None:
+    registered.play(*discussing(), **REGISTRY)
+    path = registered.root.parent / "personas.toml"
+    path.write_text('[[experts]]\nagent = "security"\n[[experts]]\nagent = "ux"\nname = "Ursula"\n')
+    registered.swarm("discuss", "Do we store the link?", "--personas", str(path), "--mode", "lightweight", "--yes")
+    assert {name: voices(registered)[name] for name in ("security", "ux")} == {
+        "security": ("guard", True), "ux": ("large", True),
+    }  # fmt: skip
+    [record] = registered.json("discuss", "list")
+    experts = Swarm(registered.root).council.discussion_record(record["id"]).cast.experts
+    assert [(each.id, each.name, each.expertise, each.folder) for each in experts] == [
+        ("security", "security", "security expert", "src"), ("ux", "Ursula", "user researcher", ""),
+    ]  # fmt: skip
+    path.write_text('[[experts]]\nagent = "securty"\n[[experts]]\nagent = "ux"\n')
+    refused = registered.swarm("discuss", "Do we?", "--personas", str(path), "--mode", "lightweight", "--yes", exits=2)
+    assert "there is no agent 'securty'; did you mean `security`?" in plain(refused.stderr)
 
 
 def test_agents_are_listed_with_the_model_that_they_have(registered: Project) -> None:

@@ -163,6 +163,7 @@ def test_rounds_are_two_by_default_five_at_most_and_of_debates_only(project: Pro
 
     path.write_text(without)
     assert read(path).rounds == 2
+    assert f"swarm dispatch --mode debate {path}" in plain(project.swarm("debate", str(path), exits=2).stderr)
     assert not project.requests
 
 

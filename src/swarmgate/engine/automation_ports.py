@@ -103,7 +103,7 @@ def _prices(config: Config) -> Check:
     from swarmgate.ledger.check import Check
     from swarmgate.llm.prices import unpriced
 
-    asked = list(dict.fromkeys(model for role in config.roles.values() for model in (role.model, *role.fallback)))
+    asked = list(config.named_models)
     free = unpriced(asked, config)
     try:
         require_prices(config, [str(role) for role in config.roles])

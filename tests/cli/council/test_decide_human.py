@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -150,3 +153,27 @@ def test_an_orchestration_waits_for_the_person_of_its_decision(project: Project,
     project.swarm("decide", "answer", "release.go", "--stand", "agree")
     told = project.json("orchestrate", "resume", "release")
     assert told["steps"][0]["fields"]["consensus"] is True
+
+
+@pytest.mark.slow
+def test_at_a_real_terminal_the_person_is_asked_when_everybody_else_has_spoken(project: Project) -> None:
+    project.play(YES, FACILITATES)
+    leader, follower = os.openpty()
+    options = ["--human", "ada", "--participant", "bob", "--rounds", "1"]
+    command = [sys.executable, "-m", "swarmgate", "decide", "Do we?", *options]
+    process = subprocess.Popen(
+        command, cwd=project.root, stdin=follower, stdout=subprocess.PIPE, stderr=follower, text=True
+    )
+    project.processes.append(process)
+    os.close(follower)
+    shown = ""
+    for question, line in (("a[b]stain, or /pause?", "d"), ("0 to 1?", "0.2"), ("Why?", "Too dear.")):
+        while question not in shown:
+            shown += os.read(leader, 4096).decode("utf-8", "replace")
+        os.write(leader, f"{line}\n".encode())
+        shown = ""
+    stdout, _ = process.communicate(timeout=60)
+    os.close(leader)
+    assert process.returncode == 1
+    assert "- ada: disagrees, 0.20" in stdout
+    assert "- bob: agrees, 0.80" in stdout

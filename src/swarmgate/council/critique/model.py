@@ -64,8 +64,9 @@ class Critique(Frozen):
     `name` is shared by runs of the same kind: adaptive weights are learnt from those. `draft` is a first version that
     is there already. `target` is the path, in the repository, at which commands and gates see a version. `stop` is the
     weighted mean from which it is good enough, where every criterion meets its threshold too. `learnt_from` is how many
-    past runs the weights come from; 0: they are those that were given. `who` makes the versions: its name on the wire;
-    `model`, `system` and `folder` are its own, as of a `Seat`, and those of the evaluator beside them. `tokens` and `timeout_s`, in seconds, bound one step of one participant, `whole_s` all of it in one session.
+    past runs the weights come from; 0: they are those that were given. `who` makes the versions: its name on the wire.
+    `model`, `system` and `folder` are its own, as of a `Seat`, and those of the evaluator stand beside them. `tokens`
+    and `timeout_s`, in seconds, bound one step of one participant, `whole_s` all of it in one session.
     """
 
     id: str

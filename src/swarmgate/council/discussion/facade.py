@@ -83,17 +83,18 @@ class Discussions:
             BudgetExhausted: a budget is used up; `resume_discussion` goes on.
         """
         from swarmgate.council.discussion.pattern import DISCUSSION, Session
-        from swarmgate.council.discussion.request import discussion_of
+        from swarmgate.council.discussion.request import as_agents, discussion_of
         from swarmgate.council.participants.material import gathered
 
         settings = self._project.config.council
         given_cast, roles = given(personas, models or {})
+        experts = as_agents(given_cast.experts, self._project)
         discussion = discussion_of(
             id=id or new_id(),
             topic=topic,
             mode=mode_of(mode or settings.discussion.mode),
             rounds=settings.discussion.rounds if rounds is None else rounds,
-            personas=[each.model_copy(update={"name": self._project.redact(each.name)}) for each in given_cast.experts],
+            personas=[each.model_copy(update={"name": self._project.redact(each.name)}) for each in experts],
             tensions=given_cast.tensions,
             models=roles,
             material=gathered(self._project.folder.root, material, files=files, diff=diff),

@@ -9,10 +9,11 @@ JSON has the names of these fields in camelCase (`thinkingStyle`, `wouldChangeIf
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from swarmgate.council.limits import ROUNDS
@@ -63,7 +64,11 @@ EXTENTS: dict[Mode, Extent] = {
 
 
 class Expert(Camel):
-    """One generated, or given, expert. `model` is `provider/model`; empty: that of `[roles.participant]`."""
+    """One generated, or given, expert. `model` is `provider/model`; empty: that of `[roles.participant]`.
+
+    `agent` is who it is taken from, as of a `Seat`; one that says no more is called as that. `folder` is where its
+    files are rooted.
+    """
 
     id: SeatId
     name: Line = Field(min_length=1)
@@ -75,6 +80,14 @@ class Expert(Camel):
     blind_spots: Text = ""
     model: str = ""
     system: Text = ""
+    agent: str = ""
+    folder: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _called_as_agent(cls, data: Any) -> Any:
+        agent = data.get("agent") if isinstance(data, Mapping) else ""
+        return {**dict.fromkeys(("id", "name", "expertise"), agent), **data} if agent else data
 
 
 class Tension(Camel):

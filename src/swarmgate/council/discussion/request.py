@@ -34,8 +34,9 @@ from swarmgate.council.limits import (
     sized,
     within,
 )
-from swarmgate.council.requests.seats import checked
+from swarmgate.council.requests.seats import checked, seated
 from swarmgate.errors import CouncilRefused
+from swarmgate.project import Project
 
 FIXED = (MODERATOR, HISTORIAN, CONTRARIAN, CROSS_DOMAIN)
 """Roles that every discussion knows, whether its mode has them or not."""
@@ -208,6 +209,24 @@ def _check_numbers(bounds: Mapping[str, Any]) -> None:
     for name, limit in (("timeout_s", VOICE_SECONDS), ("whole_s", WHOLE_SECONDS)):
         if name in bounds:
             within(name, bounds[name], limit, whole=False)
+
+
+def as_agents(experts: Sequence[Expert], project: Project) -> list[Expert]:
+    """The experts with the model, the system text and the folder of their agents, where they have none of their own.
+
+    Raises:
+        CouncilRefused: there is no such agent.
+    """
+    found = []
+    for at, each in enumerate(experts):
+        own = each.model_dump(include={"id", "agent", "model", "system", "folder"})
+        begins = f"`personas[{at}].{{}}`: ".format
+        seat = seated(own, (*own, "role"), project, begins)
+        update = {key: seat.get(key, "") for key in own}
+        if each.agent and each.expertise == each.agent:
+            update["expertise"] = seat.get("role") or each.agent
+        found.append(each.model_copy(update=update))
+    return found
 
 
 def _expert(value: Expert | Mapping[str, Any], number: int) -> Expert:

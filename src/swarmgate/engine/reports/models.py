@@ -153,7 +153,7 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
     from swarmgate.llm.capabilities.settings import current, steered
 
     by_provider: dict[str, list[str]] = {}
-    models = dict.fromkeys(model for role in config.roles.values() for model in (role.model, *role.fallback))
+    models = config.named_models
     for model in models:
         if not is_program(model):
             by_provider.setdefault(model.partition("/")[0], []).append(model)
@@ -209,7 +209,8 @@ async def _probed(model: str, config: Config, environ: Mapping[str, str], now: d
     from swarmgate.llm.prices import cost
 
     provider, _ = config.provider(model)
-    role = next(name for name, role in config.roles.items() if model in (role.model, *role.fallback))
+    roles = config.roles.items()
+    role = next((str(name) for name, role in roles if model in (role.model, *role.fallback)), "participant")
     try:
         key = key_of(model, config, environ, role)
     except SwarmError as error:

@@ -196,7 +196,7 @@ def _expert_seats(cast: Cast) -> Iterable[Seat]:
     if not cast.experts:
         yield Seat(id="expert")
     for each in cast.experts:
-        yield Seat(id=each.id, model=each.model, system=persona(each))
+        yield Seat(id=each.id, model=each.model, system=persona(each), folder=each.folder)
 
 
 def _role_seat(role: str, cast: Cast) -> Seat:
