@@ -185,6 +185,19 @@ def test_a_killed_validation_goes_on_without_asking_twice(project: Project) -> N
     assert project.json("verify")["passed"]
 
 
+def test_reviewers_of_one_round_judge_one_commit(project: Project) -> None:
+    dead = rule("reviewer", "validate_phase", {"fault": {"kind": "500"}}, participant="reviewer-2")
+    project.planned(reads(1), dead, phase={"validate": 2})
+    project.swarm("run", exits=5)
+    assert verdicts(project) == [(1, 1, "APPROVED")]
+    project.write("src/calc/__init__.py", '"""Sums."""\n\nMORE = 1\n')
+    project.git("commit", "--quiet", "--all", "--message=More")
+    project.play(reads(1), reads(2), phase={"validate": 2})
+    assert "you committed while phase 1 was judged" in project.swarm("run", exits=3).stderr
+    assert verdicts(project)[1:] == [(2, 1, "APPROVED"), (2, 2, "APPROVED")]
+    assert {each.commit for each in project.events(ev.PhaseReviewed)[1:]} == {project.git("rev-parse", "HEAD")}
+
+
 def test_the_budget_of_a_phase_pays_its_reviewers_too(project: Project) -> None:
     dear = {"tool_calls": [verdict()], "usage": {"prompt_tokens": 900_000, "completion_tokens": 1}}
     first = rule("reviewer", "validate_phase", dear, participant="reviewer-1")

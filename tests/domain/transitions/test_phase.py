@@ -109,6 +109,8 @@ def test_the_user_has_it_judged_anew_or_overrules_it() -> None:
     overruled = play(state, ev.PhaseOverridden(phase=1, stage="validation", reason="I know better"))
     assert next_step(overruled) is Step.CLOSE_PHASE
     assert not legal(state, ev.PhaseOverridden(phase=1, stage="gate", reason="x"))
+    begun = play(built(validators=2), said(1, of=2))
+    assert next_step(play(begun, ev.PhaseRetried(phase=1), said(1, of=2, round=2))) is Step.VALIDATE_PHASE
     for early in (ev.PhaseRetried(phase=1), ev.PhaseOverridden(phase=1, stage="validation", reason="x")):
         assert not legal(built(validators=1), early)
 

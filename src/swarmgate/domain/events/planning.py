@@ -120,7 +120,7 @@ class PhaseReviewed(Frozen):
 
 
 class PhaseRetried(Frozen):
-    """The user has a phase judged anew that its reviewers rejected; `note` is told to them."""
+    """A phase is judged anew: the user asks for it, or committed before all had judged it. `note` is told to them."""
 
     type: Literal["phase_retried"] = "phase_retried"
     phase: int

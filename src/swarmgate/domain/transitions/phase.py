@@ -27,7 +27,10 @@ def phase_reviewed(state: State, event: ev.PhaseReviewed, _: ev.Entry) -> State:
 
 
 def phase_retried(state: State, event: ev.PhaseRetried, _: ev.Entry) -> State:
-    record = _rejected(state, event.phase)
+    record, stage = state.phase(event.phase), judged_stage(state)
+    begun = stage and record.verdicts(stage) and standing(state) is Standing.DUE
+    if not (begun and event.phase == state.current_phase):
+        record = _rejected(state, event.phase)
     notes = (*record.notes, event.note) if event.note else record.notes
     return _with(state, event.phase, replace(record.renewed, notes=notes))
 

@@ -13,7 +13,7 @@ from swarmgate.agents.briefs.feedback import findings
 from swarmgate.agents.roles import critic, reviewer
 from swarmgate.agents.roles.citations import Material
 from swarmgate.agents.roles.reviewer import PhaseSubmission
-from swarmgate.domain.events.event import Event, PhaseReviewed, PhaseStage
+from swarmgate.domain.events.event import Event, PhaseRetried, PhaseReviewed, PhaseStage
 from swarmgate.domain.plan.plan import Plan
 from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.evidence import Review, Verdict
@@ -53,6 +53,9 @@ async def validate_phase(state: State, ctx: Context) -> list[Event]:
     number, plan = state.current_phase, _plan_of(state)
     record, put_away = state.phase(number), quarantine_leftovers(state, ctx)
     head = ctx.repository.head()
+    if any(each.commit != head for each in record.verdicts("validation")):
+        ctx.notify("notice", f"you committed while phase {number} was judged: it is judged anew, with that in it")
+        return [*put_away, PhaseRetried(phase=number)]
     base, change = _change(state, ctx, head)
     files = in_order(ctx, change)
     patch = listed(files)
