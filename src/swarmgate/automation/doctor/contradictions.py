@@ -166,6 +166,12 @@ def _without_debate(review: Reviews) -> Iterator[_Found]:
 def _without_effect(config: Config) -> Iterator[_Found]:
     """Keys that were written and that another key makes meaningless."""
     yield from _without_debate(config.review)
+    if config.phase.models and not config.phase.validate:
+        yield (
+            ("phase", "models"),
+            "nobody judges phases (validate = 0), so these models are never asked",
+            "validate = 3",
+        )
     if "min_kill_rate" in config.tests.model_fields_set and not config.tests.mutation:
         yield ("tests", "min_kill_rate"), "nothing is mutated: mutation is false", "mutation = true"
     if config.gates.quality.model_fields_set and "quality_budget" in config.gates.skip:
