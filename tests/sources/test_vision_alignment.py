@@ -184,6 +184,8 @@ def test_in_council_form_all_vote_at_once(project: Project) -> None:
         (["pm", "Product Manager"], "twice"),
         (["pm", "combatant="], "no model behind"),
         (["pm"], "names 1"),
+        (["pm", "combatant=junior"], "provider/model"),
+        (["pm", "combatant=lokal/junior"], "unknown provider `lokal`; did you mean `local`?"),
     ],
 )
 def test_seats_that_cannot_sit_there_are_refused_before_anything_is_paid(

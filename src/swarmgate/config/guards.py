@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from swarmgate.config.base import ModelName, Name, RoleName, Seconds, Section, VariableName, is_program
+from swarmgate.config.base import ModelName, Name, RoleName, Seconds, Section, VariableName, is_program, model_name
 
 Enforce = Literal["off", "warn", "block"]
 """What a broken rule means: nothing, a note on record, or the end of the attempt."""
@@ -54,6 +54,9 @@ def _of_provider(value: ModelName) -> ModelName:
 def _cast(value: tuple[str, ...]) -> tuple[str, ...]:
     if value and not LEAST_SEATS <= len(value) <= MOST_SEATS:
         raise ValueError(f"names {len(value)}; a plan is reviewed by {LEAST_SEATS} to {MOST_SEATS} seats")
+    for text in value:
+        if model := text.partition("=")[2].strip():
+            model_name(model)
     return value
 
 
@@ -162,6 +165,12 @@ class Reviews(Section):
     sure: float = Field(
         0.8, ge=0, le=1, description="Confidence of a first look that agrees, from which `auto` holds no debate."
     )
+
+    @property
+    def seat_models(self) -> dict[int, str]:
+        """The models that seats of `plan_seats` name, by their place there."""
+        found = {at: text.partition("=")[2].strip() for at, text in enumerate(self.plan_seats)}
+        return {at: model for at, model in found.items() if model}
 
 
 with warnings.catch_warnings():

@@ -308,10 +308,11 @@ class Config(Section):
 
     @property
     def named_models(self) -> tuple[str, ...]:
-        """Every model that a role, an agent or a tier names, each once, in this order."""
+        """Every model that a role, an agent, a tier, a seat or a reviewer of phases names, each once, in this order."""
         of_roles = (model for role in self.roles.values() for model in (role.model, *role.fallback))
         of_agents = (agent.model for agent in self.agents.values() if agent.model)
-        return tuple(dict.fromkeys((*of_roles, *of_agents, *self.models.tiers.values())))
+        of_reviews = (*self.review.seat_models.values(), *self.phase.models)
+        return tuple(dict.fromkeys((*of_roles, *of_agents, *self.models.tiers.values(), *of_reviews)))
 
     def role(self, name: str) -> Role:
         """The settings of a role, or those of `roles.default`.

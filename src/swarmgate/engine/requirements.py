@@ -58,7 +58,7 @@ def require_prices(config: Config, roles: Iterable[str]) -> None:
     budget = config.budget
     limits = (Allowance(usd=budget.usd, tokens=budget.tokens), *allowances(budget).values())
     of_roles = (name for role in roles for name in (config.role(role).model, *config.role(role).fallback))
-    models = (*of_roles, *_of_phases(config))
+    models = (*of_roles, *_of_phases(config), *config.review.seat_models.values())
     require_end([Account(PROJECT, each, Usage()) for each in limits], unpriced(models, config))
 
 
