@@ -74,11 +74,14 @@ def rules(rounds: int) -> list[dict[str, Any]]:
     lines = [{"between": EXPERTS[:2], "axis": "cost"}]
     made = [
         rule("experts", {"experts": listed, "tensions": [{"between": EXPERTS[:2], "axis": "growth"}]}),
-        rule("position", {"position": "here", "confidence": 0.7, "conditions": ["if"], "keyRisk": "rain"}),
+        rule("position", {"position": "here", "confidence": 0.7, "wouldChangeIf": "it rains", "keyRisk": "rain"}),
         rule("frame", {"faultLines": lines, "disagreementBudget": 4}),
-        rule("assess", {**dict.fromkeys(scores, 3), "recommendation": "continue", "insights": ["new"]}),
+        rule("assess", {**dict.fromkeys(scores, 3), "summary": "So it is. " * 25, "recommendation": "continue"}),
         rule("record", {}),
-        rule("conclude", {"executiveSummary": "It depends.", "insights": [{"text": "x", "cites": ["r1-msg-001"]}]}),
+        rule(
+            "conclude",
+            {"executiveSummary": "It depends. " * 50, "insights": [{"text": "x", "cites": ["r1-msg-001"]}]},
+        ),
     ]
     for number in map(str, range(1, rounds + 1)):
         first, second = ({"to": f"r{number}-msg-00{each}", "steelMan": "it is right at its best"} for each in (1, 2))

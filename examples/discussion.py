@@ -34,9 +34,18 @@ def link(to: str, kind: str, steel_man: str = "") -> dict[str, str]:
     return {"to": to, "kind": kind, "steelMan": steel_man}
 
 
+WOULD = "a rotation that cost more than the leak"
 RULES = [
-    says("position", data={"position": "Every 30 days.", "confidence": 0.8}, participant="security-lead"),
-    says("position", data={"position": "After an incident only.", "confidence": 0.6}, participant="operator"),
+    says(
+        "position",
+        data={"position": "Every 30 days.", "confidence": 0.8, "wouldChangeIf": WOULD},
+        participant="security-lead",
+    ),
+    says(
+        "position",
+        data={"position": "After an incident only.", "confidence": 0.6, "wouldChangeIf": WOULD},
+        participant="operator",
+    ),
     says("frame", data={"faultLines": [{"axis": "safety against stability"}], "disagreementBudget": 4}),
     says(
         "argue",
@@ -76,14 +85,18 @@ RULES = [
             "novelInsights": 3,
             "positionEvolution": 4,
             "overall": 4,
-            "agreements": ["A machine rotates."],
+            "summary": "A machine that rotates keys every week is held against people who look at each rotation. The "
+            "machine wins on speed; that nobody looks was countered, and an alert on the age of each key answers it.",
+            "recommendationReason": "What a rotation costs is still open.",
+            "agreements": [{"point": "A machine rotates.", "supporters": ["security-lead", "operator"]}],
             "recommendation": "continue",
         },
     ),
     says(
         "conclude",
         data={
-            "executiveSummary": "Rotate by a machine, every week, with an alert on the age of each key.",
+            "executiveSummary": "Rotate by a machine, every week, with an alert on the age of each key. "
+            + "That nobody looks at a rotation any more was countered, and it was answered by the alert. " * 5,
             "agreements": [{"text": "A machine rotates.", "resolvedBy": "argument", "cites": ["r1-msg-008"]}],
             "minorityReport": [{"text": "A stopped machine looks like a healthy one.", "cites": ["r1-msg-006"]}],
         },

@@ -62,13 +62,14 @@ ASSESSED = {
     **dict.fromkeys(("genuineDisagreement", "evidenceQuality", "steelManning", "novelInsights"), 3),
     "positionEvolution": 2,
     "overall": 3,
+    "summary": "Both want rotation and differ in who does it. " * 5,
     "agreements": ["Keys rotate."],
     "activeDisagreements": ["Who rotates them."],
     "insights": [{"text": "A machine can do it.", "source": ["r1-msg-004"]}],
     "openQuestions": ["What does a rotation cost?"],
 }
 CONCLUDED = {
-    "executiveSummary": "Rotate the keys, by a machine.",
+    "executiveSummary": "Rotate the keys, by a machine. " * 20,
     "insights": [{"text": "A machine can do it.", "cites": ["r1-msg-004"], "dissent": "Not at night."}],
     "agreements": [
         {"text": "Keys rotate.", "resolvedBy": "argument", "cites": ["r1-msg-004"]},

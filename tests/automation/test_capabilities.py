@@ -24,11 +24,11 @@ def rows(project: Project, environ: dict[str, str] | None = None) -> dict[str, C
     return {each.name: each for each in report(Swarm(project.root, environ=environ or {}).project).capabilities}
 
 
-def test_by_default_plan_sync_alone_is_on(project: Project) -> None:
+def test_by_default_plan_sync_and_summaries_of_evidence_are_on(project: Project) -> None:
     found = report(Swarm(project.root, environ={}).project)
     assert (found.mode, found.mode_why, found.watching, found.told) == ("manual", "default", "", ())
     assert [each.name for each in found.capabilities] == list(CAPABILITIES)
-    assert [each.name for each in found.capabilities if each.on] == ["plan_sync"]
+    assert [each.name for each in found.capabilities if each.on] == ["plan_sync", "evidence_auto_summaries"]
     assert {each.why for each in found.capabilities} == {'mode "manual"'}
     assert all(each.meaning for each in found.capabilities)
 
@@ -61,7 +61,7 @@ def test_each_one_on_and_off_again(project: Project, name: str) -> None:
         found = switch(swarm.project, name, on=wanted)
         assert [each.on for each in found.capabilities if each.name == name] == [wanted]
         others = {each.name for each in found.capabilities if each.on and each.name != name}
-        assert others <= {"plan_sync"}
+        assert others <= {"plan_sync", "evidence_auto_summaries"}
 
 
 def test_a_variable_that_wins_is_named(project: Project) -> None:

@@ -16,9 +16,11 @@ def folder(planned_folder: SwarmFolder) -> SwarmFolder:
     return planned_folder
 
 
-def test_in_manual_mode_there_is_plan_sync_alone(folder: SwarmFolder) -> None:
+def test_in_manual_mode_evidence_is_summed_up_beside_plan_sync(folder: SwarmFolder) -> None:
     swarm = Swarm(folder.root)
-    assert workers_of(swarm.project, EnginePorts()) == ()
+    assert [worker.name for worker in workers_of(swarm.project, EnginePorts())] == ["evidence_auto_summaries"]
+    folder.config.write_text("[automation.capabilities]\nevidence_auto_summaries = false\n")
+    assert workers_of(Swarm(folder.root).project, EnginePorts()) == ()
 
 
 @pytest.mark.parametrize(
@@ -26,8 +28,9 @@ def test_in_manual_mode_there_is_plan_sync_alone(folder: SwarmFolder) -> None:
     [
         ('[automation]\nmode = "hybrid"\n', ["phase_preflight", "config_doctor", "evidence_auto_summaries",
                                               "decision_drift_detection"]),
-        ("[automation.capabilities]\ndecision_drift_detection = true\n", ["decision_drift_detection"]),
-        ('[hooks]\nphase_closed = "true"\n', ["hooks"]),
+        ("[automation.capabilities]\ndecision_drift_detection = true\n", ["evidence_auto_summaries",
+                                                                            "decision_drift_detection"]),
+        ('[hooks]\nphase_closed = "true"\n', ["evidence_auto_summaries", "hooks"]),
     ],
 )  # fmt: skip
 def test_what_is_switched_on_has_a_worker(folder: SwarmFolder, settings: str, names: list[str]) -> None:
@@ -40,7 +43,7 @@ def test_one_that_cannot_begin_tells_so_once_and_the_others_begin(
 ) -> None:
     monkeypatch.setitem(workers._MODULES, "phase_preflight", "no_such_module")
     folder.config.write_text("[automation.capabilities]\nphase_preflight = true\n[hooks]\nphase_closed = 'true'\n")
-    broken, hooks = workers_of(Swarm(folder.root).project, EnginePorts())
+    broken, _, hooks = workers_of(Swarm(folder.root).project, EnginePorts())
     assert (broken.name, hooks.name) == ("phase_preflight", "hooks")
     seen = None
     assert broken.subject(seen) == "start"  # type: ignore[arg-type]  # it does not look at the event

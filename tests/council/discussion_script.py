@@ -50,19 +50,33 @@ ASSESSED = {
     "novelInsights": 2,
     "positionEvolution": 2,
     "overall": 3,
+    "summary": "Both want rotation and differ in who does it: a machine is fast and quiet, a person sees what it does "
+    "not. Nobody has counted yet what a rotation costs, so that the quarrel is about a number.",
     "agreements": ["Keys rotate."],
     "activeDisagreements": ["Who rotates them."],
     "openQuestions": ["What does a rotation cost?"],
+    "keyTakeaway": "It is about a number.",
     "recommendation": "synthesize",
+    "recommendationReason": "nobody has the number",
 }
 CONCLUDED = {
-    "executiveSummary": "Rotate the keys, by a machine.",
+    "executiveSummary": "Rotate the keys, by a machine.\n"
+    + "That a person looks at each rotation was countered, because nobody has the time and a look finds little. " * 5,
     "agreements": [
         {"text": "Keys rotate.", "resolvedBy": "argument", "cites": ["r1-msg-004"]},
         {"text": "A machine does it.", "resolvedBy": "majority", "cites": ["r1-msg-005"]},
     ],
     "minorityReport": [{"text": "People should look at each rotation.", "cites": ["r1-msg-005"]}],
     "openQuestions": ["What does a rotation cost?"],
+}
+
+
+REOPENED = {
+    "tension": "safety against speed",
+    "question": "What does a rotation cost?",
+    "settled": "that keys rotate",
+    "topic": "Who looks at a rotation",
+    "framing": "count the cases",
 }
 
 
@@ -103,4 +117,5 @@ def discussing() -> tuple[Rule, ...]:
         says("assess", "", ASSESSED),
         rule("participant", "record", {"text": "Operations moved, by r1-msg-006."}),
         says("conclude", "", CONCLUDED),
+        says("reopen", "", REOPENED),
     )

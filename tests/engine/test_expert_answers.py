@@ -6,7 +6,10 @@ import pytest
 from tests.project import Project, call, delegate, part, plan, rule
 
 from swarmgate.domain.events.event import GuidanceGiven
+from swarmgate.domain.state.state import Guidance
+from swarmgate.engine.expert_answers import KeptAnswers
 from swarmgate.ledger.context import guidance
+from swarmgate.ledger.ledger import Ledger
 
 pytestmark = pytest.mark.suite("unittest")
 
@@ -69,3 +72,13 @@ def test_without_a_model_for_experts_the_work_goes_on(project: Project) -> None:
     project.swarm("run", exits=3)
     assert project.events(GuidanceGiven) == []
     assert "sme" not in project.state.usage_by_role
+
+
+def test_without_an_expert_the_facts_of_the_domain_are_all_there_is(project: Project) -> None:
+    project.folder.context.write_text("## SME Guidance Cache\n\n### Storage (Phase 1)\n- Values are bytes.\n")
+    told: list[GuidanceGiven] = []
+    with Ledger.write(project.folder) as ledger:
+        alone = KeptAnswers(ledger, told.append, asked=False)
+        assert alone.find("storage", QUESTION) == Guidance("storage", "", "Storage:\n- Values are bytes.", 0, "", "")
+        assert alone.find("Colours", "Which one?") is None
+        assert KeptAnswers(ledger, told.append).find("storage", QUESTION) is None

@@ -73,9 +73,10 @@ def test_families(model: str, expected: str) -> None:
     assert family(model) == expected
 
 
-def config(distinct: list[str], **roles: Any) -> Config:
+def config(distinct: list[str] | None, **roles: Any) -> Config:
     providers = {name: {"base_url": "http://127.0.0.1:9/v1"} for name in ("a", "b")}
-    return Config.model_validate({"providers": providers, "roles": roles, "models": {"require_distinct": distinct}})
+    models = {} if distinct is None else {"require_distinct": distinct}
+    return Config.model_validate({"providers": providers, "roles": roles, "models": models})
 
 
 def test_roles_that_share_a_model_are_refused_with_both_names() -> None:
@@ -157,3 +158,30 @@ def test_one_program_by_two_command_lines(one: str, two: str) -> None:
 )
 def test_the_family_of_a_package_and_of_a_script(command: str, expected: str) -> None:
     assert family(f"command:{command}") == expected
+
+
+ONE, TWO, DATED = {"model": "a/one-5"}, {"model": "b/two"}, {"model": "b/x/one-5-20250929"}
+
+
+@pytest.mark.parametrize(
+    ("roles", "refused"),
+    [
+        ({"default": ONE}, False),
+        ({"default": ONE, "coder": DATED}, False),
+        ({"default": ONE, "critic": TWO}, True),
+        ({"default": ONE, "reviewer": DATED, "architect": TWO}, True),
+        ({"default": ONE, "coder": TWO}, False),
+        ({"default": TWO, "coder": ONE, "reviewer": {**TWO, "fallback": ["a/one-5"]}}, False),
+        ({"default": ONE, "participant": TWO}, False),
+        ({"architect": ONE, "critic": TWO, "test_engineer": TWO}, False),
+    ],
+)
+def test_with_two_models_coder_and_reviewer_may_not_be_the_same_one(roles: Any, *, refused: bool) -> None:
+    require_distinct(config([], **roles))
+    if not refused:
+        require_distinct(config(None, **roles))
+        return
+    with pytest.raises(ConfigError, match="coder and reviewer are the same model") as caught:
+        require_distinct(config(None, **roles))
+    assert caught.value.exit_code == 2
+    assert "require_distinct = []" in caught.value.hint

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from tests.confined import SANDBOX
 from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import SECRET, Scene, call, run, write
+from tests.project import Project
 
 Changed = Callable[[], list[str]]
 
@@ -185,3 +187,29 @@ async def test_deep_git(scene: Scene, changed: Changed) -> None:
 
 
 # --- what is another role's ---
+
+
+# --- what the settings of a repository open to voices ---
+
+
+@pytest.mark.slow
+@case(
+    "files",
+    "an agent of the settings whose system text, or whose folder, is a symbolic link that leads out",
+    "the link is resolved first, and the request refused before anybody is asked; the doctor says so, too",
+)
+def test_an_agent_that_leads_out(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/secret.md").write_text(SECRET)
+    (project.root / "text.md").symlink_to(tmp_path / "out/secret.md")
+    (project.root / "place").symlink_to(tmp_path / "out")
+    project.play(agents__a={"system_file": "text.md"}, agents__b={"folder": "place"})
+    tasks = tmp_path / "tasks.yaml"
+    for name in "ab":
+        tasks.write_text(f"tasks: [{{agent: {name}, task: Tell all.}}]\n")
+        refused = project.swarm("dispatch", str(tasks), exits=2)
+        assert SECRET not in refused.stdout + refused.stderr
+    assert not project.requests
+    told = project.swarm("doctor", exits=6).stdout
+    assert "a: there is no file 'text.md' in the repository" in told
+    assert "b: there is no folder 'place' in the repository" in told

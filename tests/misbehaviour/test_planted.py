@@ -84,6 +84,7 @@ VERBS: dict[str, str] = {
     "chat hold": "chat.toml",
     "discuss hold": "'what is it?'",
     "decide hold": "'what is it?' ",
+    "decide answer": "none --stand agree",
     "critique hold": "'write it'",
     "orchestrate hold": "work.toml",
     **{f"{each} show": "none" for each in _LISTED},

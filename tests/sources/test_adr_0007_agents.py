@@ -121,7 +121,8 @@ def test_a_discussion_names_the_same_agents(registered: Project) -> None:
         "security": ("guard", True), "ux": ("large", True),
     }  # fmt: skip
     [record] = registered.json("discuss", "list")
-    experts = Swarm(registered.root).council.discussion_record(record["id"]).cast.experts
+    cast = Swarm(registered.root).council.discussion_record(record["id"]).cast
+    experts = cast.experts if cast else ()
     assert [(each.id, each.name, each.expertise, each.folder) for each in experts] == [
         ("security", "security", "security expert", "src"), ("ux", "Ursula", "user researcher", ""),
     ]  # fmt: skip

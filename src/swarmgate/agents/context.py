@@ -8,7 +8,7 @@ from pathlib import Path
 
 from swarmgate.agents.ask_expert import Expert
 from swarmgate.agents.authority.authority import EVERYTHING, Authority
-from swarmgate.agents.briefs.brief import Section
+from swarmgate.agents.briefs.brief import Brief, Section
 from swarmgate.agents.briefs.house_rules import HouseRulesOf
 from swarmgate.agents.briefs.house_rules import none as no_rules
 from swarmgate.agents.prompts import Prompts
@@ -77,7 +77,7 @@ class AgentContext:
     `on_guard` hears what a guard noticed, `on_turn` what a turn took: both go on record in the ledger. `on_count` hears
     how far the breakers of the running turn have come, None at its end. `expert` is whom `ask_sme` asks; None: nobody.
     `authority` is what the role may write, `self_coding` how many of the architect's own writes were refused in this
-    run so far, `opening` what its next brief begins with. `spare` hears of a file before a
+    run so far, `opening` what a brief of its begins with. `spare` hears of a file before a
     tool writes or deletes it, `ignored_by` names the rule by which git ignores a path, `uncollected` says why the test
     runner passes over a test file. `sweep` takes away what a
     command left that nobody can read, pipes and the like, and gives the paths. `persona` is the voice's own part of
@@ -98,7 +98,7 @@ class AgentContext:
     expert: Expert | None = None
     authority: Authority = EVERYTHING
     self_coding: Callable[[], int] = lambda: 0
-    opening: Callable[[], tuple[Section, ...]] = lambda: ()
+    opening: Callable[[Brief], tuple[Section, ...]] = lambda _brief: ()
     spare: Callable[[Path], None] = ignore
     ignored_by: Callable[[str], str] = lambda _path: ""
     uncollected: Callable[[str], str] = lambda _path: ""

@@ -42,6 +42,7 @@ VERBS = {
     "gates": Verb(
         "checks", "Run the quality gates by hand, list and explain them, accept findings, look for their tools."
     ),
+    "sbom": Verb("checks", "List the components of the project as a software bill of materials: CycloneDX JSON."),
     "guard": Verb("checks", "Ask the guards what they would do."),
     "dispatch": Verb(
         "council",

@@ -22,11 +22,14 @@ CAPABILITIES = (
 """The capabilities, in the order in which they are shown."""
 
 _ON: dict[Mode, frozenset[str]] = {
-    "manual": frozenset({"plan_sync"}),
+    "manual": frozenset({"plan_sync", "evidence_auto_summaries"}),
     "hybrid": frozenset(CAPABILITIES) - {"config_doctor_autofix"},
     "auto": frozenset(CAPABILITIES),
 }
-"""What a mode switches on where the capability's own key says nothing: `hybrid` adds what only checks and reports."""
+"""What a mode switches on where the capability's own key says nothing.
+
+`manual` keeps files up to date, `hybrid` adds what only checks and reports.
+"""
 
 
 class Capabilities(Section):
@@ -43,7 +46,7 @@ class Capabilities(Section):
         None, description="That doctor mends what it can, with a backup; needs config_doctor_on_startup."
     )
     evidence_auto_summaries: bool | None = Field(
-        None, description="A summary of the evidence of long tasks goes into context.md."
+        None, description="A summary of the evidence of long tasks goes into context.md; on in every mode."
     )
     decision_drift_detection: bool | None = Field(
         None, description="A change of the plan is compared with the decisions on record."
@@ -55,7 +58,8 @@ class Automation(Section):
 
     mode: Mode = Field(
         "manual",
-        description="What is on where its own key says nothing: `manual` plan_sync alone, `hybrid` all but autofix, "
+        description="What is on where its own key says nothing: `manual` plan_sync and evidence_auto_summaries, "
+        "`hybrid` all but autofix, "
         "`auto` all.",
     )
     capabilities: Capabilities = Field(default_factory=Capabilities, description="What is switched on, one by one.")

@@ -199,7 +199,9 @@ class Models(Section):
     """`[models]`: rules about the models of all roles."""
 
     require_distinct: Annotated[tuple[RoleName, ...], AfterValidator(_several)] = Field(
-        (), description="Roles of which no two may share a model; a run is refused where they do."
+        ("coder", "reviewer"),
+        description="Roles of which no two may share a model; a run is refused where they do. Not set, it holds once "
+        "the roles have two models.",
     )
     compact: tuple[str, ...] = Field(
         ("*[:-][1-9]b", "*[:-][1-9]b-*", "*[:-][0-9].[0-9]b*"),

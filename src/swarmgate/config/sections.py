@@ -220,7 +220,11 @@ class Quality(Section):
     """`[gates.quality]`: the budget of one change, for the gate `quality_budget`. 0 allows none; "off": not judged."""
 
     max_complexity_delta: Count = Field(
-        5, ge=0, le=1000, description="What the complexity of one function may grow by; a new one counts beyond 5."
+        5,
+        ge=0,
+        le=1000,
+        description="Points of complexity that one task may add in sum, where it is set, as `swarm init` does; else "
+        "what one function may grow by, a new one beyond 5.",
     )
     max_public_api_delta: Count = Field(10, ge=0, le=10_000, description="Public names added less those removed.")
     max_duplication_ratio: Share = Field(0.05, ge=0, le=1, description="Share of the added lines that are copies.")
@@ -235,7 +239,10 @@ class Quality(Section):
         10, ge=0, le=10_000, description="Comments such as noqa, nosec, eslint-disable that the change adds."
     )
     min_changed_line_coverage: Share = Field(
-        None, ge=0, le=1, description="Share of the added lines that a coverage report in the tree must show as run."
+        None,
+        ge=0,
+        le=1,
+        description="Share of the added lines that tests must run; measured in the loop, by hand read from a report.",
     )
 
     def over(self, below: Self) -> Self:
@@ -261,6 +268,9 @@ class Gates(Section):
         (), description="What has to be checked (`types`, `build`, `lint`, ...): where it was not, that is an ERROR."
     )
     timeout_s: Seconds | None = Field(None, description="Longest time of one gate; unset: as its definition says.")
+    architect_overrides_budget: bool = Field(
+        False, description="The architect may let a change pass that `quality_budget` rejects, with a reason on record."
+    )
     quality: Quality = Field(default_factory=Quality, description="The budget of one change.")
     size: Size = Field(default_factory=Size, description="How large one change may be.")
 

@@ -262,10 +262,9 @@ class Context:
 
     def background(self, state: State, task: Task) -> Background:
         """Prior knowledge about a task: decisions, lessons and experts' answers from context.md."""
-        text = "\n".join((task.title, task.description, *task.acceptance, *task.files))
         phase = state.plan.phase_numbers.get(task.id, 0) if state.plan else 0
-        answers = guidance.applying(guidance.read(self.folder.context), task=task.id, phase=phase, text=text)
-        return background(state, task, answers)
+        entries = guidance.applying(guidance.read(self.folder.context), task=task.id, phase=phase, text=task.text)
+        return background(state, task, [each for each in entries if not each.stands])
 
     def drain_reports(self, state: State) -> list[Event]:
         """Returns the reports of guards and turns since the last call, as events."""

@@ -14,7 +14,7 @@ from swarmgate.config import Role, is_program
 from swarmgate.domain.guard import Turn
 from swarmgate.domain.spending.budget import Account
 from swarmgate.engine.context import Context
-from swarmgate.engine.expert_answers import expert
+from swarmgate.engine.expert_answers import expert, standing_guidance
 from swarmgate.engine.steps.agent_turn import sweep
 from swarmgate.engine.steps.coding.coder import scope_violation
 from swarmgate.ledger.files.live_breakers import LiveCounts
@@ -108,7 +108,10 @@ class RunAgents:
             expert=self._expert,
             authority=ctx.authority(role, _WRITING_STEP.get(role, "")),
             self_coding=lambda: ledger.state.self_coding,
-            opening=lambda: scope_violation(ledger.state) if role == "architect" else (),
+            opening=lambda brief: (
+                *(scope_violation(ledger.state) if role == "architect" else ()),
+                *standing_guidance(ledger, brief),
+            ),
             spare=ctx.ignored.spare,
             ignored_by=ctx.ignored.rule_against,
             uncollected=ctx.uncollected,

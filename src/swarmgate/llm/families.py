@@ -92,11 +92,17 @@ def shared(config: Config, roles: Iterable[str]) -> Iterator[Shared]:
 
 
 def require_distinct(config: Config) -> None:
-    """Whether no two roles of `[models] require_distinct` share a model.
+    """Whether no two roles of `[models] require_distinct` share a model, fallbacks included.
+
+    Not set, it holds for coder and reviewer as soon as the roles have two models, without their fallbacks: with one
+    model there is no choice, with two it is an oversight that the same one writes and reviews.
 
     Raises:
         ConfigError: two do; the message names roles and models.
     """
+    if "require_distinct" not in config.models.model_fields_set:
+        _require_another_reviewer(config)
+        return
     found = sorted(shared(config, config.models.require_distinct), key=lambda each: (each.roles, each.models))
     if not found:
         return
@@ -105,6 +111,18 @@ def require_distinct(config: Config) -> None:
         f"[models] require_distinct asks for different models, and these roles share one: {pairs}",
         hint=f"give one of them another model (or another fallback) in [roles] of {PROJECT_FILE}; see: swarm status",
     )
+
+
+def _require_another_reviewer(config: Config) -> None:
+    first = {role: [*models.values()][-1] for role in config.speaking if (models := _models(config, role))}
+    names = {own_name(model) for model in first.values()}
+    coder, reviewer = first.get("coder", ""), first.get("reviewer", "")
+    if len(names) > 1 and coder and reviewer and own_name(coder) == own_name(reviewer):
+        raise ConfigError(
+            f"coder and reviewer are the same model ({coder}), and the roles have others: who writes a change does not "
+            "see its own mistakes in it",
+            hint=f"set another [roles.reviewer] model in {PROJECT_FILE}; to keep it so: [models] require_distinct = []",
+        )
 
 
 def _described(each: Shared) -> str:

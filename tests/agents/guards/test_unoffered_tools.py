@@ -84,3 +84,24 @@ async def test_other_tools_are_refused_and_on_record_without_a_count(
     ]
     assert "run_command, which it is not offered" in notes[0].detail
     assert "not offered" in json.dumps([message.content for message in model.requests[1].messages])
+
+
+@pytest.mark.parametrize(
+    ("name", "moves"),
+    [
+        ("update_task_status", True),
+        ("complete_task", True),
+        ("mark_task_done", True),
+        ("setTaskState", True),
+        ("list_tasks", False),
+        ("finish_line", False),
+    ],
+)
+async def test_no_call_moves_a_task_and_who_tries_is_told_how_one_completes(
+    make_agent: OpenDesk, say: Say, name: str, *, moves: bool
+) -> None:
+    model, notes = await closing(make_agent, say(name, task_id="1.1", status="completed"), END)
+    (heard,) = [message.content for message in model.requests[-1].messages if message.role == "tool"]
+    assert ("INVALID_TASK_STATE_TRANSITION: no call moves a task" in heard) is moves
+    assert "there is no such tool" in heard
+    assert bool(notes) is moves

@@ -10,7 +10,7 @@ import pytest
 
 from swarmgate.agents.briefs.house_rules import HouseRules, everywhere
 from swarmgate.agents.context import AgentContext
-from swarmgate.agents.roles.architect import Closing, Delegation, Questions, close_phase, delegate, revise
+from swarmgate.agents.roles.architect import Closing, Delegation, Questions, close_phase, delegate, named_files, revise
 from swarmgate.agents.roles.architect import plan as make_plan
 from swarmgate.domain.plan.plan import Plan, Task
 from swarmgate.domain.review.evidence import Remark, Review, Verdict
@@ -125,6 +125,20 @@ async def test_without_a_declared_scope_the_tasks_files_are_it(
     assert (await delegated(agent, task, other, plan)).scope == task.files
 
 
+async def test_the_directive_in_the_instructions_is_the_scope_and_is_judged_as_one(
+    make_agent: OpenDesk, say: Say, task: Task, other: Task, plan: Plan
+) -> None:
+    stranger = say("delegate", instructions="Do it.\nFILE: ../outside.py")
+    agent, model = make_agent(stranger, say("delegate", instructions="Do it.\nFILE: src/app.py, ./src/new.py"))
+    assert (await delegated(agent, task, other, plan)).scope == ("src/app.py", "src/new.py")
+    assert "../outside.py" in model.requests[1].messages[-1].content
+    both = ModelReply(
+        tool_calls=(say("declare_scope", files=["src/app.py"]), say("delegate", instructions="FILE: src/new.py"))
+    )
+    agent, _ = make_agent(both)
+    assert (await delegated(agent, task, other, plan)).scope == ("src/app.py",)
+
+
 @pytest.mark.parametrize(
     ("instructions", "told"),
     [
@@ -191,3 +205,19 @@ async def test_a_phase_is_closed_with_a_summary(make_agent: OpenDesk, say: Say) 
     assert closing == Closing("It adds.", ("ints only",), ("a",))
     assert model.brief.startswith("ROLE: architect\nSTEP: close_phase\nPHASE: 2\n\n")
     assert "2 tasks, 1 rejection" in model.brief
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("Do it.\nFILE: src/app.py\nThen stop.", ("src/app.py",)),
+        ("FILE: src/a.py, `src/b.py`\n- **FILE:** `src/c.py` (new)", ("src/a.py", "src/b.py", "src/c.py")),
+        ("Write it (FILE: src/a.py) and stop, please", ("src/a.py",)),
+        ("Change FILE: src/a.py, then its caller.\nFILE: src/a.py", ("src/a.py",)),
+        ("FILE: Makefile", ("Makefile",)),
+        ("Read the file: it has two functions. PROFILE: fast", ()),
+        ("FILE:\nFILES: src/a.py", ("src/a.py",)),
+    ],
+)
+def test_the_directive_names_files_in_free_text(text: str, files: tuple[str, ...]) -> None:
+    assert named_files(text) == files

@@ -22,11 +22,13 @@ from swarmgate.council.debate.moderation import moderation_of
 from swarmgate.council.debate.synthesis import synthesis_form
 from swarmgate.council.decision.answers import PROPOSAL, form_of
 from swarmgate.council.decision.request import decision_of
+from swarmgate.council.discussion.answers.assessment import assessment_of
 from swarmgate.council.discussion.answers.experts import Reader
-from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of
+from swarmgate.council.discussion.answers.moderation import framing_of, reopening_of
+from swarmgate.council.discussion.answers.synthesis import Checks, conclusion_of
+from swarmgate.council.discussion.argument.evidence import Evidence
 from swarmgate.council.discussion.request import discussion_of
-from swarmgate.council.discussion.steps.cast import experts_of, tensions_of
-from swarmgate.council.discussion.steps.conclusion import Checks, conclusion_of
+from swarmgate.council.discussion.steps.cast import experts_of, opposing
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import NoUsableReply
 
@@ -146,10 +148,11 @@ FORMS: dict[str, Form[Any, Any]] = {
     "attack": READER.attack,
     "response": READER.response,
     "experts": experts_of(discussion_of(id="d", topic="t")),
-    "tensions": tensions_of(()),
+    "tensions": opposing(discussion_of(id="d", topic="t")),
     "framing": framing_of({}),
-    "assessment": assessment_of(()),
-    "conclusion": conclusion_of(Checks(frozenset(), lambda _: frozenset())),
+    "assessment": assessment_of((), {}),
+    "reopening": reopening_of(),
+    "conclusion": conclusion_of(Checks(frozenset(), {}, lambda _: frozenset(), Evidence(()), lambda _: ())),
     "vote": voted(()),
     "moderation": moderation_of(DEBATE, final=False),
     "synthesis": synthesis_form([]),

@@ -75,7 +75,7 @@ def test_a_short_task_and_an_event_of_automation_concern_nobody(project: Project
 
 @pytest.mark.slow
 def test_the_summary_stands_in_context_md_and_no_brief_or_answer_changes_by_it(project: Project) -> None:
-    project.planned(REJECTED, **LONG)
+    project.planned(REJECTED, **LONG, automation__capabilities={"evidence_auto_summaries": False})
     project.folder.context.write_text("# Mine\r\n")
     project.swarm("run", exits=3)
     entry = Guidance("Security", "How?", "With RS256.", 1, "1.1", "2026-11-21")
@@ -98,7 +98,7 @@ def test_the_summary_stands_in_context_md_and_no_brief_or_answer_changes_by_it(p
 
 @pytest.mark.slow
 def test_a_run_with_the_capability_sums_up_by_itself(project: Project) -> None:
-    project.planned(REJECTED, **LONG, automation__capabilities={"evidence_auto_summaries": True})
+    project.planned(REJECTED, **LONG)
     project.swarm("run", exits=3)
     until(lambda: "### Task 1.1, goal 1: Part 1.1" in project.folder.context.read_text(), 30)
     project.swarm("verify")

@@ -93,7 +93,10 @@ def test_settings_that_change_while_somebody_watches_tell_it_too(project: Projec
     told: list[Progress] = []
     swarm = Swarm(project.root, listener=told.append)
     project.configure(hooks={"phase_finished": "true"})
-    assert [worker.name for worker in workers_of(swarm.project.anew(), EnginePorts())] == ["hooks"]
+    assert [worker.name for worker in workers_of(swarm.project.anew(), EnginePorts())] == [
+        "evidence_auto_summaries",
+        "hooks",
+    ]
     assert [each.kind for each in told] == ["notice"]
     assert "the hook of phase_finished never runs" in told[0].text
     assert "phase_closed?" in told[0].text

@@ -32,6 +32,7 @@ def test_a_decision_waits_for_a_person_and_goes_on_with_the_answer(project: Proj
     name = the_id(project)
     assert f"Decision {name} waits for ada in round 1; all voices have spoken." in plain(waits.stderr)
     assert f"swarm decide answer {name} --as ada --stand agree" in plain(waits.stderr)
+    assert "the decision is over" not in waits.stderr
     assert project.json("decide", "list")[0]["status"] == "paused"
     assert "WAITING  (0 rounds; paused because somebody is waited for)" in project.swarm("decide", "show", name).stdout
     asked = len(project.requests)

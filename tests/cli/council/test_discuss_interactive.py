@@ -54,6 +54,37 @@ async def test_a_person_changes_the_mode_and_the_course(project: Project) -> Non
     assert "The moderator recommends to synthesise" in told
 
 
+async def test_the_question_after_a_round_has_its_quality_shifts_and_why_and_the_next_session_what_it_begins_with(
+    project: Project,
+) -> None:
+    shown: list[str] = []
+    ask, _ = typing("", None)
+    record = await held(project, TerminalAnswers(ask=ask, say=shown.append, edit=never, speaks=False))
+    told = " ".join(" ".join(shown).split())
+    for expected in (
+        "shifts of position 2",
+        "overall 3",
+        "What it came to: Both want rotation and differ in who does it",
+        "Key takeaway: It is about a number.",
+        "The moderator recommends to synthesise (nobody has the number)",
+        "Still divided: - Who rotates them.",
+    ):
+        assert expected in told
+    assert "takes it up again" not in told
+    shown.clear()
+    going_on, _ = typing("s")
+    people = TerminalAnswers(ask=going_on, say=shown.append, edit=never, speaks=False)
+    await Swarm(project.root).council.resume_discussion(record.discussion.id, people=people)
+    told = " ".join(" ".join(shown).split())
+    for expected in (
+        "The moderator takes it up again: - Most productive tension: safety against speed",
+        "- Most important open question: What does a rotation cost?",
+        "- Settled of the tension map: that keys rotate",
+        "- Proposed for the next round: Who looks at a rotation",
+    ):
+        assert expected in told
+
+
 async def test_the_end_of_the_input_pauses_and_nothing_is_lost(project: Project) -> None:
     edits = iter([PERSONAS.replace("axis =", "axes ="), PERSONAS])
     given_to: list[str] = []

@@ -45,6 +45,12 @@ from swarmgate.workspace.file_tools.files import FileTree
 
 Rule = dict[str, Any]
 EXPERTS = ("economist", "ecologist", "engineer", "lawyer")
+SUMMARY = "Cost is what divides them: one side would pay now and the other later. " * 3
+"""As long as the summary of a round should be."""
+
+EXECUTIVE = "It depends on who pays, on when it is paid, and on what is lost meanwhile, as both sides said. " * 6
+"""As long as the summary of a discussion should be."""
+
 SCORES = dict.fromkeys(
     (
         "genuineDisagreement",
@@ -84,13 +90,23 @@ def response(*links: tuple[str, str], shift: str = "none", cites: Sequence[str] 
 
 
 def assessed(recommendation: str = "continue", **more: Any) -> str:
-    return json.dumps({**SCORES, "agreements": ["it costs"], "recommendation": recommendation, "focus": "cost"} | more)
+    return json.dumps(
+        {**SCORES, "summary": SUMMARY, "agreements": ["it costs"], "recommendation": recommendation, "focus": "cost"}
+        | more
+    )
 
 
 def concluded(**more: Any) -> str:
-    return json.dumps(
-        {"executiveSummary": "It depends.", "insights": [{"text": "new", "cites": ["r1-msg-001"]}]} | more
-    )
+    return json.dumps({"executiveSummary": EXECUTIVE, "insights": [{"text": "new", "cites": ["r1-msg-001"]}]} | more)
+
+
+REOPENED = {
+    "tension": "cost against growth",
+    "question": "Who pays?",
+    "settled": "nothing",
+    "topic": "What it costs whom",
+    "framing": "by numbers",
+}
 
 
 def rule(step: str, *replies: Any, who: str = "", number: int = 0, **match: Any) -> Rule:
@@ -103,7 +119,12 @@ def rule(step: str, *replies: Any, who: str = "", number: int = 0, **match: Any)
 
 def defaults(count: int) -> list[Rule]:
     """`count` experts; the first two positions of each round are argued about: the disagreement is 5 of 10."""
-    position = {"position": "{{participant}} stands here", "confidence": 0.7, "keyRisk": "none"}
+    position = {
+        "position": "{{participant}} stands here",
+        "confidence": 0.7,
+        "wouldChangeIf": "it costs more than it saves",
+        "keyRisk": "none",
+    }
     rules = [
         rule("experts", experts(*EXPERTS[:count])),
         rule("position", json.dumps(position)),
@@ -113,6 +134,7 @@ def defaults(count: int) -> list[Rule]:
         ),
         rule("ask", "What could go wrong with r1-msg-001?"),
         rule("assess", assessed()),
+        rule("reopen", json.dumps(REOPENED)),
         rule("record", "Round {{round}} is on record."),
         rule("conclude", concluded()),
     ]

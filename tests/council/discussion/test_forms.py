@@ -8,11 +8,12 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
-from tests.council.discussion.conftest import SCORES, Room, linked, of, response, rule
+from tests.council.discussion.conftest import SCORES, SUMMARY, Room, linked, of, response, rule
 
 from swarmgate.agents.tools.answer_text import Unread
+from swarmgate.council.discussion.answers.assessment import assessment_of
 from swarmgate.council.discussion.answers.experts import Part, Reader
-from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of, question_of, record_of
+from swarmgate.council.discussion.answers.moderation import framing_of, question_of, record_of
 from swarmgate.council.discussion.answers.values import LONGEST, message_ids
 from swarmgate.council.discussion.model import Relation, ShiftKind, Step
 from swarmgate.council.participants.answer_prose import shortened
@@ -213,8 +214,9 @@ def test_typed_texts_are_bounded_and_that_is_noted() -> None:
     assert len(part["links"][0].steel_man) <= LONGEST
     assert "`links` was cut" in part["noted"][0]
     scores = dict.fromkeys(SCORES, 3)
-    part = assessment_of(()).read(said(**scores, recommendation="continue", agreements=["a " * 9_000]))
-    assert len(part["assessment"].agreements[0]) <= LONGEST
+    fields = {**scores, "summary": SUMMARY, "recommendation": "continue", "agreements": ["a " * 9_000]}
+    part = assessment_of((), {}).read(said(**fields))
+    assert len(part["assessment"].agreements[0].point) <= LONGEST
     assert part["noted"]
 
 

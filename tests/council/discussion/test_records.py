@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.council.discussion.conftest import Room, User, assessed, concluded, experts, linked, rule
+from tests.council.discussion.conftest import EXECUTIVE, Room, User, assessed, concluded, experts, linked, rule
 
-from swarmgate.council.discussion import model
+from swarmgate.council.discussion import findings, model
 from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, DiscussionRecord, Expert, Step
 from swarmgate.council.discussion.user_choices import Pause
 from swarmgate.council.records.redaction import NAMES
 from swarmgate.council.records.store import Records
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.text.redaction import masked, redact
-from swarmgate.errors import CouncilRefused
+from swarmgate.errors import CouncilRefused, LedgerError
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.files.folder import SwarmFolder
 
@@ -56,12 +56,14 @@ async def test_no_secret_is_kept_told_or_returned_cut_escaped_or_as_a_name(room:
     named["experts"][0] |= {"name": f"N {SHAPED}", "expertise": text}
     named["experts"][1] |= {"id": SHAPED, "name": SECRET}
     named["tensions"][0]["between"] = ["economist", SHAPED]
+    sides = {"point": text, "positions": [{"stance": text, "advocates": ["economist"], "arguments": [text]}]}
+    view = {"position": text, "advocate": "economist", "reason": text, "note": text}
     there = room(
         rule("experts", json.dumps(named)),
         rule("position", json.dumps({"position": text, "confidence": 0.5, "conditions": [text]})),
         rule("argue", linked(("r1-msg-002", "extends"), prose=text), number=1),
-        rule("assess", assessed(focus=text, agreements=[text])),
-        rule("conclude", concluded(executiveSummary=text)),
+        rule("assess", assessed(focus=text, agreements=[text], activeDisagreements=[sides], summary=text)),
+        rule("conclude", concluded(executiveSummary=text, unresolvedDebates=[sides], minorityReport=[view])),
     )
     there.__class__ = Masked
     choices = [Choice(after=1, kind=ChoiceKind.INJECT, text=text)]
@@ -86,9 +88,11 @@ CLAIMED = {"unresolved", "excluded", "models", "given_weights"}
 
 def test_every_field_is_either_a_name_or_free_text() -> None:
     """A field that is added to a model is decided upon here: kept as it is, or masked."""
-    models = [each for each in vars(model).values() if isinstance(each, type) and issubclass(each, Frozen)]
+    found = {**vars(model), **vars(findings)}.values()
+    models = [each for each in found if isinstance(each, type) and issubclass(each, Frozen)]
     wrong = []
-    for kept in (each for each in models if each.__module__ == model.__name__ and each is not model.Extent):
+    own = (model.__name__, findings.__name__)
+    for kept in (each for each in models if each.__module__ in own and each is not model.Extent):
         for name, given_ in kept.model_fields.items():
             kind, key = f"{given_.annotation} {given_.metadata}", given_.serialization_alias or name
             decided = "str" not in kind or (kept.__name__, name) in FREE or name in CLAIMED
@@ -114,7 +118,7 @@ async def test_progress_begins_at_once_and_is_the_same_whether_it_was_resumed_or
     assert text == (paused.folder / "progress.md").read_text()
     assert text.startswith("# Discussion: Should we?\n")
     assert text.count("## Round 1: attack") == 2
-    for expected in ("a rule: the contrarian goes again", "## Synthesis", "It depends.", "a word of mine"):
+    for expected in ("a rule: the contrarian goes again", "## Synthesis", "It depends on", "a word of mine"):
         assert expected in text
 
 
@@ -170,7 +174,11 @@ async def test_names_and_axes_stay_on_their_line_of_a_brief(room: Make) -> None:
 
 
 async def test_every_id_in_a_text_of_the_synthesis_is_looked_up(room: Make) -> None:
-    there = room(rule("conclude", concluded(executiveSummary="As r9-msg-999 proves.", openQuestions=["r1-msg-001?"])))
+    there = room(
+        rule(
+            "conclude", concluded(executiveSummary=f"As r9-msg-999 proves. {EXECUTIVE}", openQuestions=["r1-msg-001?"])
+        )
+    )
     conclusion = (await there.hold()).conclusion
     assert conclusion
     assert conclusion.noted == ("it cites messages that do not exist: r9-msg-999",)
@@ -194,7 +202,15 @@ async def test_every_contribution_is_a_line_of_the_journal_and_its_views_follow_
     expert = json.loads((there.folder / "personas/economist.json").read_text())
     assert (expert["name"], expert["thinkingStyle"]) == ("Economist", "")
     synthesis = json.loads((there.folder / "artifacts/synthesis.json").read_text())
-    assert (synthesis["executiveSummary"], synthesis["author"]) == ("It depends.", "moderator")
+    assert (synthesis["executiveSummary"], synthesis["author"]) == (EXECUTIVE.strip(), "moderator")
+
+
+async def test_a_journal_that_is_gone_is_told_and_its_manifest_makes_no_older_record_of_it(room: Make) -> None:
+    there = room()
+    await there.hold()
+    (there.folder / "journal.jsonl").unlink()
+    with pytest.raises(LedgerError, match=r"journal\.jsonl has no first line"):
+        there.record()
 
 
 # --- kills ---

@@ -18,7 +18,8 @@ from swarmgate.council.discussion.events import (
     ModeChanged,
     UserConsulted,
 )
-from swarmgate.council.discussion.model import Choice, ChoiceKind, Conclusion, Link, Message, Mode, Relation, Step
+from swarmgate.council.discussion.findings import Conclusion
+from swarmgate.council.discussion.model import Choice, ChoiceKind, Link, Message, Mode, Relation, Step
 from swarmgate.council.discussion.state import AskParticipant, Choose, ConsultUser, Fail, State, applied, due
 from swarmgate.council.records.lifecycle import Resumed, TimeUp
 from swarmgate.domain.base import Frozen

@@ -44,7 +44,6 @@ def test_a_seat_that_is_called_like_an_agent_is_that_agent(made: Project) -> Non
             "agent": "pm",
             "role": "product manager",
             "model": "local/fast",
-            "model_tier": "fast",
             "system": "You take part as: product manager.\n\nAsk who wants it.",
             "weight": 0.5,
         }
@@ -52,6 +51,7 @@ def test_a_seat_that_is_called_like_an_agent_is_that_agent(made: Project) -> Non
     assert seat(made, id="night", agent="ops")["system"] == "You keep it running."
     assert seat(made, id="night", agent="ops")["folder"] == "src"
     assert "weight" not in seat(made, tuple(Seat.model_fields), id="pm")  # a debate reads none
+    assert seat(made, **seat(made, id="pm")) == seat(made, id="pm")  # what is on record may be asked for again
     assert seat(made, id="other") == {"id": "other", "model": "", "system": ""}
 
 

@@ -182,3 +182,42 @@ def test_escapes_and_continued_lines_change_no_number() -> None:
     text = 'def f(a):\n    b = "\\"\\\\" if a \\\n        else "\\n"\n    return b\n\n\ndef g():\n    return 1\n'
     found = [(each.name, each.complexity, each.line, each.end) for each in functions.measure("a.py", text).functions]
     assert found == [("f", 2, 1, 4), ("g", 1, 7, 8)]
+
+
+def summed(project: Project, limit: int = 5) -> list[str]:
+    found = project.gate("quality_budget", quality=Quality(max_complexity_delta=limit))
+    return [each.message for each in found.findings if each.rule == "complexity-sum" and each.severity == "medium"]
+
+
+def test_a_limit_that_is_set_holds_for_all_functions_of_a_change_together(project: Project) -> None:
+    project.commit_files({"src/a.py": branchy(1, "one") + "\n\n" + branchy(1, "two", 5), "src/b.py": branchy(3)})
+    project.write("src/a.py", branchy(2, "one") + "\n\n" + branchy(2, "two", 5))
+    assert summed(project) == []
+    project.write("src/c.py", branchy(1, "three", 9))
+    assert summed(project) == ["complexity +6 in sum, where one task may add 5: src/a.py +4, src/c.py +2"]
+    assert summed(project, 6) == []
+    assert project.gate("quality_budget").status is GateStatus.PASS  # without a limit of the user's, each for itself
+    project.write("src/b.py", branchy(1))
+    assert summed(project) == []  # what is taken away counts
+
+
+def test_ten_new_functions_within_the_bound_of_one_are_too_much_together(project: Project) -> None:
+    for number in range(10):
+        project.write(f"src/part{number}.py", branchy(4, f"_part{number}", number * 7))
+    (message,) = summed(project)
+    assert message.startswith("complexity +80 in sum, where one task may add 5: src/part0.py +8, src/part1.py +8")
+    assert message.endswith("and 5 more")
+
+
+@pytest.mark.parametrize("deletes", [True, False])
+def test_code_that_moves_adds_nothing_in_sum(project: Project, *, deletes: bool) -> None:
+    project.commit_files({"src/a.py": branchy(20)})
+    if deletes:
+        (project.root / "src/a.py").unlink()
+    project.write("src/b.py", branchy(20) + "\n\ndef last(x, y):\n    return x + y\n" * 9)
+    assert bool(summed(project)) is not deletes
+
+
+def test_tests_add_nothing_in_sum(project: Project) -> None:
+    project.write("tests/test_big.py", branchy(20, "test_all"))
+    assert summed(project) == []

@@ -13,7 +13,8 @@ from swarmgate.domain.events import event as ev
 from swarmgate.domain.state.state import Guidance
 from swarmgate.errors import UsageError
 from swarmgate.ledger.context.context_file import BLOCKS
-from swarmgate.ledger.context.guidance import HEADING, append, applying, find, mistakes, parse, read, render
+from swarmgate.ledger.context.domains import concerns
+from swarmgate.ledger.context.guidance import HEADING, append, applying, facts, find, mistakes, parse, read, render
 from swarmgate.ledger.context.questions import same
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
@@ -268,3 +269,102 @@ def test_what_swarmgate_writes_is_never_called_mistyped(domain: str, question: s
     written = f"{HEADING}\n\n{render(Guidance(domain, question, answer, 1, '1.2', '2026-11-21'))}"
     assume(parse(written))
     assert mistakes(written) == ()
+
+
+STANDING = f"""# Context
+
+{HEADING}
+
+### Security (Phase 1)
+- Use bcrypt with cost factor 12
+* Never log tokens
+  or what they are made of
+1. Rates are limited.
+
+Words of mine.
+
+### API
+- Question: Which status?
+- Answer: 401:
+- for failures
+
+- Use RFC 7807 for errors  
+
+- Question: x?
+- Answr: x
+"""  # noqa: W291 - trailing blanks are the user's too
+
+
+def test_plain_bullets_are_standing_guidance() -> None:
+    found = parse(STANDING)
+    assert [(e.domain, e.answer, e.phase) for e in found if e.stands] == [
+        ("Security", "Use bcrypt with cost factor 12", 1),
+        ("Security", "Never log tokens\nor what they are made of", 1),
+        ("Security", "Rates are limited.", 1),
+        ("API", "Use RFC 7807 for errors", 0),
+    ]
+    assert [(e.question, e.answer) for e in found if not e.stands] == [("Which status?", "401:\n- for failures")]
+    assert [why for _, why in mistakes(STANDING)] == [
+        "the entry has no `- Answer:`, so it is not used",
+        "`- Answr:` is no field; `- Answer:` is",
+    ]
+    assert facts(found).startswith("Security:\n- Use bcrypt with cost factor 12\n- Never log tokens\n  or what")
+
+
+def test_standing_guidance_without_a_domain_is_named() -> None:
+    assert parse(f"{HEADING}\n- Use bcrypt\n") == ()
+    assert mistakes(f"{HEADING}\n- Use bcrypt\n")[0][0] == 2
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "  \n", "\n\n\n", "\r\n\r\n", "\n\n## Mine\n- x  \n\n\n"])
+def test_an_answer_that_is_added_leaves_standing_guidance_byte_for_byte(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / "context.md"
+    mine = (STANDING.replace("- Question: x?\n- Answr: x\n", "").rstrip("\n") + ending).encode()
+    path.write_bytes(mine)
+    append(path, ENTRY)
+    data = path.read_bytes()
+    at = data.index(b"### Security (Phase 2)")
+    kept = data[:at].rstrip(b"\r\n")
+    assert mine.startswith(kept)
+    assert data.endswith(mine[len(kept) :].lstrip(b"\r\n")) or not mine[len(kept) :].strip()
+    assert len(parse(data.decode())) == len(parse(mine.decode())) + 1
+    append(path, OTHER)
+    assert path.read_bytes().startswith(data[:at].rstrip(b"\r\n"))
+
+
+@pytest.mark.parametrize(
+    ("domain", "text", "about"),
+    [
+        ("Security", "Hash passwords of users", True),
+        ("Security", "src/auth/tokens.py", True),
+        ("Web Security", "JWT generation", True),
+        ("Security", "Sort the authors by name", False),
+        ("Security", "Wrap long lines", False),
+        ("API", "Login endpoint", True),
+        ("API", "src/api_v2/handlers.py", True),
+        ("Database", "A migration for the orders", True),
+        ("Payments", "Payment of an order", True),
+        ("Payments", "Login endpoint", False),
+        ("Tax law", "Tax of an order", False),
+        ("Tax law", "Orders under tax law", True),
+        ("!", "anything!", False),
+    ],
+)
+def test_a_text_is_about_a_domain_that_it_names_or_whose_words_it_speaks(
+    domain: str, text: str, *, about: bool
+) -> None:
+    assert concerns(domain, text) is about
+
+
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [
+        ("Which bcrypt cost factor?", True),
+        ("May tokens be logged?", False),
+        ("Which cost factor for argon2?", False),
+        ("bcrypt?", False),
+    ],
+)
+def test_a_fact_answers_a_question_whose_telling_words_it_has(question: str, *, answered: bool) -> None:
+    assert (find(parse(STANDING), "security", question) is not None) is answered
+    assert find(parse(STANDING), "databases", question) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -175,3 +176,17 @@ def test_commits_are_found_by_their_trailers(repo: Path, git: Git) -> None:
     assert repository.find_commit({"Swarm-Task": "1.1"}, since=found[0].id) is None
     with pytest.raises(WorkspaceError, match="git log failed"):
         repository.task_commits("nonsense")
+
+
+def test_trailers_are_read_in_sha_256_and_beside_a_message_that_is_no_utf_8(repo: Path, git: Git) -> None:
+    place = repo.parent / "sha256"
+    git(repo, "init", "--quiet", "--object-format=sha256", "--initial-branch=main", str(place))
+    git(place, "commit", "--quiet", "--allow-empty", "--message=Start")
+    repository = Repository.discover(place)
+    (place / "new.py").write_text("n = 1\n")
+    made = repository.commit(changed(repository), "Message", TRAILERS)
+    message = b"Gr\xfc\xdfe\n\nSwarm-Task: 1.2\n"
+    subprocess.run(["git", "commit", "--quiet", "--allow-empty", "--file=-"], cwd=place, input=message, check=True)
+    found = repository.task_commits()
+    assert (len(made.id), found[0].id) == (64, made.id)
+    assert found[1].trailers == {"Swarm-Task": "1.2"}

@@ -54,7 +54,7 @@ def background(state: State, task: Task, guidance: Iterable[Guidance] = ()) -> B
         task: the task of the brief.
         guidance: the answers of experts that apply to it, oldest first.
     """
-    wanted = _words(" ".join((task.title, task.description, *task.acceptance, *task.files)))
+    wanted = _words(task.text)
     given = tuple(guidance)
     own = [each for each in given if each.task == task.id]
     lines = list(chain((_answered(each) for each in reversed(given) if each not in own), _learnt(state)))[:_CONSIDERED]

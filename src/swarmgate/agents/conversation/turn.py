@@ -79,7 +79,7 @@ async def take_turn(
         MissingRequirement: a tool needs a program that is not there.
         SelfCodingBlocked: the architect called tools that write files once too often in this run.
     """
-    brief = replace(brief, opening=agent.opening())
+    brief = replace(brief, opening=agent.opening(brief))
     tools = offered(brief.role, brief.step, form)
     system = "\n\n".join(filter(None, (agent.prompts.render(brief.role, brief.step), agent.persona)))
     inside = "\n\n".join(filter(None, (agent.prompts.render(brief.role, brief.step, program=True), agent.persona)))

@@ -6,6 +6,7 @@ warning for the first two calls of a run, and the end of the turn with the third
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from swarmgate.agents.authority.authority import RULE
@@ -19,6 +20,16 @@ from swarmgate.llm.model import ToolCall
 
 WRITING = frozenset({"write_file", "edit_file", "delete_file"})
 """The tools that change the project's files."""
+
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_MOVES_A_TASK = re.compile(r"(?i)(?=(?:.*_)?tasks?(?:_|$))(?=.*(?:status|state|complet|done|finish|close|mark))")
+"""Names by which agents of other systems say themselves what became of a task."""
+
+_NOT_MOVED = (
+    "INVALID_TASK_STATE_TRANSITION: no call moves a task. It goes idle, coder_delegated, pre_check_passed, "
+    "reviewer_run, tests_run, complete, one step at a time, by what swarmgate has measured. It is complete when all "
+    "tests have run and passed, and the tree is committed. Do your part and end your turn."
+)
 
 _WARNINGS = 2
 _LENGTH = 200
@@ -44,6 +55,11 @@ class UnofferedCalls:
         Raises:
             SelfCodingBlocked: it is the architect's third attempt in this run at writing files itself.
         """
+        if call.name not in TOOLS and _MOVES_A_TASK.match(_CAMEL.sub("_", call.name)):
+            self._note(
+                RULE, Effect.REFUSED, f"called {cut(one_line(call.name), _LENGTH, '...')}, which no role has", call
+            )
+            return f"{_NOT_MOVED}\n{problem}"
         if call.name not in TOOLS or call.name in OFFERED[self._brief.role, self._brief.step]:
             return problem
         if self._brief.role != "architect" or call.name not in WRITING:

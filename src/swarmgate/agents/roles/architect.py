@@ -14,6 +14,7 @@ from swarmgate.agents.briefs.scope_files import SCOPE_NOTE, scope_text
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Toolbox, plain
 from swarmgate.agents.conversation.turn import Refused, take_turn
+from swarmgate.agents.roles.verdict import signed
 from swarmgate.agents.tools import arguments as args
 from swarmgate.domain.plan.plan import Plan, Task, path_problem, problems
 from swarmgate.domain.review.evidence import Review
@@ -23,6 +24,9 @@ from swarmgate.workspace.file_tools.files import FileTree
 
 ROLE = "architect"
 _MENDING = "Plan tasks in that phase that mend it. Its finished tasks stay as they are; add new ones."
+_DIRECTIVE = re.compile(r"(?<![\w/.])FILES?:(?P<paths>[^\n]*)")
+"""Written in capitals, as the header lines of a brief are: "the file: ..." of a sentence is none."""
+
 _ORIENTATION = "For orientation: every other task is somebody else's delegation."
 
 
@@ -121,7 +125,9 @@ async def delegate(
     observed: Sequence[Observation] = (),
     known: Background = NOTHING,
 ) -> Delegation:
-    """Turn a task into a scope and instructions for the coder. Without `declare_scope` the task's files are the scope.
+    """Turn a task into a scope and instructions for the coder.
+
+    Without `declare_scope` the files that the instructions name as `FILE: path` are the scope, else the task's.
 
     Args:
         agent: the architect's context.
@@ -157,6 +163,38 @@ async def delegate(
     handing = _HandingOver(agent, task, others)
     work = {**Toolbox(agent).handlers, "declare_scope": handing.declare}
     return (await take_turn(agent, brief, work=work, endings={"delegate": handing.delegate})).value
+
+
+async def weigh(
+    agent: AgentContext, *, task: Task, attempt: int, scope: Sequence[str], over: str, patch: str
+) -> Review:
+    """Judge whether a change that is beyond the quality budget may stay. APPROVED: it may, for the reason given.
+
+    Args:
+        agent: the architect's context.
+        task: the task that the change is for.
+        attempt: its number, from 1.
+        scope: the files that were declared for it.
+        over: what the gate found.
+        patch: the change as a diff.
+
+    Raises:
+        NoUsableReply: no verdict within the bound; otherwise as `take_turn`.
+    """
+    sections = (
+        Section("The task", task_text(task)),
+        Section("What is beyond the budget", over),
+        Section("The change", patch),
+    )
+    brief = Brief(ROLE, "weigh", task=task.id, attempt=attempt, files=tuple(scope), sections=sections)
+
+    def judge(call: args.SubmitVerdict) -> Review:
+        if not call.summary.strip():
+            raise Refused("A verdict on the budget needs its reason in `summary`: it goes on record.")
+        return Review(verdict=call.verdict, summary=call.summary)
+
+    work = Toolbox(agent).handlers
+    return signed(await take_turn(agent, brief, work=work, endings={"submit_verdict": judge}))
 
 
 async def implement(
@@ -221,15 +259,19 @@ class _HandingOver:
         self._agent = agent
         self._task = task
         self._others = others
-        self._scope = shortest(task.files)
+        self._declared = False
+        self._scope: tuple[str, ...] = ()
 
     async def declare(self, call: args.DeclareScope) -> str:
         # Kept even when it is refused: a later `delegate` must not fall back on the task's files behind its back.
         self._scope = shortest(call.files)
+        self._declared = True
         self._check()
         return f"The scope: {', '.join(self._scope)}."
 
     def delegate(self, call: args.Delegate) -> Delegation:
+        if not self._declared:
+            self._scope = shortest(named_files(call.instructions) or self._task.files)
         self._check(*instruction_problems(self._task, call.instructions, self._others))
         return Delegation(self._scope, call.instructions)
 
@@ -279,6 +321,21 @@ class Delegation:
 def shortest(files: Sequence[str]) -> tuple[str, ...]:
     """The paths in their shortest spelling, each once."""
     return tuple(dict.fromkeys(plain(path) if path.strip() else "" for path in files))
+
+
+def named_files(instructions: str) -> tuple[str, ...]:
+    """The files that instructions name by the directive `FILE:`, each once: one after it, or several with commas."""
+    found = []
+    for directive in _DIRECTIVE.finditer(instructions):
+        for number, part in enumerate(directive["paths"].split(",")):
+            words = part.strip("*_ \t").split(maxsplit=1)
+            path = words[0].strip("`'\"*<>();").rstrip(".:") if words else ""
+            if number and not re.search(r"[./]", path):
+                break
+            found += [path] if path else []
+            if len(words) != 1:  # prose goes on behind a path
+                break
+    return tuple(dict.fromkeys(found))
 
 
 def scope_problems(task: Task, scope: Sequence[str], others: Mapping[str, Task], tree: FileTree) -> tuple[str, ...]:

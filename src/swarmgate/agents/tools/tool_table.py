@@ -86,7 +86,7 @@ SUBMIT = "submit_answer"
 _COUNCIL_LOOKS = ("position", "argue", "attack", "respond", "contribute", "evaluate")
 """Steps of council voices that may look at the files first, and whose answer has a form."""
 
-_COUNCIL_JUDGES = ("experts", "frame", "analogy", "assess", "conclude", "facilitate")
+_COUNCIL_JUDGES = ("experts", "frame", "analogy", "assess", "reopen", "conclude", "facilitate")
 """Steps of council voices that judge from their brief alone, in a form."""
 
 _COUNCIL_WRITES, _COUNCIL_SPEAKS = ("generate", "improve"), ("ask", "record")
@@ -97,6 +97,7 @@ OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("architect", "revise"): (*_READ, "ask_sme", "ask_user", "save_plan"),
     ("architect", "delegate"): (*_READ, "ask_sme", "declare_scope", "delegate"),
     ("architect", "implement"): (*_READ, *_WRITE, "delete_file", "ask_sme", "finish"),
+    ("architect", "weigh"): (*_READ, "submit_verdict"),
     ("architect", "close_phase"): (*_READ, "close_phase"),
     ("critic", "review_plan"): (*_READ, "submit_verdict"),
     ("critic", "evaluate_phase"): (*_READ, "submit_verdict"),

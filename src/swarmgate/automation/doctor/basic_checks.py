@@ -150,7 +150,10 @@ def _guidance(folder: SwarmFolder) -> Check:
     """Answers of experts that are used, and what a hand has mistyped: nothing that work has to wait for."""
     path = folder.relative(folder.context)
     try:
-        found = f"{len(guidance.read(folder.context))} answers in {path}"
+        entries = guidance.read(folder.context)
+        standing = sum(each.stands for each in entries)
+        facts = f", {standing} standing facts" if standing else ""
+        found = f"{len(entries) - standing} answers{facts} in {path}"
     except SwarmError as error:
         return Check.failed("guidance", error)
     return Check("guidance", found, warnings=guidance.mistake_notices(folder.context, path))

@@ -172,7 +172,7 @@ def _guidance(project: Project) -> tuple[str, ...]:
         found = guidance.read(project.folder.context)
     except UsageError:
         return ()
-    return tuple(f"{each.domain}: {each.question} {each.answer[:_ANSWER]}" for each in found)
+    return tuple(" ".join(filter(None, (f"{each.domain}:", each.question, each.answer[:_ANSWER]))) for each in found)
 
 
 def _failures(state: State) -> Iterator[Failure]:

@@ -226,7 +226,7 @@ def _check_out(out: Path | None, draft: Path | None, repo: Path | None, *, force
         UsageError: it may not.
     """
     if out is not None:
-        from swarmgate.cli.council.result_file import check_out
+        from swarmgate.cli.terminal.result_file import check_out
         from swarmgate.engine.swarm import Swarm
 
         check_out(out, draft, root=Swarm(repo).folder.root.resolve(), force=force)
@@ -268,7 +268,7 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out
     `asked` is the id that it was to have. That another record answers is told in the progress: stdout is the version.
     """
     from swarmgate.cli.council.cached_answer import CachedAnswer
-    from swarmgate.cli.council.result_file import save
+    from swarmgate.cli.terminal.result_file import save
     from swarmgate.council.critique.view import score_lines
     from swarmgate.engine.swarm import Swarm
 

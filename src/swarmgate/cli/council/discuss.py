@@ -39,6 +39,7 @@ _FLAGS = {
     "tokens": "--tokens",
     "usd": "--usd",
     "timeout_s": "--timeout",
+    "problem_definition": "--problem",
 }
 """The flags of the keys of a request; what `--personas` gave keeps its keys, which stand in a file."""
 
@@ -94,6 +95,20 @@ def hold(
     ] = None,
     file: Files = None,
     diff: Annotated[str, typer.Option("--diff", metavar="REV", help="Discuss the work tree's change against it.")] = "",
+    name: Annotated[
+        str | None,
+        typer.Option("--name", metavar="ID", callback=filled, help="Its id; else made of the time."),
+    ] = None,
+    problem: Annotated[
+        str | None, typer.Option("--problem", metavar="TEXT", callback=filled, help="What is to be solved.")
+    ] = None,
+    scope: Annotated[
+        str, typer.Option("--scope", metavar="TEXT", help="With --problem: what belongs to it, and what does not.")
+    ] = "",
+    success: Annotated[
+        list[str] | None,
+        typer.Option("--success", metavar="TEXT", callback=filled, help="With --problem: a criterion; repeatable."),
+    ] = None,
     yes: _Yes = False,
     interactive: _Interactive = False,
     choose: _Choose = None,
@@ -121,17 +136,18 @@ def hold(
 
         answering = partial(people_for, terminal, yes=yes, interactive=interactive)
         answering(None)
-        name, choices = new_id(), choices_of(choose or [], constraint)
+        asked, choices = name or new_id(), choices_of(choose or [], constraint)
         options: dict[str, Any] = {
             "mode": mode,
             "rounds": rounds,
             "personas": personas or (),
             "models": dict(_model(each) for each in model or []),
+            "problem_definition": _problem(problem, scope, success or []),
             "files": [from_here(each, repo) for each in file or []],
             "diff": diff,
             "user": interactive,
             "cache": False if no_cache or choices else None,
-            "id": name,
+            "id": asked,
             "tokens": tokens,
             "usd": usd,
             "timeout_s": timeout,
@@ -141,7 +157,7 @@ def hold(
         def work(swarm: Swarm) -> Coroutine[Any, Any, DiscussionRecord]:
             return swarm.council.discuss(topic, people=GivenAnswers(answering(swarm), choices=choices), **options)
 
-        finish(terminal, council_of(repo), _held(repo, terminal, name, work, quiet=events), asked=name, left=choices)
+        finish(terminal, council_of(repo), _held(repo, terminal, asked, work, quiet=events), asked=asked, left=choices)
 
 
 @app.command("resume")
@@ -233,6 +249,12 @@ def _model(given: str) -> tuple[str, str]:
     if not role or not model:
         raise UsageError(f"--model {given!r} is not of the form ROLE=MODEL", hint="--model moderator=local/senior")
     return role, model
+
+
+def _problem(statement: str | None, scope: str, success: list[str]) -> dict[str, Any] | None:
+    if statement is None and (scope or success):
+        raise UsageError("--scope and --success go with --problem", hint='--problem "What is to be solved"')
+    return {"statement": statement, "scope": scope, "success_criteria": success} if statement else None
 
 
 def _on_event(events: bool) -> Callable[[Any], None] | None:

@@ -99,7 +99,8 @@ class TerminalAnswers:
         Raises:
             Pause: the input ended.
         """
-        self._show(terminal.round_lines(record.rounds[-1]))
+        came_to = terminal.round_lines(record.rounds[-1], record.discussion.extent)
+        self._show([*came_to, *terminal.reopening_lines(record)])
         asked = (
             "Next? [F]ollow the moderator, [d]eep dive, other [a]ngle, [i]nject a constraint, [s]ynthesise, [p]ause: "
         )

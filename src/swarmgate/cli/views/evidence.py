@@ -63,6 +63,21 @@ def show(
         raise typer.Exit(0 if report.proven else 1)
 
 
+@app.command("summary")
+def summary(
+    task: Annotated[
+        str, typer.Argument(metavar="[TASK]", help="The id of a task, such as 1.2; all of them by default.")
+    ] = "",
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Show a readable page of each task: `swarm evidence show --summary`.
+
+    Example: swarm evidence summary 1.2
+    """
+    show(task, summary=True, repo=repo, json=json)
+
+
 @app.command("prune")
 def prune(
     days: Annotated[

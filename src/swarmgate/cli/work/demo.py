@@ -75,6 +75,8 @@ def _approved(terminal: Terminal, place: Path, waiting: str, *, yes: bool) -> bo
         return False
     plan = (place / ".swarm" / "plan.md").read_text(encoding="utf-8")
     terminal.note("\n" + (plan if what == "the plan" else _failures(plan)))
+    if at := Swarm(place).status().checkpoint:
+        terminal.note("\n".join((f"Phase {at.phase} complete.", *at.lines)))
     if not yes and not (sys.stdin.isatty() and typer.confirm(f"Approve {what}?", default=True, err=True)):
         return False
     Swarm(place).approve()

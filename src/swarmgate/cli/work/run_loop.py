@@ -86,4 +86,5 @@ def _lines(outcome: RunOutcome) -> list[str]:
     if outcome.objections:
         lines += [f"The {outcome.judge} still objects:", *(f"  - {text}" for text in outcome.objections)]
     lines += [f"  {text}" for text in outcome.verdicts]
+    lines += outcome.checkpoint.lines if outcome.checkpoint else []
     return [*lines, "Next:", *(f"  {action}" for action in outcome.actions)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +92,12 @@ def chat_of(
     )
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path, seated: Callable[[Any], Any] = lambda agents: agents) -> dict[str, Any]:
     """What a file asks for: the arguments of `Council.swarm`, by name, which make a chat that can be held.
+
+    Args:
+        path: of the file.
+        seated: the agents as the settings have those that are named there; may refuse them.
 
     Raises:
         CouncilRefused: the file cannot be read, or is not that of such a chat; the message names file, line and key.
@@ -111,7 +115,7 @@ def read(path: Path) -> dict[str, Any]:
                 raise CouncilRefused(f"this is not a chat file: it has no {what}", hint="See: swarm chat --help")
         ttl_s = ttl_of(values.get("ttl_s"), values.get("ttl_ms"), default=1)
         rest = {key: value for key, value in values.items() if key not in ("ttl_s", "ttl_ms")}
-        chat_of(**{**_LEFT_OUT, **rest}, ttl_s=ttl_s, created_at=0.0)
+        chat_of(**{**_LEFT_OUT, **rest, "agents": seated(values["agents"])}, ttl_s=ttl_s, created_at=0.0)
     except CouncilRefused as error:
         where = begins(path, text, _place(error.message), naming=False)
         raise CouncilRefused(f"{where}{error.message}", hint=error.hint) from None
@@ -160,12 +164,14 @@ def _number(name: str, value: object, *, most: float = math.inf, whole: bool = F
         raise CouncilRefused(f"`{name}` is {str(value)[:40]!r}: it must be {kind} above 0{bound}")
 
 
-def cast(agents: Sequence[Seat | Mapping[str, Any]], project: Project) -> list[Any]:
-    """The agents as the settings have those that are named there.
+def cast(agents: Any, project: Project) -> Any:
+    """The agents as the settings have those that are named there; what is no list is given back.
 
     Raises:
         CouncilRefused: there is no such agent, or tier.
     """
+    if isinstance(agents, str) or not isinstance(agents, Sequence):
+        return agents
     return cast_of(agents, AGENT_KEYS, project, lambda at, key: f"`agents[{at}].{key}`: ", name="agents")
 
 

@@ -17,7 +17,8 @@ from swarmgate.council.critique.model import Critique
 from swarmgate.council.decision.brief import as_participant
 from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat
 from swarmgate.council.decision.user_choices import ABSENT, People
-from swarmgate.council.discussion.model import Cited, Conclusion, Mode
+from swarmgate.council.discussion.findings import Cited, Conclusion
+from swarmgate.council.discussion.model import Mode
 from swarmgate.council.limits import MATERIAL
 from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.records.store import Records
@@ -176,7 +177,7 @@ def _concluded(conclusion: Conclusion) -> Iterator[str]:
     yield from _listed("What the minority holds", conclusion.minority_report)
     if conclusion.open_questions:
         yield "Open questions:"
-        yield from (f"- {each}" for each in conclusion.open_questions)
+        yield from (f"- {each.question}" for each in conclusion.open_questions)
 
 
 def _listed(title: str, items: tuple[Cited, ...]) -> Iterator[str]:

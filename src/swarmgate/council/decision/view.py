@@ -237,7 +237,7 @@ def progress_of_event(event: Frozen, before: Standing[State], after: Standing[St
             yield _contributed(state, event.participant, Usage())  # what it prepared was told as it was used
         case Completed():
             yield from _converged(state)
-        case Stopped(status="paused"):
+        case Stopped(status="paused") if state.late:
             outcome = outcome_of(after)
             data = outcome.model_dump(mode="json") if outcome else {}
             spent = {"usage": after.usage, "seconds": after.seconds}

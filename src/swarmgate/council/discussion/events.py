@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from swarmgate.council.discussion.model import Cast, Choice, Conclusion, Message, Mode
+from swarmgate.council.discussion.findings import Conclusion, Reopening
+from swarmgate.council.discussion.model import Cast, Choice, Message, Mode
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 
@@ -62,6 +63,18 @@ class Chosen(Frozen):
     choice: Choice
 
 
+class Reopened(Frozen):
+    """The moderator took the discussion up again, before the next choice."""
+
+    type: Literal["reopened"] = "reopened"
+    reopening: Reopening
+
+    @property
+    def usage(self) -> Usage:
+        """What the moderator used."""
+        return self.reopening.usage
+
+
 class Paused(Frozen):
     """The user paused the discussion."""
 
@@ -80,4 +93,4 @@ class Concluded(Frozen):
         return self.conclusion.usage
 
 
-EVENTS = (CastProposed, ModeChanged, CastConfirmed, MessageAdded, UserConsulted, Chosen, Paused, Concluded)
+EVENTS = (CastProposed, ModeChanged, CastConfirmed, MessageAdded, UserConsulted, Chosen, Paused, Reopened, Concluded)

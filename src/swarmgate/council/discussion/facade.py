@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from swarmgate.council.discussion.argument.graph import graph
-from swarmgate.council.discussion.model import Cast, Discussion, DiscussionRecord, Expert, Mode
+from swarmgate.council.discussion.model import Cast, Discussion, DiscussionRecord, Expert, Mode, ProblemDefinition
 from swarmgate.council.discussion.personas import given
 from swarmgate.council.discussion.request import mode_of
 from swarmgate.council.discussion.rules import RULES, DiscussionSummary, completed
@@ -43,6 +43,7 @@ class Discussions:
         rounds: int | None = None,
         personas: Cast | Path | Sequence[Expert | Mapping[str, Any]] = (),
         models: Mapping[str, str] | None = None,
+        problem_definition: ProblemDefinition | Mapping[str, Any] | None = None,
         material: str = "",
         files: Sequence[str] = (),
         diff: str = "",
@@ -63,6 +64,8 @@ class Discussions:
             rounds: the most rounds, 1 to 10; None: `[council.discussion] rounds`, else as the mode has it.
             personas: the experts: a file of them, a cast with tensions, or experts; none: generated from the topic.
             models: `provider/model` by fixed role, or by the id of a given expert.
+            problem_definition: what is to be solved: statement, scope, success criteria; None: as `personas` or the
+                moderator has it.
             material: what it is about.
             files: paths whose text is added to the material.
             diff: a revision; what the work tree changes against it is added to the material.
@@ -96,6 +99,7 @@ class Discussions:
             rounds=settings.discussion.rounds if rounds is None else rounds,
             personas=[each.model_copy(update={"name": self._project.redact(each.name)}) for each in experts],
             tensions=given_cast.tensions,
+            problem_definition=problem_definition or given_cast.problem_definition,
             models=roles,
             material=gathered(self._project.folder.root, material, files=files, diff=diff),
             tokens=settings.tokens,

@@ -11,23 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import BeforeValidator, Field, model_validator
 
+from swarmgate.council.discussion.findings import Assessment, Camel, Conclusion, Reopening
 from swarmgate.council.limits import ROUNDS
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.review.votes import SeatId
 from swarmgate.domain.usage import Usage
 
 MODERATOR, HISTORIAN, CONTRARIAN, CROSS_DOMAIN, USER = "moderator", "historian", "contrarian", "cross-domain", "user"
-
-
-class Camel(Frozen):
-    """A record whose JSON has camelCase keys."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True)
 
 
 class Mode(StrEnum):
@@ -63,6 +57,34 @@ EXTENTS: dict[Mode, Extent] = {
 }
 
 
+def joined(value: Any) -> Any:
+    """A text for a list of texts, with a comma between them; any other value as it is."""
+    is_list = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+    return ", ".join(each.strip() for each in value if each.strip()) if is_list else value
+
+
+def listed(value: Any) -> Any:
+    """A list of one for a text; any other value as it is."""
+    return ([value] if value.strip() else []) if isinstance(value, str) else value
+
+
+Joined = Annotated[Text, BeforeValidator(joined)]
+"""A text that may be given as a list of texts, too."""
+
+
+class ProblemDefinition(Camel):
+    """What is to be solved, within which bounds, and by what one sees that it is."""
+
+    statement: Joined = Field(min_length=1)
+    scope: Joined = ""
+    success_criteria: Annotated[tuple[Text, ...], BeforeValidator(listed)] = ()
+
+    @property
+    def size(self) -> int:
+        """Characters of all its texts."""
+        return sum(map(len, (self.statement, self.scope, *self.success_criteria)))
+
+
 class Expert(Camel):
     """One generated, or given, expert. `model` is `provider/model`; empty: that of `[roles.participant]`.
 
@@ -72,12 +94,12 @@ class Expert(Camel):
 
     id: SeatId
     name: Line = Field(min_length=1)
-    expertise: Text = Field(min_length=1)
+    expertise: Joined = Field(min_length=1)
     thinking_style: Text = ""
     bias: Text = ""
     reply_tendency: Text = ""
     stakes: Text = ""
-    blind_spots: Text = ""
+    blind_spots: Joined = ""
     model: str = ""
     system: Text = ""
     agent: str = ""
@@ -99,13 +121,14 @@ class Tension(Camel):
 
 
 class Cast(Camel):
-    """Who takes part: the experts, which of them oppose each other, and models of fixed roles by role.
+    """Who takes part in what: the experts, which of them oppose each other, models of fixed roles by role, the problem.
 
     `dropped` says, a phrase each, what of a generated cast could not be taken: an expert too many, an unknown id.
     """
 
     experts: tuple[Expert, ...]
     tensions: tuple[Tension, ...] = ()
+    problem_definition: ProblemDefinition | None = None
     models: dict[str, str] = Field(default_factory=dict)
     dropped: tuple[Line, ...] = ()
     model: str = ""
@@ -145,11 +168,15 @@ class Relation(StrEnum):
 
 
 class Link(Camel):
-    """From a message to an earlier one, `to`. `steel_man` is the strongest form of what it counters, in own words."""
+    """From a message to an earlier one, `to`, and why.
+
+    `steel_man` is the strongest form of what it counters, in own words.
+    """
 
     to: str
     kind: Relation
     steel_man: Text = ""
+    comment: Text = ""
 
 
 class Position(Camel):
@@ -173,10 +200,12 @@ class ShiftKind(StrEnum):
 class Shift(Camel):
     """How an expert's position moved, why, and the messages that moved it: without one that it saw, it did not move.
 
-    `refused` says why a claimed shift counts as none.
+    `previous_position` is where it stood before, as it says itself, else as it declared. `refused` says why a claimed
+    shift counts as none.
     """
 
     kind: ShiftKind = ShiftKind.NONE
+    previous_position: Text = ""
     reason: Text = ""
     cites: tuple[str, ...] = ()
     refused: Line = ""
@@ -190,51 +219,27 @@ class FaultLine(Camel):
     description: Text = ""
 
 
+class Question(Camel):
+    """What the moderator asks the experts of these ids; of none: all of them."""
+
+    to: tuple[str, ...] = ()
+    text: Text
+
+
 class Framing(Camel):
     """What the moderator frames a round by. `budget` is how much disagreement it asks for, 3 to 6 of 10."""
 
     fault_lines: tuple[FaultLine, ...]
+    questions: tuple[Question, ...] = ()
     disagreement_budget: int = Field(ge=3, le=6)
-
-
-class Insight(Camel):
-    """Something new, and the messages that it comes from."""
-
-    text: Text
-    source: tuple[str, ...] = ()
-
-
-class Recommendation(StrEnum):
-    """How the moderator would go on."""
-
-    CONTINUE = "continue"
-    DEEP_DIVE = "deep-dive"
-    DIFFERENT_ANGLE = "different-angle"
-    SYNTHESIZE = "synthesize"
-
-
-class Assessment(Camel):
-    """The moderator's quality gate of a round: scores of 1 to 5, advisory beside what is measured."""
-
-    genuine_disagreement: int = Field(ge=1, le=5)
-    evidence_quality: int = Field(ge=1, le=5)
-    steel_manning: int = Field(ge=1, le=5)
-    novel_insights: int = Field(ge=1, le=5)
-    position_evolution: int = Field(ge=1, le=5)
-    overall: int = Field(ge=1, le=5)
-    agreements: tuple[Text, ...] = ()
-    active_disagreements: tuple[Text, ...] = ()
-    insights: tuple[Insight, ...] = ()
-    open_questions: tuple[Text, ...] = ()
-    recommendation: Recommendation = Recommendation.CONTINUE
-    focus: Text = ""
 
 
 class Message(Camel):
     """The message of one participant in one step.
 
     `text` is its prose; by step it has a `position` (POSITION, and RESPOND where it moved), a `framing`, a `shift`, an
-    `assessment`. `links` go to messages of earlier steps; `unresolved` are ids that it named and that it was not shown.
+    `assessment`. `would_change_if` is what would change the author's mind, as an argument names it. `links` go to
+    messages of earlier steps; `unresolved` are ids that it named and that it was not shown.
     `noted` says, a phrase each, what swarmgate corrected in it: a score clamped, a shift refused. `failed` says why it
     said nothing that counts. `condensed` are ids of messages that it saw as a gist.
     """
@@ -246,6 +251,7 @@ class Message(Camel):
     text: Text = ""
     links: tuple[Link, ...] = ()
     unresolved: tuple[str, ...] = ()
+    would_change_if: Text = ""
     position: Position | None = None
     framing: Framing | None = None
     shift: Shift | None = None
@@ -276,17 +282,20 @@ class Measured(Camel):
 class DiscussionRound(Camel):
     """One round. `done` are its finished steps in order; the round is whole with `measured` set.
 
-    `direction` and `constraints` are what the choices before it asked for; `forced` says, a phrase each, which rule
-    made somebody speak again.
+    `topic` is its own, where the moderator proposed one; `direction` and `constraints` are what the choices before it
+    asked for; `forced` says, a phrase each, which rule made somebody speak again. `warnings` say what is wrong with its
+    quality, why, and what to do next.
     """
 
     number: int
+    topic: Text = ""
     direction: Text = ""
     constraints: tuple[Text, ...] = ()
     messages: tuple[Message, ...] = ()
     done: tuple[Step, ...] = ()
     forced: tuple[Line, ...] = ()
     measured: Measured | None = None
+    warnings: tuple[Line, ...] = ()
     started_at: str = ""
     seconds: float = 0.0
 
@@ -315,60 +324,12 @@ class Choice(Camel):
     by: Literal["user", "moderator", "bounds"] = "user"
 
 
-class Cited(Camel):
-    """A statement with the messages that it rests on; `unresolved` are ids that do not exist."""
-
-    text: Text
-    cites: tuple[str, ...] = ()
-    dissent: Text = ""
-    unresolved: tuple[str, ...] = ()
-
-
-class Unresolved(Camel):
-    """A debate that stayed open, and why."""
-
-    topic: Text
-    why: Text = ""
-    cites: tuple[str, ...] = ()
-
-
-class Agreement(Camel):
-    """What was agreed, and how: because an argument was accepted, or because more held it.
-
-    Both follow from the cited messages (`agreement.agreed_by`); `unproven`: claimed, and they show neither.
-    """
-
-    text: Text
-    resolved_by: Literal["argument", "majority", "unproven"]
-    cites: tuple[str, ...] = ()
-
-
-class Conclusion(Camel):
-    """What the historian (the moderator in lightweight) makes of a discussion. Every id was checked."""
-
-    executive_summary: Text
-    insights: tuple[Cited, ...] = ()
-    agreements: tuple[Agreement, ...] = ()
-    minority_report: tuple[Cited, ...] = ()
-    unresolved_debates: tuple[Unresolved, ...] = ()
-    position_evolution: Text = ""
-    open_questions: tuple[Text, ...] = ()
-    recommendations: tuple[Cited, ...] = ()
-    meta_observations: Text = ""
-    noted: tuple[Line, ...] = ()
-    author: SeatId = HISTORIAN
-    model: str = ""
-    prompt_hash: str = ""
-    usage: Usage = Usage()
-    seconds: float = 0.0
-
-
 class Discussion(Camel):
     """What is discussed, and within which bounds.
 
-    `experts` are given ones, `tensions` those between them; empty: they are generated from the topic. `rounds` is the
-    most there may be, `least` how many there are before it ends by itself; `models` are those of fixed roles by role;
-    `user`: a person may speak.
+    `experts` are given ones, `tensions` those between them; empty: they are generated from the topic, and so is a
+    `problem_definition` that is None. `rounds` is the most there may be, `least` how many there are before it ends by
+    itself; `models` are those of fixed roles by role; `user`: a person may speak.
     """
 
     id: str
@@ -377,6 +338,7 @@ class Discussion(Camel):
     mode: Mode = Mode.STANDARD
     experts: tuple[Expert, ...] = ()
     tensions: tuple[Tension, ...] = ()
+    problem_definition: ProblemDefinition | None = None
     models: dict[str, str] = Field(default_factory=dict)
     rounds: int = Field(3, ge=int(ROUNDS.least), le=int(ROUNDS.most))
     least: int = 1
@@ -401,6 +363,7 @@ class DiscussionRecord(Camel):
     rounds: tuple[DiscussionRound, ...] = ()
     partial: DiscussionRound | None = None
     choices: tuple[Choice, ...] = ()
+    reopenings: tuple[Reopening, ...] = ()
     conclusion: Conclusion | None = None
     usage: Usage = Usage()
     seconds: float = 0.0

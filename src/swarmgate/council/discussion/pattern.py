@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import cast as typed
 
@@ -17,12 +17,14 @@ from swarmgate.council.discussion.events import (
     MessageAdded,
     ModeChanged,
     Paused,
+    Reopened,
     UserConsulted,
 )
 from swarmgate.council.discussion.model import (
     MODERATOR,
     USER,
     Cast,
+    Choice,
     ChoiceKind,
     Discussion,
     DiscussionRecord,
@@ -41,20 +43,29 @@ from swarmgate.council.discussion.state import (
     Due,
     Fail,
     MakeCast,
+    Reopen,
     State,
     next_round,
 )
 from swarmgate.council.discussion.steps.cast import cast_for, masked_cast
 from swarmgate.council.discussion.steps.conclusion import concluded
 from swarmgate.council.discussion.steps.messages import message_of
-from swarmgate.council.discussion.steps.participants import Participants, provisional, seated, topic_sections
+from swarmgate.council.discussion.steps.participants import (
+    Participants,
+    problem_sections,
+    provisional,
+    seated,
+    topic_sections,
+)
+from swarmgate.council.discussion.steps.reopening import reopened
 from swarmgate.council.discussion.user_choices import FOLLOWING, Confirmed, Pause, People
+from swarmgate.council.discussion.view.resume_context import summary
 from swarmgate.council.participants.answer_prose import shortened
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.records.lifecycle import ExcludedFromCache, Standing
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.review.votes import message_id
-from swarmgate.errors import CouncilFailed
+from swarmgate.errors import CouncilFailed, CouncilRefused
 from swarmgate.llm.limits.worktime import standing_still
 
 _STEERED = ExcludedFromCache(why="the user steered it")
@@ -122,6 +133,8 @@ class Discussing(DiscussionRules, Pattern[Discussion, State, DiscussionRecord]):
                 )
             case ConsultUser() as action:
                 return await _consulted(action, state, session)
+            case Reopen():
+                return (await _reopened(state, context, session),)
             case Choose():
                 return await _chosen(state, context, session)
             case Conclude():
@@ -139,7 +152,8 @@ async def _cast(state: State, context: CouncilContext, session: Session) -> Cast
     """A cast that waits to be confirmed; its text may be edited until then."""
     discussion = state.discussion
     participants = session.participants(discussion, None, context)
-    made = await cast_for(participants.agents[MODERATOR], discussion, topic_sections(discussion))
+    sections = (*topic_sections(discussion), *problem_sections(discussion.problem_definition))
+    made = await cast_for(participants.agents[MODERATOR], discussion, sections)
     cast = masked_cast(made, context.records.clean, generated=not discussion.experts)
     _propose(cast, discussion, context)
     return CastProposed(cast=cast)
@@ -198,6 +212,20 @@ async def _consulted(action: ConsultUser, state: State, session: Session) -> Seq
     return (_STEERED, UserConsulted(message=message))
 
 
+async def _reopened(state: State, context: CouncilContext, session: Session) -> Reopened:
+    """How the moderator takes the discussion up; a proposal for which there is no room is none."""
+    participants = session.participants(state.discussion, state.cast, context)
+    reopening = await reopened(participants, state.rounds, summary(_record(state)))
+    follow = Choice(after=reopening.after, kind=ChoiceKind.FOLLOW, by="moderator")
+    reopenings, choices = (*state.reopenings, reopening), (*state.choices, follow)
+    try:
+        participants.check_room(next_round(replace(state, choices=choices, reopenings=reopenings)))
+    except CouncilRefused as error:
+        noted = (*reopening.noted, f"its proposal was left out: {error.message}")
+        reopening = reopening.model_copy(update={"topic": "", "framing": "", "noted": noted})
+    return Reopened(reopening=reopening)
+
+
 async def _chosen(state: State, context: CouncilContext, session: Session) -> Sequence[Frozen]:
     """What comes after the last round, if everybody can still follow to the end with it."""
     try:
@@ -206,7 +234,7 @@ async def _chosen(state: State, context: CouncilContext, session: Session) -> Se
     except Pause:
         return (Paused(),)
     participants = session.participants(state.discussion, state.cast, context)
-    participants.check_room(next_round(State(state.discussion, rounds=state.rounds, choices=(*state.choices, choice))))
+    participants.check_room(next_round(replace(state, choices=(*state.choices, choice))))
     if choice.kind is ChoiceKind.PAUSE:
         return (Paused(),)
     steers = choice.by == "user" and (choice.kind is not ChoiceKind.FOLLOW or choice.constraint)
@@ -217,6 +245,6 @@ def _record(state: State) -> DiscussionRecord:
     """The record as the user sees it while it is at work."""
     rounds = (*state.rounds, *([state.partial] if state.partial else ()))
     used = [each.usage for held in rounds for each in held.messages]
-    used += [state.cast.usage] if state.cast else []
+    used += [*([state.cast.usage] if state.cast else []), *(each.usage for each in state.reopenings)]
     standing = Standing(state.discussion.id, DISCUSSION.name, state, usage=sum(used[1:], used[0]))
     return DISCUSSION.outcome(standing)

@@ -10,7 +10,12 @@ thinkingStyle = "from the worst case"
 between = ["security-lead", "operator"]
 axis = "safety against speed"
 
-Keys stand in camelCase or snake_case. Every mistake is named with file, line and key.
+[problemDefinition]
+statement = "How often keys rotate, and who does it"
+successCriteria = ["nobody is woken"]
+
+A text may be a list of texts, and the tensions may stand under `tensionMap`. Keys stand in camelCase or snake_case.
+Every mistake is named with file, line and key.
 """
 
 from __future__ import annotations
@@ -22,20 +27,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, ConfigDict, Field, ValidationError
 
 from swarmgate.config import nearest, toml_text
 from swarmgate.config.setting_errors import unknown
-from swarmgate.council.discussion.model import (
-    USER,
-    Camel,
-    Cast,
-    Expert,
-    Mode,
-    Tension,
-)
+from swarmgate.council.discussion.findings import Camel
+from swarmgate.council.discussion.model import USER, Cast, Expert, Mode, ProblemDefinition, Tension
 from swarmgate.council.discussion.request import FIXED, check_experts
-from swarmgate.council.limits import PARTICIPANTS, PERSONA
+from swarmgate.council.limits import PARTICIPANTS, PERSONA, TOPIC
 from swarmgate.council.records.document_store import Documents
 from swarmgate.council.requests import request_file
 from swarmgate.errors import CouncilRefused
@@ -57,7 +56,8 @@ class PersonasFile(Camel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     experts: tuple[Expert, ...] = Field(min_length=int(PARTICIPANTS.least), max_length=int(PARTICIPANTS.most))
-    tensions: tuple[Tension, ...] = ()
+    tensions: tuple[Tension, ...] = Field((), validation_alias=AliasChoices("tensions", "tensionMap", "tension_map"))
+    problem_definition: ProblemDefinition | None = None
 
 
 def given(
@@ -101,14 +101,17 @@ def read(path: Path) -> Cast:
 
 
 def changed(cast: Cast, text: str, name: str, mode: Mode) -> Cast:
-    """The cast with the experts and tensions of an edited text.
+    """The cast with the experts and tensions of an edited text, and with its problem where it has one.
 
     Raises:
         CouncilRefused: as `parsed`; or these are too many or too few for a discussion of that mode.
     """
     made = parsed(text, name)
     check_experts(made.experts, mode)
-    return cast.model_copy(update={"experts": made.experts, "tensions": made.tensions, "dropped": ()})
+    problem = made.problem_definition or cast.problem_definition
+    return cast.model_copy(
+        update={"experts": made.experts, "tensions": made.tensions, "problem_definition": problem, "dropped": ()}
+    )
 
 
 def parsed(text: str, name: str) -> Cast:
@@ -146,11 +149,12 @@ def proposed(documents: Documents, record: str, cast: Cast) -> Cast:
     own = Cast.model_fields.keys() - PersonasFile.model_fields.keys()
     remaining = {key: each for key, each in values.items() if key not in own}
     there = cast_of(remaining, begins=lambda at: request_file.begins(name, "", at))
-    return cast.model_copy(update={"experts": there.experts, "tensions": there.tensions})
+    changed = ("experts", "tensions", "problem_definition")
+    return cast.model_copy(update={each: getattr(there, each) for each in changed})
 
 
 def cast_of(values: Any, *, begins: Callable[[Place], str]) -> Cast:
-    """The cast that `experts` and `tensions` describe; `begins` says how a message about a key begins.
+    """The cast that the keys of a file describe; `begins` says how a message about a key begins.
 
     Raises:
         CouncilRefused: a key is missing, unknown or wrong.
@@ -162,7 +166,7 @@ def cast_of(values: Any, *, begins: Callable[[Place], str]) -> Cast:
     except ValidationError as error:
         place, what = _mistake(error)
         raise CouncilRefused(f"{begins(place)}{what}", hint=_HINT) from None
-    return Cast(experts=file.experts, tensions=file.tensions)
+    return Cast(experts=file.experts, tensions=file.tensions, problem_definition=file.problem_definition)
 
 
 def written(cast: Cast) -> str:
@@ -175,6 +179,10 @@ def written(cast: Cast) -> str:
     for each in cast.tensions:
         lines += ["[[tensions]]", f"between = [{', '.join(map(_quoted, each.between))}]"]
         lines += [f"axis = {_quoted(each.axis)}", f"description = {_quoted(each.description)}", ""]
+    if problem := cast.problem_definition:
+        criteria = ", ".join(map(_quoted, problem.success_criteria))
+        lines += ["[problemDefinition]", f"statement = {_quoted(problem.statement)}"]
+        lines += [f"scope = {_quoted(problem.scope)}", f"successCriteria = [{criteria}]", ""]
     return "\n".join(lines)
 
 
@@ -204,6 +212,9 @@ def _problems(file: PersonasFile) -> Iterable[tuple[Place, str]]:
         for key, value in expert.model_dump(by_alias=True).items():
             if len(value) > PERSONA.most:
                 yield ("experts", at, key), f"has {len(value):,} characters: the limit is {PERSONA.most:,.0f}"
+    problem = file.problem_definition
+    if problem and problem.size > TOPIC.most:
+        yield ("problemDefinition",), f"has {problem.size:,} characters: the limit is {TOPIC.most:,.0f}"
     for at, tension in enumerate(file.tensions):
         strange = [each for each in tension.between if each not in ids]
         if strange:
@@ -239,6 +250,7 @@ def _mistake(error: ValidationError) -> tuple[Place, str]:
 
 
 def _known(place: Place) -> Iterable[str]:
-    kinds: dict[str, type[Camel]] = {"experts": Expert, "tensions": Tension}
-    kind = kinds[str(place[0])] if place[1:] else PersonasFile
+    kinds: dict[str, type[Camel]] = {"experts": Expert, "problem": ProblemDefinition, "tension": Tension}
+    of = next((kind for key, kind in kinds.items() if str(place[0]).startswith(key)), PersonasFile)
+    kind = of if place[1:] else PersonasFile
     return [each.alias or name for name, each in kind.model_fields.items()]

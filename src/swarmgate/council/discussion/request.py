@@ -21,6 +21,7 @@ from swarmgate.council.discussion.model import (
     Discussion,
     Expert,
     Mode,
+    ProblemDefinition,
     Tension,
 )
 from swarmgate.council.limits import (
@@ -77,7 +78,7 @@ def discussion_of(
         personas: given experts, as many as the mode has; none: they are generated.
         models: those of fixed roles, `provider/model` by role.
         material: what the topic is about.
-        bounds: `tensions`, `tokens`, `timeout_s`, `whole_s` and `user` of `Discussion`.
+        bounds: `tensions`, `problem_definition`, `tokens`, `timeout_s`, `whole_s` and `user` of `Discussion`.
 
     Raises:
         CouncilRefused: it cannot; the message names the parameter and its limit.
@@ -153,6 +154,7 @@ def check(discussion: Discussion) -> None:
     within("rounds", discussion.rounds, ROUNDS)
     _check_numbers({"timeout_s": discussion.timeout_s, "whole_s": discussion.whole_s})
     _check_roles(discussion.models)
+    check_problem(discussion.problem_definition)
     if discussion.experts:
         check_experts(discussion.experts, discussion.mode)
     _check_tensions(discussion.experts, discussion.tensions)
@@ -165,8 +167,20 @@ def check_cast(cast: Cast, discussion: Discussion) -> None:
         CouncilRefused: as `check_experts`; a tension or a model is of somebody who is not there.
     """
     check_experts(cast.experts, discussion.mode)
+    check_problem(cast.problem_definition)
     _check_tensions(cast.experts, cast.tensions)
     _check_roles(cast.models)
+
+
+def check_problem(problem: ProblemDefinition | None) -> None:
+    """Whether what is to be solved is said in as many characters as a topic may have.
+
+    Raises:
+        CouncilRefused: it has more.
+    """
+    if problem is not None and problem.size > TOPIC.most:
+        message = f"`problem_definition` has {problem.size:,} characters: the limit is {TOPIC.most:,.0f}"
+        raise CouncilRefused(message, hint="Say it in short; what it is about can be given as a file of the material.")
 
 
 def check_experts(experts: Sequence[Expert], mode: Mode) -> None:

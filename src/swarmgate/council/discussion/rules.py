@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from swarmgate.council.discussion.events import (
     EVENTS,
@@ -12,30 +14,29 @@ from swarmgate.council.discussion.events import (
     Chosen,
     Concluded,
     MessageAdded,
+    Reopened,
     UserConsulted,
 )
-from swarmgate.council.discussion.model import (
-    MODERATOR,
-    USER,
-    Discussion,
-    DiscussionRecord,
-    DiscussionRound,
-)
+from swarmgate.council.discussion.model import MODERATOR, USER, Discussion, DiscussionRecord, DiscussionRound
 from swarmgate.council.discussion.personas import proposed
-from swarmgate.council.discussion.state import AskParticipant, Due, MakeCast, State, applied, due
-from swarmgate.council.discussion.view.artifacts import SUMMARY, artifacts, summary
-from swarmgate.council.discussion.view.progress import beginning, newest, progress, what
+from swarmgate.council.discussion.state import AskParticipant, Due, MakeCast, Reopen, State, applied, due
+from swarmgate.council.discussion.view.artifacts import artifacts
+from swarmgate.council.discussion.view.manifest import manifest, personas
+from swarmgate.council.discussion.view.progress import beginning, newest, progress, reopening_text, step_line, what
+from swarmgate.council.discussion.view.resume_context import SUMMARY, summary
+from swarmgate.council.discussion.view.round_record import round_records
 from swarmgate.council.records.document_store import Documents
 from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, Status
 from swarmgate.council.records.rules import Rules
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.formatting import many
 from swarmgate.council.views.stream import Completed as Over
-from swarmgate.council.views.stream import Contributed, Converged, RoundCompleted, RoundStarted, StepStarted
+from swarmgate.council.views.stream import Contributed, Converged, Notice, RoundCompleted, RoundStarted, StepStarted
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.text.printable import escaped
 from swarmgate.errors import CouncilFailed, SwarmError, WaitingForUser
 
-CAST, PROGRESS, SYNTHESIS = "personas/cast.json", "progress.md", "artifacts/synthesis.json"
+CAST, MANIFEST, PROGRESS, SYNTHESIS = "personas/cast.json", "manifest.json", "progress.md", "artifacts/synthesis.json"
 
 
 class DiscussionSummary(Frozen):
@@ -78,7 +79,8 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         """All of it, over or not; it is only prepared as long as its cast is not confirmed."""
         state = standing.own
         rounds = (*state.rounds, *([state.partial] if state.partial else ()))
-        took = sum(each.seconds for each in rounds) + (state.conclusion.seconds if state.conclusion else 0)
+        took = sum(each.seconds for each in (*rounds, *state.reopenings))
+        took += state.conclusion.seconds if state.conclusion else 0
         return DiscussionRecord(
             discussion=state.discussion,
             cast=state.cast,
@@ -87,6 +89,7 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
             rounds=state.rounds,
             partial=state.partial,
             choices=state.choices,
+            reopenings=state.reopenings,
             conclusion=state.conclusion,
             usage=standing.usage,
             seconds=round(took, 4),
@@ -96,20 +99,30 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         """Its texts; while it is at work the small ones alone, of which progress.md grows with each step."""
         record, state = self.outcome(standing), standing.own
         made = {PROGRESS: progress(record)}
+        if state.cast:
+            created, active = standing.created_at, standing.newest_at
+            made[MANIFEST] = _text(manifest(record, state.cast, created=created, active=active))
         if state.cast and state.confirmed and not (state.rounds or state.partial):
             made[CAST] = _json(state.cast)
-            made |= {f"personas/{each.id}.json": _json(each) for each in state.cast.experts}
+            everybody = personas(state.cast, state.discussion.extent.roles)
+            made |= {f"personas/{each['id']}.json": _text(each) for each in everybody}
         if state.rounds and state.partial is None:
-            made[SUMMARY] = summary(record)
+            made |= {SUMMARY: summary(record), **round_records(record)}
         if state.conclusion:
             made[SYNTHESIS] = _json(state.conclusion)
         return made | (artifacts(record) if standing.status != "open" and (state.rounds or state.partial) else {})
 
     def grows(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Mapping[str, str]:
-        """progress.md, by every step that is whole."""
+        """progress.md, by every step that is whole, and by how it was taken up."""
         del before
+        if isinstance(event, Reopened):
+            return {PROGRESS: reopening_text(event.reopening)}
         held = [*after.own.rounds, *([after.own.partial] if after.own.partial else [])][-1:]
-        return {PROGRESS: newest(held[0])} if isinstance(event, UserConsulted) and held else {}
+        return (
+            {PROGRESS: newest(held[0], after.own.discussion.extent)}
+            if isinstance(event, UserConsulted) and held
+            else {}
+        )
 
     def title(self, state: State) -> str:
         """The topic."""
@@ -172,6 +185,8 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
             yield StepStarted(**common, number=number, step=step, who=tuple(each.who for each in says))
         elif any(isinstance(each, MakeCast) for each in steps):
             yield StepStarted(**common, number=0, step="experts", who=(MODERATOR,))
+        elif any(isinstance(each, Reopen) for each in steps):
+            yield StepStarted(**common, number=0, step="reopen", who=(MODERATOR,))
 
     def progress_of_event(
         self, event: Frozen, before: Standing[State], after: Standing[State]
@@ -180,8 +195,14 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         match event:
             case UserConsulted():
                 yield from self._contributed(event, after)
+                if before.own.held and before.own.turn:
+                    held, step = before.own.held, before.own.turn.step
+                    yield Notice(pattern=self.name, id=after.id, text=step_line(held, step))
                 if len(after.own.rounds) > len(before.own.rounds):
-                    yield self._round(after.own.rounds[-1], after)
+                    held = after.own.rounds[-1]
+                    yield self._round(held, after)
+                    for each in held.warnings:
+                        yield Notice(pattern=self.name, id=after.id, kind="notice", text=each)
             case Chosen(choice=choice) if after.own.is_over:
                 why = f"the {choice.by} goes on to the synthesis"
                 yield Converged(pattern=self.name, id=after.id, number=choice.after, why=why)
@@ -202,6 +223,9 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
                 at = {"number": message.round, "step": message.step, "message": message.id, "who": message.author}
                 details = {"what": what(message), "text": beginning(message)}
                 yield Contributed(**common, **at, **details, failed=message.failed, usage=message.usage)
+            case Reopened(reopening=how):
+                told = {"what": "proposes" if how.topic else "", "text": how.topic, "failed": how.failed}
+                yield Contributed(**common, number=0, step="reopen", who=MODERATOR, **told, usage=how.usage)
             case UserConsulted(message=message) if message is not None:
                 at = {"number": message.round, "step": message.step, "message": message.id, "who": USER}
                 yield Contributed(**common, **at, text=beginning(message))
@@ -237,3 +261,7 @@ def completed(record: DiscussionRecord) -> Over:
 
 def _json(model: Frozen) -> str:
     return f"{model.model_dump_json(indent=1)}\n"
+
+
+def _text(values: Mapping[str, Any]) -> str:
+    return escaped(json.dumps(values, ensure_ascii=False, indent=1)) + "\n"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from swarmgate.council.discussion.argument.quality import warnings
 from swarmgate.council.discussion.argument.structure import integrity_problem, key, measured
 from swarmgate.council.discussion.events import (
     CastConfirmed,
@@ -15,20 +16,11 @@ from swarmgate.council.discussion.events import (
     MessageAdded,
     ModeChanged,
     Paused,
+    Reopened,
     UserConsulted,
 )
-from swarmgate.council.discussion.model import (
-    Assessment,
-    Cast,
-    Choice,
-    ChoiceKind,
-    Conclusion,
-    Discussion,
-    DiscussionRound,
-    Message,
-    Recommendation,
-    Step,
-)
+from swarmgate.council.discussion.findings import Assessment, Conclusion, Recommendation, Reopening
+from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, Discussion, DiscussionRound, Message, Step
 from swarmgate.council.discussion.planning import forced_by, next_step, speakers
 from swarmgate.council.discussion.request import in_mode
 from swarmgate.council.records.lifecycle import Resumed, TimeUp
@@ -75,6 +67,12 @@ class ConsultUser(NamedTuple):
     messages: int
 
 
+class Reopen(NamedTuple):
+    """The moderator takes a discussion up again that was left after a round."""
+
+    after: int
+
+
 class Choose(NamedTuple):
     """The user, or the moderator, chooses what comes after a round."""
 
@@ -92,7 +90,7 @@ class Fail(NamedTuple):
     hint: str = ""
 
 
-Due = MakeCast | ConfirmCast | AskParticipant | ConsultUser | Choose | Conclude | Fail
+Due = MakeCast | ConfirmCast | AskParticipant | ConsultUser | Reopen | Choose | Conclude | Fail
 
 
 # --- the state ---
@@ -111,7 +109,8 @@ class State:
 
     `held` is the round at work with its whole steps; `turn` is the step that is due in it, `spoken` what was said in
     that so far, in the order of arrival. `listening`: the step is whole, and the user's turn is due. `spoken_in`: a
-    message of this round came since a process has been at it.
+    message of this round came since a process has been at it. `left`: no round was at work when the last session ended,
+    and another one began; `reopenings`: how the moderator took it up then.
     """
 
     discussion: Discussion
@@ -124,6 +123,8 @@ class State:
     spoken: tuple[Message, ...] = ()
     listening: bool = False
     choices: tuple[Choice, ...] = ()
+    reopenings: tuple[Reopening, ...] = ()
+    left: bool = False
     conclusion: Conclusion | None = None
     paused: bool = False
     late: bool = False
@@ -134,6 +135,12 @@ class State:
         """Whether what is left is the conclusion."""
         chosen = self.choices[-1].after == len(self.rounds) if self.choices else False
         return self.confirmed and self.held is None and chosen
+
+    @property
+    def reopening(self) -> Reopening | None:
+        """How the moderator took it up after the last whole round; None: it did not, or not yet."""
+        last = self.reopenings[-1] if self.reopenings else None
+        return last if last and last.after == len(self.rounds) else None
 
     @property
     def partial(self) -> DiscussionRound | None:
@@ -155,8 +162,16 @@ def due(state: State) -> Sequence[Due]:
     if not state.confirmed:
         return (ConfirmCast(state.changes) if state.cast else MakeCast(),)
     if state.held is None:
-        return (Conclude() if state.is_over else Choose(len(state.rounds)),)
+        return (_between(state),)
     return _due_in(state, state.held)
+
+
+def _between(state: State) -> Due:
+    """What is due between two rounds, or after the last one."""
+    if state.is_over:
+        return Conclude()
+    waits = state.left and state.reopening is None
+    return Reopen(len(state.rounds)) if waits else Choose(len(state.rounds))
 
 
 _RECORDED = "finished steps are on record"
@@ -195,7 +210,8 @@ def applied(state: State, event: Frozen) -> State:
     match event:
         case Resumed():
             spoken = () if state.silent else state.spoken
-            return replace(state, spoken=spoken, paused=False, late=False, spoken_in=False)
+            left = bool(state.rounds) and state.held is None
+            return replace(state, spoken=spoken, left=left, paused=False, late=False, spoken_in=False)
         case TimeUp():
             return replace(state, late=True)
         case Paused():
@@ -206,6 +222,9 @@ def applied(state: State, event: Frozen) -> State:
             return _message_added(state, message, event.started_at)
         case UserConsulted(message=message):
             return _heard(state, message)
+        case Reopened(reopening=reopening):
+            _insist(Reopen(reopening.after) in due(replace(state, late=False)), "a taking up")
+            return replace(state, reopenings=(*state.reopenings, reopening))
         case Chosen(choice=choice):
             return _chosen(state, choice)
         case Concluded(conclusion=conclusion):
@@ -244,12 +263,15 @@ def _turned(state: State) -> State:
     if step := next_step(held, state.rounds, extent):
         turned = replace(state, turn=Turn(step, speakers(step, held, state.rounds, cast, extent)))
         return turned if turned.turn and turned.turn.who else _whole(turned, held, step)
-    whole = (*state.rounds, held.model_copy(update={"measured": measured(held, state.rounds)}))
+    counted = held.model_copy(update={"measured": measured(held, state.rounds)})
+    last = held.number >= state.discussion.rounds
+    whole = (*state.rounds, counted.model_copy(update={"warnings": warnings(counted, state.rounds, last=last)}))
     if why := integrity_problem(cast, whole, extent=extent):
         raise IllegalMove(f"This is of no discussion that was held: {why}")
     bounds = (Choice(after=len(whole), kind=ChoiceKind.SYNTHESIZE, by="bounds"),)
-    over = len(whole) >= state.discussion.rounds
-    return replace(state, rounds=whole, held=None, turn=None, choices=(*state.choices, *(bounds if over else ())))
+    return replace(
+        state, rounds=whole, held=None, turn=None, left=False, choices=(*state.choices, *(bounds if last else ()))
+    )
 
 
 def _message_added(state: State, message: Message, started_at: str) -> State:
@@ -314,7 +336,8 @@ def _insist(holds: bool, what: str) -> None:  # noqa: FBT001 - an assertion
 def resolved(choice: Choice, state: State) -> Choice:
     """The choice with what the moderator recommends where it is followed.
 
-    It ends only after the least rounds, and not where a constraint was given for what is to come.
+    The topic with which it took the discussion up again is newer than what it recommended before. It ends only after
+    the least rounds, and not where a constraint was given for what is to come.
     """
     if choice.kind is not ChoiceKind.FOLLOW:
         return choice
@@ -322,6 +345,8 @@ def resolved(choice: Choice, state: State) -> Choice:
     wanted = assessment.recommendation if assessment else Recommendation.CONTINUE
     goes_on = choice.after < state.discussion.least or bool(choice.constraint)
     too_early = wanted is Recommendation.SYNTHESIZE and goes_on
+    if _proposed(choice, state):
+        return choice
     if assessment is None or wanted is Recommendation.CONTINUE or too_early:
         return choice
     return choice.model_copy(update={"kind": ChoiceKind(wanted.value), "text": choice.text or assessment.focus})
@@ -331,12 +356,29 @@ def next_round(state: State) -> DiscussionRound:
     """The round after those that are whole, with the direction and the constraints that the choices before it gave."""
     chosen = [resolved(each, state) for each in state.choices]
     last = chosen[-1] if chosen else None
-    words, otherwise = _DIRECTIONS.get(last.kind, ("", "")) if last else ("", "")
+    proposed = _proposed(last, state) if last else None
     return DiscussionRound(
         number=len(state.rounds) + 1,
-        direction=f"{words}: {last.text or otherwise}" if last and words else "",
+        topic=proposed.topic if proposed else "",
+        direction=_direction(last, proposed),
         constraints=tuple(filter(None, map(_constraint, chosen))),
     )
+
+
+def _proposed(choice: Choice, state: State) -> Reopening | None:
+    """How the moderator took it up before a choice that goes on with its topic; None: the choice has its own."""
+    found = next((each for each in reversed(state.reopenings) if each.after == choice.after), None)
+    follows = choice.kind in (ChoiceKind.FOLLOW, ChoiceKind.INJECT) or (
+        choice.kind is ChoiceKind.DEEP_DIVE and not choice.text
+    )
+    return found if found and found.topic and follows else None
+
+
+def _direction(choice: Choice | None, proposed: Reopening | None) -> str:
+    if proposed:
+        return "\n".join(filter(None, (proposed.topic, proposed.framing)))
+    words, otherwise = _DIRECTIONS.get(choice.kind, ("", "")) if choice else ("", "")
+    return f"{words}: {choice.text or otherwise}" if choice and words else ""
 
 
 def _assessment_of(held: DiscussionRound) -> Assessment | None:

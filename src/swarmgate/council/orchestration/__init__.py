@@ -21,7 +21,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from swarmgate.config.setting_errors import unknown
 from swarmgate.council.critique.model import Criterion
 from swarmgate.council.decision.model import DecisionSeat
-from swarmgate.council.discussion.model import Expert
+from swarmgate.council.discussion.model import Expert, ProblemDefinition
 from swarmgate.council.dispatch.model import DispatchTask
 from swarmgate.council.limits import DEPTH
 from swarmgate.council.orchestration.model import KINDS, Condition, Orchestration, Step, Value
@@ -182,6 +182,7 @@ def _tables(kind: str) -> dict[str, type[BaseModel]]:
         "participants": DecisionSeat if kind == "decide" else Seat,
         "moderator": Seat,
         "personas": Expert,
+        "problem_definition": ProblemDefinition,
         "criteria": Criterion,
         "tasks": DispatchTask,
     }

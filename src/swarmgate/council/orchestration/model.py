@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field
 
 from swarmgate.council.critique.model import Criterion, CritiqueOutcome
 from swarmgate.council.decision.model import DecisionSeat, Ended, Strategy
-from swarmgate.council.discussion.model import Expert
+from swarmgate.council.discussion.model import Expert, ProblemDefinition
 from swarmgate.council.discussion.model import Mode as DiscussionMode
 from swarmgate.council.dispatch.model import MOST_CHAIN, DispatchRole, DispatchTask
 from swarmgate.council.dispatch.model import Mode as DispatchMode
@@ -121,6 +121,7 @@ class DiscussStep(_Bounded):
     mode: DiscussionMode | None = None
     rounds: int | None = Field(None, ge=int(ROUNDS.least), le=int(ROUNDS.most))
     personas: tuple[Expert, ...] = ()
+    problem_definition: ProblemDefinition | None = None
     models: dict[str, str] = Field(default_factory=dict)
 
 

@@ -196,7 +196,7 @@ def discussion_text(held: DiscussionRecord) -> str:
         "Recommendations": [each.text for each in end.recommendations],
         "Minority report": [each.text for each in end.minority_report],
         "Unresolved": [each.topic for each in end.unresolved_debates],
-        "Open questions": list(end.open_questions),
+        "Open questions": [each.question for each in end.open_questions],
     }
     lists = ["\n".join([f"{name}:", *(f"- {each}" for each in texts)]) for name, texts in parts.items() if texts]
     return "\n\n".join([end.executive_summary, *lists])

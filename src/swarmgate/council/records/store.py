@@ -28,6 +28,9 @@ _ANOTHER_ID = "Give this one an id of its own."
 _OLD = "manifest.json"
 """What a record of swarmgate before its journals had in the place of one."""
 
+_BESIDE = '"team_name"'
+"""A key of the manifest that a discussion has beside its journal."""
+
 
 class Records:
     """The records of one project. One process writes a record, others may read it meanwhile.
@@ -109,7 +112,7 @@ class Records:
         line = self._first_line(id)
         if not line and id not in self.documents.records():
             raise self._unknown(id, pattern)
-        if not line and self.documents.get(id, _OLD) is not None:
+        if not line and _BESIDE not in (self.documents.get(id, _OLD) or _BESIDE):
             raise CouncilRefused(
                 f"{id} is a record of an earlier swarmgate, in {self.documents.place(id, _OLD)}: this one reads "
                 f"{JOURNAL}.",

@@ -84,7 +84,7 @@ def slug(name: str) -> str:
 
 
 def seated(given: Mapping[str, Any], fields: Collection[str], project: Settings, place: Place) -> dict[str, Any]:
-    """A seat with what its agent and its role say where it says nothing itself.
+    """A seat with what its agent and its role say where it says nothing itself; one that has all of it stays as it is.
 
     Args:
         given: what the request says of it.
@@ -103,10 +103,11 @@ def seated(given: Mapping[str, Any], fields: Collection[str], project: Settings,
     found = {**said, **{key: value for key, value in given.items() if value not in ("", None) or key not in said}}
     if found.get("model") and found.get("model_tier"):
         raise CouncilRefused(f"{place('model_tier')}a `model` is given, too: give one of the two")
-    role = str(found.get("role", ""))
-    found["model"] = found.get("model") or _model(role, str(found.get("model_tier", "")), project.config, place)
+    role, own = str(found.get("role", "")), str(found.get("system", ""))
+    found["model"] = found.get("model") or _model(role, str(found.pop("model_tier", "")), project.config, place)
     label = f"You take part as: {role}." if role and "perspective" not in fields else ""  # beside which a role is told
-    found["system"] = "\n\n".join(filter(None, (PERSPECTIVES.get(role, label), str(found.get("system", "")))))
+    as_role = PERSPECTIVES.get(role, label)
+    found["system"] = own if own.startswith(as_role) else "\n\n".join(filter(None, (as_role, own)))
     return {key: value for key, value in found.items() if key in fields or key in given}
 
 

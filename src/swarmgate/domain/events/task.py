@@ -247,12 +247,16 @@ class TaskSkipped(Frozen):
 
 
 class RejectionOverridden(Frozen):
-    """The user overrules the last rejection of a task, by stage, with a reason. The next attempt opens on the tree."""
+    """The user overrules the last rejection of a task, by stage, with a reason. The next attempt opens on the tree.
+
+    `by` is the architect where the user lets it decide; it overrules the quality budget and nothing else.
+    """
 
     type: Literal["rejection_overridden"] = "rejection_overridden"
     task: str
     stage: Stage
     reason: Line
+    by: Literal["user", "architect"] = "user"
 
 
 class EvidenceKept(Frozen):

@@ -66,6 +66,11 @@ class Task(Frozen):
     complexity: Complexity = Complexity.SMALL
     kind: Kind = Kind.FEATURE
 
+    @property
+    def text(self) -> str:
+        """All that it says of itself, for those who look for words in it."""
+        return "\n".join((self.title, self.description, *self.acceptance, *self.files))
+
 
 class Phase(Frozen):
     """A named group of tasks that ends in a checkpoint. Phases are numbered from 1 by their order."""

@@ -278,7 +278,10 @@ class Rules:
 
 @dataclass(frozen=True)
 class Guidance:
-    """An answer of a subject matter expert. `phase` is 0 and `task` empty where it was asked outside of tasks."""
+    """An answer of a subject matter expert. `phase` is 0 and `task` empty where it was asked outside of tasks.
+
+    Without a question it is standing guidance: a fact that somebody wrote down for all who work in the domain.
+    """
 
     domain: str
     question: str
@@ -287,10 +290,15 @@ class Guidance:
     task: str
     time: str
 
+    @property
+    def stands(self) -> bool:
+        """Whether it is standing guidance, and no answer to a question."""
+        return not self.question
+
 
 @dataclass(frozen=True)
 class Override:
-    """A rejection that the user overruled."""
+    """A rejection that the user overruled, or the architect where the user lets it."""
 
     task: str
     stage: Stage

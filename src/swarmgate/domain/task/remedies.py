@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from swarmgate.domain.review.stage import UNDECIDED, Judge, Stage, stopped_role
 from swarmgate.domain.state.state import Attempt, Outcome, TaskRecord
 
+BUDGET = "quality_budget"
+"""The gate that the architect may overrule, where the user lets it."""
+
 NEVER_OVERRIDDEN = frozenset({"secret_scan", "sast_scan", "syntax_check"})
 """Gates whose rejection nobody can overrule: a leaked secret, a vulnerability, or code that does not parse."""
 

@@ -26,7 +26,7 @@ from swarmgate.domain.state.state import (
     TaskStatus,
     replace,
 )
-from swarmgate.domain.task.remedies import NEVER_OVERRIDDEN, firm_gates, settings_for
+from swarmgate.domain.task.remedies import BUDGET, NEVER_OVERRIDDEN, firm_gates, settings_for
 from swarmgate.errors import IllegalMove, InvalidTaskStateTransition
 
 _REMEMBERED = 50
@@ -244,25 +244,33 @@ def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.
             f"A rejection by {', '.join(sorted(firm))} cannot be overridden.",
             hint=f"Mend the cause, then: swarm retry {event.task}",
         )
+    if event.by == "architect" and not over_budget(last):
+        raise IllegalMove(f"The architect overrules {BUDGET} and nothing else, not {event.stage}.")
     if event.stage.judge is Judge.BREAKER:
         raise IllegalMove(
             f"The last attempt at task {event.task} ended by {event.stage}, and nobody judged it: "
             "an override would ask the same role again.",
             hint=f"Set {settings_for(event.task, last.stage, last.reason)[0]}",
         )
+    reason = event.reason if event.by == "user" else f"{event.by}: {event.reason}"
     record = replace(
         record,
         status=TaskStatus.IN_PROGRESS,
         reason="",
         block=None,
-        overrides=record.overrides.set(event.stage, event.reason),
+        overrides=record.overrides.set(event.stage, reason),
         override_pending=True,
     )
     return replace(
         state,
         tasks=state.tasks.set(event.task, record),
-        overrides=(*state.overrides, Override(event.task, event.stage, event.reason, entry.time)),
+        overrides=(*state.overrides, Override(event.task, event.stage, reason, entry.time)),
     )
+
+
+def over_budget(last: Attempt | None) -> bool:
+    """Whether an attempt was rejected for its cost, and for nothing else."""
+    return last is not None and last.outcome is Outcome.REJECTED and last.stage.parts == {BUDGET}
 
 
 def out_of_turn(task_id: str, attempt: Attempt, what: str) -> InvalidTaskStateTransition:

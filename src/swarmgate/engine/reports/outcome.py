@@ -12,6 +12,7 @@ from swarmgate.domain.spending.budget import accounts
 from swarmgate.domain.state.phase_verdict import judged_stage
 from swarmgate.domain.state.state import State
 from swarmgate.domain.task.remedies import of_model, override_line, settings_for
+from swarmgate.engine.reports.checkpoint import Checkpoint, checkpoint
 from swarmgate.ledger.views.describe import finding_lines, verdict_in_words
 
 _ANOTHER = "another model in [roles.architect]; `swarm doctor --models` says what each can do"
@@ -21,8 +22,9 @@ _ANOTHER = "another model in [roles.architect]; `swarm doctor --models` says wha
 class RunOutcome(Frozen):
     """The outcome of a run: what it waits for the user for, at ledger position `seq`, and the possible commands.
 
-    `task` is the blocked task; `questions` are the open ones with their numbers; `reason` says why in one line.
-    `judge` is who still objects to the plan. `verdicts` are those on a whole phase, each with its findings.
+    `task` is the blocked task; `questions` are the open ones with their numbers; `reason` says why in one line;
+    `checkpoint` is the phase that waits for approval. `judge` is who still objects to the plan. `verdicts` are those on
+    a whole phase, each with its findings.
     """
 
     waiting: Waiting
@@ -34,6 +36,7 @@ class RunOutcome(Frozen):
     objections: tuple[str, ...] = ()
     judge: str = "critic"
     verdicts: tuple[str, ...] = ()
+    checkpoint: Checkpoint | None = None
     actions: tuple[str, ...] = ()
 
 
@@ -70,6 +73,7 @@ def outcome_of(state: State) -> RunOutcome:
         objections=_objections(state) if waiting in (Waiting.PLAN_APPROVAL, Waiting.PLANNING_FAILED) else (),
         judge="debate" if state.plan_reviews and state.plan_reviews[-1].debate else "critic",
         verdicts=verdicts(state) if waiting in (Waiting.PHASE_REJECTED, Waiting.PHASE_APPROVAL) else (),
+        checkpoint=checkpoint(state) if waiting is Waiting.PHASE_APPROVAL else None,
         actions=actions(state, waiting),
     )
 

@@ -12,7 +12,7 @@ from pydantic import Field
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import Entry, PhaseEstimated
 from swarmgate.domain.guard import GuardNote, LiveTurn
-from swarmgate.domain.next_step import next_step, waiting_for, worked_on
+from swarmgate.domain.next_step import Waiting, next_step, waiting_for, worked_on
 from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.evidence import Proof, Review
 from swarmgate.domain.review.finding import GateReport, GateResult
@@ -23,6 +23,7 @@ from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.plan_view import PhaseStatus, phase_status
 from swarmgate.domain.state.state import Attempt, Outcome, State, TaskStatus
 from swarmgate.domain.usage import Usage
+from swarmgate.engine.reports.checkpoint import Checkpoint, checkpoint
 from swarmgate.engine.reports.outcome import actions, verdicts
 from swarmgate.errors import UsageError
 from swarmgate.ledger.views.describe import debate_in_words, describe, verdict_in_words
@@ -102,6 +103,8 @@ class StatusReport(Frozen):
     sandbox_warning: str
     qa_skipped: int
     actions: tuple[str, ...]
+    checkpoint: Checkpoint | None = None
+    """The phase that waits for approval; None where none does."""
     breakers: LiveTurn | None = None
     models: dict[str, RoleModel] = Field(default_factory=dict)
     debates: DebateReport | None = None
@@ -211,6 +214,7 @@ def status_report(
         sandbox_warning=_sandbox_warning(state.sandbox),
         qa_skipped=state.qa_skipped,
         actions=() if working else actions(state, waiting),
+        checkpoint=checkpoint(state) if waiting is Waiting.PHASE_APPROVAL and not working else None,
         breakers=turn,
         models=models or {},
         debates=_debates(state),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from swarmgate.domain.review.change import ChangeSet
-    from swarmgate.gates.imports.environment import Environment
+    from swarmgate.gates.project.environment import Environment
     from swarmgate.gates.project.view import View
     from swarmgate.gates.sbom.model import Declared, Reading
 

@@ -77,10 +77,11 @@ def compare(
         stopped: whether the time is up; what was not measured by then is left out.
     """
     result = Measured()
+    summed = _may_add_up(change, limits)
     codes = {
         file.path: functions.measure(file.path, file.now.text)
         for file in change.product
-        if _may_cost(file, change.fresh[file.path], limits) and not stopped()
+        if (summed or _may_cost(file, change.fresh[file.path], limits)) and not stopped()
     }
     broken = [path for path, code in codes.items() if code.broken]
     if broken:
@@ -88,6 +89,8 @@ def compare(
     base = Base(change)
     grown = _grown(codes, base, change, limits)
     _complexity(result, grown, limits)
+    if summed and not stopped():
+        _sum_of_complexity(result, change, codes, base, limits.max_complexity_delta or 0)
     _sizes(result, change, grown, limits)
     if limits.max_public_api_delta is not None and not stopped():
         _public_api(result, change, limits, limits.max_public_api_delta)
@@ -116,9 +119,18 @@ def _may_cost(file: SourceFile, fresh: frozenset[int], limits: Quality) -> bool:
         return True
     if limits.max_function_lines is not None and len(fresh) > limits.max_function_lines * sizes.SHARE:
         return True
+    return limits.max_complexity_delta is not None and _branches(file, fresh) > limits.max_complexity_delta
+
+
+def _may_add_up(change: Change, limits: Quality) -> bool:
+    """Whether a limit of the user's holds for the whole change, and its new lines could exceed it together."""
+    limit = limits.max_complexity_delta if _is_set(limits, "max_complexity_delta") else None
+    return limit is not None and sum(_branches(each, change.fresh[each.path]) for each in change.product) > limit
+
+
+def _branches(file: SourceFile, fresh: frozenset[int]) -> int:
     lines = file.now.text.split("\n")
-    branches = sum(len(_BRANCH.findall(lines[number - 1])) for number in fresh)
-    return limits.max_complexity_delta is not None and branches > limits.max_complexity_delta
+    return sum(len(_BRANCH.findall(lines[number - 1])) for number in fresh)
 
 
 class Base:
@@ -168,6 +180,18 @@ def _complexity(result: Measured, grown: list[Grown], limits: Quality) -> None:
             far = each.cost > limit * (FAR if each.old else FAR_NEW) and not each.was_complex
             severity = Severity.MEDIUM if strict or far else Severity.LOW
             result.add("complexity", each.function.path, each.function.line, message + allowed, severity)
+
+
+def _sum_of_complexity(result: Measured, change: Change, codes: Mapping[str, Code], base: Base, limit: int) -> None:
+    gone = {file.path: functions.Code() for file in change.deleted if not file.is_test}
+    added = complexity.points({**gone, **codes}, base.code)
+    total = sum(added.values())
+    result.notes.append(f"complexity {total:+d}")
+    if total > limit:
+        largest = sorted(added, key=lambda path: -added[path])
+        files = _few([f"{path} {added[path]:+d}" for path in largest if added[path]])
+        message = f"complexity +{total} in sum, where one task may add {limit}: {files}"
+        result.add("complexity-sum", largest[0], 0, message)
 
 
 def _sizes(result: Measured, change: Change, grown: list[Grown], limits: Quality) -> None:
@@ -288,6 +312,7 @@ def _few(names: list[str], limit: int = NAMED) -> str:
 
 _MEND = {
     "complexity": "split it: one function for each thing it does, a table for like cases",
+    "complexity-sum": "do it with fewer branches, or split the task; the user may overrule it with a reason",
     "function-size": "split it where its parts have names",
     "file-size": "move what belongs together into a file of its own",
     "public-api": "keep what nobody else needs private (underscore, no export), or split the task",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from swarmgate.gates.quality.functions import Code, Function
 
@@ -58,6 +58,19 @@ class Grown:
         """`parse (complexity 4 -> 12)`."""
         was = f"{self.old.complexity} -> " if self.old else "new, "
         return f"{self.function.name} (complexity {was}{self.function.complexity})"
+
+
+def points(codes: Mapping[str, Code], before: Callable[[str], Code]) -> dict[str, int]:
+    """How many decisions each file has more than in the base, over all its functions; fewer count against it.
+
+    A file that lizard cannot read on one of the sides is left out.
+    """
+    pairs = {path: (code, before(path)) for path, code in codes.items()}
+    return {
+        path: sum(each.complexity - 1 for each in now.functions) - sum(each.complexity - 1 for each in was.functions)
+        for path, (now, was) in pairs.items()
+        if not now.broken and not was.broken
+    }
 
 
 def compare(codes: Mapping[str, Code], before: Mapping[str, Code], fresh: Mapping[str, frozenset[int]]) -> list[Grown]:

@@ -40,7 +40,7 @@ def document(
     found = inventory.collect(repository, tree)
     name, version = found.root
     return cyclonedx.render(
-        [each for each in found.components if each.installed or everything],
+        found.listed(everything=everything),
         root=(name or repository.root.name, version),
         spec=spec,
         timestamp=timestamp,

@@ -84,6 +84,8 @@ def _component(each: Component) -> dict[str, Any]:
     if each.url:
         kind = "vcs" if each.url.partition(":")[0].partition("+")[0] in {"git", "hg", "svn", "bzr"} else "distribution"
         entry["externalReferences"] = [{"type": kind, "url": quote(each.url, safe="/:?#[]@!$&'()*+,;=%~-._")}]
+    if each.origin:
+        entry["properties"] = [{"name": "swarmgate:origin", "value": each.origin}]
     return entry
 
 

@@ -40,6 +40,10 @@ class Inventory:
         named = [(path.count("/"), path) for path, reading in self.readings.items() if reading.root[0]]
         return self.readings[min(named)[1]].root if named else ("", "")
 
+    def listed(self, *, everything: bool = False) -> list[Component]:
+        """The components that a plain install brings, or all that are locked."""
+        return [each for each in self.components if each.installed or everything]
+
     def locks_for(self, path: str) -> tuple[str, ...]:
         """The locks that speak for a manifest: those of its ecosystem in its folder, else in the nearest one above.
 

@@ -28,7 +28,8 @@ class Component:
     `type` is a purl type, `name` the full name as its ecosystem writes it (`@scope/name`, `group:artifact`,
     `vendor/name`). `hashes` are (CycloneDX algorithm, lower-case hex) of its artefacts, one for each file that the lock
     allows. `depends` are the refs of the components that it needs. `installed` is False for what is locked and yet not
-    brought by a plain install (Poetry's optional groups and extras, Pipenv's develop).
+    brought by a plain install (Poetry's optional groups and extras, Pipenv's develop). `origin`: where it was
+    found, if not in a file of the tree.
     """
 
     type: str
@@ -40,6 +41,7 @@ class Component:
     depends: tuple[str, ...] = ()
     url: str = ""
     installed: bool = True
+    origin: str = ""
 
     @property
     def key(self) -> tuple[str, str]:

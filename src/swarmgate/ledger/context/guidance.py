@@ -1,6 +1,9 @@
-r"""The guidance section of context.md: cached expert answers, which users may edit and `ask_sme` reads first.
+r"""The guidance section of context.md: standing guidance, and cached expert answers that `ask_sme` reads first.
 
     ## SME Guidance Cache
+
+    ### Security (Phase 1)
+    - Passwords are hashed with argon2id.
 
     ### Security (Phase 2)
     - Question: How are tokens signed?
@@ -8,6 +11,9 @@ r"""The guidance section of context.md: cached expert answers, which users may e
     - Answer: With RS256.
 
       Keys rotate every 90 days.
+
+A bullet that is no field of an entry is a fact: it holds until somebody removes it, for all who work in its domain.
+Behind an answer a fact begins after an empty line, since a list there may belong to the answer.
 
 The file is the truth about what holds: an edited answer is the next answer, a removed entry is asked again, an added
 one is used. The event `GuidanceGiven` is the truth about what an expert once said, and nothing reads it to give
@@ -28,6 +34,7 @@ from swarmgate.errors import UsageError
 from swarmgate.journal.disk_errors import writing
 from swarmgate.ledger.context import context_file
 from swarmgate.ledger.context.context_file import blocks, update
+from swarmgate.ledger.context.domains import concerns
 from swarmgate.ledger.context.questions import meaning, same, words
 
 HEADING = "## SME Guidance Cache"
@@ -36,6 +43,7 @@ _IS_HEADING = re.compile(r"##[ \t]+SME Guidance Cache[ \t]*$", re.IGNORECASE)
 _DOMAIN = re.compile(r"###[ \t]+(?P<domain>.*?)[ \t]*(?:\([Pp]hase[ \t]+(?P<phase>\d{1,9})\))?[ \t]*$")
 _OTHER_SECTION = re.compile(r"##?[ \t]")
 _FIELD = re.compile(r"(?:[-*+][ \t]+)?(?:\*\*)?(question|asked|answer):(?:\*\*)?(?:[ \t]+|$)(.*)", re.IGNORECASE)
+_BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+(?P<fact>\S.*)")
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029]")
 
 _LABEL = re.compile(r"(?:[-*+][ \t]+)?(?:\*\*)?([A-Za-z]{3,12})(?:\*\*)?[ \t]*[:;=]")
@@ -43,6 +51,9 @@ _LABEL = re.compile(r"(?:[-*+][ \t]+)?(?:\*\*)?([A-Za-z]{3,12})(?:\*\*)?[ \t]*[:
 _ANY_HEADING = re.compile(r"#{1,6}[ \t]*(?P<title>.*?)[ \t]*$")
 _LABELS = ("question", "asked", "answer")
 _NEEDED = ("question", "answer")
+_FACT = "fact"
+_TELLING = 2
+"""Words that a question must have for a fact to answer it: one alone asks too much."""
 _NEAR, _SAME_HEADING = 0.75, 0.8
 """How like a label, or the heading of the section, a text is that was meant to be it."""
 
@@ -60,7 +71,7 @@ def parse(text: str) -> tuple[Guidance, ...]:
     """Every entry of the section `## SME Guidance Cache`; what reads as none is passed over."""
     found: list[Guidance] = []
     domain, phase, fields = "", 0, dict[str, list[str]]()
-    last = ""
+    last, blank = "", False
 
     def close() -> None:
         entry = _entry(domain, phase, fields)
@@ -72,20 +83,41 @@ def parse(text: str) -> tuple[Guidance, ...]:
             close()
             domain, phase, last = _one_line(heading["domain"]), int(heading["phase"] or 0), ""
         elif not content and (match := _FIELD.fullmatch(line)):
-            last = match[1].lower()
-            if last == "question":
+            if match[1].lower() == "question" or last == _FACT:
                 close()
+            last = match[1].lower()
             fields[last] = [match[2]]
+        elif not content and (fact := _fact(line, last, blank=blank)):
+            close()
+            last, fields[_FACT] = _FACT, [fact]
+        elif last == _FACT and blank and line.strip() and not line[0].isspace():
+            last = ""  # a paragraph of its own
         elif last:
             fields[last].append(line.removeprefix("  "))
+        blank = not line.strip()
     close()
     return tuple(found)
+
+
+def _fact(line: str, last: str, *, blank: bool) -> str:
+    """The fact that a line states; empty where it states none.
+
+    Args:
+        line: of the section, outside of code fences.
+        last: the field, or fact, that the lines before it belong to; empty for none.
+        blank: whether the line before it is empty.
+    """
+    bullet = _BULLET.fullmatch(line)
+    if bullet is None or not re.search(r"\w", bullet["fact"]) or (last not in ("", _FACT) and not blank):
+        return ""
+    label = _LABEL.match(line)
+    return "" if label and _meant(label[1]) else bullet["fact"]
 
 
 def mistakes(text: str) -> tuple[tuple[int, str], ...]:
     """What in the section, or in a heading that is nearly its own, reads as no entry: the line, from 1, and why."""
     found: list[tuple[int, str]] = []
-    entry = _Written()
+    entry, blank = _Written(), False
     for number, (_, line, inside, fenced) in enumerate(_walk(text), start=1):
         if inside and fenced:
             entry.goes_on(line)
@@ -93,16 +125,20 @@ def mistakes(text: str) -> tuple[tuple[int, str], ...]:
             found += entry.mistakes()
             entry = _Written(number, _one_line(heading["domain"]))
         elif inside and (known := _FIELD.fullmatch(line)):
-            if known[1].lower() == "question" and entry.fields:
+            if entry.last == _FACT or (known[1].lower() == "question" and entry.fields):
                 found += entry.mistakes()
                 entry = _Written(number, entry.domain)
             entry.has(number, known[1].lower(), known[2])
         elif inside and (label := _LABEL.match(line)) and (near := _meant(label[1])):
             entry.wrong(number, f"`{label[0].strip()}` is no field; `- {near.capitalize()}:` is")
+        elif inside and (fact := _fact(line, entry.last, blank=blank)):
+            found += entry.mistakes() if entry.fields or entry.odd else []
+            entry = _Written(number, entry.domain, {_FACT: fact}, last=_FACT)
         elif inside:
             entry.goes_on(line)
         elif not fenced and _nearly_the_heading(line):
             found.append((number, f"`{line.strip()}` is not read: the heading is `{HEADING}`"))
+        blank = not line.strip()
     return tuple(sorted([*found, *entry.mistakes()]))
 
 
@@ -133,7 +169,8 @@ class _Written:
 
     def mistakes(self) -> list[tuple[int, str]]:
         """What keeps the entry from being used, then the lines that look like a field."""
-        missing = [f"`- {name.capitalize()}:`" for name in _NEEDED if not self.fields.get(name, "").strip()]
+        needed = () if _FACT in self.fields else _NEEDED
+        missing = [f"`- {name.capitalize()}:`" for name in needed if not self.fields.get(name, "").strip()]
         if self.begun and missing:
             why = f"the entry has no {' and no '.join(missing)}, so it is not used"
         elif self.begun and not self.domain:
@@ -191,36 +228,51 @@ def append(path: Path, entry: Guidance) -> None:
 
 
 def find(entries: Iterable[Guidance], domain: str, question: str) -> Guidance | None:
-    """The entry of the domain that answers the question, in these or in other words; the latest of equals."""
-    wanted = words(domain)
-    found = [entry for entry in entries if words(entry.domain) == wanted and same(entry.question, question)]
-    asked = words(question)
-    return max(reversed(found), key=lambda entry: words(entry.question) == asked, default=None)
+    """The entry of the domain that answers the question, in these or in other words; the latest of equals.
+
+    Where nobody asked it, a fact answers it that has all its telling words.
+    """
+    wanted, asked = words(domain), words(question)
+    own = [entry for entry in entries if words(entry.domain) == wanted]
+    found = [entry for entry in own if entry.question and same(entry.question, question)]
+    telling = set(meaning(asked))
+    facts = [each for each in own if each.stands and telling <= set(meaning(words(each.answer)))]
+    answered = max(reversed(found), key=lambda entry: words(entry.question) == asked, default=None)
+    return answered or (facts[-1] if facts and len(telling) >= _TELLING else None)
 
 
 def applying(entries: Iterable[Guidance], *, task: str, phase: int, text: str) -> tuple[Guidance, ...]:
-    """The entries that a brief should hold: asked for this task or in this phase, or of a domain that the text names.
+    """The entries that a brief should hold: asked for this task or in this phase, or of a domain that it is about.
 
     Args:
         entries: as `read` gives them.
         task: the id of the task of the brief.
         phase: its phase.
-        text: what the task is about: title, description, criteria.
+        text: what the task is about: title, description, criteria, files.
     """
-    spoken = set(meaning(words(text)))
 
     def applies(entry: Guidance) -> bool:
         if (entry.task and entry.task == task) or (entry.phase and entry.phase == phase):
             return True
-        named = meaning(words(entry.domain))
-        return bool(named) and spoken >= set(named)
+        return concerns(entry.domain, text)
 
     return tuple(entry for entry in entries if applies(entry))
 
 
+def facts(entries: Iterable[Guidance]) -> str:
+    """The standing guidance among the entries, as a list under each domain, in the order of the file."""
+    domains: dict[str, list[str]] = {}
+    for each in entries:
+        if each.stands:
+            domains.setdefault(each.domain, []).append("- " + each.answer.replace("\n", "\n  "))
+    return "\n\n".join("\n".join((f"{domain}:", *lines)) for domain, lines in domains.items())
+
+
 def _entry(domain: str, phase: int, fields: dict[str, list[str]]) -> Guidance | None:
-    """The entry that was read; None when domain, question or answer are missing."""
+    """The entry that was read; None when the domain, or what it has to say, is missing."""
     text = {name: "\n".join(lines) for name, lines in fields.items()}
+    if domain and _FACT in text:
+        return Guidance(domain, "", _plain(text[_FACT]), phase, "", "")
     question, answer = _one_line(text.get("question", "")), _plain(text.get("answer", ""))
     if not (domain and question and answer):
         return None
@@ -278,9 +330,10 @@ def _with(text: str, entry: str) -> str:
         at = next((len("".join(lines[: block.first])) for block in blocks(text)), len(text))
         entry = f"{HEADING}\n\n{entry}"
     before, after = text[:at], text[at:]
-    before = before.rstrip() + newline * 2 if before.strip() else ""
-    after = f"{newline}{after.lstrip(newline)}" if after.strip() else ""
-    return f"{before}{entry.replace(chr(10), newline)}{after}"
+    gap = "" if not before.strip() or re.search(r"\n[ \t]*\r?\n\Z", before) else newline
+    gap = newline + gap if before and not before.endswith("\n") else gap
+    tail = newline if after.strip() and not re.match(r"[ \t]*\r?\n", after) else ""
+    return f"{before}{gap}{entry.replace(chr(10), newline)}{tail}{after}"
 
 
 def _text(path: Path) -> str:

@@ -138,7 +138,9 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "task_blocked": lambda e: f"task {e.task} blocked: ({e.stage}) {first_line(e.reason)}",
     "task_retried": lambda e: f"task {e.task} will be retried",
     "task_skipped": lambda e: f"task {e.task} skipped: {e.reason}",
-    "rejection_overridden": lambda e: f"task {e.task}: {e.stage} overridden - {e.reason}",
+    "rejection_overridden": lambda e: (
+        f"task {e.task}: {e.stage} overridden{' by the architect' if e.by == 'architect' else ''} - {e.reason}"
+    ),
     "phase_reviewed": lambda e: f"phase {e.phase}: {verdict_in_words(e)}",
     "phase_retried": lambda e: f"phase {e.phase} will be judged anew",
     "phase_overridden": lambda e: f"phase {e.phase}: {e.stage} overridden - {e.reason}",

@@ -61,6 +61,25 @@ def rewritten(
     return found
 
 
+def probed(path: str, after: bytes, lines: Collection[int], number: int) -> Rewritten | None:
+    """The changed file with a probe before each added statement, which is a unit; None where it cannot be read.
+
+    Args:
+        path: of the file.
+        after: its text with the change.
+        lines: the numbers of the added lines, from 1.
+        number: makes the probes of several files different.
+    """
+    try:
+        with _deep():
+            source = _in_utf8(after)
+            found = _Marking(path, source, ast.parse(source.decode()), [], lines, number).each_statement()
+            ast.parse(found.text(Mode.PASS, (), name="_probe"))
+    except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError):
+        return None
+    return found
+
+
 def _in_utf8(content: bytes) -> bytes:
     """The text of a file in UTF-8, whatever it declares; of another encoding it declares none any more."""
     encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
@@ -121,6 +140,20 @@ class _Marking:
         return Rewritten(
             self._path, units, dict(self._functions), self._source, places, dict(self._defined), self._imported
         )
+
+    def each_statement(self) -> Rewritten:
+        """The file with a unit for each added statement, the heads of branches and definitions among them."""
+        units = [
+            Unit(self._path, f"line {node.lineno}", node.lineno, (self._statement(node),))
+            for node in ast.walk(self._tree)
+            if isinstance(node, ast.stmt) and not isinstance(node, ast.Global | ast.Nonlocal)
+            if not is_docstring(node) and not is_future(node)
+            if self._group(node) is not None and self._can_stand_before(node)
+        ]
+        if units:
+            self._first()
+        places = tuple((offset, text) for offset, _, text in sorted(self._insertions, key=lambda each: each[:2]))
+        return Rewritten(self._path, tuple(sorted(units, key=lambda unit: unit.line)), {}, self._source, places)
 
     @property
     def _imported(self) -> str:

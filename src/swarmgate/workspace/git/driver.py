@@ -47,8 +47,7 @@ _LEFT_BEHIND = {
 ARTEFACTS = (*(f"**/{folder}/{name}" for folder, names in _LEFT_BEHIND.items() for name in names), "/.swarm/")
 """What counts as ignored while it is untracked, in gitignore's syntax: left behind by every run of the tools."""
 
-# Plumbing runs no hooks, and prints paths, diffs and logs in one known form.
-_CONFIG = {
+SETTINGS = {
     "core.quotePath": "false",
     "core.hooksPath": "/dev/null",
     "core.safecrlf": "false",
@@ -59,6 +58,7 @@ _CONFIG = {
     "log.showSignature": "false",
     "trailer.separators": ":",
 }
+"""Plumbing runs no hooks, and prints paths, diffs and logs in one known form."""
 # A scratch index must neither leave shared parts in the user's git folder nor trust a file system monitor.
 # Which files were edited it must see whatever the user chose not to look at: the time of the inode's last change is the
 # one that no program can set. And what lies outside of a sparse checkout's cone is added like any other file.
@@ -108,19 +108,16 @@ def call(
         GitKilled: it was killed.
         WorkspaceError: git waits for a pipe that somebody gave the name of one of git's own files.
     """
-    # Messages are read by `failure`, so they must not follow the user's language.
-    own = {"LANGUAGE": "C", "LC_ALL": "C"}
-    around = {**trusted.environment(folder), **_separate_store(folder)}
-    settings = {**around, **own, **_TRUE_OBJECTS, **orphans.of_git(), **(env or {})}
-    program = trusted.find("git", folder)
-    if program is None:
-        raise MissingRequirement(
-            "git was not found outside of the work tree", hint="install git 2.30 or newer and put it on PATH"
-        )
+    executable = program(folder)
     try:
         with temporary.holding(stdin) as source:
             process = subprocess.Popen(
-                [program, *args], cwd=folder, env=settings, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                [executable, *args],
+                cwd=folder,
+                env={**surroundings(folder), **(env or {})},
+                stdin=source,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
             )
     except FileNotFoundError as error:
         raise WorkspaceError(f"git cannot run in {folder}: there is no such folder") from error
@@ -130,6 +127,26 @@ def call(
         command = next((each for each in args if not each.startswith("-") and "=" not in each), "")
         raise GitKilled(f"`git {command}` was ended by signal {number}", hint="Run the command again.")
     return process.returncode, out, err.decode(errors="replace")
+
+
+def program(folder: Path) -> str:
+    """The git to start for work in a folder.
+
+    Raises:
+        MissingRequirement: there is none on PATH, or it lies where agents write.
+    """
+    found = trusted.find("git", folder)
+    if found is None:
+        raise MissingRequirement(
+            "git was not found outside of the work tree", hint="install git 2.30 or newer and put it on PATH"
+        )
+    return found
+
+
+def surroundings(folder: Path) -> dict[str, str]:
+    """The variables of every git command in a folder; its messages are read, so they follow no user's language."""
+    around = {**trusted.environment(folder), **_separate_store(folder)}
+    return {**around, "LANGUAGE": "C", "LC_ALL": "C", **_TRUE_OBJECTS, **orphans.of_git()}
 
 
 @functools.cache
@@ -260,7 +277,7 @@ class Driver:
         Raises:
             WorkspaceError: git failed; the message carries its reason.
         """
-        config = {**_CONFIG, **(_SCRATCH_CONFIG if index else {})}
+        config = {**SETTINGS, **(_SCRATCH_CONFIG if index else {})}
         if args[0] in {"add", "ls-files", "status", "stash"}:
             config["core.excludesFile"] = str(self._excludes)
         if args[0] == "diff-tree":

@@ -14,6 +14,8 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.workspace.git.driver import call, failure
+from swarmgate.workspace.git.object_model import walk
+from swarmgate.workspace.git.trees import blobs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,25 +122,9 @@ def pieces(git: Driver, tips: tuple[str, ...]) -> tuple[Piece, ...]:
     """
     if not tips:
         return ()
-    log = git.run("log", "--topo-order", "--reverse", "--format=%H %P%x1f%B%x1e", "--end-of-options", *tips, "--")
-    found = []
-    for record in log.decode(errors="replace").split("\x1e"):
-        ids, separator, message = record.strip("\n").partition("\x1f")
-        if separator:
-            commit, *parents = ids.split()
-            found.append((commit, message.rstrip("\n"), tuple(parents)))
-    contents = _contents(git, [commit for commit, _, _ in found])
-    return tuple(Piece(*each, data) for each, data in zip(found, contents, strict=True))
-
-
-def _contents(git: Driver, commits: list[str]) -> list[bytes | None]:
-    out = git.run("cat-file", "--batch", stdin=b"".join(f"{commit}:{_FILE}\n".encode() for commit in commits))
-    contents: list[bytes | None] = []
-    position = 0
-    for _ in commits:
-        start = out.index(b"\n", position) + 1
-        header = out[position : start - 1].split()
-        size = int(header[2]) if len(header) == 3 and header[1] == b"blob" else -1  # noqa: PLR2004 - id, kind, size
-        contents.append(out[start : start + size] if size >= 0 else None)
-        position = start + size + 1
-    return contents
+    found = walk(git, tips, parents_first=True)
+    logs = blobs(git, [f"{each.commit}:{_FILE}".encode() for each in found])
+    return tuple(
+        Piece(each.commit, each.message, each.parents, log.content if log else None)
+        for each, log in zip(found, logs, strict=True)
+    )

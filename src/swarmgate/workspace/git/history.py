@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from swarmgate.workspace.files import paths, regular
 from swarmgate.workspace.git import commits, diffs
 from swarmgate.workspace.git.driver import OUTSIDE, Driver, call
+from swarmgate.workspace.git.object_model import walk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -146,22 +147,19 @@ def rewritten(repository: Repository, gone: Sequence[TreeCommit], *, since: str,
     return found
 
 
-def _newer(git: Driver, since: str, tip: str) -> Iterator[tuple[TreeCommit, str]]:
+def _newer(git: Driver, since: str, tip: str) -> Iterator[tuple[TreeCommit, int]]:
     """The commits that `tip` has and `since` has not, each with the time at which it was first written."""
     known = call(git.root, "cat-file", "-e", f"{since}^{{commit}}")[0] == 0
-    revisions = (tip, *(("--not", since) if known else ()))
-    out = git.run("log", f"--max-count={_SCANNED}", "--format=%H %T %at", *revisions, "--")
-    for line in out.decode().splitlines():
-        commit, tree, wrote = line.split()
-        yield TreeCommit(commit, tree), wrote
+    for each in walk(git, (tip, *([f"^{since}"] if known else [])), limit=_SCANNED):
+        yield TreeCommit(each.commit, each.tree), each.written
 
 
-def _same_patch(git: Driver, commit: str, there: Iterable[tuple[TreeCommit, str]]) -> str:
+def _same_patch(git: Driver, commit: str, there: Iterable[tuple[TreeCommit, int]]) -> str:
     """The commit that changes the very same lines; empty where there is none, or `commit` is not known any more."""
     code, out, _ = call(git.root, "log", "-1", "--format=%at", commit, "--")
     if code:
         return ""
-    wrote, wanted = out.decode().strip(), _patch(git, commit)
+    wrote, wanted = int(out), _patch(git, commit)
     likely = sorted(there, key=lambda each: each[1] != wrote)[:_COMPARED]  # a rebase keeps who wrote it and when
     return next((made.commit for made, _ in likely if _patch(git, made.commit) == wanted), "")
 

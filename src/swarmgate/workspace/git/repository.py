@@ -5,26 +5,26 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import threading
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from swarmgate.errors import MissingRequirement, NotAProject, WorkspaceError
-from swarmgate.workspace.files import paths  # the records of commits and diffs cost pydantic, 60 ms: late
-from swarmgate.workspace.git import index_flags  # the records of commits and diffs cost pydantic, 60 ms: late
-from swarmgate.workspace.git.driver import BIG, LEFT_OUT, OUTSIDE, Driver, call, failure
+from swarmgate.errors import WorkspaceError
+from swarmgate.workspace.files import paths
+from swarmgate.workspace.git import (
+    discovery,
+    index_flags,
+)  # the records of commits and diffs cost pydantic, 60 ms: late
+from swarmgate.workspace.git.driver import BIG, LEFT_OUT, OUTSIDE, call, failure
 from swarmgate.workspace.git.locks import Locks
-from swarmgate.workspace.programs import trusted  # the records of commits and diffs cost pydantic, 60 ms: late
+from swarmgate.workspace.git.trees import CACHED_BYTES, ID, Trees, remember
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
 
     from swarmgate.domain.review.change import ChangeSet
     from swarmgate.workspace.git.commits import Commit, TaskCommit
 
-_MINIMUM_GIT = (2, 30)
-_REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")
 _UNFINISHED = {
     "MERGE_HEAD": "merge",
     "rebase-merge": "rebase",
@@ -33,45 +33,24 @@ _UNFINISHED = {
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
 }
-_LINK_MODE = "120000"
-"""How git says that an entry of a tree is a symbolic link."""
-_NAMES = 200
-"""Up to how many paths git looks up one by one; beyond, the whole tree is listed."""
-_CACHED_BYTES = 8_000_000
-"""Most bytes that are cached of one tree, and of one patch."""
-_REMEMBERED = 4
-"""Trees and differences that are cached: an attempt asks for the same ones again and again."""
-_SIZES = 10_000
-"""Sizes of contents that are cached."""
 _REPOSITORY = b"\0\0\xe0\0"
 """How an entry of the index says that it is a commit of another repository: mode 160000 (gitformat-index(5))."""
 
-_K = TypeVar("_K")
-_V = TypeVar("_V")
-_ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
-_OBJECT = re.compile(rb"[0-9a-f]+ ([a-z]+) ([0-9]+)")
 
-
-class Repository:
+class Repository(Trees):
     """A git work tree. Ids are hexadecimal object ids, paths are repository-relative texts (`workspace.files.paths`).
 
     Every method may raise `WorkspaceError` with git's reason.
     """
 
     def __init__(self, root: Path, *, unborn: bool = False, lenient: bool = False) -> None:
-        self.root = root
+        super().__init__(root)
         self.unborn = unborn
         self._lenient = lenient
         self.not_followed: tuple[str, ...] = ()
-        self._git = Driver(root)
         self.locks = Locks(self._git)
         self._unflagged: tuple[int, ...] | None = None  # the state of an index in which no entry has a flag
-        self._reading, self._listing = threading.Lock(), threading.Lock()
-        # What names its own content cannot go stale: a tree its files, an index its tree, two trees their difference.
-        self._cached: dict[str, dict[bytes, bytes | None]] = {}
-        self._listed: dict[str, tuple[str, ...]] = {}
-        self._trees: dict[str, str] = {}
-        self._sizes: dict[str, int] = {}
+        # What names its own content cannot go stale: an index its tree, two trees their difference.
         self._written: dict[bytes, str] = {}
         self._changes: dict[tuple[str, str], ChangeSet] = {}
         self._patches: dict[tuple[str, str], bytes] = {}
@@ -90,36 +69,8 @@ class Repository:
             WorkspaceError: it has no commit yet, or `GIT_DIR`, `core.worktree` and their like redirect git.
             MissingRequirement: git is missing or older than 2.30.
         """
-        if not start.is_dir():
-            raise NotAProject(f"{start} is not a folder")
-        redirected = next((name for name in _REDIRECTIONS if os.environ.get(name)), "")
-        if redirected:
-            raise WorkspaceError(f"{redirected} is set, which redirects git elsewhere", hint=f"unset {redirected}")
-        _require_git(start)
-        # The usual case in one process; what is amiss is then asked step by step.
-        code, out, _ = call(start, "rev-parse", "HEAD^{commit}", "--show-toplevel")
-        if not code:
-            root = Path(os.fsdecode(out.partition(b"\n")[2].removesuffix(b"\n"))).resolve()
-            _require_own(start, root)
-            trusted.keep_out(root)
-            return cls(root, lenient=lenient)
-        code, out, err = call(start, "rev-parse", "--is-bare-repository", "--show-toplevel")
-        if code or not out.startswith(b"false\n"):
-            raise _no_work_tree(start, out, err)
-        root = Path(os.fsdecode(out.split(b"\n", 1)[1].removesuffix(b"\n"))).resolve()
-        _require_own(start, root)
-        trusted.keep_out(root)
-        headless = bool(call(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")[0])
-        if headless and not call(root, "rev-parse", "--verify", "--quiet", "HEAD")[0]:
-            raise WorkspaceError(
-                f"the commit that HEAD names is missing in {root}: the repository is damaged",
-                hint="git fsck; git fetch, or clone it again",
-            )
-        if headless and not lenient:
-            raise WorkspaceError(
-                f"the repository {root} has no commit yet", hint='git add -A && git commit -m "Initial commit"'
-            )
-        return cls(root, unborn=headless, lenient=lenient)
+        root, unborn = discovery.find(start, lenient=lenient)
+        return cls(root, unborn=unborn, lenient=lenient)
 
     def require_quiet(self) -> None:
         """Refuse to go on while a merge, rebase, cherry-pick, revert or bisect is unfinished, or conflicts stand.
@@ -149,22 +100,6 @@ class Repository:
     def head_tree(self) -> str:
         """The tree of HEAD's commit."""
         return self._line("rev-parse", "--verify", "HEAD^{tree}")
-
-    def tree_of(self, revision: str) -> str:
-        """The tree of a revision that the user named.
-
-        Raises:
-            WorkspaceError: git knows no such revision.
-        """
-        if tree := self._trees.get(revision):
-            return tree
-        code, out, _ = call(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}")
-        if code:
-            raise WorkspaceError(f"git knows no revision `{revision}`", hint="see: git log --oneline, git branch")
-        tree = out.decode().strip()
-        if _ID.fullmatch(revision):  # any other name may mean another commit the next time
-            self._trees[revision] = tree
-        return tree
 
     def branch(self) -> str | None:
         """The current branch; None when HEAD is detached."""
@@ -249,7 +184,7 @@ class Repository:
         """The tree of a scratch index; where another one of the same bytes was written before, that one's."""
         content = hashlib.sha256(index.read_bytes() if index.exists() else b"").digest()
         tree = self._written.pop(content, "") or self._git.run("write-tree", index=index).decode().strip()
-        _remember(self._written, content, tree)
+        remember(self._written, content, tree)
         return tree
 
     def _add_all(self, index: Path) -> None:
@@ -303,12 +238,12 @@ class Repository:
         """
         from swarmgate.workspace.git import diffs  # noqa: PLC0415 - late: see the imports above
 
-        if not (_ID.fullmatch(base) and _ID.fullmatch(tree)):  # a name such as HEAD may mean another tree the next time
+        if not (ID.fullmatch(base) and ID.fullmatch(tree)):  # a name such as HEAD may mean another tree the next time
             return diffs.changes(self._git, base, tree)
         found = self._changes.get((base, tree))
         if found is None:  # an empty one is false
             found = diffs.changes(self._git, base, tree)
-        _remember(self._changes, (base, tree), found)
+        remember(self._changes, (base, tree), found)
         return found
 
     def patch(self, base: str, tree: str) -> bytes:
@@ -324,78 +259,9 @@ class Repository:
             sizes = self.sizes(each for file in files for each in (file.old_id, file.new_id))
             big = (file for file in files if max(sizes.get(file.old_id, 0), sizes.get(file.new_id, 0)) > BIG)
             found = diffs.patch(self._git, base, tree, without=[path for file in big for path in file.touched])
-        if _ID.fullmatch(base) and _ID.fullmatch(tree) and len(found) <= _CACHED_BYTES:
-            _remember(self._patches, (base, tree), found)
+        if ID.fullmatch(base) and ID.fullmatch(tree) and len(found) <= CACHED_BYTES:
+            remember(self._patches, (base, tree), found)
         return found
-
-    def list_tree(self, tree: str) -> tuple[str, ...]:
-        """Every path in `tree`, submodules included."""
-        with self._listing:  # as with what is read
-            listed = self._listed.get(tree)
-            if listed is None:
-                records = self._git.records("ls-tree", "-r", "-z", "--name-only", tree)
-                listed = tuple(paths.decode(raw) for raw in records)
-            if _ID.fullmatch(tree):
-                _remember(self._listed, tree, listed)
-            return listed
-
-    def regular_files(self, tree: str, wanted: Sequence[str]) -> dict[str, str]:
-        """Those `wanted` paths that are files in `tree`, and no links, each with the id of its content."""
-        found: dict[str, str] = {}
-        names = [os.fsdecode(paths.encode(path)) for path in wanted]
-        for start in range(0, len(names), _NAMES):
-            for record in self._git.records("ls-tree", "-z", tree, "--", *names[start : start + _NAMES]):
-                header, _, raw = record.partition(b"\t")
-                mode, kind, blob = header.decode().split()
-                if kind == "blob" and mode != _LINK_MODE:
-                    found[paths.decode(raw)] = blob
-        return found
-
-    def read(self, tree: str, path: str) -> bytes | None:
-        """The content of one file of `tree` (of a symbolic link: its target); None when it is not a file there."""
-        return self.read_many(tree, (path,)).get(path)
-
-    def read_many(self, tree: str, wanted: Sequence[str]) -> dict[str, bytes]:
-        """The contents of those `wanted` paths that are files in `tree`."""
-        return self.read_trees({tree: wanted})[tree]
-
-    def read_trees(self, wanted: Mapping[str, Sequence[str]]) -> dict[str, dict[str, bytes]]:
-        """For each tree the contents of those paths that are files in it, by one process where they are few."""
-        found: dict[str, dict[str, bytes]] = {}
-        few: dict[str, dict[bytes, str]] = {}
-        for tree, listed in wanted.items():
-            raws = {paths.encode(path): path for path in listed if path}
-            # Names that git resolves itself, a line each.
-            if len(raws) <= _NAMES and not any(b"\n" in raw for raw in raws):
-                few[tree] = raws
-            else:
-                found[tree] = self._listed_contents(tree, raws)
-        with self._reading:  # gates ask for the same at the same time, from threads of their own
-            return found | self._read_few(few)
-
-    def _listed_contents(self, tree: str, raws: Mapping[bytes, str]) -> dict[str, bytes]:
-        """The contents of many files."""
-        blobs: dict[str, str] = {}
-        for record in self._git.records("ls-tree", "-r", "-z", tree):
-            header, _, raw = record.partition(b"\t")
-            _, kind, blob = header.decode().split()
-            if kind == "blob" and raw in raws:
-                blobs[raws[raw]] = blob
-        ids = sorted(set(blobs.values()))
-        contents = dict(zip(ids, self._objects([blob.encode() for blob in ids]), strict=True))
-        return {path: content for path, blob in blobs.items() if (content := contents[blob]) is not None}
-
-    def sizes(self, ids: Iterable[str]) -> dict[str, int]:
-        """How many bytes the contents of these ids have, by id; those that are no blob here are left out."""
-        asked = {each for each in ids if each}
-        names = sorted(asked - self._sizes.keys())
-        stdin = "".join(f"{each}\n" for each in names).encode()
-        out = self._git.run("cat-file", "--batch-check", stdin=stdin) if names else b""
-        found = (_OBJECT.fullmatch(line) for line in out.splitlines())
-        fresh = {name: int(each[2]) for name, each in zip(names, found, strict=True) if each and each[1] == b"blob"}
-        known = {**self._sizes, **fresh}
-        self._sizes = known if len(known) <= _SIZES else {}
-        return {name: known[name] for name in asked if name in known}
 
     def restore(self, tree: str, *, quarantine: Path, only: Collection[str] | None = None) -> tuple[str, ...]:
         """Make the files of the work tree those of `tree`, so that `snapshot()` gives it again (less `.swarm/`).
@@ -485,46 +351,6 @@ class Repository:
     def _line(self, *args: str) -> str:
         return self._git.run(*args).decode(errors="surrogateescape").rstrip("\n")
 
-    def _read_few(self, wanted: Mapping[str, Mapping[bytes, str]]) -> dict[str, dict[str, bytes]]:
-        """The contents of few files of each tree."""
-        known = {tree: dict(self._cached.get(tree, {})) for tree in wanted}
-        fresh = [(tree, raw) for tree, raws in wanted.items() for raw in raws if raw not in known[tree]]
-        contents = self._objects([tree.encode() + b":" + raw for tree, raw in fresh])
-        for (tree, raw), content in zip(fresh, contents, strict=True):
-            known[tree][raw] = content
-        for tree, each in known.items():
-            # A name such as HEAD may stand for another tree the next time.
-            if _ID.fullmatch(tree):
-                size = sum(len(content or b"") for content in each.values())
-                _remember(self._cached, tree, each if size <= _CACHED_BYTES else {})
-        return {
-            tree: {path: content for raw, path in raws.items() if (content := known[tree][raw]) is not None}
-            for tree, raws in wanted.items()
-        }
-
-    def _objects(self, names: Sequence[bytes]) -> list[bytes | None]:
-        """The contents of the blobs of these names, in their order; None for what is missing or no blob."""
-        out = self._git.run("cat-file", "--batch", stdin=b"".join(name + b"\n" for name in names)) if names else b""
-        contents: list[bytes | None] = []
-        position = 0
-        for _ in names:
-            start = out.index(b"\n", position) + 1
-            found = _OBJECT.fullmatch(out, position, start - 1)  # else: `<name> missing`, or `submodule`
-            size = int(found[2]) if found else -1
-            if found and found[1] == b"blob":
-                self._sizes[out[position : out.index(b" ", position)].decode()] = size
-            contents.append(out[start : start + size] if found and found[1] == b"blob" else None)
-            position = start + size + 1
-        return contents
-
-
-def _remember(known: dict[_K, _V], name: _K, found: _V) -> None:
-    """Keeps an answer; of the others, only those that were asked for last."""
-    known.pop(name, None)
-    known[name] = found
-    for old in list(known)[:-_REMEMBERED]:
-        known.pop(old, None)  # another thread may have been here
-
 
 def _state(path: Path) -> tuple[int, ...]:
     try:
@@ -541,37 +367,3 @@ def _may_hold(index: Path, path: bytes) -> bool:
     """
     data = index.read_bytes() if index.exists() else b""
     return path in data or data[4:8] == b"\0\0\0\4"
-
-
-def _require_git(folder: Path) -> None:
-    found = re.search(rb"(\d+)\.(\d+)", call(folder, "--version")[1])
-    version = (int(found[1]), int(found[2])) if found else (0, 0)
-    if version < _MINIMUM_GIT:
-        raise MissingRequirement(
-            f"git {version[0]}.{version[1]} is too old: swarmgate needs 2.30 or newer", hint="install a newer git"
-        )
-
-
-def _require_own(start: Path, root: Path) -> None:
-    """Refuse a work tree that `core.worktree` puts elsewhere than where its `.git` stands: other files would be judged.
-
-    A submodule's and a linked work tree's `.git` is a file that names the git folder; both stand at the root.
-    """
-    place = start.resolve()
-    folders = (place, *place.parents)
-    nearest = next((each for each in folders if any((each / git).is_file() for git in (".git", ".git/HEAD"))), root)
-    if nearest != root:
-        raise WorkspaceError(
-            f"git takes {root} for the work tree of {nearest}: core.worktree is set",
-            hint=f"git -C {nearest} config --unset core.worktree",
-        )
-
-
-def _no_work_tree(start: Path, out: bytes, err: str) -> NotAProject | WorkspaceError:
-    if out.startswith(b"true\n"):
-        return NotAProject(f"{start} is a bare repository: it has no files to work on", hint="git clone it, work there")
-    if "not a git repository" in err:
-        return NotAProject(f"{start} is not in a git repository", hint="cd into your project, or: git init")
-    if "work tree" in err:
-        return NotAProject(f"{start} is inside a git folder, not in a work tree", hint="cd into your project")
-    return failure("rev-parse", err)

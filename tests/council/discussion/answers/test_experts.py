@@ -9,8 +9,9 @@ from typing import Any, cast
 import pytest
 
 from swarmgate.agents.tools.answer_text import Unread
+from swarmgate.council.discussion.answers.assessment import assessment_of
 from swarmgate.council.discussion.answers.experts import Part, Reader
-from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of, question_of
+from swarmgate.council.discussion.answers.moderation import framing_of, question_of
 from swarmgate.council.discussion.model import Relation, ShiftKind
 
 READER = Reader("ann", {"r1-msg-001": "ann", "r1-msg-002": "bob", "r1-msg-003": "moderator"})
@@ -131,11 +132,12 @@ def test_a_frame_names_voices_and_keeps_to_the_budget() -> None:
 def test_an_assessment_has_six_numbers_and_one_of_four_recommendations() -> None:
     names = ("genuineDisagreement", "evidenceQuality", "steelManning", "novelInsights", "positionEvolution", "overall")
     scores = dict.fromkeys(names, 2)
-    part = assessment_of(()).read(said(scores=scores, overall=0, recommendation="Deep Dive", insights=["new"]))
+    given = {"scores": scores, "overall": 0, "recommendation": "Deep Dive", "insights": ["new"], "summary": "s" * 250}
+    part = assessment_of((), {}).read(said(**given))
     assert (part["assessment"].overall, part["assessment"].recommendation) == (1, "deep-dive")
     for wrong in ({"overall": "4/5"}, {"recommendation": "stop"}, {"recommendation": None}, {"evidenceQuality": None}):
         with pytest.raises(Unread):
-            assessment_of(()).read(said(**{**scores, "recommendation": "continue", **wrong}))
+            assessment_of((), {}).read(said(**{**scores, "recommendation": "continue", **wrong}))
 
 
 def test_a_question_is_prose_or_a_text() -> None:

@@ -14,6 +14,7 @@ from swarmgate.council.discussion.argument.structure import (
     integrity_problem,
     key,
     measured,
+    minority_of,
     steel_manned,
     visible_before,
 )
@@ -127,6 +128,23 @@ def test_what_is_agreed_to_most_has_the_most_support_less_counters() -> None:
 def test_nobody_makes_a_consensus_of_own_words() -> None:
     own = changed(changed(FIRST, 6, links=()), 8, links=(link("r1-msg-004", Relation.EXTENDS),))
     assert consensus_of(own) == ("r1-msg-002",)
+
+
+def test_the_minority_is_what_one_voice_said_and_others_outnumber() -> None:
+    positions = [message(1, at, "position", who, who) for at, who in enumerate(("a", "b", "c"), start=1)]
+
+    def argued(*links: tuple[str, str, str]) -> DiscussionRound:
+        said = [message(1, 4 + at, "argue", who, "x", links={to: kind}) for at, (who, to, kind) in enumerate(links)]
+        return held(1, [*positions, *said])
+
+    two_to_one = argued(
+        ("a", "r1-msg-003", "counters"), ("b", "r1-msg-003", "counters"), ("c", "r1-msg-001", "counters")
+    )
+    assert minority_of(two_to_one) == ("r1-msg-003",)
+    assert minority_of(argued(("a", "r1-msg-002", "counters"), ("b", "r1-msg-001", "counters"))) == ()
+    assert minority_of(argued(("a", "r1-msg-002", "counters"), ("c", "r1-msg-002", "supports"))) == ()
+    assert minority_of(argued(("a", "r1-msg-002", "extends"))) == ()
+    assert minority_of(argued(("c", "r1-msg-003", "counters"))) == (), "nobody outnumbers itself"
 
 
 def test_ids_are_ordered_by_their_numbers_whatever_their_width() -> None:

@@ -132,19 +132,23 @@ def test_the_summary_says_where_it_stands() -> None:
     assert [each[3:] for each in lines(text, "## ")] == [
         "Topic",
         "Constraints",
-        "Tensions",
+        "Progress",
+        "Where it stands",
         "Positions now",
         "Open disagreements",
-        "Last assessment",
-        "Position evolution",
-        "Measured",
+        "To address next",
+        "Quality over the rounds",
+        "Tensions",
         "Conclusion",
+        "Position evolution",
+        "Said last",
     ]
     for expected in (
         "Discussion disc-1: standard, 2 of at most 3 rounds, complete.",
         "- economist, confidence 80%: Take it down.",
         "- economist against ecologist: price or right - what a river is",
-        "| 1 | 3 | 1 | 1 | 1 | 1 | 1 | 1 | 7.5 | 4 |",
+        "- Round 1: overall 4 of 5, disagreement 7.5 of 10, 1 shift",
+        "- It is declining: 4 -> 3 of 5",
         (
             "- economist: 70% -> 55% (minor shift in r1-msg-008, moved by r1-msg-005) -> 40% -> 80% "
             "(major shift in r2-msg-007, moved by r2-msg-003, r1-msg-005)"

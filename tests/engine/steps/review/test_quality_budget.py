@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.project import Project, code, engineer
+from tests.project import Project, code, engineer, review, rule, verdict
 
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.review.finding import GateStatus
 from swarmgate.domain.state.state import Attempt, Outcome
+from swarmgate.errors import IllegalMove
+from swarmgate.ledger.ledger import Ledger
 
 PART = "src/calc/part_1.1.py"
 _BRANCHES = "".join(f"    if value == {n}:\n        return {n * n}\n" for n in range(30))
@@ -66,3 +68,53 @@ def test_too_few_tests_are_judged_after_the_test_engineer(project: Project) -> N
     assert "lines of tests for" in first.reason
     assert project.events(ev.GatesRun)[0].statuses["quality_budget"] is GateStatus.PASS
     assert second.outcome is Outcome.COMPLETE
+
+
+def weighs(word: str, summary: str) -> dict[str, object]:
+    return rule("architect", "weigh", [verdict(word, summary)])
+
+
+ALLOWED = {"gates": {"architect_overrides_budget": True}, "gates__quality": {"min_test_to_code_ratio": "off"}}
+
+
+@pytest.mark.slow
+def test_the_architect_may_accept_what_is_beyond_the_budget_where_the_user_lets_it(project: Project) -> None:
+    project.planned(
+        code({PART: BRANCHY}, task="1.1"), weighs("APPROVED", "EACH-CASE-IS-A-RULE\nof the domain"), **ALLOWED
+    )
+    project.swarm("run", exits=3)
+    first, second = attempts(project)
+    assert (first.stage, second.outcome) == ("gates: quality_budget", Outcome.COMPLETE)
+    (asked,) = project.briefs("architect", "weigh", task="1.1", attempt="1")
+    assert "_pick (complexity new, 31)" in asked
+    assert "+def _pick(value: int)" in asked
+    (event,) = project.events(ev.RejectionOverridden)
+    assert (event.by, event.reason) == ("architect", "ONE-RULE each")
+    reason = "gates: quality_budget: architect: ONE-RULE each"
+    assert f"- Task 1.1, {reason}" in project.folder.context.read_text()
+    assert project.trailers()["Swarm-Override"] == reason
+    assert project.json("verify")["passed"]
+
+
+@pytest.mark.slow
+def test_the_architect_that_holds_to_the_budget_has_it_mended(project: Project) -> None:
+    project.planned(
+        code({PART: BRANCHY}, task="1.1"),
+        weighs("REJECTED", "USE-A-TABLE"),
+        **{**ALLOWED, "loop": {"max_rejections": 2}},
+    )
+    project.swarm("run", exits=1)
+    assert not project.events(ev.RejectionOverridden)
+    assert "USE-A-TABLE" in project.briefs("architect", "delegate", task="1.1", attempt="2")[0]
+    assert [each.stage for each in attempts(project)][:2] == ["gates: quality_budget"] * 2
+
+
+def test_the_architect_overrules_no_other_gate_and_nothing_unasked(project: Project) -> None:
+    project.planned(review("REJECTED", "wrong", "it is wrong"), weighs("APPROVED", "harmless"), **ALLOWED)
+    project.swarm("run", exits=1)
+    assert not project.briefs("architect", "weigh")
+    event = ev.RejectionOverridden(task="1.1", stage=attempts(project)[-1].stage, reason="x", by="architect")
+    with Ledger.write(project.folder) as ledger:
+        with pytest.raises(IllegalMove, match="quality_budget and nothing else"):
+            ledger.append([event], expect=ledger.state.seq)
+        ledger.append([event.model_copy(update={"by": "user"})], expect=ledger.state.seq)

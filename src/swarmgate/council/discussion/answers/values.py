@@ -10,11 +10,13 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from enum import StrEnum
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 from pydantic.json_schema import SkipJsonSchema
 
+from swarmgate.agents.tools.answer_text import squeezed
 from swarmgate.agents.tools.answers import TEXT, Answer
 from swarmgate.council.participants.answer_prose import shortened
 from swarmgate.domain.review.votes import MESSAGE_ID
@@ -22,19 +24,21 @@ from swarmgate.domain.review.votes import MESSAGE_ID
 LONGEST = 2_000
 """Characters of a typed text at most: a steel-man, a reason, a key risk. Prose has a bound of its own."""
 
-ID_KEYS = ("to", "id", "target", "messageid", "message", "ref", "cites")
+ID_KEYS = ("to", "id", "target", "targetid", "messageid", "message", "ref", "cites")
+_CONTENT = "content"
+_FLAGS = {"true": True, "yes": True, "false": False, "no": False}
 _TEXT_KEYS = ("text", "statement", "summary", "insight", "question", "description", "topic")
 
 
 def text_of(value: Any) -> str:
-    """A value as text: a string, the text of an object, the lines of a list; nothing for nothing."""
+    """A value as text: a string, the text of an object or else its words, the lines of a list; nothing for nothing."""
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, list):
         return "\n".join(filter(None, map(text_of, value)))
     if isinstance(value, Mapping):
         found = next((value[key] for key in _TEXT_KEYS if isinstance(value.get(key), str)), None)
-        return found.strip() if found else json.dumps(value, ensure_ascii=False)
+        return found.strip() if found else "; ".join(f"{key}: {text_of(each)}" for key, each in value.items())
     return "" if value is None else json.dumps(value)
 
 
@@ -84,6 +88,12 @@ def known(ids: Iterable[str], visible: Collection[str]) -> tuple[tuple[str, ...]
     return tuple(each for each in listed if each in visible), tuple(each for each in listed if each not in visible)
 
 
+def contained(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields of an answer with those of its `content`."""
+    inner = found.get(_CONTENT)
+    return {**inner, **found} if isinstance(inner, Mapping) else found
+
+
 def number_of(value: Any) -> float | None:
     """A JSON number; a word, a truth value or an infinite one is none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -94,10 +104,37 @@ def number_of(value: Any) -> float | None:
         return None
 
 
+def flag_of(value: Any) -> bool | None:
+    """A truth value, in JSON or as a word; None: it is neither."""
+    return value if isinstance(value, bool) else _FLAGS.get(squeezed(text_of(value)))
+
+
+def one_of(words: type[StrEnum]) -> BeforeValidator:
+    """Reads a word of these in any spelling; None: it is none of them."""
+    known_words = {squeezed(each): each for each in words}
+    return BeforeValidator(lambda value: known_words.get(squeezed(text_of(value))))
+
+
+def length_problem(name: str, text: str, least: int, most: int) -> str:
+    """What is wrong with a text that is far from so many characters: under half of the least, over twice the most."""
+    size = len(text)
+    return "" if least <= 2 * size <= 4 * most else f"`{name}` has {size:,} characters; write {least:,} to {most:,}."
+
+
 def clamped(name: str, value: float, least: int, most: int) -> tuple[int, str]:
     """The nearest whole number within bounds, and what is noted where that is another one."""
     clamped_value = min(max(round(value), least), most)
     return clamped_value, "" if clamped_value == value else f"{name} {value:g} was taken as {clamped_value}"
+
+
+class Item(Answer):
+    """An object of a list that is known by its first field; one that does not have it is that field in words."""
+
+    @classmethod
+    def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields."""
+        first = next(name for name in cls.model_fields if name not in Answer.model_fields)
+        return {first: found, **super().fields_in(found)}
 
 
 # --- fields ---
@@ -105,13 +142,16 @@ def clamped(name: str, value: float, least: int, most: int) -> tuple[int, str]:
 Text = Annotated[str, BeforeValidator(text_of)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(texts_of)]
 Ids = Annotated[tuple[str, ...], BeforeValidator(message_ids)]
+Names = Annotated[tuple[str, ...], BeforeValidator(ids_of)]
+Flag = Annotated[bool | None, BeforeValidator(flag_of)]
 Number = Annotated[float | None, BeforeValidator(number_of)]
 
 
 class Spoken(Answer):
     """An answer in a discussion: prose, and typed texts of at most `longest` characters.
 
-    `noted` has a phrase for each field in which a text was cut.
+    Its fields may stand in an object `content`, as in a message. `noted` has a phrase for each field in which a text
+    was cut.
     """
 
     longest: ClassVar[int] = LONGEST
@@ -121,12 +161,17 @@ class Spoken(Answer):
     @classmethod
     def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
         """The fields, their texts cut."""
-        read = super().fields_in(found)
+        read = super().fields_in(contained(found))
         long = [key for key, value in read.items() if key != TEXT and _long(value, cls.longest)]
         noted = tuple(
             f"`{cls.asked_as(key)}` was cut: a text in it had more than {cls.longest:,} characters" for key in long
         )
         return {**read, **{key: _cut(read[key], cls.longest) for key in long}, "noted": noted}
+
+    @classmethod
+    def spellings(cls) -> tuple[str, ...]:
+        """Those of its fields, and of the object that they may stand in."""
+        return (*super().spellings(), _CONTENT)
 
 
 def texts_in(value: Any) -> Iterator[str]:

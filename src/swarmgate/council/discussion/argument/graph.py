@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from swarmgate.council.discussion.argument.structure import steel_manned
-from swarmgate.council.discussion.model import USER, Camel, DiscussionRound, Message, Relation, Shift, ShiftKind, Step
+from swarmgate.council.discussion.findings import Camel
+from swarmgate.council.discussion.model import USER, DiscussionRound, Message, Relation, Shift, ShiftKind, Step
 from swarmgate.domain.base import Line
 from swarmgate.domain.review.votes import SeatId
 
@@ -113,7 +114,8 @@ def summary_of(message: Message) -> str:
         return "; ".join(each.axis for each in message.framing.fault_lines)
     if message.shift and message.shift.reason:
         return message.shift.reason
-    return f"overall {message.assessment.overall} of 5" if message.assessment else ""
+    given = message.assessment
+    return (given.summary or f"overall {given.overall} of 5") if given else ""
 
 
 def _node(message: Message) -> Node:

@@ -141,7 +141,7 @@ def measured(held: DiscussionRound, before: Sequence[DiscussionRound] = ()) -> M
         held: the round, finished or not.
         before: the rounds before it.
     """
-    taking_part = {each.id for past in (*before, held) for each in past.messages if _takes_part(each)}
+    taking_part = {each.id for past in (*before, held) for each in past.messages if takes_part(each)}
     authors = {
         each.id: each.author for each in chain.from_iterable(past.messages for past in before) if not each.failed
     }
@@ -211,18 +211,34 @@ def consensus_of(held: DiscussionRound, before: Sequence[DiscussionRound] = ()) 
         held: the round, finished or not; its links count.
         before: the rounds before it, whose messages its links may go to.
     """
-    said = [each for past in (*before, held) for each in past.messages if _takes_part(each)]
-    authors = {each.id: each.author for each in said}
-    worth: Counter[str] = Counter()
-    for message in filter(_takes_part, held.messages):
-        for to, kind in {(each.to, each.kind) for each in message.links}:
-            if authors.get(to, message.author) != message.author:
-                worth[to] += {Relation.SUPPORTS: 1, Relation.EXTENDS: 1, Relation.COUNTERS: -1}.get(kind, 0)
-    agreed = {each: float(by) for each, by in worth.items() if by > 0}
+    agreed = {each: float(by) for each, by in _backing(held, before).items() if by > 0}
     return _strongest(agreed or {each.id: each.position.confidence or 0 for each in held.messages if each.position})
 
 
-def _takes_part(message: Message) -> bool:
+def minority_of(held: DiscussionRound, before: Sequence[DiscussionRound] = ()) -> tuple[str, ...]:
+    """The ids of what is outnumbered in a round: the messages with the most counters less supports and extensions.
+
+    Empty: nothing has more counters than those, or what has is of several voices: nobody is outnumbered.
+    """
+    outnumbered = _strongest({each: float(-by) for each, by in _backing(held, before).items() if by < 0})
+    authors = {each.author for past in (*before, held) for each in past.messages if each.id in outnumbered}
+    return outnumbered if len(authors) == 1 else ()
+
+
+def _backing(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Counter[str]:
+    """How many supports and extensions by others each message has in a round, less counters to it."""
+    said = [each for past in (*before, held) for each in past.messages if takes_part(each)]
+    authors = {each.id: each.author for each in said}
+    backing: Counter[str] = Counter()
+    for message in filter(takes_part, held.messages):
+        for to, kind in {(each.to, each.kind) for each in message.links}:
+            if authors.get(to, message.author) != message.author:
+                backing[to] += {Relation.SUPPORTS: 1, Relation.EXTENDS: 1, Relation.COUNTERS: -1}.get(kind, 0)
+    return backing
+
+
+def takes_part(message: Message) -> bool:
+    """Whether a message argues: it did not fail, and is no word of the moderator or the historian."""
     return not message.failed and (message.human or message.step in _TAKES_PART)
 
 

@@ -12,14 +12,19 @@ from swarmgate.agents.briefs.brief import Brief, Section, one_line
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.agents.tools.answers import Answer, Form, called
-from swarmgate.council.discussion.answers.values import Text, dicts_of, ids_of
-from swarmgate.council.discussion.model import MODERATOR, Cast, Discussion, Expert, Tension
+from swarmgate.council.discussion.answers.values import Text, Texts, dicts_of, ids_of, text_of
+from swarmgate.council.discussion.model import MODERATOR, Cast, Discussion, Expert, ProblemDefinition, Tension, joined
 from swarmgate.council.discussion.request import RESERVED
 from swarmgate.council.limits import PERSONA
 from swarmgate.council.participants.question import ask, brief_for
 from swarmgate.errors import CouncilFailed
 
 _LONGEST_ID, _PAIR = 40, 2
+_STATEMENT, _CRITERIA, _CRITERION = 1_000, 8, 200
+"""Characters of a problem's statement and scope, its criteria, characters of each: less than a topic in sum."""
+
+Traits = Annotated[str, BeforeValidator(lambda value: text_of(joined(value)))]
+"""A text that may be given as a list of texts."""
 
 
 class Opposed(Answer):
@@ -30,6 +35,27 @@ class Opposed(Answer):
     description: Text = Field("", description="How.")
 
 
+class Problem(Answer):
+    """What is to be solved, as an answer has it."""
+
+    statement: Text = Field("", description="What is to be solved.")
+    scope: Text = Field("", description="What belongs to it, and what does not.")
+    success_criteria: Texts = Field((), description="By what one sees that it is solved.")
+
+    def defined(self) -> ProblemDefinition | None:
+        """The problem, its texts cut; None: there is no statement."""
+        criteria = tuple(each[:_CRITERION] for each in self.success_criteria[:_CRITERIA])
+        statement, scope = self.statement[:_STATEMENT], self.scope[:_STATEMENT]
+        if not statement:
+            return None
+        return ProblemDefinition(statement=statement, scope=scope, success_criteria=criteria)
+
+
+def _told_problem(value: Any) -> Any:
+    return value if isinstance(value, Mapping) or value is None else {"statement": value}
+
+
+Defined = Annotated[Problem | None, BeforeValidator(_told_problem)]
 Tensions = Annotated[tuple[Opposed, ...], BeforeValidator(dicts_of)]
 
 
@@ -38,18 +64,19 @@ class Persona(Answer):
 
     id: Text = Field("", description="Short, in lower case, with `-`.")
     name: Text = ""
-    expertise: Text = ""
+    expertise: Traits = ""
     thinking_style: Text = ""
     bias: Text = ""
     reply_tendency: Text = ""
     stakes: Text = ""
-    blind_spots: Text = ""
+    blind_spots: Traits = ""
 
 
 class Opposition(Answer):
-    """The tensions between experts that are given."""
+    """The tensions between experts that are given, and the problem."""
 
     tensions: Tensions = called("tensions", "tensionMap")
+    problem_definition: Defined = Field(None, description="What is to be solved.")
 
 
 class Experts(Opposition):
@@ -72,23 +99,23 @@ async def cast_for(agent: AgentContext, discussion: Discussion, sections: Sequen
         BudgetExhausted, Stopped, MissingRequirement: as they come.
     """
     brief = casting_brief(discussion, sections)
-    models = discussion.models
+    named: dict[str, Any] = {"models": discussion.models}
     if discussion.experts and discussion.tensions:
-        return Cast(experts=discussion.experts, tensions=discussion.tensions, models=models)
-    if discussion.experts:
-        given = await ask(agent, brief, read=tensions_of(discussion.experts))
-        tensions, dropped = given.value or ((), (f"no tensions: {given.failed}",))
-        taken = {"tensions": tensions, "dropped": dropped, "model": given.model, "usage": given.usage}
-        return Cast(experts=discussion.experts, models=models, **taken)
-    heard = await ask(agent, brief, read=experts_of(discussion))
-    if heard.value is None and heard.unreached:
+        problem = discussion.problem_definition
+        return Cast(experts=discussion.experts, tensions=discussion.tensions, problem_definition=problem, **named)
+    form = opposing(discussion) if discussion.experts else experts_of(discussion)
+    heard = await ask(agent, brief, read=form)
+    made = heard.value
+    if made is None and discussion.experts:
+        made = _given(discussion, dropped=(f"no tensions: {heard.failed}",))
+    if made is None and heard.unreached:
         raise CouncilFailed(f"the moderator was not reached, its endpoint does not answer: {heard.failed}")
-    if heard.value is None:
+    if made is None:
         raise CouncilFailed(
             f"the moderator named no usable experts: {heard.failed}",
             hint="give the experts in a personas file (--personas FILE), or the moderator another model",
         )
-    return heard.value.model_copy(update={"models": models, "model": heard.model, "usage": heard.usage})
+    return made.model_copy(update={**named, "model": heard.model, "usage": heard.usage})
 
 
 def casting_brief(discussion: Discussion, sections: Sequence[Section]) -> Brief:
@@ -97,7 +124,7 @@ def casting_brief(discussion: Discussion, sections: Sequence[Section]) -> Brief:
     number = f"{least}" if least == most else f"{least} to {most}"
     given = "\n".join(_told(each) for each in discussion.experts)
     wanted = (
-        Section("The experts are given", given, "Name only the tensions between them, by their ids.")
+        Section("The experts are given", given, "Name the problem, and the tensions between them by ids; no others.")
         if given
         else Section("How many", f"{number} experts")
     )
@@ -146,7 +173,8 @@ def _experts(given: Experts, discussion: Discussion) -> Cast:
     if len(experts) < least:
         raise Unread(f"`experts` has {len(experts)} with a name and an expertise; {least} to {most} are needed.")
     tensions, stray = _paired(given.tensions, ids)
-    return Cast(experts=tuple(experts), tensions=tensions, dropped=(*dropped, *stray))
+    problem = _problem(discussion, given.problem_definition)
+    return Cast(experts=tuple(experts), tensions=tensions, problem_definition=problem, dropped=(*dropped, *stray))
 
 
 def _expert(given: Persona, name: str, taken: set[str]) -> Expert:
@@ -162,10 +190,24 @@ def _safe_id(wanted: str, taken: set[str]) -> str:
     return next(name for name in names if name not in taken and name not in RESERVED)
 
 
-def tensions_of(experts: Sequence[Expert]) -> Form[Opposition, tuple[tuple[Tension, ...], tuple[str, ...]]]:
-    """The form of tensions between given experts: the tensions, and a phrase for each that was dropped."""
-    ids = {each.name: each.id for each in experts} | {each.id: each.id for each in experts}
-    return Form(Opposition, lambda given: _paired(given.tensions, ids))
+def opposing(discussion: Discussion) -> Form[Opposition, Cast]:
+    """The form of tensions between given experts: the cast with them, and a phrase for each that was dropped."""
+    ids = {each.name: each.id for each in discussion.experts} | {each.id: each.id for each in discussion.experts}
+
+    def read(given: Opposition) -> Cast:
+        tensions, dropped = _paired(given.tensions, ids)
+        return _given(discussion, given.problem_definition, tensions=tensions, dropped=dropped)
+
+    return Form(Opposition, read)
+
+
+def _given(discussion: Discussion, problem: Problem | None = None, **more: Any) -> Cast:
+    return Cast(experts=discussion.experts, problem_definition=_problem(discussion, problem), **more)
+
+
+def _problem(discussion: Discussion, made: Problem | None) -> ProblemDefinition | None:
+    """The problem as it was given, else as the moderator has it."""
+    return discussion.problem_definition or (made.defined() if made else None)
 
 
 def _paired(given: Sequence[Opposed], ids: Mapping[str, str]) -> tuple[tuple[Tension, ...], tuple[str, ...]]:

@@ -6,15 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from swarmgate.agents.briefs.brief import Section
+from swarmgate.agents.briefs.brief import Section, cut, one_line
 from swarmgate.agents.tools.answers import Form
+from swarmgate.council.discussion.answers.assessment import assessment_of
 from swarmgate.council.discussion.answers.experts import Part, Reader
-from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of, question_of, record_of
-from swarmgate.council.discussion.argument.structure import consensus_of, measured
-from swarmgate.council.discussion.model import DiscussionRound, Message, Step
+from swarmgate.council.discussion.answers.moderation import framing_of, question_of, record_of
+from swarmgate.council.discussion.argument.structure import consensus_of, measured, minority_of
+from swarmgate.council.discussion.model import CONTRARIAN, MODERATOR, DiscussionRound, Message, Step
 from swarmgate.council.discussion.planning import DisagreementLevel, disagreement_level
 from swarmgate.council.discussion.state import AskParticipant
-from swarmgate.council.discussion.steps.participants import Participants
+from swarmgate.council.discussion.steps.participants import Participants, round_sections
 from swarmgate.council.discussion.steps.transcript import RenderedTranscript
 from swarmgate.council.discussion.view.message import measured_line
 
@@ -33,13 +34,12 @@ class Turn:
 
 def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound], participants: Participants) -> Turn:
     """What is asked in a step that is due."""
-    ids = (*participants.experts, *participants.fixed)
-    names = {each.name: each.id for each in participants.cast.experts} | {each: each for each in ids}
+    names = participants.names
     match step:
         case Step.POSITION:
             return Turn(step, lambda reader: reader.position)
         case Step.FRAME:
-            return Turn(step, lambda _: framing_of(names))
+            return Turn(step, lambda _: framing_of(names), _poor(held, before, participants))
         case Step.ARGUE:
             return Turn(step, lambda reader: reader.argument)
         case Step.ATTACK | Step.STRESS:
@@ -52,7 +52,7 @@ def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound]
             return Turn(step, lambda reader: reader.argument)
         case Step.ASSESS:
             counts = (_counts(held, before),)
-            return Turn(step, lambda reader: assessment_of(reader.seen), counts)
+            return Turn(step, lambda reader: assessment_of(reader.seen, names), counts)
         case Step.RECORD:
             return Turn(step, lambda _: record_of, (_counts(held, before),))
 
@@ -76,15 +76,21 @@ async def message_of(
         BudgetExhausted, Stopped, MissingRequirement: as they come.
     """
     rounds, turn = (*before, held), turn_of(action.step, held, before, participants)
-    authors = {each.id: each.author for past in rounds for each in past.messages}
-    who = action.who
+    said = [each for past in rounds for each in past.messages if not each.failed]
+    authors, who, number = {each.id: each.author for each in said}, action.who, held.number
+    stands = [each.position.position for each in said if each.author == who and each.position]
+    stress = [each.id for each in held.messages if each.author == CONTRARIAN and not each.failed]
 
     def reading(transcript: RenderedTranscript) -> Form[Any, Part] | Callable[[str], Part]:
-        return turn.read(Reader(who, {each: authors[each] for each in transcript.visible}))
+        seen = {each: authors[each] for each in transcript.visible}
+        return turn.read(Reader(who, seen, stands="".join(stands[-1:]), stress="".join(stress[-1:])))
 
-    number = held.number
+    sections = turn.sections
+    if action.step is Step.ARGUE:
+        spare = participants.spare(who, turn.wire, (*round_sections(rounds, number), *sections))
+        sections = (*sections, _asked_of(who, held, participants.experts, spare))
     result, transcript = await participants.ask(
-        who, turn.wire, rounds=rounds, number=number, sections=turn.sections, read=reading
+        who, turn.wire, rounds=rounds, number=number, sections=sections, read=reading
     )
     condensed = tuple(each for each in transcript.condensed if each in transcript.visible)
     fields = {**(result.value or {}), **result.took, "failed": result.failed, "condensed": condensed}
@@ -93,14 +99,32 @@ async def message_of(
 
 def _attacked(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound]) -> tuple[Section, ...]:
     agreed = "\n".join(consensus_of(held, before))
-    target = Section("The strongest consensus", agreed, "Attack it, by these message ids.")
+    target = [Section("The strongest consensus", agreed, "Attack it, by these message ids.")]
+    if minority := minority_of(held, before):
+        wanted = "There is dissent already. Give what these messages hold an argument that nobody has made for it yet."
+        target.append(Section("The minority", "\n".join(minority), wanted))
     if step is Step.STRESS:
         why, wanted = "Nobody countered any message in this round.", "Find the strongest counter there is, and make it."
     elif Step.ATTACK in held.done:
         why, wanted = "There is too little disagreement in this round.", "Answer the moderator: what could go wrong?"
     else:
-        return (target,)
-    return (target, Section("Why you speak again", why, wanted))
+        return tuple(target)
+    return (*target, Section("Why you speak again", why, wanted))
+
+
+def _asked_of(who: str, held: DiscussionRound, experts: Sequence[str], size: int) -> Section:
+    """What the moderator asks an expert by name in a round, and what it asks no expert by name."""
+    framed = [(message.id, each) for message in held.messages if message.framing for each in message.framing.questions]
+    asked = [(at, each.text) for at, each in framed if who in each.to or not {*each.to} & {*experts}]
+    text = "\n".join(f"[{at}] {one_line(text)}" for at, text in asked)
+    return Section("The moderator asks you", cut(text, size, "...") if size else "", "Answer that in your argument.")
+
+
+def _poor(held: DiscussionRound, before: Sequence[DiscussionRound], participants: Participants) -> tuple[Section, ...]:
+    """What swarmgate warned of after the last round."""
+    size = participants.spare(MODERATOR, Step.FRAME, round_sections((held,), held.number))
+    wrong = cut("\n".join(before[-1].warnings), size, "...") if before and size else ""
+    return (Section("What was wrong with the last round", wrong, "Frame this one so that it is mended."),)
 
 
 def _asked(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Section:

@@ -10,7 +10,15 @@ from typing import Any, TypeVar
 from swarmgate.agents.briefs.brief import Section, harmless, one_line
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.tools.answers import Form
-from swarmgate.council.discussion.model import CONTRARIAN, HISTORIAN, MODERATOR, Cast, Discussion, DiscussionRound
+from swarmgate.council.discussion.model import (
+    CONTRARIAN,
+    HISTORIAN,
+    MODERATOR,
+    Cast,
+    Discussion,
+    DiscussionRound,
+    ProblemDefinition,
+)
 from swarmgate.council.discussion.steps.cast import persona
 from swarmgate.council.discussion.steps.transcript import (
     DIRECTION,
@@ -19,6 +27,7 @@ from swarmgate.council.discussion.steps.transcript import (
     least_room,
     render_transcript,
 )
+from swarmgate.council.discussion.view import phrases
 from swarmgate.council.discussion.view.message import measured_line
 from swarmgate.council.participants.context_window import Window, window_of
 from swarmgate.council.participants.contexts import ContextFactory
@@ -34,6 +43,9 @@ _ROLES = {
     "no side.",
     CONTRARIAN: "You are the contrarian of a discussion: you attack what everybody seems to hold, fairly and hard.",
 }
+_HEAD = 200
+"""Characters of a section beside its text."""
+
 _CROSS_DOMAIN = "You look at a discussion from outside of its field: you bring what another field learnt about it."
 
 
@@ -60,6 +72,12 @@ class Participants:
         """The ids of the experts, in order of seats."""
         return tuple(each.id for each in self.cast.experts)
 
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The ids of all who take part, by id and by name."""
+        ids = (*self.experts, *self.fixed)
+        return {each.name: each.id for each in self.cast.experts} | {each: each for each in ids}
+
     async def ask(
         self,
         who: str,
@@ -84,7 +102,8 @@ class Participants:
             CouncilRefused: the discussion does not fit its window any more.
             BudgetExhausted, Stopped, MissingRequirement: as they come.
         """
-        agent, own = self.agents[who], (*_round_sections(rounds, number), *sections)
+        agent, all_sections = self.agents[who], (*round_sections(rounds, number), *sections)
+        own = [each for each in all_sections if each.text.strip()]
         room = self.window(who, step).room - sum(len(each.render()) for each in own)
         notes = [measured_line(each.number, each.measured) for each in rounds if each.measured]
         so_far = render_transcript(
@@ -101,7 +120,8 @@ class Participants:
     @cached_property
     def opening(self) -> tuple[Section, ...]:
         """What every brief begins with, the same in all of them."""
-        sections = (*topic_sections(self.discussion), Section("Who takes part", self._who(), whole=True))
+        problem = problem_sections(self.cast.problem_definition)
+        sections = (*topic_sections(self.discussion), *problem, Section("Who takes part", self._who(), whole=True))
         return tuple(replace(each, text=harmless(each.text), ready=True) for each in sections)
 
     def window(self, who: str, step: str) -> Window:
@@ -117,7 +137,7 @@ class Participants:
         Raises:
             CouncilRefused: somebody cannot; with their size.
         """
-        size = sum(len(each.render()) for each in _round_sections((held,), held.number))
+        size = sum(len(each.render()) for each in round_sections((held,), held.number))
         name, window = self.narrowest
         room = window.room - self.least
         if size > room + DIRECTION:
@@ -125,6 +145,11 @@ class Participants:
                 f"direction and constraints have {size:,} characters; {name} has room for {room + DIRECTION:,}",
                 hint="say it in fewer words, or give that voice a larger window ([roles.X] context_tokens)",
             )
+
+    def spare(self, who: str, step: str, sections: Iterable[Section]) -> int:
+        """Characters that a further section of a step may have beside these, so that the longest discussion fits."""
+        taken = sum(len(each.render()) for each in sections)
+        return max(0, self.window(who, step).room - self.least + DIRECTION - taken - _HEAD)
 
     @property
     def least(self) -> int:
@@ -163,7 +188,7 @@ def seated(discussion: Discussion, cast: Cast, contexts: ContextFactory) -> Part
 
 def provisional(discussion: Discussion) -> Cast:
     """The cast before it is known: the given experts, or one who stands for those that are generated."""
-    return Cast(experts=discussion.experts, models=discussion.models)
+    return Cast(experts=discussion.experts, models=discussion.models, problem_definition=discussion.problem_definition)
 
 
 def topic_sections(discussion: Discussion) -> tuple[Section, ...]:
@@ -179,7 +204,16 @@ def topic_sections(discussion: Discussion) -> tuple[Section, ...]:
     )
 
 
-def _round_sections(rounds: Sequence[DiscussionRound], number: int) -> Iterable[Section]:
+def problem_sections(problem: ProblemDefinition | None) -> tuple[Section, ...]:
+    """What is to be solved, where that is defined, as every reader gets it; never cut."""
+    if problem is None:
+        return ()
+    text = "\n".join(phrases.problem(problem))
+    return (Section("The problem", text, "What is said answers this, within this scope.", whole=True),)
+
+
+def round_sections(rounds: Sequence[DiscussionRound], number: int) -> Iterable[Section]:
+    """The direction of a round, and what the user set until then; none of a round that is not there."""
     held = next((each for each in rounds if each.number == number), None)
     if held:
         yield Section("The direction of this round", held.direction)

@@ -9,17 +9,17 @@ import json
 from collections.abc import Iterator
 
 from swarmgate.council.discussion.argument.graph import Graph, graph
-from swarmgate.council.discussion.model import Cited, Conclusion, DiscussionRecord, Unresolved
-from swarmgate.council.discussion.view import phrases
+from swarmgate.council.discussion.findings import Conclusion
+from swarmgate.council.discussion.model import DiscussionRecord
+from swarmgate.council.discussion.view import entries, phrases
 from swarmgate.council.discussion.view.mermaid import mermaid
-from swarmgate.council.discussion.view.message import scores
 from swarmgate.council.discussion.view.page import page
+from swarmgate.council.discussion.view.resume_context import SUMMARY, summary
 from swarmgate.council.views.formatting import cost
 from swarmgate.council.views.markdown import item, quote, section, table
 from swarmgate.domain.text.markdown import line
 from swarmgate.domain.text.printable import escaped
 
-SUMMARY = "context/summary.md"
 _TITLE = 100
 """Characters of a topic in a heading."""
 
@@ -37,14 +37,9 @@ def artifacts(record: DiscussionRecord) -> dict[str, str]:
         "artifacts/argument-graph.json": _graph_json(record, whole),
         "artifacts/argument-graph.mmd": mermaid(whole, experts),
         "artifacts/position-evolution.md": _document(_evolution(record, whole)),
-        SUMMARY: _document(_summary(record, whole)),
+        SUMMARY: summary(record),
         "artifacts/discussion.html": page(record, whole),
     }
-
-
-def summary(record: DiscussionRecord) -> str:
-    """The text of `SUMMARY` alone."""
-    return _document(_summary(record, graph(phrases.all_rounds(record))))
 
 
 def _document(blocks: Iterator[str]) -> str:
@@ -55,6 +50,11 @@ def _title(what: str, record: DiscussionRecord) -> str:
     topic = " ".join(record.discussion.topic.split())
     short = topic if len(topic) <= _TITLE else f"{topic[:_TITLE]}..."
     return f"# {what}: {line(short)}\n\nDiscussion {record.discussion.id}: {line(phrases.bounds(record))}.\n"
+
+
+def _problem(record: DiscussionRecord) -> Iterator[str]:
+    problem = record.cast.problem_definition if record.cast else None
+    return map(item, phrases.problem(problem) if problem else ())
 
 
 def _graph_json(record: DiscussionRecord, whole: Graph) -> str:
@@ -72,18 +72,20 @@ def _graph_json(record: DiscussionRecord, whole: Graph) -> str:
 
 def _synthesis(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
     yield _title("Synthesis", record)
+    yield from section("Problem", _problem(record))
     if record.conclusion:
         yield from _concluded(record.conclusion, whole)
     else:
         yield "There is no synthesis: below is what the moderator and the links say so far.\n"
         yield from _so_far(record)
         yield from section("Position evolution", _paths(whole))
-    questions = phrases.open_questions(record)
-    yield from section("Open questions", (item(each) for each in questions))
+    yield from section("Open questions", map(_entry, phrases.open_questions(record)))
     if record.conclusion:
-        yield from section("Recommendations", map(_cited, record.conclusion.recommendations))
         yield from section("Meta observations", [quote(record.conclusion.meta_observations)])
         yield from section("Corrected by swarmgate", map(item, record.conclusion.noted))
+    if found := list(_rounds(record)):
+        yield "## Round by round\n"
+        yield from found
     yield from section("Measured", _measured(record))
     yield from section("Choices", (item(phrases.choice(each)) for each in record.choices))
     yield from section("Cost", [line(cost(record.usage, record.seconds))])
@@ -92,42 +94,36 @@ def _synthesis(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
 
 def _concluded(conclusion: Conclusion, whole: Graph) -> Iterator[str]:
     yield from section("Executive summary", [quote(conclusion.executive_summary)])
-    yield from section("Insights", map(_cited, conclusion.insights))
-    titles = (
-        ("resolved by argument", "argument"),
-        ("resolved by majority", "majority"),
-        ("claimed, unproven", "unproven"),
-    )
-    for title, how in titles:
-        agreed = [item(each.text, each.cites) for each in conclusion.agreements if each.resolved_by == how]
-        yield from section(f"Agreements: {title}", agreed)
-    yield from section("Minority report", map(_cited, conclusion.minority_report))
-    yield from section("Unresolved debates", map(_unresolved, conclusion.unresolved_debates))
-    yield from section("Position evolution", [*_quoted(conclusion.position_evolution), *_paths(whole)])
+    for group in entries.concluded(conclusion):
+        title = f"{group.title}: {group.how}" if group.how else group.title
+        yield from section(title, map(_entry, group.entries))
+    told = [*_quoted(conclusion.position_evolution), *map(_entry, entries.journeys(conclusion))]
+    yield from section("Position evolution", [*told, *_paths(whole)])
+    yield from section("What would change minds", map(item, phrases.change_conditions(conclusion)))
 
 
 def _quoted(text: str) -> list[str]:
     return [f"{quote(text)}\n"] if text else []
 
 
-def _cited(each: Cited) -> str:
-    dissent = [f"Dissent: {line(each.dissent)}"] if each.dissent else []
-    lost = [f"Names what is not there: {line(', '.join(each.unresolved))}"] if each.unresolved else []
-    return item(each.text, each.cites, *dissent, *lost)
-
-
-def _unresolved(each: Unresolved) -> str:
-    return item(each.topic, each.cites, *([f"Why: {line(each.why)}"] if each.why else []))
+def _entry(each: entries.Entry) -> str:
+    return item(each.text, each.cites, *map(line, each.details))
 
 
 def _so_far(record: DiscussionRecord) -> Iterator[str]:
     message = phrases.last_assessed(record)
-    if message is None or message.assessment is None:
-        return
-    last = message.assessment
-    yield from section("Insights", (item(each.text, each.source) for each in last.insights))
-    yield from section("Agreements, says the moderator", map(item, last.agreements))
-    yield from section("Active disagreements", map(item, last.active_disagreements))
+    for group in entries.assessed(message.assessment) if message and message.assessment else ():
+        yield from section(group.title, map(_entry, group.entries))
+
+
+def _rounds(record: DiscussionRecord) -> Iterator[str]:
+    """What each round came to, and how it was taken up after a pause."""
+    for held in phrases.all_rounds(record):
+        title = f"Round {held.number}{f': {line(held.topic)}' if held.topic else ''}"
+        yield from section(title, map(item, phrases.round_findings(held)), level=3)
+        for each in record.reopenings:
+            if each.after == held.number:
+                yield from section(f"Taken up after round {held.number}", map(item, entries.reopening(each)), level=3)
 
 
 def _paths(whole: Graph) -> Iterator[str]:
@@ -157,7 +153,7 @@ def _measured(record: DiscussionRecord) -> Iterator[str]:
     ]
     if rows:
         yield table((*head, "Ids not shown", "Disagreement, of 10", "Moderator's score, of 5"), rows)
-        yield "\nCounts come from links between messages. The moderator's score is its own and decides nothing."
+        yield "\nCounts come from links between messages. The moderator's score is its own; below 3 there is a warning."
 
 
 # --- the others ---
@@ -165,8 +161,7 @@ def _measured(record: DiscussionRecord) -> Iterator[str]:
 
 def _open_questions(record: DiscussionRecord) -> Iterator[str]:
     yield _title("Open questions", record)
-    asked = phrases.open_questions(record)
-    yield "\n".join(f"{item(each)} ({', '.join(where)})" for each, where in asked.items()) or "None was named."
+    yield "\n".join(map(_entry, phrases.open_questions(record, places=True))) or "None was named."
     yield ""
 
 
@@ -191,28 +186,5 @@ def _evolution(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
         yield from section(f"{each.expert}, {line(named.get(each.expert, 'a fixed role'))}", [table(head, rows)])
     if not whole.evolution:
         yield "Nobody has declared a position yet.\n"
-
-
-def _summary(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
-    yield _title("Summary so far", record)
-    yield from section("Topic", [quote(record.discussion.topic)])
-    yield from section("Constraints", map(item, phrases.constraints(record)))
-    if record.cast:
-        yield from section("Tensions", map(item, phrases.tensions(record.cast)))
-    positions = phrases.positions_now(record).items()
-    held = (f"{who}, confidence {phrases.percent(each.confidence)}: {each.position}" for who, each in positions)
-    yield from section("Positions now", map(item, held))
-    message = phrases.last_assessed(record)
-    if message and message.assessment:
-        last = message.assessment
-        yield from section("Open disagreements", map(item, last.active_disagreements))
-        scored = ", ".join(f"{name} {score}" for name, score in scores(last))
-        focus = f": {last.focus}" if last.focus else ""
-        lines = [f"{message.id}, round {message.round}; of 5: {scored}", f"Recommends {last.recommendation}{focus}"]
-        yield from section(
-            "Last assessment", [*map(item, lines), *(item(f"Agreed: {each}") for each in last.agreements)]
-        )
-    yield from section("Position evolution", _paths(whole))
-    yield from section("Measured", _measured(record))
-    if record.conclusion:
-        yield from section("Conclusion", [quote(record.conclusion.executive_summary)])
+    told = entries.journeys(record.conclusion) if record.conclusion else []
+    yield from section("As the synthesis has it", map(_entry, told))

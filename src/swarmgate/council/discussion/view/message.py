@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from swarmgate.agents.briefs.brief import one_line
-from swarmgate.council.discussion.model import (
-    Assessment,
-    Framing,
-    Link,
-    Measured,
-    Message,
-    Position,
-    Shift,
-    ShiftKind,
-)
+from swarmgate.council.discussion.findings import Assessment
+from swarmgate.council.discussion.model import Framing, Link, Measured, Message, Position, Shift, ShiftKind, Step
+from swarmgate.council.discussion.view import entries
 
 QUOTE = "| "
 """What stands before each line of a participant."""
@@ -29,7 +22,9 @@ def facts(message: Message) -> Iterator[str]:
     """All typed fields of a message but its prose, a line each."""
     yield from map(_link, message.links)
     if message.position:
-        yield from _position(message.position)
+        yield from _position(message.position, declared=message.step is Step.POSITION)
+    if message.would_change_if:
+        yield f"would change if: {one_line(message.would_change_if)}"
     if message.shift:
         yield _shift(message.shift)
     if message.framing:
@@ -40,12 +35,14 @@ def facts(message: Message) -> Iterator[str]:
 
 def _link(link: Link) -> str:
     steel_man = f"; steel-man: {one_line(link.steel_man)}" if link.steel_man else ""
-    return f"{link.kind} {link.to}{steel_man}"
+    comment = f"; why: {one_line(link.comment)}" if link.comment else ""
+    return f"{link.kind} {link.to}{steel_man}{comment}"
 
 
-def _position(position: Position) -> Iterator[str]:
-    sure = "unknown" if position.confidence is None else f"{position.confidence:.2f}"
-    yield f"position, confidence {sure}: {one_line(position.position)}"
+def _position(position: Position, *, declared: bool) -> Iterator[str]:
+    unknown = "confidence unknown" if declared else "as sure as before"
+    sure = unknown if position.confidence is None else f"confidence {position.confidence:.2f}"
+    yield f"position, {sure}: {one_line(position.position)}"
     if position.conditions:
         yield f"conditions: {'; '.join(map(one_line, position.conditions))}"
     if position.would_change_if:
@@ -58,7 +55,8 @@ def _shift(shift: Shift) -> str:
     if shift.refused:
         return f"position shift none: {shift.refused}"
     moved_by = f", moved by {', '.join(shift.cites)}" if shift.kind is not ShiftKind.NONE else ""
-    return f"position shift {shift.kind}{moved_by}{f': {one_line(shift.reason)}' if shift.reason else ''}"
+    before = f"; before: {one_line(shift.previous_position)}" if shift.previous_position else ""
+    return f"position shift {shift.kind}{moved_by}{f': {one_line(shift.reason)}' if shift.reason else ''}{before}"
 
 
 def _framing(framing: Framing) -> Iterator[str]:
@@ -67,16 +65,28 @@ def _framing(framing: Framing) -> Iterator[str]:
         between = f"{' against '.join(map(one_line, each.between))}: " if each.between else ""
         description = f" - {one_line(each.description)}" if each.description else ""
         yield f"fault line: {between}{one_line(each.axis)}{description}"
+    for asked in framing.questions:
+        yield f"question to {', '.join(asked.to) or 'all'}: {one_line(asked.text)}"
 
 
 def _assessment(assessment: Assessment) -> Iterator[str]:
     yield f"scores, of 5: {', '.join(f'{name} {score}' for name, score in scores(assessment))}"
-    yield from (f"agreed: {one_line(each)}" for each in assessment.agreements)
-    yield from (f"disagreed: {one_line(each)}" for each in assessment.active_disagreements)
-    yield from (f"insight: {one_line(each.text)}{_cites(each.source)}" for each in assessment.insights)
-    yield from (f"open question: {one_line(each)}" for each in assessment.open_questions)
+    for name in ("summary", "key_takeaway", "cause"):
+        if text := getattr(assessment, name):
+            yield f"{name.replace('_', ' ')}: {one_line(text)}"
+    for group in entries.assessed(assessment):
+        yield from (f"{_KINDS[group.title]}: {_on_one_line(each)}" for each in group.entries)
+    yield from (f"open question: {_on_one_line(entries.question(each))}" for each in assessment.open_questions)
     focus = f": {one_line(assessment.focus)}" if assessment.focus else ""
-    yield f"recommends to go on with {assessment.recommendation}{focus}"
+    reason = f", because: {one_line(assessment.recommendation_reason)}" if assessment.recommendation_reason else ""
+    yield f"recommends to go on with {assessment.recommendation}{focus}{reason}"
+
+
+_KINDS = {"Insights": "insight", "Agreements, says the moderator": "agreed", "Active disagreements": "disagreed"}
+
+
+def _on_one_line(entry: entries.Entry) -> str:
+    return one_line("; ".join((entry.head, *entry.details)))
 
 
 def scores(assessment: Assessment) -> Iterator[tuple[str, int]]:
@@ -87,10 +97,6 @@ def scores(assessment: Assessment) -> Iterator[tuple[str, int]]:
     yield "novel insights", assessment.novel_insights
     yield "position evolution", assessment.position_evolution
     yield "overall", assessment.overall
-
-
-def _cites(ids: Sequence[str]) -> str:
-    return f" [{', '.join(ids)}]" if ids else ""
 
 
 def measured_line(number: int, measured: Measured) -> str:

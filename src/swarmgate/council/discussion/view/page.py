@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from swarmgate.agents.briefs.brief import cut, one_line
 from swarmgate.council.discussion.argument.graph import Graph
-from swarmgate.council.discussion.model import Cited, Conclusion, DiscussionRecord, Expert, Message, Relation
-from swarmgate.council.discussion.view import phrases
+from swarmgate.council.discussion.findings import Conclusion
+from swarmgate.council.discussion.model import DiscussionRecord, Expert, Message, Relation
+from swarmgate.council.discussion.view import entries, phrases
 from swarmgate.council.discussion.view.message import facts
 from swarmgate.council.discussion.view.svg_layout import HEIGHT, WIDTH, positions, relations
 from swarmgate.council.views.formatting import cost
@@ -42,9 +43,10 @@ def page(record: DiscussionRecord, graph: Graph) -> str:
         title=cut(one_line(record.discussion.topic), _TITLE, "..."),
         ids=frozenset(node.id for node in graph.nodes),
         pieces=re.compile(f"({MESSAGE_ID.pattern})").split,
-        found=_concluded(conclusion) if conclusion else _assessed(record),
-        observed=_observed(conclusion) if conclusion else (),
-        open_questions=[f"{each} ({', '.join(where)})" for each, where in phrases.open_questions(record).items()],
+        found=[*_found(record), *(_told(conclusion) if conclusion else ())],
+        observed=conclusion.meta_observations if conclusion else "",
+        open_questions=_words(phrases.open_questions(record, places=True)),
+        reopened=entries.reopening,
         experts=[(each, _expert_text(each)) for each in record.cast.experts] if record.cast else (),
         width=WIDTH,
         height=HEIGHT,
@@ -60,43 +62,30 @@ def page(record: DiscussionRecord, graph: Graph) -> str:
 # --- what came of it ---
 
 
-def _concluded(conclusion: Conclusion) -> list[tuple[str, list[str]]]:
-    agreed = [f"{each.text}{_cites(each.cites)} ({_HOW[each.resolved_by]})" for each in conclusion.agreements]
-    debates = [f"{each.topic}{_cites(each.cites)}: {each.why}" for each in conclusion.unresolved_debates]
-    return [
-        ("Insights", [_cited(each) for each in conclusion.insights]),
-        ("Agreements", agreed),
-        ("Minority report", [_cited(each) for each in conclusion.minority_report]),
-        ("Unresolved debates", debates),
-        ("Recommendations", [_cited(each) for each in conclusion.recommendations]),
-    ]
-
-
-def _observed(conclusion: Conclusion) -> list[tuple[str, str]]:
-    return [
-        ("Position evolution", conclusion.position_evolution),
-        ("Meta observations", conclusion.meta_observations),
-    ]
-
-
-def _assessed(record: DiscussionRecord) -> list[tuple[str, Sequence[str]]]:
+def _found(record: DiscussionRecord) -> list[tuple[str, list[str]]]:
+    """What was concluded, or what the moderator found last, by title."""
+    if record.conclusion:
+        found: dict[str, list[str]] = {}
+        for group in entries.concluded(record.conclusion):
+            how = f" ({group.how})" if group.how else ""
+            found.setdefault(group.title, []).extend(
+                "\n".join((f"{each.head}{how}", *each.details)) for each in group.entries
+            )
+        return list(found.items())
     message = phrases.last_assessed(record)
-    if not (message and message.assessment):
-        return []
+    groups = entries.assessed(message.assessment) if message and message.assessment else []
+    return [(group.title, _words(group.entries)) for group in groups]
+
+
+def _words(found: Sequence[entries.Entry]) -> list[str]:
+    return [each.words for each in found]
+
+
+def _told(conclusion: Conclusion) -> list[tuple[str, list[str]]]:
     return [
-        ("Agreements, says the moderator", message.assessment.agreements),
-        ("Active disagreements", message.assessment.active_disagreements),
+        ("Position evolution", [*filter(None, [conclusion.position_evolution]), *_words(entries.journeys(conclusion))]),
+        ("What would change minds", [*phrases.change_conditions(conclusion)]),
     ]
-
-
-def _cites(cites: Sequence[str]) -> str:
-    return f" [{', '.join(cites)}]" if cites else ""
-
-
-def _cited(each: Cited) -> str:
-    dissent = f" Dissent: {each.dissent}" if each.dissent else ""
-    lost = f" (names what is not there: {', '.join(each.unresolved)})" if each.unresolved else ""
-    return f"{each.text}{_cites(each.cites)}{dissent}{lost}"
 
 
 def _expert_text(expert: Expert) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from swarmgate.council.discussion.argument.graph import graph
-from swarmgate.council.discussion.model import Cast, Cited, Conclusion, DiscussionRecord, DiscussionRound, Message
-from swarmgate.council.discussion.view import phrases
+from swarmgate.council.discussion.findings import Conclusion
+from swarmgate.council.discussion.model import Cast, DiscussionRecord, DiscussionRound, Message
+from swarmgate.council.discussion.view import entries, phrases
 from swarmgate.council.discussion.view.message import facts, measured_line
 from swarmgate.council.views.formatting import cost, indented, item
 
@@ -23,6 +24,15 @@ def text_lines(record: DiscussionRecord) -> list[str]:
     for held in phrases.all_rounds(record):
         lines += ["", *_round(held)]
         lines += ["", *indented(measured_line(held.number, measured[held.number]), 2)]
+        lines += indented(phrases.calls(held, asked.extent), 2)
+        lines += [line for each in phrases.round_findings(held) for line in indented(each, 2)]
+        lines += [
+            line
+            for each in record.reopenings
+            if each.after == held.number
+            for told in entries.reopening(each)
+            for line in item(told, 2)
+        ]
         lines += [f"  {phrases.choice(each)}" for each in record.choices if each.after == held.number]
     return [*lines, "", *conclusion_lines(record)]
 
@@ -32,7 +42,7 @@ def conclusion_lines(record: DiscussionRecord) -> list[str]:
     lines = [*_concluded(record.conclusion)] if record.conclusion else [f"No synthesis yet: {phrases.status(record)}"]
     paths = (f"{each.expert}: {phrases.path(each)}" for each in graph(phrases.all_rounds(record)).evolution)
     lines += _items("Confidence over the rounds", paths)
-    lines += _items("Open questions", phrases.open_questions(record))
+    lines += _items("Open questions", (each.words for each in phrases.open_questions(record)))
     lines += _items("Voices that failed", phrases.failures(record))
     return [*lines, cost(record.usage, record.seconds)]
 
@@ -40,29 +50,14 @@ def conclusion_lines(record: DiscussionRecord) -> list[str]:
 def _concluded(conclusion: Conclusion) -> Iterator[str]:
     yield f"Synthesis by {conclusion.author}:"
     yield from indented(conclusion.executive_summary, 2)
-    yield from _items("Insights", map(_cited, conclusion.insights))
-    titles = {"argument": "resolved by argument", "majority": "resolved by majority", "unproven": "claimed, unproven"}
-    for how, title in titles.items():
-        agreed = (f"{each.text}{_cites(each.cites)}" for each in conclusion.agreements if each.resolved_by == how)
-        yield from _items(f"Agreements, {title}", agreed)
-    yield from _items("Minority report", map(_cited, conclusion.minority_report))
-    debates = (f"{each.topic}{_cites(each.cites)}: {each.why}" for each in conclusion.unresolved_debates)
-    yield from _items("Unresolved debates", debates)
-    yield from _items("Recommendations", map(_cited, conclusion.recommendations))
-    yield from _items("Position evolution", filter(None, [conclusion.position_evolution]))
+    for group in entries.concluded(conclusion):
+        title = f"{group.title}, {group.how}" if group.how else group.title
+        yield from _items(title, (each.words for each in group.entries))
+    journeys = (each.words for each in entries.journeys(conclusion))
+    yield from _items("Position evolution", [*filter(None, [conclusion.position_evolution]), *journeys])
+    yield from _items("What would change minds", phrases.change_conditions(conclusion))
     yield from _items("Meta observations", filter(None, [conclusion.meta_observations]))
     yield from _items("Corrected by swarmgate", conclusion.noted)
-
-
-def _cited(each: Cited) -> str:
-    dissent = f"\nDissent: {each.dissent}" if each.dissent else ""
-    lost = f" (names what is not there: {', '.join(each.unresolved)})" if each.unresolved else ""
-    return f"{each.text}{_cites(each.cites)}{lost}{dissent}"
-
-
-def _cites(cites: Iterable[str]) -> str:
-    listed = ", ".join(cites)
-    return f" [{listed}]" if listed else ""
 
 
 def _cast(cast: Cast) -> Iterator[str]:
@@ -70,6 +65,8 @@ def _cast(cast: Cast) -> Iterator[str]:
         model = f" ({each.model})" if each.model else ""
         yield from item(f"{each.id}, {each.name}{model}: {each.expertise}", 2)
     yield from (line for each in phrases.tensions(cast) for line in item(f"tension: {each}", 2))
+    problem = phrases.problem(cast.problem_definition) if cast.problem_definition else ()
+    yield from (line for each in problem for line in item(f"problem: {each}", 2))
     yield from (line for each in cast.dropped for line in item(f"left out: {each}", 2))
 
 

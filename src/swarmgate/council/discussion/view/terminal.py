@@ -11,9 +11,11 @@ from swarmgate.council.discussion.model import (
     DiscussionRecord,
     DiscussionRound,
     Expert,
+    Extent,
     Message,
     Step,
 )
+from swarmgate.council.discussion.view import entries, phrases
 from swarmgate.council.discussion.view.message import facts, measured_line, scores
 from swarmgate.council.discussion.view.plain_text import conclusion_lines
 
@@ -39,6 +41,8 @@ def cast_lines(discussion: Discussion, cast: Cast) -> list[str]:
     for each in cast.tensions:
         text = f": {each.description}" if each.description else ""
         lines += _item(f"{' <-> '.join(each.between)} ({each.axis}){text}")
+    if cast.problem_definition:
+        lines += ["Problem:", *(line for each in phrases.problem(cast.problem_definition) for line in _item(each))]
     return [*lines, *(f"Left out: {each}" for each in cast.dropped)]
 
 
@@ -54,22 +58,37 @@ def _expert(expert: Expert) -> Iterator[str]:
             yield from _wrapped(f"{word}: {value}", 4)
 
 
-def round_lines(held: DiscussionRound) -> list[str]:
-    """The result of a round: counted measures, the moderator's own scores, and who failed."""
+def round_lines(held: DiscussionRound, extent: Extent) -> list[str]:
+    """The result of a round: counted measures and calls, the moderator's own scores, and who failed."""
     lines = [measured_line(held.number, held.measured)] if held.measured else [f"Round {held.number}"]
+    lines += _wrapped(phrases.calls(held, extent), 2)
     given = next((each.assessment for each in reversed(held.messages) if each.assessment), None)
     if given:
         text = ", ".join(f"{name} {score}" for name, score in scores(given))
         lines.append(f"  The moderator's own scores, of 5: {text}")
+        for title, text in (("What it came to", given.summary), ("Key takeaway", given.key_takeaway)):
+            lines += _wrapped(f"{title}: {text}", 2) if text else []
         about = f": {given.focus}" if given.focus else ""
-        lines += _wrapped(f"The moderator recommends to {_RECOMMENDED[given.recommendation]}{about}", 2)
-        for title, items in (("Agreed", given.agreements), ("Still divided", given.active_disagreements)):
-            lines += [f"  {title}:", *(line for each in items for line in _item(each, 4))] if items else []
+        why = f" ({given.recommendation_reason})" if given.recommendation_reason else ""
+        lines += _wrapped(f"The moderator recommends to {_RECOMMENDED[given.recommendation]}{about}{why}", 2)
+        for group in entries.assessed(given):
+            title = _TITLES.get(group.title, group.title)
+            lines += [f"  {title}:", *(line for each in group.entries for line in _item(each.words, 4))]
+    lines += [line for each in held.warnings for line in _wrapped(f"Warning: {each}", 2)]
     lines += [f"  Forced: {each}" for each in held.forced]
     failed = (f"  {each.author} failed, {each.step}: {each.failed}" for each in held.messages if each.failed)
     return [*lines, *failed]
 
 
+def reopening_lines(record: DiscussionRecord) -> list[str]:
+    """How the moderator took the discussion up after the last round; nothing where it was not left."""
+    last = record.reopenings[-1] if record.reopenings else None
+    if last is None or last.after != len(record.rounds):
+        return []
+    return ["The moderator takes it up again:", *(line for each in entries.reopening(last) for line in _item(each))]
+
+
+_TITLES = {"Agreements, says the moderator": "Agreed", "Active disagreements": "Still divided"}
 _RECOMMENDED = {
     "continue": "go on",
     "deep-dive": "go deeper",
@@ -100,7 +119,8 @@ def outcome_lines(record: DiscussionRecord) -> list[str]:
     """How a discussion ended, or how far it is: the synthesis, who failed, what was counted, and the cost."""
     *text, took = conclusion_lines(record)
     counted = [f"  - {measured_line(each.number, each.measured)}" for each in record.rounds if each.measured]
-    return [*text, *(["Counted, by the links between messages:", *counted] if counted else []), took]
+    counted += [f"  - {phrases.calls(each, record.discussion.extent)}" for each in record.rounds]
+    return [*text, *(["Counted, by the links between messages and by calls:", *counted] if counted else []), took]
 
 
 def _item(text: str, by: int = 2) -> list[str]:

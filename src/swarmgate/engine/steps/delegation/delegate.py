@@ -7,21 +7,30 @@ from collections.abc import Sequence
 
 from swarmgate.agents.briefs.feedback import feedback_text
 from swarmgate.agents.roles import architect
-from swarmgate.domain.events.event import AttemptKind, Event, GuardActed, TaskBlocked, TaskDelegated, WorkStarted
+from swarmgate.domain.events.event import (
+    AttemptKind,
+    Event,
+    GuardActed,
+    RejectionOverridden,
+    TaskBlocked,
+    TaskDelegated,
+    WorkStarted,
+)
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.next_step import next_task
 from swarmgate.domain.plan.plan import Plan, Task
+from swarmgate.domain.review.evidence import Review
 from swarmgate.domain.review.stage import Judge, Stage
 from swarmgate.domain.state.state import State, TaskRecord
 from swarmgate.domain.task.failure_patterns import EFFECTS, RULE, Observation, is_news, observe, stopping
 from swarmgate.domain.task.remedies import removed_files
-from swarmgate.domain.transitions.task import attempt_kind
+from swarmgate.domain.transitions.task import attempt_kind, over_budget
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree
 from swarmgate.engine.steps.recovery import quarantine_leftovers
 from swarmgate.engine.steps.testing.adversarial import RULE as ATTACK_RULE
-from swarmgate.errors import BreakerTripped, SelfCodingBlocked
+from swarmgate.errors import BreakerTripped, NoUsableReply, SelfCodingBlocked
 
 
 async def start_work(state: State, ctx: Context) -> list[Event]:
@@ -38,9 +47,16 @@ async def start_work(state: State, ctx: Context) -> list[Event]:
 
 
 async def delegate(state: State, ctx: Context) -> list[Event]:
-    """Opens the next attempt at the next task: for the coder, or for the architect after too many rejections."""
+    """Opens the next attempt at the next task: for the coder, or for the architect after too many rejections.
+
+    Where the user lets the architect weigh what is beyond the quality budget, it is asked first.
+    """
     plan, task = _next(state)
     record = state.task(task.id)
+    weighed = await _weighed(ctx, task, record)
+    if weighed and weighed.approved:
+        reason, stage = " ".join(weighed.summary.split()), record.attempts[-1].stage
+        return [RejectionOverridden(task=task.id, stage=stage, reason=reason, by="architect")]
     events: list[Event] = []
     if not record.unfinished:
         events = quarantine_leftovers(state, ctx)
@@ -58,7 +74,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
                 task=task,
                 attempt=number,
                 plan=plan,
-                feedback=feedback_text(record.attempts, record.notes),
+                feedback=feedback_text(record.attempts, record.notes) + (f"\n\n{weighed.summary}" if weighed else ""),
                 others=_other_open_tasks(state, plan, task),
                 observed=observed,
                 known=ctx.background(state, task),
@@ -83,6 +99,27 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
         house_rules=_house_rules(ctx, scope),
     )
     return [*events, opened]
+
+
+async def _weighed(ctx: Context, task: Task, record: TaskRecord) -> Review | None:
+    """The architect's verdict on a change that only the quality budget is against; None where it has no say."""
+    last = record.last
+    allowed = ctx.config.gates.architect_overrides_budget and over_budget(last) and record.rejections > 0
+    if last is None or not allowed:
+        return None
+    over = "\n".join(filter(None, (last.reason, *(each.message for each in last.feedback))))
+    base = ctx.repository.head()
+    before = ctx.repository.snapshot()
+    patch = ctx.repository.patch(ctx.repository.tree_of(base), before).decode("utf-8", "replace")
+    try:
+        return await architect.weigh(
+            ctx.agent("architect"), task=task, attempt=last.number, scope=last.scope, over=over, patch=patch
+        )
+    except (BreakerTripped, NoUsableReply, SelfCodingBlocked) as error:
+        ctx.notify("notice", f"the budget was not weighed: {error.message}")
+        return None
+    finally:
+        after_turn(ctx, "architect", "weigh", before=before, base=base)
 
 
 async def open_override(state: State, ctx: Context) -> list[Event]:

@@ -11,11 +11,12 @@ from swarmgate.domain.plan.plan import Kind
 from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.evidence import Proof, Remark, TestRun
 from swarmgate.domain.review.finding import Severity
-from swarmgate.domain.review.stage import Judge
+from swarmgate.domain.review.stage import Judge, Stage
 from swarmgate.domain.state.state import Attempt, TaskRecord
+from swarmgate.domain.task.remedies import BUDGET
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.proof import change_proof, mutation, old_tests
+from swarmgate.engine.steps.proof import change_proof, changed_line_coverage, mutation, old_tests
 from swarmgate.engine.steps.proof.concurrent_runs import run_group
 from swarmgate.engine.steps.proof.criteria import mapped
 from swarmgate.engine.steps.proof.new_tests import new_tests
@@ -63,6 +64,8 @@ async def try_tests(ctx: Context, task_id: str, record: TaskRecord, attempt: Att
     proof, against = await trial.proof()
     if against is None and ctx.config.tests.mutation and not overruled(record, attempt, Judge.MUTATION):
         against = await trial.mutation()
+    if against is None and not overruled(record, attempt, BUDGET):
+        against = await trial.coverage()
     return Trial(proof=proof, rejection=against)
 
 
@@ -181,6 +184,28 @@ class _Trying:
         whole = proof.model_copy(update={"outdated": old.outdated, "others": others})
         self._ctx.evidence.write(self._task, self._attempt.number, BEFORE, whole.model_dump_json(indent=1).encode())
         return whole
+
+    async def coverage(self) -> AttemptRejected | None:
+        """Checks that the tests run as large a share of the added lines as the quality budget asks for."""
+        gates = self._ctx.config.gates
+        least = gates.quality.min_changed_line_coverage
+        if least is None or BUDGET in gates.skip:
+            return None
+        found = await changed_line_coverage.measure(
+            self._ctx, self._change, Runs(self._ctx, self._change, self._command, self._ran)
+        )
+        for text in filter(None, dict.fromkeys((found.text, found.note))):
+            self._note("coverage", Effect.NOTED, text)
+        if found.ran >= found.known * least:
+            return None
+        reason = f"{found.text}, at least {least:.0%} are asked for ([gates.quality] min_changed_line_coverage)"
+        return AttemptRejected(
+            task=self._task,
+            attempt=self._attempt.number,
+            stage=Stage.of(Judge.GATES, BUDGET),
+            reason=reason,
+            feedback=found.remarks,
+        )
 
     async def mutation(self) -> AttemptRejected | None:
         """Checks that tests detect faults in the changed lines."""

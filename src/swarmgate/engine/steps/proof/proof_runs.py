@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -141,15 +141,31 @@ class Runs:
         """The tests of before over the code of before."""
         return await self._in_copy(tests, ())
 
+    async def measured(self, files: Sequence[Rewritten], look: Callable[[Path], None]) -> Ran:
+        """The whole suite over the new code, of which some files say which of their lines ran.
+
+        Args:
+            files: as `python_changes.probed` makes them.
+            look: sees the copy when the run is over, with what the test command left there.
+        """
+        return await self._in_copy((), self._change.paths, Mode.PASS, files=Code(python=tuple(files)), look=look)
+
     async def _in_copy(
-        self, tests: tuple[str, ...], new: Iterable[str], mode: Mode | None = None, *, everywhere: bool = False
+        self,
+        tests: tuple[str, ...],
+        new: Iterable[str],
+        mode: Mode | None = None,
+        *,
+        everywhere: bool = False,
+        files: Code | None = None,
+        look: Callable[[Path], None] = lambda _root: None,
     ) -> Ran:
         """The tests over the old code, but the `new` paths, rewritten in a mode where there is one."""
         settings = self._ctx.config.tests
         async with self._lane:
             with self._ctx.checkout(MixedTree(self._change, frozenset(new))) as copy:
                 if mode is not None:
-                    self._rewrite(copy, mode, everywhere=everywhere)
+                    self._rewrite(copy, mode, self.code if files is None else files, everywhere=everywhere)
                 run = await run_tests(
                     self._command,
                     runner=copy.runner(self._ctx.commands),
@@ -157,18 +173,19 @@ class Runs:
                     paths=tests,
                     count_pattern=settings.count_pattern,
                 )
+                look(copy.root)
                 text = self._probe_lines(copy)
                 called = frozenset(line.removesuffix(" called") for line in text if line.endswith(" called"))
                 hits = frozenset(line for line in text if not line.endswith(" called"))
                 return Ran(run, self._doubt(copy, run), hits, called)
 
-    def _rewrite(self, copy: Checkout, mode: Mode, *, everywhere: bool = False) -> None:
+    def _rewrite(self, copy: Checkout, mode: Mode, code: Code, *, everywhere: bool = False) -> None:
         places = [str(folder / self._hidden) for folder in (copy.root, self._ctx.repository.root)]
         (copy.root / self._hidden).touch()  # a sandbox may let commands make nothing new there
-        for each in self.code.python:
+        for each in code.python:
             text = each.text(mode, places, name=self._name, everywhere=everywhere)
             _write(copy.root / os.fsdecode(paths.encode(each.path)), text)
-        for other in self.code.other:
+        for other in code.other:
             _write(copy.root / os.fsdecode(paths.encode(other.path)), other.text(mode))
 
     def _probe_lines(self, copy: Checkout) -> frozenset[str]:

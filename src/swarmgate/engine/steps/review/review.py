@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from swarmgate.agents.briefs.brief import Brief
 from swarmgate.agents.roles import reviewer
 from swarmgate.agents.roles.citations import Material
 from swarmgate.agents.roles.reviewer import Submission
@@ -27,6 +28,7 @@ from swarmgate.domain.task.debate_rules import change_triggers
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import pair
+from swarmgate.engine.expert_answers import standing_guidance
 from swarmgate.engine.steps.coding.weakened_tests import weakened_tests
 from swarmgate.engine.steps.review import debate
 from swarmgate.engine.steps.review.change_for_review import in_order, listed
@@ -103,7 +105,10 @@ def _case(ctx: Context, record: TaskRecord, attempt: Attempt, work: Submission) 
         seats=pair(ctx.config),
         mode=ctx.config.review.mode,
         question=_QUESTION,
-        sections=reviewer.sections_of(work),
+        sections=(
+            *standing_guidance(ctx.ledger, Brief("reviewer", "review", task=work.task.id)),
+            *reviewer.sections_of(work),
+        ),
         triggers=change_triggers(
             work.task, record, attempt, sum((file.added or 0) + (file.removed or 0) for file in change.files)
         ),

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
-from swarmgate.gates.imports.environment import Environment
 from swarmgate.gates.imports.exempt_files import Builds, Kind, kind_of
 from swarmgate.gates.imports.model import Guard
 from swarmgate.gates.imports.python import declared_dependencies as python_declared
@@ -20,6 +19,7 @@ from swarmgate.gates.imports.python.members import PythonMembers
 from swarmgate.gates.imports.python.modules import PythonNames
 from swarmgate.gates.imports.python.project import PythonProject
 from swarmgate.gates.imports.python.top_level_names import Origin
+from swarmgate.gates.project.environment import Environment
 from swarmgate.gates.project.files import Trait, traits_of
 from swarmgate.gates.project.view import ancestors
 from swarmgate.gates.sbom.model import normal
@@ -69,7 +69,7 @@ class PythonChecker:
     def environment(self) -> Environment:
         """The environments of the project."""
         manifests = {"", *(posixpath.dirname(p) for p in self.view.files if p.endswith(("pyproject.toml", "setup.py")))}
-        return Environment(self.view, sorted(manifests))
+        return Environment(self.view.repository.root, sorted(manifests))
 
     @cached_property
     def python(self) -> tuple[int, int] | None:

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from swarmgate.gates.project.view import View
-
 _NAMES = (".venv", "venv", "env", ".env", "virtualenv", ".virtualenv")
-_VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT")
+VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT")
+"""They name the environment that is active."""
 _SUFFIXES = (".py", ".pyi", ".so", ".pyd")
 _MAPPING = re.compile(r"MAPPING[^=]*=\s*(\{[^\n]*\})")
 
@@ -29,15 +28,20 @@ _MAPPING = re.compile(r"MAPPING[^=]*=\s*(\{[^\n]*\})")
 class Environment:
     """The folders from which the project's interpreter would import what is installed."""
 
-    def __init__(self, view: View, folders: Iterable[str] = ("",)) -> None:
-        """`folders` are those of the repository where an environment may lie: the root and those of manifests."""
-        self._root = view.repository.root
+    def __init__(self, root: Path, folders: Iterable[str] = ("",)) -> None:
+        """`folders` are those below `root` where an environment may lie: the root itself and those of manifests."""
+        self._root = root
         self._folders = [self._root / folder for folder in folders]
 
     @cached_property
     def sites(self) -> tuple[Path, ...]:
         """The site-packages folders; none where the project has no visible environment."""
-        return tuple(site for prefix in dict.fromkeys(self._prefixes()) for site in _sites(prefix))
+        return tuple(site for prefix in self.prefixes for site in _sites(prefix))
+
+    @cached_property
+    def prefixes(self) -> tuple[Path, ...]:
+        """The folders of the environments, the project's own before the active one."""
+        return tuple(dict.fromkeys(self._prefixes()))
 
     @cached_property
     def _names(self) -> frozenset[str]:
@@ -78,7 +82,7 @@ class Environment:
                 yield folder / "__pypackages__"
             yield from _by_tool(folder)
         own = Path(sys.prefix).resolve()
-        for variable in _VARIABLES:
+        for variable in VARIABLES:
             value = os.environ.get(variable)
             if value and Path(value).is_dir() and (Path(value).resolve() != own or self._is_ours(own)):
                 yield Path(value)
