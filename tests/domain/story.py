@@ -12,6 +12,7 @@ from swarmgate.domain.plan.plan import Phase, Plan, Task
 from swarmgate.domain.review.evidence import Review, TestRun, Verdict
 from swarmgate.domain.review.finding import GateStatus
 from swarmgate.domain.review.votes import Tally, Vote
+from swarmgate.domain.state.phase_verdict import Standing, judged_stage, reviewers, standing
 from swarmgate.domain.state.state import Planning, State
 from swarmgate.domain.transitions.fold import fold
 from swarmgate.domain.transitions.task import attempt_kind
@@ -153,11 +154,26 @@ def engine_batches(state: State) -> list[list[Event]]:
         ],
         Step.START_WORK: [[ev.WorkStarted(branch="swarm/parts", base="b0")]],
         Step.ESTIMATE: [[ev.PhaseEstimated(phase=state.current_phase, tasks=1, basis=1)]],
+        Step.EVALUATE_PHASE: _verdicts(state),
+        Step.VALIDATE_PHASE: _verdicts(state),
         Step.CLOSE_PHASE: [[ev.PhaseClosed(phase=state.current_phase, summary="Done.", decisions=("argon2",))]],
     }
     if step is None:
         return []
     return planning[step] if step in planning else _task_batches(state, step)
+
+
+def _verdicts(state: State) -> list[list[Event]]:
+    """What the next reviewer of the phase may say; nothing that can be read among it."""
+    stage, record = judged_stage(state), state.phase(state.current_phase)
+    if stage is None:
+        return []
+    fields = {"round": record.round(stage), "number": len(record.verdicts(stage)) + 1, "of": reviewers(state, stage)}
+    said: list[tuple[Review, bool]] = [(YES, False), (NO, False), (NO, True)]
+    return [
+        [ev.PhaseReviewed(phase=state.current_phase, stage=stage, review=review, failed=failed, **fields)]
+        for review, failed in said
+    ]
 
 
 def _saved(plans: Iterable[Plan]) -> list[list[Event]]:
@@ -258,6 +274,9 @@ def other_batches(state: State) -> list[list[Event]]:
         ev.RunStarted(pid=2, host="here"),
         ev.RunStarted(pid=3, host="here", max_rejections=1, critic_rounds=1),
         ev.RunStarted(pid=4, host="here", adversarial="always"),
+        ev.RunStarted(pid=5, host="here", validators=2, phase_gate=True),
+        *(event for batch in _verdicts(state) for event in batch),
+        *_decided(state),
         ev.RunPaused(reason=ev.PauseReason.STOPPED, between_steps=True),
         ev.RunPaused(reason=ev.PauseReason.ENDPOINT),
         ev.TreeRestored(tree="x"),
@@ -301,7 +320,15 @@ def user_batches(state: State) -> list[list[Event]]:
             [ev.RejectionOverridden(task=task.id, stage=last.stage if last else "", reason="fine")],
             [ev.TaskSkipped(task=task.id, reason="later")],
         ]
-    return [[ev.PhaseApproved(phase=state.current_phase)]]
+    return [[event] for event in _decided(state)] or [[ev.PhaseApproved(phase=state.current_phase)]]
+
+
+def _decided(state: State) -> list[Event]:
+    """What the user may decide about a phase that its reviewers rejected."""
+    stage, number = judged_stage(state), state.current_phase
+    if stage is None or standing(state) is not Standing.REJECTED:
+        return []
+    return [ev.PhaseRetried(phase=number), ev.PhaseOverridden(phase=number, stage=stage, reason="I know")]
 
 
 def walk(seed: int, steps: int = 120) -> Iterator[tuple[State, Event, State]]:

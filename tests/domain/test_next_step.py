@@ -28,6 +28,7 @@ from swarmgate.domain.events import event as ev
 from swarmgate.domain.events.event import AttemptKind, Event
 from swarmgate.domain.next_step import Step, Waiting, begins_phase, blocked_task, next_step, next_task, waiting_for
 from swarmgate.domain.plan.plan import Plan
+from swarmgate.domain.state.phase_verdict import judged_stage
 from swarmgate.domain.state.state import Outcome, Planning, Recovery, State, TaskStatus
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.reports.outcome import actions, outcome_of
@@ -48,6 +49,13 @@ def _event_of(command: str, state: State) -> Event:
     if command.startswith("edit .swarm/plan.md"):
         assert state.plan is not None
         return ev.PlanAmended(plan=Plan(title="Other", phases=state.plan.phases), source="plan.md")
+    if waiting_for(state) is Waiting.PHASE_REJECTED and not task and (stage := judged_stage(state)):
+        decided: dict[str, Event] = {
+            "retry": ev.PhaseRetried(phase=state.current_phase),
+            "override": ev.PhaseOverridden(phase=state.current_phase, stage=stage, reason="x"),
+            "revise": ev.RevisionRequested(text="x"),
+        }
+        return decided[command.split()[1]]
     verbs: dict[str, Event] = {
         "plan": ev.GoalSet(goal="x"),
         "revise": ev.RevisionRequested(text="x"),

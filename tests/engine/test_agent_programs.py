@@ -14,7 +14,7 @@ from tests.confined import SANDBOX
 from tests.misbehaviour.case import case
 from tests.project import Project, code, part, plain, review
 
-from swarmgate.domain.events.event import AttemptRejected, ReviewGiven, TaskCompleted
+from swarmgate.domain.events.event import AttemptRejected, GuardActed, PhaseReviewed, ReviewGiven, TaskCompleted
 
 pytestmark = pytest.mark.suite("unittest")
 
@@ -243,6 +243,24 @@ def test_a_reviewer_that_writes_changes_nothing(work: Project) -> None:
     work.swarm("run", exits=3)
     assert work.git("show", "HEAD:src/calc/__init__.py") == '"""Sums."""'
     assert not (work.root / "src/calc/planted.py").exists()
+
+
+@pytest.mark.slow
+@case(
+    "programs",
+    "review a whole phase, and change the code of it meanwhile",
+    "what it wrote is taken back after each verdict, and is on record",
+)
+def test_a_reviewer_of_a_phase_that_writes_changes_nothing(work: Project) -> None:
+    # With a sandbox the program sees the repository read-only; without one nothing else keeps it from writing.
+    work.planned(roles__reviewer=program("edits-while-reviewing"), phase={"validate": 2}, commands={"sandbox": "none"})
+    work.swarm("run", exits=3)
+    assert [each.review.approved for each in work.events(PhaseReviewed)] == [True, True]
+    assert work.git("status", "--porcelain", "--", "src") == ""
+    assert not (work.root / "src/calc/planted.py").exists()
+    taken_back = [each.note for each in work.events(GuardActed) if each.note.step == "validate_phase"]
+    assert {note.role for note in taken_back} == {"reviewer"}
+    assert len(taken_back) == 2
 
 
 @pytest.mark.slow

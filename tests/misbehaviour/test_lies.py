@@ -15,9 +15,10 @@ from tests.project import Project, engineer, part, rule
 from tests.project import call as wire
 
 from swarmgate.agents.roles.citations import Material
-from swarmgate.agents.roles.reviewer import Submission, security_review
+from swarmgate.agents.roles.reviewer import PhaseSubmission, Submission, security_review, validate_phase
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.guard import Effect
+from swarmgate.domain.review.change import ChangedFile, ChangeKind
 from swarmgate.domain.review.evidence import TestRun
 from swarmgate.errors import BreakerTripped
 from swarmgate.llm.model import ModelReply, ToolCall
@@ -356,3 +357,42 @@ async def test_a_conftest_with_hooks_of_its_own_passes(repo: Path) -> None:
     assert ran.canary
     assert ran.canary.failed > 0
     assert not ran.canary.missing
+
+
+# --- verdicts on a whole phase ---
+
+
+def of_phase(*lines: str) -> PhaseSubmission:
+    text = "".join(f"+{line}\n" for line in lines)
+    patch = f"diff --git a/src/app.py b/src/app.py\n@@ -0,0 +1,{len(lines)} @@\n{text}"
+    file = ChangedFile(path="src/app.py", kind=ChangeKind.ADDED, added=len(lines))
+    return PhaseSubmission(
+        phase=1, name="Parts", round=1, number=1, tasks="Task 1.1", patch=patch, files=[(file, patch, True)]
+    )
+
+
+@case(
+    "lies",
+    "a reviewer of a whole phase approves code that the brief was too short to show",
+    "the approval is answered with what it was not shown, and counts when that is all",
+)
+async def test_phase_approved_unseen(scene: Scene) -> None:
+    agent = scene.agent("reviewer", "validate_phase", *[verdict()] * 9)
+    given = await validate_phase(agent, of_phase(*(f"value_{n} = {n}" for n in range(6_000)), "evil()"))
+    assert given.approved
+    assert len(scene.heard) > 0
+    assert "+evil()" in scene.told
+
+
+@case(
+    "lies",
+    "a reviewer of a whole phase approves it with a grave finding open",
+    "that contradicts itself: it is refused, and the phase is not approved by it",
+)
+async def test_phase_approved_with_a_grave_finding(scene: Scene) -> None:
+    grave = [{"severity": "critical", "message": "anybody can log in"}]
+    agent = scene.agent(
+        "reviewer", "validate_phase", verdict(findings=grave), verdict("REJECTED", "no", findings=grave)
+    )
+    assert not (await validate_phase(agent, of_phase("login()"))).approved
+    assert "APPROVED does not go with" in scene.told

@@ -73,7 +73,7 @@ class AgentContexts:
     limits: AccountLimits | None = None
     prompts: Prompts | None = None
     commands: CommandRunner | None = None
-    equipped: Callable[[str, AgentContext], AgentContext] = lambda _role, agent: agent
+    equipped: Callable[[str, Role, AgentContext], AgentContext] = lambda _role, _settings, agent: agent
     on_event: OnEvent = nobody
     on_tool: Callable[[ToolUse], None] = ignore
     on_guard: Callable[[GuardNote], None] = ignore
@@ -82,20 +82,23 @@ class AgentContexts:
     _agents: dict[tuple[str, str, str, str], AgentContext] = field(default_factory=dict, init=False)
     _prompts: dict[tuple[str, tuple[str, ...]], Prompts] = field(default_factory=dict, init=False)
 
-    def of(self, role: str) -> AgentContext:
-        """The agent context of a role that works on the tree.
+    def of(self, role: str, model: str = "") -> AgentContext:
+        """The agent context of a role that works on the tree; `model`: another one of a provider than the role's.
 
         Raises:
             ConfigError: the role has no model.
             MissingRequirement: the variable with a key is not set.
         """
-        if role not in self._working:
+        name = f"{role} {model}".strip()
+        if name not in self._working:
             if self.prompts is None or self.commands is None:
                 raise ValueError("only a run has roles that work on the tree")
-            self._working[role] = self.equipped(role, self._at_work(role, self.prompts, self.commands))
-        return self._working[role]
+            config = steered(spoken_by(self.config, role, model), self.memory.known) if model else self.config
+            made = self._at_work(name, role, config, self.prompts, self.commands)
+            self._working[name] = self.equipped(role, config.role(role), made)
+        return self._working[name]
 
-    def _at_work(self, role: str, prompts: Prompts, commands: CommandRunner) -> AgentContext:
+    def _at_work(self, name: str, role: str, config: Config, prompts: Prompts, commands: CommandRunner) -> AgentContext:
         def program(settings: Role) -> AgentProgram:
             return AgentProgram(
                 commands,
@@ -103,11 +106,11 @@ class AgentContexts:
                 self.environ,
                 judges=role in JUDGING,
                 permits=lambda asked, folder, writes: permit(
-                    self._working[role], asked, folder=folder, writes=writes, network=settings.network
+                    self._working[name], asked, folder=folder, writes=writes, network=settings.network
                 ),
             )
 
-        model = self._metered(role, role, self.config, program)
+        model = self._metered(name, role, config, program)
         return AgentContext(
             model=model,
             files=FileTree(self.repository.root, guarded=commands.confinement.guarded),
@@ -115,7 +118,7 @@ class AgentContexts:
             commands=commands,
             allow_commands=self.config.commands.allow,
             house_rules=self.house_rules,
-            limits=_limits(self.config, role),
+            limits=_limits(config, role),
             on_tool=self.on_tool,
             on_guard=self.on_guard,
             on_turn=self.on_turn,
@@ -274,8 +277,19 @@ def seat_config(config: Config, seat: Seat) -> Config:
     return config.model_copy(update={"roles": {**config.roles, PARTICIPANT: settings}})
 
 
+def spoken_by(config: Config, role: str, model: str) -> Config:
+    """The settings with another model in the place of a role's.
+
+    Raises:
+        ConfigError: the provider is unknown.
+    """
+    config.provider(model)
+    other = _other(config.role(role), Seat(id=role, model=model))
+    return config.model_copy(update={"roles": {**config.roles, role: other}})
+
+
 def _other(settings: Role | None, seat: Seat) -> Role:
-    """The settings of voices with the seat's model: another model has another fallback."""
+    """The settings of a role with the seat's model: another model has another fallback."""
     settings_of_role = settings.model_dump(exclude_unset=True, exclude={"model", "fallback"}) if settings else {}
     try:
         return Role.model_validate({**settings_of_role, "model": seat.model})

@@ -46,7 +46,8 @@ def no_key(value: str) -> str:
     return value
 
 
-def _model_name(value: str) -> str:
+def model_name(value: str) -> str:
+    """The name of a model; refuses what is none, and what looks like a key."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*/\S+|(?:command|acp):\s*\S[^\n]*", value):
         raise ValueError(
             'must read "provider/model", or "command:PROGRAM ARGUMENTS" for an agent program, or "acp:PROGRAM '
@@ -60,7 +61,7 @@ def _model_name(value: str) -> str:
     return no_key(value)
 
 
-ModelName = Annotated[str, AfterValidator(_model_name)]
+ModelName = Annotated[str, AfterValidator(model_name)]
 """`provider/model`, or `command:` or `acp:` and an agent program."""
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
 """The name of an agent, which a voice may be called by, or of a tier of models."""

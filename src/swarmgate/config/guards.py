@@ -1,12 +1,13 @@
-"""The settings that guard agents: `[commands]`, `[scope]`, `[authority]`, `[breakers]`, `[review]`, `[models]`."""
+"""The settings that guard agents: `[commands]`, `[scope]`, `[authority]`, `[breakers]`, `[review]`, `[phase]` ..."""
 
 import os
 import re
+import warnings
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from swarmgate.config.base import ModelName, Name, RoleName, Seconds, Section, VariableName
+from swarmgate.config.base import ModelName, Name, RoleName, Seconds, Section, VariableName, is_program, model_name
 
 Enforce = Literal["off", "warn", "block"]
 """What a broken rule means: nothing, a note on record, or the end of the attempt."""
@@ -44,6 +45,25 @@ def _several(value: tuple[RoleName, ...]) -> tuple[RoleName, ...]:
     return value
 
 
+def _of_provider(value: ModelName) -> ModelName:
+    if is_program(value):
+        raise ValueError(f'must read "provider/model": "{value}" is an agent program, which only a role can be')
+    return value
+
+
+def _cast(value: tuple[str, ...]) -> tuple[str, ...]:
+    if value and not LEAST_SEATS <= len(value) <= MOST_SEATS:
+        raise ValueError(f"names {len(value)}; a plan is reviewed by {LEAST_SEATS} to {MOST_SEATS} seats")
+    for text in value:
+        if model := text.partition("=")[2].strip():
+            model_name(model)
+    return value
+
+
+LEAST_SEATS, MOST_SEATS = 2, 8
+"""The same as of a debate (`domain.review.votes`), which reads no settings."""
+ProviderModel = Annotated[ModelName, AfterValidator(_of_provider)]
+"""`provider/model`."""
 ReviewMode = Literal["single", "debate", "auto"]
 """How a change or a plan is judged: by one voice, by a debate, or as a first look says."""
 Place = Annotated[str, AfterValidator(_place)]
@@ -131,11 +151,48 @@ class Reviews(Section):
         "single", description="`debate`: advocate against challenger; `auto`: where a first look finds it worth it."
     )
     plan_mode: ReviewMode | None = Field(None, description="The same for the criticism of plans; unset: as `mode`.")
+    plan_seats: Annotated[tuple[str, ...], AfterValidator(_cast)] = Field(
+        (),
+        description="Who reviews a plan in a Vision Alignment Meeting: names of its cast (product-manager, "
+        "user-advocate, engineer, combatant, architect) or of your own agents, with `=provider/model` where a seat has "
+        "a model of its own; empty: the critic, or as `plan_mode` says.",
+    )
+    plan_rounds: int | None = Field(
+        None, ge=1, le=5, description="Rounds of that meeting; 1: all vote at once, unheard; unset: [council] rounds."
+    )
     advocate: ModelName | None = Field(None, description="Model of the advocate; unset: the reviewer's.")
     challenger: ModelName | None = Field(None, description="Model of the challenger; unset: the critic's.")
     sure: float = Field(
         0.8, ge=0, le=1, description="Confidence of a first look that agrees, from which `auto` holds no debate."
     )
+
+    @property
+    def seat_models(self) -> dict[int, str]:
+        """The models that seats of `plan_seats` name, by their place there."""
+        found = {at: text.partition("=")[2].strip() for at, text in enumerate(self.plan_seats)}
+        return {at: model for at, model in found.items() if model}
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", UserWarning)  # `validate` is a method that pydantic gave up
+
+    class Phase(Section):
+        """`[phase]`: who judges a phase as a whole, before its first task and after its last."""
+
+        gate: bool = Field(
+            False,
+            description="The critic says before the first task whether the phase can be built and tested.",
+        )
+        validate: int = Field(  # type: ignore[assignment]  # see above
+            0,
+            ge=0,
+            le=9,
+            description="Reviewers that judge the change of the whole phase before its checkpoint, each for itself; "
+            "the majority decides, so odd numbers are best. 0: none.",
+        )
+        models: tuple[ProviderModel, ...] = Field(
+            (), description="Models of these reviewers, in turn; empty: the reviewer's."
+        )
 
 
 class Models(Section):

@@ -25,7 +25,7 @@ from swarmgate.config.base import (
     no_key,
 )
 from swarmgate.config.council import Agent, Council
-from swarmgate.config.guards import Authority, Breakers, Commands, Enforce, Models, Reviews, Scope, Spend
+from swarmgate.config.guards import Authority, Breakers, Commands, Enforce, Models, Phase, Reviews, Scope, Spend
 from swarmgate.errors import ConfigError
 
 PREFIX = "SWARM_"
@@ -301,6 +301,7 @@ class Config(Section):
     authority: dict[RoleName, Authority] = Field(default_factory=dict, description="What a role may write.")
     breakers: Breakers = Field(default_factory=Breakers, description="Bounds of a turn.")
     review: Reviews = Field(default_factory=Reviews, description="What the reviewer is asked.")
+    phase: Phase = Field(default_factory=Phase, description="Who judges a phase as a whole.")
     models: Models = Field(default_factory=Models, description="Rules about the models of all roles.")
     council: Council = Field(default_factory=Council, description="Debates, dispatched tasks and swarm chats.")
     automation: Automation = Field(default_factory=Automation, description="Work in the background.")
@@ -317,10 +318,11 @@ class Config(Section):
 
     @property
     def named_models(self) -> tuple[str, ...]:
-        """Every model that a role, an agent or a tier names, each once, in this order."""
+        """Every model that a role, an agent, a tier, a seat or a reviewer of phases names, each once, in this order."""
         of_roles = (model for role in self.roles.values() for model in (role.model, *role.fallback))
         of_agents = (agent.model for agent in self.agents.values() if agent.model)
-        return tuple(dict.fromkeys((*of_roles, *of_agents, *self.models.tiers.values())))
+        of_reviews = (*self.review.seat_models.values(), *self.phase.models)
+        return tuple(dict.fromkeys((*of_roles, *of_agents, *self.models.tiers.values(), *of_reviews)))
 
     def role(self, name: str) -> Role:
         """The settings of a role, or those of `roles.default`.

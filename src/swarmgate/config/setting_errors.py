@@ -157,6 +157,8 @@ def check_providers(config: Config, sources: list[Source]) -> None:
         named.update({("roles", name, "fallback", str(at)): model for at, model in enumerate(role.fallback)})
     named.update({("agents", name, "model"): agent.model for name, agent in config.agents.items() if agent.model})
     named.update({("models", "tiers", name): model for name, model in config.models.tiers.items()})
+    named.update({("review", "plan_seats", str(at)): model for at, model in config.review.seat_models.items()})
+    named.update({("phase", "models", str(at)): model for at, model in enumerate(config.phase.models)})
     for where, model in named.items():
         provider = model.partition("/")[0]
         if not is_program(model) and provider not in config.providers:

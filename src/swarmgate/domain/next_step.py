@@ -14,6 +14,7 @@ from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.stage import Judge
 from swarmgate.domain.spending.estimate import estimate_due
 from swarmgate.domain.state.lifecycle import TaskState
+from swarmgate.domain.state.phase_verdict import Standing, standing
 from swarmgate.domain.state.state import Attempt, Outcome, Planning, Recovery, State, TaskRecord, TaskStatus
 from swarmgate.domain.task.failure_patterns import stopping
 from swarmgate.domain.transitions.review import adversarial_due, tests_review_due
@@ -50,6 +51,10 @@ class Step(StrEnum):
     RUN_TESTS = "run_tests"
     COMMIT = "commit"
     BLOCK = "block"
+    EVALUATE_PHASE = "evaluate_phase"
+    """The critic judges the phase before its first task."""
+    VALIDATE_PHASE = "validate_phase"
+    """One of several reviewers judges the phase after its last task."""
     CLOSE_PHASE = "close_phase"
 
 
@@ -61,6 +66,8 @@ class Waiting(StrEnum):
     PLAN_APPROVAL = "plan_approval"
     PLANNING_FAILED = "planning_failed"
     BLOCKED_TASK = "blocked_task"
+    PHASE_REJECTED = "phase_rejected"
+    """The reviewers of a whole phase rejected it."""
     PHASE_APPROVAL = "phase_approval"
     NOTHING = "nothing"
     """Every phase is approved: the work is done."""
@@ -78,7 +85,13 @@ def next_step(state: State) -> Step | None:
         return _attempt_step(state)
     if state.finished:
         return None
-    if state.phase_settled(state.current_phase):
+    settled = state.phase_settled(state.current_phase)
+    match standing(state):
+        case Standing.DUE:
+            return Step.VALIDATE_PHASE if settled else Step.EVALUATE_PHASE
+        case Standing.REJECTED:
+            return None
+    if settled:
         return None if state.phase(state.current_phase).closed else Step.CLOSE_PHASE
     return _task_step(state)
 
@@ -97,6 +110,8 @@ def waiting_for(state: State) -> Waiting | None:
         }[state.planning]
     if state.finished:
         return Waiting.NOTHING
+    if standing(state) is Standing.REJECTED:
+        return Waiting.PHASE_REJECTED
     return Waiting.PHASE_APPROVAL if state.phase_settled(state.current_phase) else Waiting.BLOCKED_TASK
 
 
@@ -133,7 +148,7 @@ def worked_on(state: State) -> str:
 
 def begins_phase(state: State) -> int:
     """The phase that the next step begins: none of its tasks was ever attempted. 0 where no phase begins."""
-    if state.plan is None or next_step(state) not in (Step.ESTIMATE, Step.DELEGATE):
+    if state.plan is None or next_step(state) not in (Step.EVALUATE_PHASE, Step.ESTIMATE, Step.DELEGATE):
         return 0
     number = state.current_phase
     return 0 if any(state.task(task.id).attempts for task in state.plan.phase(number).tasks) else number

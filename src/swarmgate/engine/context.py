@@ -74,6 +74,14 @@ class StopFlag:
         self.request.unlink(missing_ok=True)
 
 
+class AgentOf(Protocol):
+    """Gives the agent context of a role, made on first use with its model."""
+
+    def __call__(self, role: str, model: str = "") -> AgentContext:
+        """The agent context; `model`: another one of a provider than the role's."""
+        ...
+
+
 class Judge(Protocol):
     """Runs the gate pipeline over the work tree."""
 
@@ -106,7 +114,7 @@ class Context:
     repository: Repository
     ledger: Ledger
     evidence: EvidenceStore
-    agent: Callable[[str], AgentContext]
+    agent: AgentOf
     commands: CommandRunner
     meters: dict[str, Metered]
     reports: list[GuardNote | Turn | GuidanceGiven]

@@ -23,7 +23,7 @@ from swarmgate.engine.run_limits import allowances
 from swarmgate.engine.steps import recovery
 from swarmgate.engine.steps.agent_turn import ends_attempt, reads_only
 from swarmgate.engine.steps.coding import coder
-from swarmgate.engine.steps.completion import checkpoint, commit
+from swarmgate.engine.steps.completion import checkpoint, commit, phase_review
 from swarmgate.engine.steps.delegation import delegate
 from swarmgate.engine.steps.planning import plan
 from swarmgate.engine.steps.review import review
@@ -69,6 +69,8 @@ STEPS: dict[Step, Callable[[State, Context], Awaitable[list[Event]]]] = {
     Step.RUN_TESTS: engineer.run_tests,
     Step.COMMIT: commit.commit,
     Step.BLOCK: delegate.block,
+    Step.EVALUATE_PHASE: phase_review.evaluate_phase,
+    Step.VALIDATE_PHASE: phase_review.validate_phase,
     Step.CLOSE_PHASE: checkpoint.close_phase,
 }
 """One function a step; a test asserts that none is missing."""
@@ -155,6 +157,8 @@ def _begin(ctx: Context) -> State:
             record=RECORDED,
             place=place(found) if (found := git_folder(ctx.folder.root)) else "",
             review_tests=ctx.config.review.tests,
+            validators=ctx.config.phase.validate,
+            phase_gate=ctx.config.phase.gate,
         )
     )
     return _record(ctx, events)
@@ -251,9 +255,17 @@ def describe_step(step: Step, state: State) -> str:
         Step.RUN_TESTS: "gates and tests over the final tree",
         Step.COMMIT: "committing",
         Step.BLOCK: "the task waits for the user",
+        Step.EVALUATE_PHASE: f"the critic looks whether phase {state.current_phase} can begin",
+        Step.VALIDATE_PHASE: _validated(state),
         Step.CLOSE_PHASE: f"the architect sums up phase {state.current_phase}",
     }
     return words[step]
+
+
+def _validated(state: State) -> str:
+    """Describes which reviewer of how many reads the phase."""
+    number = len(state.phase(state.current_phase).verdicts("validation")) + 1
+    return f"reviewer {number} of {state.rules.validators} reads phase {state.current_phase} as a whole"
 
 
 def _judged(state: State, stage: str, words: str) -> str:

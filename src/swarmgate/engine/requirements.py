@@ -16,7 +16,7 @@ from swarmgate.engine.run_limits import allowances
 from swarmgate.engine.steps.proof import mutation
 from swarmgate.errors import LedgerCorrupt
 from swarmgate.llm.budget import require_end
-from swarmgate.llm.connect import check_keys, same_model_warning
+from swarmgate.llm.connect import check_keys, key_of, same_model_warning
 from swarmgate.llm.families import require_distinct
 from swarmgate.llm.prices import unpriced
 from swarmgate.workspace.agent_programs.rules import require
@@ -38,6 +38,8 @@ def require_models(config: Config, environ: Mapping[str, str], repository: Repos
     """
     speaking = config.speaking
     check_keys(config, environ, roles=speaking)
+    for model in _of_phases(config):
+        key_of(model, config, environ, "reviewer")
     require_distinct(config)
     require_prices(config, speaking)
     return (
@@ -55,8 +57,14 @@ def require_prices(config: Config, roles: Iterable[str]) -> None:
     """
     budget = config.budget
     limits = (Allowance(usd=budget.usd, tokens=budget.tokens), *allowances(budget).values())
-    models = (name for role in roles for name in (config.role(role).model, *config.role(role).fallback))
+    of_roles = (name for role in roles for name in (config.role(role).model, *config.role(role).fallback))
+    models = (*of_roles, *_of_phases(config), *config.review.seat_models.values())
     require_end([Account(PROJECT, each, Usage()) for each in limits], unpriced(models, config))
+
+
+def _of_phases(config: Config) -> tuple[str, ...]:
+    """The models that judge whole phases beside the reviewer's."""
+    return config.phase.models if config.phase.validate else ()
 
 
 def require_tools(config: Config) -> None:

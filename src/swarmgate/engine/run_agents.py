@@ -10,7 +10,7 @@ from swarmgate.agents.ask_expert import Expert
 from swarmgate.agents.context import AgentContext, ToolUse
 from swarmgate.agents.context_factory import AgentContexts
 from swarmgate.agents.prompts import Prompts
-from swarmgate.config import is_program
+from swarmgate.config import Role, is_program
 from swarmgate.domain.guard import Turn
 from swarmgate.domain.spending.budget import Account
 from swarmgate.engine.context import Context
@@ -50,14 +50,14 @@ class RunAgents:
         self._memory = memory
         self._prompts = prompts
 
-    def of(self, role: str) -> AgentContext:
-        """The agent context of a role, its model with it; made on first use.
+    def of(self, role: str, model: str = "") -> AgentContext:
+        """The agent context of a role, its model with it (`model`: another one than the role's); made on first use.
 
         Raises:
             ConfigError: the role has no model.
             MissingRequirement: the variable with a key is not set.
         """
-        return self._contexts.of(role)
+        return self._contexts.of(role, model)
 
     def debate_contexts(self, tokens: int, debate_accounts: Callable[[], Iterable[Account]]) -> AgentContexts:
         """The voices of one debate; what they use counts to the running step, as that of every role does.
@@ -98,12 +98,12 @@ class RunAgents:
             on_turn=self._ended,
         )
 
-    def _equipped(self, role: str, agent: AgentContext) -> AgentContext:
+    def _equipped(self, role: str, settings: Role, agent: AgentContext) -> AgentContext:
         """The agent context with the guards of the loop."""
         ctx, ledger = self.context, self.context.ledger
         return replace(
             agent,
-            model=self._replayed(role, agent.model),
+            model=self._replayed(settings, agent.model),
             on_count=self._live.show,
             expert=self._expert,
             authority=ctx.authority(role, _WRITING_STEP.get(role, "")),
@@ -123,9 +123,8 @@ class RunAgents:
         sweep(self.context, turn.role)
         self.context.reports.append(turn)
 
-    def _replayed(self, role: str, model: Model) -> Model:
+    def _replayed(self, settings: Role, model: Model) -> Model:
         """The model of a role before the record; a program's work is not in its answer, and it is asked again."""
-        settings = self.context.config.role(role)
         if any(is_program(name) for name in (settings.model, *settings.fallback)):
             return model
         return Replayed(model, self._finished, settings=settings.model_dump_json())

@@ -26,6 +26,8 @@ from swarmgate.domain.events.event import (
     LedgerRestored,
     LocksRemoved,
     PhaseApproved,
+    PhaseOverridden,
+    PhaseRetried,
     PlanApproved,
     QuestionAnswered,
     RejectionOverridden,
@@ -36,6 +38,7 @@ from swarmgate.domain.events.event import (
 )
 from swarmgate.domain.next_step import Waiting, next_step, waiting_for
 from swarmgate.domain.progress import Listener, silent
+from swarmgate.domain.state.phase_verdict import judged_stage, phase_number
 from swarmgate.domain.state.state import Planning, State, TaskStatus
 from swarmgate.engine.reports.outcome import RunOutcome, actions, outcome_of
 from swarmgate.engine.reports.status import (
@@ -227,9 +230,13 @@ class Swarm:
     def retry(self, task: str, *, note: str = "") -> None:
         """Has a blocked or rejected task tried again; `note` goes to the architect and the coder.
 
-        So it has a completed one whose commit is not in the history any more.
+        So it has a completed one whose commit is not in the history any more. The number of a phase that its
+        reviewers rejected has that judged anew; `note` goes to them.
         """
-        self._decide(TaskRetried(task=task, note=note))
+        if number := phase_number(task):
+            self._append(PhaseRetried(phase=number, note=note))
+        else:
+            self._decide(TaskRetried(task=task, note=note))
 
     def skip(self, task: str, *, reason: str) -> None:
         """Gives a task up. Its change, if there is one, goes to the quarantine when the next task begins."""
@@ -239,13 +246,18 @@ class Swarm:
         """Overrules the last rejection of a task and returns its stage. All other stages judge the tree again.
 
         Of a completed task whose commit is not in the history any more it says that the history holds it in another
-        form; the stage is then `history`.
+        form; the stage is then `history`. The number of a phase that its reviewers rejected lets that go on; the stage
+        is then `gate` or `validation`.
 
         Raises:
             IllegalMove: there is no rejection, or it is one that nobody can overrule (secrets, SAST, syntax).
         """
         if not reason.strip():
             raise UsageError("An override needs a reason; it goes on record.", hint='Add: --reason "..."')
+        if number := phase_number(task):
+            stage_of_phase = judged_stage(self.state) or "validation"
+            self._append(PhaseOverridden(phase=number, stage=stage_of_phase, reason=reason))
+            return stage_of_phase
         if self._vouched(task, reason):
             return "history"
         last = self.state.task(task).last
@@ -272,7 +284,7 @@ class Swarm:
         from swarmgate.engine.reports.models import role_models
 
         try:
-            return role_models(self.config), ""
+            return role_models(self.config, self.folder.root), ""
         except SwarmError as error:
             hint = f" -> {error.hint}" if error.hint else ""
             return {}, " ".join(f"{error.message}{hint}".split())
@@ -375,6 +387,10 @@ class Swarm:
         return await probe_models(self.config, self.folder, self.project.environ)
 
     # --- inside ---
+
+    def _append(self, event: Event) -> None:
+        with self.project.writing() as ledger:
+            status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor="user"))
 
     def _decide(self, event: TaskRetried | TaskSkipped | RejectionOverridden) -> None:
         """Records a decision about a task; an attempt that was left open by a paused run ends with it."""

@@ -226,6 +226,8 @@ _NAMED: dict[tuple[str, ...], dict[str, Any]] = {
 }
 _CHOSEN: dict[tuple[str, ...], Any] = {
     ("tests", "mutation"): True, ("review", "mode"): "auto", ("roles", "coder", "max_tokens"): 500,
+    ("review", "plan_mode"): "debate", ("review", "plan_rounds"): 3,
+    ("review", "plan_seats"): ["pm", "engineer"],
     ("council", "tokens"): 800, ("council", "usd"): 0.5, ("council", "discussion", "rounds"): 3,
 }  # fmt: skip
 """What users name, and keys that another one needs at a certain value."""

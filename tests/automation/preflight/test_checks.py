@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import shutil
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from immutables import Map
 from tests.automation.preflight.conftest import Contexts
 from tests.domain.story import make_plan, make_task
 from tests.project import Project, part
 
-from swarmgate.automation.preflight import gates, records, suite_check, work_tree_check
+from swarmgate.automation.preflight import dependencies, gates, records, suite_check, work_tree_check
 from swarmgate.automation.preflight.context import CheckResult, PreflightContext
 from swarmgate.domain.events import event as ev
+from swarmgate.domain.plan.plan import Kind, Task
 from swarmgate.domain.review.finding import GateResult, GateStatus
 from swarmgate.domain.review.stage import Stage
 from swarmgate.domain.state.state import Attempt, Outcome, TaskRecord, TaskStatus, replace
@@ -317,3 +320,33 @@ async def test_the_tests_run_in_a_clean_checkout(project: Project, context: Cont
     (project.root / "empty").mkdir()
     assert (await suite_check.inspect(context()))["tests"].problem == ""
     assert not (project.root / "left.txt").exists()
+
+
+# --- buildable, testable ---
+
+
+def of_tasks(context: Contexts, *tasks: Task) -> Mapping[str, CheckResult]:
+    return dependencies.inspect_tasks(with_state(context, plan=make_plan(tasks), tasks=Map()))
+
+
+@pytest.mark.parametrize("kind", [Kind.REFACTORING, Kind.BREAKING])
+def test_what_changes_something_needs_a_file_that_is_there_or_will_be(context: Contexts, kind: Kind) -> None:
+    there = make_task("1.1").model_copy(update={"kind": kind, "files": ("src/calc/__init__.py", "src/calc/new.py")})
+    assert of_tasks(context, there)["buildable"] == CheckResult(
+        "1 open task", hint='Say what is meant: swarm revise "...", or edit .swarm/plan.md'
+    )
+    lost = make_task("1.2").model_copy(update={"kind": kind, "files": ("src/calc/gone.py",)})
+    found = of_tasks(context, there, lost)["buildable"]
+    assert found.problem == f"1.2 is {kind}, and none of its files is there: src/calc/gone.py"
+    assert found.blocks
+    made = make_task("1.1").model_copy(update={"files": ("src/calc/gone.py",)})
+    assert of_tasks(context, made, lost)["buildable"].problem == ""
+    assert of_tasks(context, lost.model_copy(update={"kind": Kind.FEATURE}))["buildable"].problem == ""
+
+
+def test_a_criterion_that_only_repeats_the_title_is_told_and_stops_nothing(context: Contexts) -> None:
+    vague = make_task("1.1", title="Sort the list").model_copy(update={"acceptance": ("sort the list.",)})
+    found = of_tasks(context, vague, make_task("1.2"))["testable"]
+    assert found.problem.endswith("whether it is met: 1.1")
+    assert not found.blocks
+    assert of_tasks(context, make_task("1.2"))["testable"].problem == ""

@@ -77,7 +77,7 @@ def test_an_unknown_task_is_told_the_nearest(done: Project, task: str, near: str
 def test_without_a_plan_there_is_nothing_due(project: Project) -> None:
     assert "no plan yet" in project.swarm("evidence").stdout
     assert project.json("evidence") == {
-        "goal": 0, "complete": False, "proven": True, "tasks": [], "earlier": [],
+        "goal": 0, "complete": False, "proven": True, "tasks": [], "phases": [], "earlier": [],
     }  # fmt: skip
     assert "swarm plan" in project.swarm("evidence", "1.1", exits=2).stderr
 

@@ -18,6 +18,8 @@ from swarmgate.domain.state.plan_view import (
     PhaseView,
     PlanView,
     TaskView,
+    VerdictLine,
+    VerdictMark,
     view_of,
 )
 from swarmgate.domain.state.state import State, TaskStatus
@@ -84,12 +86,24 @@ def _tasks(draw: st.DrawFn, phase: int, number: int) -> TaskView:
 
 
 @st.composite
+def _verdicts(draw: st.DrawFn) -> VerdictLine:
+    return VerdictLine(
+        stage=draw(st.sampled_from(("gate", "validation"))),
+        round=draw(st.integers(1, 9)),
+        number=draw(st.integers(1, 9)),
+        mark=draw(st.sampled_from(VerdictMark)),
+        reason=draw(HOSTILE),
+    )
+
+
+@st.composite
 def _views(draw: st.DrawFn) -> PlanView:
     phases = [
         PhaseView(
             number=number,
             name=draw(LINE),
             status=draw(st.sampled_from(PhaseStatus)),
+            verdicts=tuple(draw(st.lists(_verdicts(), max_size=2))),
             tasks=tuple(draw(_tasks(number, n)) for n in range(1, draw(st.integers(1, 3)) + 1)),
         )
         for number in range(1, draw(st.integers(1, 2)) + 1)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from swarmgate.agents.briefs.brief import Section, bullets, cut, one_line
+from swarmgate.domain.events.event import PhaseStage
 from swarmgate.domain.review.evidence import Remark, Review
-from swarmgate.domain.state.state import Attempt, Outcome
+from swarmgate.domain.state.state import Attempt, Outcome, PhaseRecord
 from swarmgate.domain.task.failure_patterns import Level, Observation
 
 _EARLIER, _LINE = 4, 240
@@ -91,3 +92,9 @@ def _attempt(attempt: Attempt) -> str:
 def _head(attempt: Attempt) -> str:
     by = f" by {attempt.stage}" if attempt.stage else ""
     return f"Attempt {attempt.number}: {attempt.outcome}{by}: {attempt.reason}"
+
+
+def findings(record: PhaseRecord, stage: PhaseStage, round: int) -> str:  # noqa: A002 - the event's word
+    """What reviewers of a phase objected to in a round at a stage; empty where none did."""
+    given = (each for each in record.reviews if (each.stage, each.round) == (stage, round))
+    return "\n\n".join(review_text(each.review) for each in given if not each.review.approved and not each.failed)

@@ -24,6 +24,7 @@ from swarmgate.errors import UnsafePath
 from swarmgate.workspace.file_tools.files import FileTree
 
 ROLE = "architect"
+_MENDING = "Plan tasks in that phase that mend it. Its finished tasks stay as they are; add new ones."
 _DIRECTIVE = re.compile(r"(?<![\w/.])FILES?:(?P<paths>[^\n]*)")
 """Written in capitals, as the header lines of a brief are: "the file: ..." of a sentence is none."""
 
@@ -83,6 +84,7 @@ async def revise(
     status: str,
     request: str,
     objections: Review | None,
+    phase_findings: str = "",
     answers: Sequence[tuple[str, str]],
     overview: str,
     check: Callable[[Plan], tuple[str, ...]],
@@ -96,6 +98,7 @@ async def revise(
         status: which tasks are complete, skipped or running.
         request: what the user wants changed; may be empty.
         objections: the critic's verdict; None when it is not the reason.
+        phase_findings: what reviewers of a phase object to; empty: nothing.
         answers: earlier questions with the user's answers.
         overview: what the repository is.
         check: every reason to refuse the new plan.
@@ -107,6 +110,7 @@ async def revise(
         Section("Goal", goal),
         Section("What the user wants changed", request),
         Section("Objections of the critic", review_text(objections) if objections else ""),
+        Section("What reviewers found in a phase as a whole", phase_findings, _MENDING),
         Section("The plan as it stands", plan_json(plan), "In the form that save_plan takes."),
         Section("Status of its tasks", status),
         Section("Answers of the user", answers_text(answers)),

@@ -1,10 +1,10 @@
-"""The critic role: reviews a plan before the user is asked to approve it. Read-only."""
+"""The critic role: reviews a plan before the user approves it, and a phase before its first task. Read-only."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swarmgate.agents.briefs.brief import Brief, Section, plan_json
+from swarmgate.agents.briefs.brief import Brief, Section, bullets, plan_json, task_text
 from swarmgate.agents.briefs.feedback import review_text
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Toolbox
@@ -38,6 +38,32 @@ async def review_plan(
     """
     sections = sections_of(goal=goal, spec=spec, plan=plan, round=round, earlier=earlier)
     brief = Brief("critic", "review_plan", goal=goal, sections=sections)
+    return signed(await take_turn(agent, brief, work=Toolbox(agent).handlers, endings={"submit_verdict": review_of}))
+
+
+async def evaluate_phase(
+    agent: AgentContext, *, goal: str, plan: Plan, phase: int, status: str, notes: Sequence[str] = ()
+) -> Review:
+    """Say whether a phase is ready to be built, and its criteria to be tested, in the repository as it is now.
+
+    Args:
+        agent: the critic's context.
+        goal: what the user wants.
+        plan: the whole plan.
+        phase: the number of the phase that begins.
+        status: how the tasks before it ended.
+        notes: what the user said to earlier objections.
+
+    Raises:
+        NoUsableReply: as `review_plan`.
+    """
+    sections = (
+        Section("The phase that begins", "\n\n".join(map(task_text, plan.phase(phase).tasks)), whole=True),
+        Section("The whole plan", plan_json(plan)),
+        Section("How earlier tasks ended", status),
+        Section("The user says", bullets(notes)),
+    )
+    brief = Brief("critic", "evaluate_phase", goal=goal, phase=phase, sections=sections)
     return signed(await take_turn(agent, brief, work=Toolbox(agent).handlers, endings={"submit_verdict": review_of}))
 
 

@@ -1,14 +1,15 @@
 """The reviewer role: judges a change by its diff and the gate results, not by its author's claims. Read-only.
 
-It is asked up to four times: for the change as a whole, for its security alone, whether the expectation of an
-adversarial test that fails is right, and for the tests that were written after its review.
+It is asked up to four times about a task: for the change as a whole, for its security alone, whether the expectation of
+an adversarial test that fails is right, and for the tests that were written after its review. Several may be asked
+for their verdicts on a whole phase.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from swarmgate.agents.briefs.brief import Brief, Section, bullets, task_text
 from swarmgate.agents.context import AgentContext
@@ -68,13 +69,59 @@ class Submission:
     files: Sequence[tuple[ChangedFile, str, bool]] = ()
 
 
+@dataclass(frozen=True)
+class PhaseSubmission:
+    """The input of the validation of a phase: what was promised, what was measured, and what all its tasks changed.
+
+    `phase` is its number; `round` and `number` say which reviewer this is. `tasks` says of each task its criteria and
+    how it ended, `patch` is the change of the whole phase, `files`, `test_command` and `material` are as of a
+    `Submission`. `earlier` is what reviewers objected to before the phase was mended, `notes` what the user said to it.
+    """
+
+    phase: int
+    name: str
+    round: int
+    number: int
+    tasks: str
+    patch: str
+    files: Sequence[tuple[ChangedFile, str, bool]]
+    test_command: str = ""
+    material: Material | None = None
+    earlier: str = ""
+    notes: Sequence[str] = ()
+
+
+async def validate_phase(agent: AgentContext, work: PhaseSubmission) -> Review:
+    """Judge whether the change of a whole phase does what the criteria of its tasks ask for, together.
+
+    Raises:
+        NoUsableReply: as `review`.
+    """
+    brief = Brief(
+        "reviewer",
+        "validate_phase",
+        phase=work.phase,
+        participant=f"reviewer-{work.number}",
+        round=work.round,
+        sections=(
+            Section("The phase", f"Phase {work.phase}: {work.name}"),
+            Section("Its tasks, and what each was accepted by", work.tasks, whole=True),
+            Section("What reviewers objected to before it was mended", work.earlier),
+            Section("The user says", bullets(work.notes)),
+            Section("Test command", work.test_command),
+        ),
+    )
+    ending = _verdict(agent, work.material, "validate_phase")
+    return await _read(agent, brief, work.files, work.patch, ending, wholly=True)
+
+
 async def review(agent: AgentContext, work: Submission) -> Review:
     """Judge the change.
 
     Raises:
         NoUsableReply: no verdict within the bound; otherwise as `take_turn`.
     """
-    return await _judged(agent, work, "review", (), _verdict(agent, work, "review"), wholly=True)
+    return await _judged(agent, work, "review", (), _verdict(agent, work.material, "review", work.attempt), wholly=True)
 
 
 async def security_review(agent: AgentContext, work: Submission, *, reasons: Sequence[str]) -> Review:
@@ -89,7 +136,7 @@ async def security_review(agent: AgentContext, work: Submission, *, reasons: Seq
         NoUsableReply: as `review`.
     """
     sections = (Section("Why its security is reviewed", bullets(reasons)),)
-    ending = _verdict(agent, work, "security_review", objection=_without_id)
+    ending = _verdict(agent, work.material, "security_review", work.attempt, _without_id)
     return await _judged(agent, work, "security_review", sections, ending, wholly=True)
 
 
@@ -105,7 +152,7 @@ async def review_tests(agent: AgentContext, work: Submission, *, written: Sequen
         NoUsableReply: as `review`.
     """
     sections = (Section("Written since your review, by the test engineer", bullets(written), _WRITTEN),)
-    return await _judged(agent, work, "review", sections, _verdict(agent, work, "review"))
+    return await _judged(agent, work, "review", sections, _verdict(agent, work.material, "review", work.attempt))
 
 
 async def confirm(agent: AgentContext, work: Submission, *, tests: str, output: str) -> Review:
@@ -159,18 +206,32 @@ async def _judged(
     wholly: bool = False,
 ) -> Review:
     """The verdict; `wholly`: an approval speaks for the whole change, and is asked again until that was shown."""
+    files = tuple(work.scope)
+    brief = Brief("reviewer", step, task=work.task.id, attempt=work.attempt, files=files, sections=_facts(work))
+    return await _read(agent, brief, work.files, work.patch, ending, last=last, wholly=wholly)
+
+
+async def _read(
+    agent: AgentContext,
+    brief: Brief,
+    files: Sequence[tuple[ChangedFile, str, bool]],
+    patch: str,
+    ending: Callable[[SubmitVerdict], Review],
+    *,
+    last: Sequence[Section] = (),
+    wholly: bool = False,
+) -> Review:
+    """The verdict of one turn over a change, which stands in the brief before the `last` sections."""
     limits = agent.limits
-    change = ShownChange([ShownFile(*each) for each in work.files], part=limits.result_chars - _AROUND)
-    patch = change.brief(limits.section_chars) if work.files else work.patch
-    sections = (*_facts(work), Section("The change", patch, whole=bool(work.files)), *last)
+    change = ShownChange([ShownFile(*each) for each in files], part=limits.result_chars - _AROUND)
+    shown = Section("The change", change.brief(limits.section_chars) if files else patch, whole=bool(files))
+    brief = replace(brief, sections=(*brief.sections, shown, *last))
 
     def judge(call: SubmitVerdict) -> Review:
         if wholly and call.verdict is Verdict.APPROVED and (problem := change.objection()):
             raise Refused(problem)
         return ending(call)
 
-    files = tuple(work.scope)
-    brief = Brief("reviewer", step, task=work.task.id, attempt=work.attempt, files=files, sections=sections)
     return signed(await take_turn(agent, brief, work=_looks(agent, change), endings={"submit_verdict": judge}))
 
 
@@ -196,7 +257,11 @@ def _looks(agent: AgentContext, change: ShownChange) -> Mapping[str, Handler]:
 
 
 def _verdict(
-    agent: AgentContext, work: Submission, step: str, objection: Callable[[Remark], str] = lambda _finding: ""
+    agent: AgentContext,
+    material: Material | None,
+    step: str,
+    attempt: int = 0,
+    objection: Callable[[Remark], str] = lambda _finding: "",
 ) -> Callable[[SubmitVerdict], Review]:
     def dropped(given: Review, why: str) -> None:
         first, lost = meant(given.dropped[0]), len(given.dropped)
@@ -206,11 +271,11 @@ def _verdict(
             detail=f"dropped {lost} of {lost + len(given.findings)} findings, {first}: {why}",
             role="reviewer",
             step=step,
-            attempt=work.attempt,
+            attempt=attempt,
         )
         agent.on_guard(note)
 
-    return cited(work.material, on_dropped=dropped, objection=objection)
+    return cited(material, on_dropped=dropped, objection=objection)
 
 
 def _without_id(finding: Remark) -> str:

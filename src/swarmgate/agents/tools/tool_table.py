@@ -100,6 +100,7 @@ OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("architect", "weigh"): (*_READ, "submit_verdict"),
     ("architect", "close_phase"): (*_READ, "close_phase"),
     ("critic", "review_plan"): (*_READ, "submit_verdict"),
+    ("critic", "evaluate_phase"): (*_READ, "submit_verdict"),
     ("coder", "code"): (*_READ, *_WRITE, "delete_file", "ask_sme", "run_command", "run_gates", "finish"),
     ("sme", "consult"): _READ,
     ("architect", "synthesize"): (SUBMIT,),
@@ -114,6 +115,7 @@ OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
     **{("participant", step): () for step in _COUNCIL_SPEAKS},
     ("reviewer", "review"): (*_READ, "read_change", "submit_verdict"),
     ("reviewer", "security_review"): (*_READ, "read_change", "submit_verdict"),
+    ("reviewer", "validate_phase"): (*_READ, "read_change", "submit_verdict"),
     ("test_engineer", "test"): (*_READ, *_WRITE, "run_command", "submit_verdict"),
     ("test_engineer", "adversarial_test"): (*_READ, *_WRITE, "run_command", "submit_verdict"),
 }

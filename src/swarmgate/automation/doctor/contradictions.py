@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from swarmgate.automation.doctor.problem import Problem
 from swarmgate.automation.setting_locations import Places
-from swarmgate.config import Config, Provider, Role, is_program, nearest
+from swarmgate.config import Config, Provider, Reviews, Role, is_program, nearest
 
 NAME = "contradictions"
 
@@ -148,14 +148,30 @@ def _gates(config: Config, gates: tuple[str, ...]) -> Iterator[_Found]:
             )
 
 
+def _without_debate(review: Reviews) -> Iterator[_Found]:
+    """Keys of `[review]` that name debaters whom no mode asks."""
+    of_plans = review.plan_mode or ("debate" if review.plan_seats else review.mode)
+    of_pair = {review.mode} if review.plan_seats else {review.mode, of_plans}
+    for key in ("advocate", "challenger"):
+        if getattr(review, key) and of_pair == {"single"}:
+            yield ("review", key), f"no review is a debate (mode), so `{key}` is never asked", 'mode = "auto"'
+    if "sure" in review.model_fields_set and "auto" not in {review.mode, of_plans}:
+        yield ("review", "sure"), '`sure` counts with mode = "auto" only', ""
+    if review.plan_seats and of_plans == "single":
+        yield ("review", "plan_seats"), 'plan_mode is "single", so no seat is ever asked', 'plan_mode = "debate"'
+    if review.plan_rounds and not review.plan_seats:
+        yield ("review", "plan_rounds"), "no plan_seats are named, so there is no meeting that has rounds", ""
+
+
 def _without_effect(config: Config) -> Iterator[_Found]:
     """Keys that were written and that another key makes meaningless."""
-    review, modes = config.review, {config.review.mode, config.review.plan_mode or config.review.mode}
-    for key in ("advocate", "challenger"):
-        if getattr(review, key) and modes == {"single"}:
-            yield ("review", key), f"no review is a debate (mode), so `{key}` is never asked", 'mode = "auto"'
-    if "sure" in review.model_fields_set and "auto" not in modes:
-        yield ("review", "sure"), '`sure` counts with mode = "auto" only', ""
+    yield from _without_debate(config.review)
+    if config.phase.models and not config.phase.validate:
+        yield (
+            ("phase", "models"),
+            "nobody judges phases (validate = 0), so these models are never asked",
+            "validate = 3",
+        )
     if "min_kill_rate" in config.tests.model_fields_set and not config.tests.mutation:
         yield ("tests", "min_kill_rate"), "nothing is mutated: mutation is false", "mutation = true"
     if config.gates.quality.model_fields_set and "quality_budget" in config.gates.skip:

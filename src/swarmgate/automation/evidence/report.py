@@ -38,11 +38,13 @@ def report(project: Project, task: str = "") -> EvidenceReport:
     for each in (task,) if task else known:
         row = task_evidence(state, each, index.pieces(each))
         found.append(row.model_copy(update={"summary": summary(state, row, claims)}))
+    phases = () if task else tuple(index.phases())
     return EvidenceReport(
         goal=state.goals,
         complete=bool(found) and not any(row.blockers for row in found),
-        proven=all(row.proven for row in found),
+        proven=all(row.proven for row in found) and not any(each.problem for each in phases),
         tasks=tuple(found),
+        phases=phases,
         earlier=earlier_goals(project.folder),
     )
 

@@ -241,6 +241,9 @@ def _risks(state: State, config: Config | None) -> Iterator[str]:
         yield "nothing confined the commands of agents in the newest run ([commands] sandbox)"
     for each in state.overrides:
         yield f"overridden by the user: task {each.task}, {each.stage}: {each.reason}"
+    for number, record in sorted(state.phases.items()):
+        for stage, why in sorted(record.overruled.items()):
+            yield f"overridden by the user: phase {number}, {stage}: {why}"
     if state.qa_skipped:
         yield f"{state.qa_skipped} completed in a row without the approval of both the reviewer and the test engineer"
     if state.known_red:

@@ -49,6 +49,7 @@ class Group:
 GROUPS = (
     Group(("repository", "branch"), in_thread(work_tree_check.inspect)),
     Group(("dependencies",), in_thread(dependencies.inspect)),
+    Group(("buildable", "testable"), in_thread(dependencies.inspect_tasks)),
     Group(("plan",), in_thread(records.inspect_plan)),
     Group(("evidence",), in_thread(records.inspect_evidence)),
     Group(("tools",), resources.inspect_tools),

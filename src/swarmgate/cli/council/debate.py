@@ -45,6 +45,16 @@ def hold(
             help="A voice, 2 to 8 of them; advocate and challenger by default.",
         ),
     ] = None,
+    cast: Annotated[
+        str | None,
+        typer.Option(
+            "--cast",
+            metavar="NAME",
+            callback=filled,
+            help="Who sits there: vision-alignment is a Vision Alignment Meeting of product manager, user advocate, "
+            "engineer and combatant. --participant gives one of them a model, or adds a voice.",
+        ),
+    ] = None,
     rounds: Annotated[
         int | None, typer.Option("--rounds", metavar="N", help="1 to 5, the last one is the vote; [council] rounds.")
     ] = None,
@@ -69,11 +79,14 @@ def hold(
 
     Exit code 0 when it approves, 1 when it rejects.
 
+    A Vision Alignment Meeting: swarm debate "Sell the app by subscription" --cast vision-alignment
+
     Example: swarm debate "Is the cache safe?" --participant advocate=local/a --participant challenger=local/b
     """
     with boundary(json) as terminal:
         options: dict[str, Any] = {
             "participants": participant,
+            "cast": cast,
             "rounds": rounds,
             "moderator": moderator,
             "files": None if file is None else [from_here(each, repo) for each in file],

@@ -119,7 +119,9 @@ def _table(report: EvidenceReport) -> list[str]:
     lines = columns(rows) if len(rows) > 1 else ["No attempt was made yet."]
     if any("*" in cell for row in rows for cell in row):
         lines.append("* the ledger has no hash of it: it is there, and nothing proves that it is as it was")
-    blockers = [f"  Task {task.task}: {text}" for task in report.tasks for text in task.blockers]
+    lines += [f"Phase {each.phase}, {each.verdict}: {each.standing}" for each in report.phases]
+    blockers = [f"  Phase {each.phase}: {each.problem}" for each in report.phases if each.problem]
+    blockers += [f"  Task {task.task}: {text}" for task in report.tasks for text in task.blockers]
     lines += (
         ["Blockers:", *blockers] if blockers else ["Every task is complete, and its evidence is as it was recorded."]
     )

@@ -31,6 +31,7 @@ def _lines(report: StatusReport) -> list[str]:
     for phase in report.phases:
         counts = ", ".join(f"{count} {status.value.replace('_', ' ')}" for status, count in phase.tasks.items())
         lines.append(f"  Phase {phase.number}: {phase.name} - {phase.status} ({counts})")
+        lines += [f"    {verdict}" for verdict in phase.verdicts]
     if report.task:
         lines.append(f"  now: task {report.task}, attempt {report.attempt}, {report.state}")
     if report.working:

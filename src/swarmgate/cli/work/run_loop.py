@@ -77,12 +77,14 @@ def _lines(outcome: RunOutcome) -> list[str]:
         Waiting.PLAN_APPROVAL: "The plan waits for your approval: .swarm/plan.md",
         Waiting.PLANNING_FAILED: f"Planning failed: {outcome.reason}",
         Waiting.BLOCKED_TASK: f"Task {outcome.task} is blocked: {outcome.reason}",
+        Waiting.PHASE_REJECTED: f"Phase {outcome.phase} is rejected as a whole ({outcome.reason}):",
         Waiting.PHASE_APPROVAL: f"Phase {outcome.phase} is done and waits for your approval: "
         f".swarm/history/phase-{outcome.phase}.md",
         Waiting.NOTHING: "Every phase is complete and approved.",
     }[outcome.waiting]
     lines = [headline, *(f"  {number}. {text}" for number, text in outcome.questions)]
     if outcome.objections:
-        lines += ["The critic still objects:", *(f"  - {text}" for text in outcome.objections)]
+        lines += [f"The {outcome.judge} still objects:", *(f"  - {text}" for text in outcome.objections)]
+    lines += [f"  {text}" for text in outcome.verdicts]
     lines += outcome.checkpoint.lines if outcome.checkpoint else []
     return [*lines, "Next:", *(f"  {action}" for action in outcome.actions)]

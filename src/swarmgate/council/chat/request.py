@@ -24,6 +24,7 @@ from swarmgate.council.chat.model import (
     Draft,
     spoken,
 )
+from swarmgate.council.requests import casts
 from swarmgate.council.requests.request_file import begins, tables_of, text_of
 from swarmgate.council.requests.seats import as_seat, cast_of, seats_of
 from swarmgate.domain.review.votes import Seat
@@ -32,7 +33,7 @@ from swarmgate.project import Project
 
 AGENT_KEYS = ("id", "agent", "role", "model", "model_tier", "system", "folder")
 OPENING_KEYS = ("from", "to", "content")
-KEYS = ("id", "ttl_s", "ttl_ms", "messages", "tokens", "moderator", "agents", "initial")
+KEYS = ("id", "ttl_s", "ttl_ms", "messages", "tokens", "moderator", "cast", "agents", "initial")
 """What may stand in the file of a chat."""
 
 _LEFT_OUT = {"id": "chat", "messages": 1, "tokens": 1}
@@ -105,6 +106,9 @@ def read(path: Path, seated: Callable[[Any], Any] = lambda agents: agents) -> di
     values = tables_of(path, text)
     try:
         check_keys(values, KEYS, "")
+        if "cast" in values:
+            name, given = str(values.pop("cast")), values.get("agents", [])
+            values["agents"] = casts.cast(name).agents(given if isinstance(given, list) else ())
         for key in ("agents", "initial"):
             if key not in values:
                 what = "[[agents]] tables" if key == "agents" else "[initial] table"

@@ -56,7 +56,8 @@ class Debates:
         self,
         question: str,
         *,
-        participants: Sequence[Participant] = ("advocate", "challenger"),
+        participants: Sequence[Participant] | None = None,
+        cast: str = "",
         rounds: int | None = None,
         moderator: Participant | None = None,
         material: str = "",
@@ -73,7 +74,9 @@ class Debates:
 
         Args:
             question: what is debated.
-            participants: 2 to 8 participants: seats, agents of the settings, or roles.
+            participants: 2 to 8 participants: seats, agents of the settings, or roles; None: those of the cast, or an
+                advocate and a challenger.
+            cast: a shipped cast, such as `vision-alignment`, whose seats `participants` take, fill or join.
             rounds: 1 to 5, the last one is the vote; None: `[council] rounds`.
             moderator: a further participant that may order the rounds.
             material: what the question is about.
@@ -95,12 +98,15 @@ class Debates:
         from swarmgate.council.debate.request import debate_of, moderator_of, seats_for
         from swarmgate.council.debate.steps import DEBATING
         from swarmgate.council.participants.material import OF_A_DEBATE, gathered
+        from swarmgate.council.requests.casts import cast as cast_of
 
         settings, folder = self._project.config.council, self._project.folder
+        default = ("advocate", "challenger") if participants is None else participants
+        voices = cast_of(cast).seated(participants or (), self._project.config.agents) if cast else default
         debate = debate_of(
             id=self._new_id(id),
             question=question,
-            seats=seats_for(participants, self._project, where),
+            seats=seats_for(voices, self._project, where),
             rounds=settings.rounds if rounds is None else rounds,
             moderator=None if moderator is None else moderator_of(moderator, self._project, where),
             material=gathered(folder.root, material, files=files, diff=diff, most=OF_A_DEBATE, where=where),

@@ -32,6 +32,7 @@ class DebateFile(Frozen):
 
     question: str = Field(min_length=1)
     participants: list[Voice] = Field(default_factory=list)
+    cast: str = ""
     rounds: int | None = Field(None, ge=1, le=MOST_ROUNDS)
     moderator: Voice | None = None
     material: str = ""
@@ -73,7 +74,7 @@ def read(path: Path) -> dict[str, Any]:
         twice = next((at for at, name in enumerate(ids) if name in ids[:at]), None)
         if twice is not None:
             raise FILE.refusal(path, ("participants", twice, "id"), f"there is another participant {ids[twice]!r}")
-        if not LEAST_SEATS <= len(seats) <= MOST_SEATS:
+        if not (1 if given.cast else LEAST_SEATS) <= len(seats) <= MOST_SEATS:
             problem = f"there are {len(seats)}, and a debate has {LEAST_SEATS} to {MOST_SEATS}"
             raise FILE.refusal(path, ("participants",), problem)
     return {key: getattr(given, key) for key in given.model_fields_set}

@@ -10,7 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -19,7 +20,6 @@ from swarmgate.council.limits import PERSONA
 from swarmgate.council.requests.perspectives import PERSPECTIVES
 from swarmgate.domain.review.votes import Seat
 from swarmgate.errors import CouncilRefused, UsageError
-from swarmgate.project import Project
 from swarmgate.workspace.file_tools.files import FileTree
 
 M = TypeVar("M")
@@ -32,6 +32,29 @@ _NUMBERED = 37
 
 _OTHER_NAMES = {"systemPrompt": "system", "system_prompt": "system", "modelTier": "model_tier"}
 """Keys as requests for other programs have them, and what they are called here."""
+
+
+class Rooted(Protocol):
+    """What has a root in the file system."""
+
+    @property
+    def root(self) -> Path:
+        """The root of the repository."""
+        ...
+
+
+class Settings(Protocol):
+    """The settings of a project, and where its files are."""
+
+    @property
+    def config(self) -> Config:
+        """The merged settings."""
+        ...
+
+    @property
+    def folder(self) -> Rooted:
+        """Its folder."""
+        ...
 
 
 def as_seat(value: Any) -> Any:
@@ -60,8 +83,8 @@ def slug(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")
 
 
-def seated(given: Mapping[str, Any], fields: Collection[str], project: Project, place: Place) -> dict[str, Any]:
-    """A seat with what its agent and its role say where it says nothing itself.
+def seated(given: Mapping[str, Any], fields: Collection[str], project: Settings, place: Place) -> dict[str, Any]:
+    """A seat with what its agent and its role say where it says nothing itself; one that has all of it stays as it is.
 
     Args:
         given: what the request says of it.
@@ -91,7 +114,7 @@ def seated(given: Mapping[str, Any], fields: Collection[str], project: Project, 
     return {key: value for key, value in found.items() if key in fields or key in given}
 
 
-def _agent(given: Mapping[str, Any], project: Project, place: Place) -> dict[str, Any]:
+def _agent(given: Mapping[str, Any], project: Settings, place: Place) -> dict[str, Any]:
     """What the agent says that a seat names; nothing where it names none."""
     agents, name = project.config.agents, str(given.get("agent") or "")
     if not name and str(given.get("id")) in agents:
@@ -112,7 +135,7 @@ def _agent(given: Mapping[str, Any], project: Project, place: Place) -> dict[str
     )
 
 
-def _text(path: str, project: Project, place: Place) -> str:
+def _text(path: str, project: Settings, place: Place) -> str:
     try:
         return FileTree(project.folder.root).read(path, limit=int(PERSONA.most)).strip()
     except UsageError as error:
@@ -132,7 +155,7 @@ def _model(role: str, tier: str, config: Config, place: Place) -> str:
 def cast_of(
     given: Sequence[BaseModel | Mapping[str, Any] | str],
     fields: Collection[str],
-    project: Project,
+    project: Settings,
     place: Callable[[int, str], str],
     *,
     name: str = "participants",
@@ -161,7 +184,7 @@ def cast_of(
     return numbered(found)
 
 
-def voice_of(word: str, project: Project, place: Place) -> Seat:
+def voice_of(word: str, project: Settings, place: Place) -> Seat:
     """A voice that is given in a word, an agent or a role; anything else is its model.
 
     Raises:
@@ -172,7 +195,7 @@ def voice_of(word: str, project: Project, place: Place) -> Seat:
     return Seat.model_validate(seated({"id": "voice", "agent": word}, Seat.model_fields, project, place))
 
 
-def registered(project: Project) -> dict[str, dict[str, Any]]:
+def registered(project: Settings) -> dict[str, dict[str, Any]]:
     """The agents of the settings by name, each with the model that it speaks with; `problem`: why it cannot."""
     found = {}
     for name, agent in project.config.agents.items():

@@ -12,6 +12,10 @@ from swarmgate.domain.events.planning import (
     GoalSet,
     PhaseApproved,
     PhaseClosed,
+    PhaseOverridden,
+    PhaseRetried,
+    PhaseReviewed,
+    PhaseStage,
     PlanAmended,
     PlanApproved,
     PlanningFailed,
@@ -90,6 +94,10 @@ __all__ = [
     "PhaseApproved",
     "PhaseClosed",
     "PhaseEstimated",
+    "PhaseOverridden",
+    "PhaseRetried",
+    "PhaseReviewed",
+    "PhaseStage",
     "PlanAmended",
     "PlanApproved",
     "PlanReviewed",
@@ -154,6 +162,9 @@ Event = Annotated[
     | TaskRetried
     | TaskSkipped
     | RejectionOverridden
+    | PhaseReviewed
+    | PhaseRetried
+    | PhaseOverridden
     | PhaseClosed
     | PhaseApproved
     | UsageRecorded

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.plan.plan import Plan
 from swarmgate.domain.review.evidence import Review
@@ -90,6 +92,48 @@ class EditRefused(Frozen):
     source: str
     problems: tuple[str, ...]
     kept: str
+
+
+PhaseStage = Literal["gate", "validation"]
+"""When a whole phase is judged: before its first task, or after its last."""
+
+
+class PhaseReviewed(Frozen):
+    """One reviewer's verdict on a whole phase, given without knowing the others'.
+
+    `round` counts how often the phase was judged at this stage, from 1; `number` is the reviewer's, from 1, of `of`.
+    `failed`: no verdict came that can be read, which is no approval; the summary of `review` says why. `base` and
+    `commit` are the two commits that were compared, `evidence` is the SHA-256 of the file with the verdict.
+    """
+
+    type: Literal["phase_reviewed"] = "phase_reviewed"
+    phase: int
+    stage: PhaseStage
+    round: int = Field(ge=1)
+    number: int = Field(ge=1)
+    of: int = Field(ge=1)
+    review: Review
+    failed: bool = False
+    base: str = ""
+    commit: str = ""
+    evidence: str = ""
+
+
+class PhaseRetried(Frozen):
+    """A phase is judged anew: the user asks for it, or committed before all had judged it. `note` is told to them."""
+
+    type: Literal["phase_retried"] = "phase_retried"
+    phase: int
+    note: Text = ""
+
+
+class PhaseOverridden(Frozen):
+    """The user overruled the rejection of a phase by its reviewers."""
+
+    type: Literal["phase_overridden"] = "phase_overridden"
+    phase: int
+    stage: PhaseStage
+    reason: Line = Field(min_length=1)
 
 
 class PhaseClosed(Frozen):

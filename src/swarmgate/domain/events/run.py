@@ -51,6 +51,8 @@ class RunStarted(Frozen):
     record: int = 1
     place: str = ""
     review_tests: bool = False
+    validators: int = 0
+    phase_gate: bool = False
 
 
 class RunPaused(Frozen):

@@ -20,6 +20,7 @@ from swarmgate.domain.events.event import (
     GatesRun,
     GoalSet,
     GuardActed,
+    PhaseReviewed,
     ReviewGiven,
     RunStarted,
     SecurityReviewGiven,
@@ -131,8 +132,20 @@ class TaskEvidence(Frozen):
     summary: tuple[str, ...] = ()
 
 
+class PhaseEvidence(Frozen):
+    """The file of one verdict on a whole phase: `verdict` names it, `validation 1.2`; the rest as of a `Piece`."""
+
+    phase: int
+    verdict: str
+    standing: Standing
+    path: str = ""
+    problem: str = ""
+
+
 class EvidenceReport(Frozen):
     """`swarm evidence`, of the tasks that were asked for. `earlier`: where the evidence of earlier goals is.
+
+    `phases` are the verdicts on whole phases, where all tasks were asked for.
 
     `complete`: there are tasks, each of them is complete, and all of its evidence is there as it was recorded.
     `proven`: no piece that is due is missing or changed; of tasks that are not begun none is due.
@@ -142,6 +155,7 @@ class EvidenceReport(Frozen):
     complete: bool
     proven: bool
     tasks: tuple[TaskEvidence, ...] = ()
+    phases: tuple[PhaseEvidence, ...] = ()
     earlier: tuple[str, ...] = ()
 
 
@@ -303,6 +317,8 @@ def _claims(event: Event) -> Iterator[tuple[str, int, Kind | str, str]]:
             yield event.task, note.attempt, Kind.MUTATION, ""
         case AttemptRejected() if event.stage.judge is Judge.MUTATION:
             yield event.task, event.attempt, Kind.MUTATION, ""
+        case PhaseReviewed():
+            yield f"phase-{event.phase}", event.round, f"{event.stage}-{event.number}.json", event.evidence
         case EvidenceKept():
             for name, digest in event.files.items():
                 yield event.task, event.attempt, _KINDS_BY_FILE.get(name, name), digest

@@ -49,7 +49,7 @@ class Review(Frozen):
     """A verdict with its reasons; `model` is the model that gave it.
 
     `dropped` are findings that quoted nothing that stands in the change or in the file: they count for nothing.
-    `dissent` is what the losing side of a debate still holds.
+    `dissent` is what the losing side of a debate still holds; `debate` is the id of its record, where one was held.
     """
 
     verdict: Verdict
@@ -58,6 +58,7 @@ class Review(Frozen):
     criteria: tuple[Criterion, ...] = ()
     dropped: tuple[Remark, ...] = ()
     dissent: tuple[Text, ...] = ()
+    debate: str = ""
     model: str = ""
 
     @property

@@ -6,8 +6,9 @@ from typing import Annotated
 from pydantic import FailFast, Field
 
 from swarmgate.domain.base import Frozen, Line
-from swarmgate.domain.events.event import AttemptKind
+from swarmgate.domain.events.event import AttemptKind, PhaseStage
 from swarmgate.domain.plan.plan import Complexity, Phase, Plan, Task
+from swarmgate.domain.state.phase_verdict import Standing, standing
 from swarmgate.domain.state.state import Attempt, Outcome, State, TaskStatus
 
 _REASON = 400
@@ -19,6 +20,8 @@ class PhaseStatus(StrEnum):
 
     PENDING = "PENDING"
     IN_PROGRESS = "IN PROGRESS"
+    REJECTED = "REJECTED"
+    """By the reviewers of the phase as a whole."""
     AWAITING_APPROVAL = "AWAITING APPROVAL"
     COMPLETE = "COMPLETE"
 
@@ -56,12 +59,31 @@ class TaskView(Task):
         return Task.model_construct(**{name: getattr(self, name) for name in Task.model_fields})
 
 
+class VerdictMark(StrEnum):
+    """How plan.md names the verdict of one reviewer on a whole phase."""
+
+    APPROVED = "APPROVED"
+    REJECTED = "REJECTED"
+    NONE = "NO VERDICT"
+
+
+class VerdictLine(Frozen):
+    """One verdict on a whole phase: `Validation 1.2: REJECTED - nothing calls total()`."""
+
+    stage: PhaseStage
+    round: int
+    number: int
+    mark: VerdictMark
+    reason: Line = ""
+
+
 class PhaseView(Frozen):
-    """A phase and its status. `number` counts from 1."""
+    """A phase and its status. `number` counts from 1; `verdicts` are those of all rounds."""
 
     number: int
     name: Line
     status: PhaseStatus = PhaseStatus.PENDING
+    verdicts: Annotated[tuple[VerdictLine, ...], FailFast()] = ()
     tasks: Annotated[tuple[TaskView, ...], FailFast()] = ()
 
     @property
@@ -100,6 +122,8 @@ def phase_status(state: State, number: int) -> PhaseStatus:
         return PhaseStatus.COMPLETE
     if record.closed:
         return PhaseStatus.AWAITING_APPROVAL
+    if number == state.current_phase and standing(state) is Standing.REJECTED:
+        return PhaseStatus.REJECTED
     begun = state.plan is not None and any(
         state.task(task.id).status is not TaskStatus.PENDING for task in state.plan.phase(number).tasks
     )
@@ -108,7 +132,27 @@ def phase_status(state: State, number: int) -> PhaseStatus:
 
 def _phase_view(state: State, number: int, phase: Phase) -> PhaseView:
     tasks = tuple(task_view(state, task) for task in phase.tasks)
-    return PhaseView.model_construct(number=number, name=phase.name, status=phase_status(state, number), tasks=tasks)
+    return PhaseView.model_construct(
+        number=number,
+        name=phase.name,
+        status=phase_status(state, number),
+        verdicts=verdict_lines(state, number),
+        tasks=tasks,
+    )
+
+
+def verdict_lines(state: State, number: int) -> tuple[VerdictLine, ...]:
+    """The verdicts on a phase as a whole, as they are shown."""
+    return tuple(
+        VerdictLine(
+            stage=each.stage,
+            round=each.round,
+            number=each.number,
+            mark=VerdictMark.NONE if each.failed else VerdictMark(each.review.verdict.value),
+            reason=_short(" ".join(each.review.summary.split())),
+        )
+        for each in state.phase(number).reviews
+    )
 
 
 def task_view(state: State, task: Task) -> TaskView:

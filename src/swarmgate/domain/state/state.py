@@ -8,11 +8,19 @@ from typing import Any, TypeVar
 
 from immutables import Map
 
-from swarmgate.domain.events.event import AttemptKind, DebateWeighed, PhaseEstimated, RunPaused
+from swarmgate.domain.events.event import (
+    AttemptKind,
+    DebateWeighed,
+    PhaseEstimated,
+    PhaseReviewed,
+    PhaseStage,
+    RunPaused,
+)
 from swarmgate.domain.guard import GuardNote, Turn
 from swarmgate.domain.plan.plan import Complexity, Plan, Task
 from swarmgate.domain.review.evidence import Proof, Remark, Review
 from swarmgate.domain.review.stage import NOBODY, Stage
+from swarmgate.domain.review.votes import Tally
 from swarmgate.domain.state.debate_count import DebateCount
 from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.usage import Allowance, Usage
@@ -209,13 +217,42 @@ class Question:
 
 @dataclass(frozen=True)
 class PhaseRecord:
-    """The checkpoint of a phase: closed by the architect's summary, approved by the user."""
+    """A phase as a whole: judged by reviewers, closed by the architect's summary, approved by the user.
+
+    `reviews` are all verdicts on it, in order; the first `void` ones count no more. `overruled` says why the user goes
+    on in spite of a rejection, by stage; `notes` are the user's words for the reviewers.
+    """
 
     summary: str = ""
     decisions: tuple[str, ...] = ()
     lessons: tuple[str, ...] = ()
     closed: bool = False
     approved: bool = False
+    reviews: tuple[PhaseReviewed, ...] = ()
+    void: int = 0
+    overruled: Map[str, str] = field(default_factory=Map)
+    notes: tuple[str, ...] = ()
+
+    def verdicts(self, stage: PhaseStage) -> tuple[PhaseReviewed, ...]:
+        """The verdicts that count at a stage."""
+        return tuple(each for each in self.reviews[self.void :] if each.stage == stage)
+
+    def round(self, stage: PhaseStage) -> int:
+        """How often the phase is judged at a stage with the verdicts that count, or with the next one; from 1."""
+        before = max((each.round for each in self.reviews if each.stage == stage), default=0)
+        return before if self.verdicts(stage) else before + 1
+
+    def tally(self, stage: PhaseStage) -> Tally:
+        """How many of them approve and reject; a majority approves, and what cannot be read approves nothing."""
+        given = self.verdicts(stage)
+        failed = sum(each.failed for each in given)
+        approved = sum(each.review.approved for each in given)
+        return Tally(approve=approved, reject=len(given) - approved - failed, failed=failed)
+
+    @property
+    def renewed(self) -> PhaseRecord:
+        """The record of the phase when it is open again: what was said of it as a whole counts no more."""
+        return PhaseRecord(reviews=self.reviews, void=len(self.reviews), notes=self.notes)
 
 
 @dataclass(frozen=True)
@@ -233,6 +270,10 @@ class Rules:
     """By level: `run`, `phase`, `task`."""
     review_tests: bool = False
     """Whether the reviewer looks at the test engineer's files."""
+    validators: int = 0
+    """Reviewers that judge each phase after its last task; 0: none."""
+    phase_gate: bool = False
+    """Whether the critic judges each phase before its first task."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from swarmgate.domain.events.event import Entry, PauseReason
 from swarmgate.domain.state.state import State, replace
-from swarmgate.domain.transitions import debate, guard, planning, review, task
+from swarmgate.domain.transitions import debate, guard, phase, planning, review, task
 
 
 def fold(state: State, entries: Iterable[Entry]) -> State:
@@ -91,8 +91,11 @@ TRANSITIONS: dict[str, Callable[[State, Any, Entry], State]] = {
     "task_retried": task.task_retried,
     "task_skipped": task.task_skipped,
     "rejection_overridden": task.rejection_overridden,
-    "phase_closed": planning.phase_closed,
-    "phase_approved": planning.phase_approved,
+    "phase_reviewed": phase.phase_reviewed,
+    "phase_retried": phase.phase_retried,
+    "phase_overridden": phase.phase_overridden,
+    "phase_closed": phase.phase_closed,
+    "phase_approved": phase.phase_approved,
     "usage_recorded": planning.usage_recorded,
     "guard_acted": guard.guard_acted,
     "turn_ended": guard.turn_ended,

@@ -8,11 +8,10 @@ from __future__ import annotations
 from immutables import Map
 
 from swarmgate.domain.events import event as ev
-from swarmgate.domain.plan.plan import Plan, problems, problems_of_change
+from swarmgate.domain.plan.plan import Phase, Plan, problems, problems_of_change
 from swarmgate.domain.review.evidence import Verdict
 from swarmgate.domain.state.state import (
     UNUSED,
-    PhaseRecord,
     Planning,
     Question,
     Recovery,
@@ -146,9 +145,21 @@ def _with_plan(state: State, plan: Plan) -> State:
             tasks = tasks.set(task_id, fresh)
     after = replace(state, plan=plan, tasks=tasks)
     for number, phase in state.phases.items():
-        if phase.closed and not phase.approved and not (number <= len(plan.phases) and after.phase_settled(number)):
-            after = replace(after, phases=after.phases.set(number, PhaseRecord()))
+        if not phase.approved and _is_open_again(state, after, number):
+            after = replace(after, phases=after.phases.set(number, phase.renewed))
     return after
+
+
+def _is_open_again(before: State, after: State, number: int) -> bool:
+    """Whether what was said of a phase as a whole was said of another one than the plan has now."""
+    if not after.phase_settled(number):
+        return before.phase(number).closed or _phase_of(before, number) != _phase_of(after, number)
+    return False
+
+
+def _phase_of(state: State, number: int) -> Phase | None:
+    found = state.plan.phases if state.plan else ()
+    return found[number - 1] if number <= len(found) else None
 
 
 def plan_change_problems(state: State, plan: Plan) -> tuple[str, ...]:
@@ -186,6 +197,8 @@ def run_started(state: State, event: ev.RunStarted, _: ev.Entry) -> State:
         event.budget_seconds,
         Map(event.budgets),
         event.review_tests,
+        event.validators,
+        event.phase_gate,
     )
     return replace(
         state,
@@ -206,22 +219,6 @@ def run_paused(state: State, event: ev.RunPaused, _: ev.Entry) -> State:
 
 def tree_restored(state: State, event: ev.TreeRestored, _: ev.Entry) -> State:
     return replace(state, recovery=Recovery.NONE, tree=event.tree if state.open else "")
-
-
-def phase_closed(state: State, event: ev.PhaseClosed, _: ev.Entry) -> State:
-    _require(
-        event.phase == state.current_phase and not state.finished and state.phase_settled(event.phase),
-        f"Phase {event.phase} cannot be closed: it is not the current one, or tasks of it are open.",
-    )
-    record = PhaseRecord(event.summary, event.decisions, event.lessons, closed=True)
-    memory = state.memory.set((state.goals, event.phase), record)
-    return replace(state, phases=state.phases.set(event.phase, record), memory=memory)
-
-
-def phase_approved(state: State, event: ev.PhaseApproved, _: ev.Entry) -> State:
-    record = state.phase(event.phase)
-    _require(record.closed and not record.approved, f"Phase {event.phase} does not wait for approval.")
-    return replace(state, phases=state.phases.set(event.phase, replace(record, approved=True)))
 
 
 def usage_recorded(state: State, event: ev.UsageRecorded, entry: ev.Entry) -> State:

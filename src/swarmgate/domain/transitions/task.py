@@ -19,7 +19,6 @@ from swarmgate.domain.state.state import (
     Block,
     Outcome,
     Override,
-    PhaseRecord,
     Planning,
     Recovery,
     State,
@@ -188,8 +187,8 @@ def task_reopened(state: State, event: ev.TaskReopened, _: ev.Entry) -> State:
         )
     reopened = replace(record, status=TaskStatus.PENDING, commit="", rejections=0, renewed=len(record.attempts))
     after = replace(state, tasks=state.tasks.set(event.task, reopened))
-    if state.phase(number).closed:  # its summary told of work that is not there
-        after = replace(after, phases=after.phases.set(number, PhaseRecord()))
+    if number in state.phases:  # its summary and its verdicts told of work that is not there
+        after = replace(after, phases=after.phases.set(number, state.phase(number).renewed))
     return after
 
 

@@ -21,6 +21,8 @@ _ROLES = {
     Step.SECURITY_REVIEW: "reviewer",
     Step.REVIEW_TESTS: "reviewer",
     Step.DELEGATE: "architect",
+    Step.EVALUATE_PHASE: "critic",
+    Step.VALIDATE_PHASE: "reviewer",
     Step.RUN_TESTS: "tests",
     Step.GATES: "gates",
 }

@@ -84,7 +84,7 @@ class ModelsReport(Frozen):
         return text
 
 
-def role_models(config: Config) -> dict[str, RoleModel]:
+def role_models(config: Config, root: Path) -> dict[str, RoleModel]:
     """The model of each role that has one."""
     from swarmgate.llm.families import family
 
@@ -97,18 +97,18 @@ def role_models(config: Config) -> dict[str, RoleModel]:
         except ConfigError:
             continue
         found[role] = RoleModel(model=model, family=family(model))
-    return found | {name: RoleModel(model=model, family=family(model)) for name, model in _debaters(config).items()}
+    for name, model in _debaters(config, root).items():  # the seat of an architect is not the role
+        found[f"{name} (seat)" if name in found else name] = RoleModel(model=model, family=family(model))
+    return found
 
 
-def _debaters(config: Config) -> dict[str, str]:
+def _debaters(config: Config, root: Path) -> dict[str, str]:
     """The models of those who debate reviews, by their name, where the settings ask for debates."""
-    from swarmgate.engine.debaters import advocate, challenger, modes
+    from swarmgate.engine.debaters import debates
 
-    if not {"debate", "auto"} & {*modes(config)}:
-        return {}
     try:
-        return {seat.id: seat.model for seat in (advocate(config), challenger(config))}
-    except ConfigError:  # neither `[review]` nor the role has a model
+        return {seat.id: seat.model for _, seats in debates(config, root) for seat in seats}
+    except ConfigError:  # neither `[review]` nor the role has a model, or a seat is nobody's
         return {}
 
 
@@ -128,7 +128,8 @@ def debaters(config: Config, environ: Mapping[str, str], root: Path) -> tuple[Ch
     """The check of the two who debate reviews; none where the settings ask for no debates."""
     from swarmgate.engine.debaters import require_debaters
 
-    if not (voices := _debaters(config)):
+    voices = _debaters(config, root)
+    if not voices and not config.review.plan_seats:
         return ()
     looked_at = ", ".join(f"{name} {model}" for name, model in voices.items())
     try:

@@ -7,10 +7,13 @@ from datetime import UTC, datetime
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import PauseReason
 from swarmgate.domain.next_step import Waiting, blocked_task, waiting_for, worked_on
+from swarmgate.domain.review.votes import in_words
 from swarmgate.domain.spending.budget import accounts
+from swarmgate.domain.state.phase_verdict import judged_stage
 from swarmgate.domain.state.state import State
 from swarmgate.domain.task.remedies import of_model, override_line, settings_for
 from swarmgate.engine.reports.checkpoint import Checkpoint, checkpoint
+from swarmgate.ledger.views.describe import finding_lines, verdict_in_words
 
 _ANOTHER = "another model in [roles.architect]; `swarm doctor --models` says what each can do"
 """What helps where the architect gave no plan that can be used: the model failed, whatever the goal says."""
@@ -20,7 +23,8 @@ class RunOutcome(Frozen):
     """The outcome of a run: what it waits for the user for, at ledger position `seq`, and the possible commands.
 
     `task` is the blocked task; `questions` are the open ones with their numbers; `reason` says why in one line;
-    `checkpoint` is the phase that waits for approval.
+    `checkpoint` is the phase that waits for approval. `judge` is who still objects to the plan. `verdicts` are those on
+    a whole phase, each with its findings.
     """
 
     waiting: Waiting
@@ -30,6 +34,8 @@ class RunOutcome(Frozen):
     reason: str = ""
     questions: tuple[tuple[int, str], ...] = ()
     objections: tuple[str, ...] = ()
+    judge: str = "critic"
+    verdicts: tuple[str, ...] = ()
     checkpoint: Checkpoint | None = None
     actions: tuple[str, ...] = ()
 
@@ -39,6 +45,7 @@ EXIT_CODES: dict[Waiting, int] = {
     Waiting.GOAL: 2,
     Waiting.BLOCKED_TASK: 1,
     Waiting.PLANNING_FAILED: 1,
+    Waiting.PHASE_REJECTED: 1,
     Waiting.ANSWERS: 3,
     Waiting.PLAN_APPROVAL: 3,
     Waiting.PHASE_APPROVAL: 3,
@@ -53,6 +60,9 @@ def outcome_of(state: State) -> RunOutcome:
         raise ValueError("the engine still has something to do")
     blocked = blocked_task(state) if waiting is Waiting.BLOCKED_TASK else None
     reason = state.task(blocked.id).reason if blocked else " ".join(state.planning_problems)
+    stage = judged_stage(state) if waiting is Waiting.PHASE_REJECTED else None
+    if stage is not None:
+        reason = f"{stage}: {in_words(state.phase(state.current_phase).tally(stage))}"
     return RunOutcome(
         waiting=waiting,
         seq=state.seq,
@@ -61,6 +71,8 @@ def outcome_of(state: State) -> RunOutcome:
         reason=reason,
         questions=tuple((q.number, q.text) for q in state.questions if not q.answer),
         objections=_objections(state) if waiting in (Waiting.PLAN_APPROVAL, Waiting.PLANNING_FAILED) else (),
+        judge="debate" if state.plan_reviews and state.plan_reviews[-1].debate else "critic",
+        verdicts=verdicts(state) if waiting in (Waiting.PHASE_REJECTED, Waiting.PHASE_APPROVAL) else (),
         checkpoint=checkpoint(state) if waiting is Waiting.PHASE_APPROVAL else None,
         actions=actions(state, waiting),
     )
@@ -95,6 +107,14 @@ def actions(state: State, waiting: Waiting | None) -> tuple[str, ...]:
             again = 'swarm revise "..."' if state.plan else 'swarm plan "GOAL"'
             helps = of_model(" ".join(state.planning_problems), "architect") or _ANOTHER
             return (f"{again}: try again, with {helps}", *keep)
+        case Waiting.PHASE_REJECTED:
+            number = state.current_phase
+            return (
+                'swarm revise "...": have the plan changed; the architect is told the findings',
+                "edit .swarm/plan.md: change the plan yourself",
+                f'swarm retry {number} --note "...": have phase {number} judged anew, after a commit of yours',
+                f'swarm override {number} --reason "...": go on in spite of it',
+            )
         case Waiting.PHASE_APPROVAL:
             return (
                 f"swarm approve: approve phase {state.current_phase}, then swarm run",
@@ -160,6 +180,15 @@ def _ways_out(state: State) -> tuple[str, ...]:
         *([override] if override else ()),
         f'swarm skip {task.id} --reason "...": give the task up',
     )
+
+
+def verdicts(state: State) -> tuple[str, ...]:
+    """The verdicts on the current phase as a whole, each with its findings; none where nobody was asked."""
+    record, found = state.phase(state.current_phase), list[str]()
+    for event in (*record.verdicts("gate"), *record.verdicts("validation")):
+        found.append(verdict_in_words(event))
+        found += [f"  {text}" for text in finding_lines(event.review)]
+    return tuple(found)
 
 
 def _objections(state: State) -> tuple[str, ...]:

@@ -24,9 +24,9 @@ from swarmgate.domain.state.plan_view import PhaseStatus, phase_status
 from swarmgate.domain.state.state import Attempt, Outcome, State, TaskStatus
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.reports.checkpoint import Checkpoint, checkpoint
-from swarmgate.engine.reports.outcome import actions
+from swarmgate.engine.reports.outcome import actions, verdicts
 from swarmgate.errors import UsageError
-from swarmgate.ledger.views.describe import debate_in_words, describe
+from swarmgate.ledger.views.describe import debate_in_words, describe, verdict_in_words
 
 if TYPE_CHECKING:
     from swarmgate.ledger.evidence.evidence import EvidenceStore
@@ -42,6 +42,8 @@ class PhaseSummary(Frozen):
     name: str
     status: PhaseStatus
     tasks: dict[TaskStatus, int]
+    verdicts: tuple[str, ...] = ()
+    """Of the phase as a whole, those that count now."""
 
 
 class BudgetReport(Frozen):
@@ -259,9 +261,23 @@ def _phases(state: State) -> tuple[PhaseSummary, ...]:
         for task in phase.tasks:
             counts[state.task(task.id).status] += 1
         found.append(
-            PhaseSummary(number=number, name=phase.name, status=phase_status(state, number), tasks=dict(counts))
+            PhaseSummary(
+                number=number,
+                name=phase.name,
+                status=phase_status(state, number),
+                tasks=dict(counts),
+                verdicts=_verdicts(state, number),
+            )
         )
     return tuple(found)
+
+
+def _verdicts(state: State, number: int) -> tuple[str, ...]:
+    """The verdicts on a phase as a whole that count now; of a rejected one with their findings."""
+    if phase_status(state, number) is PhaseStatus.REJECTED:
+        return verdicts(state)
+    record = state.phase(number)
+    return tuple(map(verdict_in_words, record.reviews[record.void :]))
 
 
 def task_report(state: State, task_id: str, evidence: "EvidenceStore") -> TaskReport:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from swarmgate.domain.evidence.report import FILES, Kind, Piece, Recorded, Standing
+from collections.abc import Iterator
+
+from swarmgate.domain.evidence.report import FILES, Kind, PhaseEvidence, Piece, Recorded, Standing
 from swarmgate.domain.state.state import State
 from swarmgate.ledger.evidence.evidence import EvidenceStore
 from swarmgate.ledger.files.folder import SwarmFolder
@@ -34,6 +36,14 @@ class EvidenceIndex:
         if claim is None and found.standing is Standing.MISSING:
             return Piece(kind=kind, standing=Standing.NOT_DUE)
         return Piece(kind=kind, standing=found.standing, path=found.path, recorded=bool(digest), problem=found.problem)
+
+    def phases(self) -> Iterator[PhaseEvidence]:
+        """The verdicts on whole phases, in order."""
+        for each in (event for number in sorted(self._state.phases) for event in self._state.phase(number).reviews):
+            task, name = f"phase-{each.phase}", f"{each.stage}-{each.number}.json"
+            found = self._store.inspect(task, each.round, name, each.evidence)
+            verdict = f"{each.stage} {each.round}.{each.number}"
+            yield PhaseEvidence(phase=each.phase, verdict=verdict, **found._asdict())
 
 
 def earlier_goals(folder: SwarmFolder) -> tuple[str, ...]:

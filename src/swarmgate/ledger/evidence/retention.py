@@ -135,9 +135,10 @@ def _places(folder: SwarmFolder, state: State) -> Iterator[tuple[int, Path]]:
 
 
 def _approved(state: State) -> frozenset[str]:
-    """The tasks of the phases that the user approved."""
-    numbered = state.plan.numbered if state.plan else ()
-    return frozenset(task.id for number, phase in numbered if state.phase(number).approved for task in phase.tasks)
+    """The phases that the user approved, as their evidence names them, and their tasks."""
+    numbered = [each for each in (state.plan.numbered if state.plan else ()) if state.phase(each[0]).approved]
+    tasks = {task.id for _, phase in numbered for task in phase.tasks}
+    return frozenset({*tasks, *(f"phase-{number}" for number, _ in numbered)})
 
 
 def _last_events(entries: Iterable[Entry]) -> dict[tuple[int, str], str]:

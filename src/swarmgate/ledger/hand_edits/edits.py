@@ -257,6 +257,9 @@ def state_edits(base: PlanView, edited: PlanView) -> Iterator[tuple[Place, str]]
         if phase.status != was:
             message = f"phase {phase.number} is {was}, and the edit says {phase.status}. Status comes from the ledger"
             yield ("phase", phase.number, "status"), f"{message} alone."
+        if phase.verdicts != (base.phases[phase.number - 1].verdicts if phase.number <= len(base.phases) else ()):
+            message = f"the verdicts on phase {phase.number} were edited. They are a record and stay as they were."
+            yield ("phase", phase.number, "status"), message
         for task in phase.tasks:
             if (old := before.get(task.id)) is not task:
                 yield from _task_state_edits(old, task)

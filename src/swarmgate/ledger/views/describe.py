@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from swarmgate.domain.events.event import DebateWeighed, Event
+from swarmgate.domain.events.event import DebateWeighed, Event, PhaseReviewed
+from swarmgate.domain.review.evidence import Review
 from swarmgate.domain.review.votes import in_words
 
 _WIDTH = 120
@@ -77,6 +78,18 @@ def debate_in_words(event: DebateWeighed) -> str:
     return f"{event.debate} ({first_line(event.why)}{look}): {ended}; {event.debated:,} tokens"
 
 
+def verdict_in_words(event: PhaseReviewed) -> str:
+    """One reviewer's verdict on a phase: `validation 1.2 of 3: REJECTED - nothing calls it`."""
+    word = "no verdict" if event.failed else event.review.verdict
+    return f"{event.stage} {event.round}.{event.number} of {event.of}: {word} - {first_line(event.review.summary)}"
+
+
+def finding_lines(review: Review) -> list[str]:
+    """The findings of a verdict, a line each: `high: src/cart.py:3 nothing calls total()`."""
+    places = ((each, f"{each.file}{f':{each.line}' if each.line else ''}") for each in review.findings)
+    return [" ".join(filter(None, (f"{each.severity}:", at, first_line(each.message)))) for each, at in places]
+
+
 def _verdict(event: Any) -> str:
     if event.passed and not event.review.approved:
         return "overruled by the user, not asked again"
@@ -90,7 +103,9 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "question_answered": lambda e: f"question {e.number} answered: {first_line(e.answer)}",
     "plan_saved": _plan_saved,
     "planning_failed": lambda e: f"planning failed: {first_line(e.problems[0])}",
-    "plan_reviewed": lambda e: f"critic: {e.review.verdict} - {first_line(e.review.summary)}",
+    "plan_reviewed": lambda e: (
+        f"{'plan review' if e.review.debate else 'critic'}: {e.review.verdict} - {first_line(e.review.summary)}"
+    ),
     "plan_approved": lambda _: "plan approved",
     "revision_requested": lambda e: f"revision requested: {first_line(e.text)}",
     "plan_amended": lambda e: f"plan amended by hand in {e.source}",
@@ -126,6 +141,9 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "rejection_overridden": lambda e: (
         f"task {e.task}: {e.stage} overridden{' by the architect' if e.by == 'architect' else ''} - {e.reason}"
     ),
+    "phase_reviewed": lambda e: f"phase {e.phase}: {verdict_in_words(e)}",
+    "phase_retried": lambda e: f"phase {e.phase} will be judged anew",
+    "phase_overridden": lambda e: f"phase {e.phase}: {e.stage} overridden - {e.reason}",
     "phase_closed": lambda e: f"phase {e.phase} closed: {first_line(e.summary)}",
     "phase_approved": lambda e: f"phase {e.phase} approved",
     "usage_recorded": lambda _: "",

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator
 
 from swarmgate.domain.evidence.summary import duration, in_words
 from swarmgate.domain.plan.plan import Task
-from swarmgate.domain.state.state import State, TaskRecord, TaskStatus
+from swarmgate.domain.state.state import PhaseRecord, State, TaskRecord, TaskStatus
 from swarmgate.domain.text import markdown
 from swarmgate.domain.text.markdown import code
 from swarmgate.domain.usage import Usage
 from swarmgate.ledger.context.redaction import without_keys
+from swarmgate.ledger.views.describe import finding_lines, verdict_in_words
 
 _FILES = 20
 """As many changed files of a task are named."""
@@ -48,6 +49,7 @@ def render_history(state: State, number: int, name: str, tasks: tuple[Task, ...]
     sections: tuple[tuple[str, list[str]], ...] = (
         ("Tasks", [line for task, its in done for line in _built(task, its)]),
         ("Decisions", [f"- {inline(text)}" for text in record.decisions]),
+        ("Reviews of the phase", list(_reviews(record))),
         ("Rejections", list(_rejections(done))),
         ("Overrides", [line for task, its in done for line in _overrides(task, its)]),
         ("Cost", list(_cost(state.usage_by_phase.get(number), done))),
@@ -93,6 +95,16 @@ def _rejections(done: Iterable[tuple[Task, TaskRecord]]) -> Iterator[str]:
     for stage, lines in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
         yield f"- {inline(stage)}: {len(lines)}"
         yield from lines
+
+
+def _reviews(record: PhaseRecord) -> Iterator[str]:
+    """The verdicts on the phase as a whole, of all rounds, and whether the user overruled them."""
+    for each in record.reviews:
+        model = f" by {code(each.review.model)}" if each.review.model else ""
+        yield f"- {inline(verdict_in_words(each))}{model}"
+        yield from (f"  - {inline(line)}" for line in finding_lines(each.review))
+    for stage, why in sorted(record.overruled.items()):
+        yield f"- Overruled by the user, {stage}: {inline(why)}"
 
 
 def _overrides(task: Task, record: TaskRecord) -> Iterator[str]:

@@ -8,13 +8,22 @@ its size (then SMALL), and the count behind the name of a phase.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
 from swarmgate.domain.plan.plan import Complexity, Kind
-from swarmgate.domain.state.plan_view import AttemptLine, AttemptMark, PhaseStatus, PhaseView, PlanView, TaskView
+from swarmgate.domain.state.plan_view import (
+    AttemptLine,
+    AttemptMark,
+    PhaseStatus,
+    PhaseView,
+    PlanView,
+    TaskView,
+    VerdictLine,
+    VerdictMark,
+)
 from swarmgate.domain.state.state import TaskStatus
 from swarmgate.errors import PlanSyntaxError
 
@@ -45,6 +54,10 @@ _ATTEMPT = re.compile(
     rf"  - Attempt (?P<number>{_NUMBER}): (?P<mark>{'|'.join(sorted(AttemptMark, key=len, reverse=True))})"
     r"(?: \((?P<stage>[^()]*)\))?(?: - (?P<reason>.*))?"
 )
+_VERDICT = re.compile(
+    rf"- (?P<stage>Gate|Validation) (?P<round>{_NUMBER})\.(?P<number>{_NUMBER}): (?P<mark>{'|'.join(VerdictMark)})"
+    r"(?: - (?P<reason>.*))?"
+)
 _BEGUN = re.compile(rf"- \[[ xX]\] Task \S+: |## Phase {_NUMBER}: |[ \t]+- (?:Attempt {_NUMBER}: )?|- \[|<!-- |# ")
 """How far a line that is none of them began like one."""
 
@@ -53,6 +66,7 @@ _BLOCK = re.compile(r"^(?=- \[|## )", re.MULTILINE)
 
 _FORMS = (
     "'# title', '<!-- swarm plan: seq N -->', '## Phase N: name [n tasks, SIZE] STATUS', "
+    "'- Validation N.N: ...', "
     "'- [ ] Task N.N: title [SIZE] (depends: N.N)', '  - Kind: ...', '  - Description: ...', '  - File: ...', "
     "'  - Accept: ...', "
     "'  - Note: ...', '  - Attempt N: ...'"
@@ -63,7 +77,8 @@ def render(view: PlanView) -> str:
     """The text of plan.md."""
     parts = [render_head(view.title, view.seq)]
     for phase in view.phases:
-        parts.append(render_phase(phase.number, phase.name, phase.status, len(phase.tasks), phase.size))
+        size = len(phase.tasks), phase.size
+        parts.append(render_phase(phase.number, phase.name, phase.status, *size, phase.verdicts))
         parts.extend(render_task(task) for task in phase.tasks)
     return "".join(parts)
 
@@ -73,9 +88,16 @@ def render_head(title: str, seq: int) -> str:
     return f"# {title}\n<!-- swarm plan: seq {seq} -->\n"
 
 
-def render_phase(number: int, name: str, status: PhaseStatus, tasks: int, size: Complexity) -> str:
-    """The heading of a phase; `size` is its biggest task's."""
-    return f"\n## Phase {number}: {name} [{tasks} task{'' if tasks == 1 else 's'}, {size}] {status}\n"
+def render_phase(
+    number: int, name: str, status: PhaseStatus, tasks: int, size: Complexity, verdicts: Sequence[VerdictLine] = ()
+) -> str:
+    """The heading of a phase, and the verdicts on it as a whole; `size` is its biggest task's."""
+    lines = (
+        f"- {each.stage.capitalize()} {each.round}.{each.number}: {each.mark}"
+        f"{f' - {each.reason}' if each.reason else ''}\n"
+        for each in verdicts
+    )
+    return f"\n## Phase {number}: {name} [{tasks} task{'' if tasks == 1 else 's'}, {size}] {status}\n{''.join(lines)}"
 
 
 def render_task(view: TaskView) -> str:
@@ -145,6 +167,7 @@ class _Parser:
             (_ATTEMPT, self._attempt),
             (_TASK, self._task),
             (_PHASE, self._phase),
+            (_VERDICT, self._verdict),
             (_SHORT_TASK, self._task),
             (_SHORT_PHASE, self._phase),
             (_SEQ, self._seq),
@@ -218,8 +241,27 @@ class _Parser:
         status = PhaseStatus(match["status"] or PhaseStatus.PENDING)
         self._tasks = []
         self._phases.append(
-            {"number": len(self._phases) + 1, "name": match["name"], "status": status, "tasks": self._tasks}
+            {
+                "number": len(self._phases) + 1,
+                "name": match["name"],
+                "status": status,
+                "verdicts": (),
+                "tasks": self._tasks,
+            }
         )
+
+    def _verdict(self, match: re.Match[str]) -> None:
+        self._require_phase()
+        if self._tasks:
+            raise self._error("is a verdict on the phase, and stands below its first task")
+        line = VerdictLine(
+            stage="gate" if match["stage"] == "Gate" else "validation",
+            round=int(match["round"]),
+            number=int(match["number"]),
+            mark=VerdictMark(match["mark"]),
+            reason=match["reason"] or "",
+        )
+        self._phases[-1]["verdicts"] = (*self._phases[-1]["verdicts"], line)
 
     def _task(self, match: re.Match[str]) -> None:
         self._require_phase()

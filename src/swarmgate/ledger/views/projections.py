@@ -12,10 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.domain.plan.plan import Complexity, Phase, Plan, Task
-from swarmgate.domain.state.plan_view import PhaseView, PlanView, TaskView, phase_status, task_view
+from swarmgate.domain.state.plan_view import PhaseView, PlanView, TaskView, phase_status, task_view, verdict_lines
 from swarmgate.domain.state.state import State, TaskRecord
 from swarmgate.ledger.context.context_file import DERIVED_BEGIN, DERIVED_END, unmarked, update, with_block
 from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.views.describe import first_line
 from swarmgate.ledger.views.last_saves import LastSaves
 from swarmgate.ledger.views.plan_file import PlanFile
 from swarmgate.ledger.views.plan_md import render_head, render_phase, render_task
@@ -92,9 +93,12 @@ class Projector:
             status = phase_status(state, number)
             sizes = {task.complexity for task in phase.tasks}
             size = next((each for each in reversed(Complexity) if each in sizes), Complexity.SMALL)
-            markdown.append(render_phase(number, phase.name, status, len(rows), size))
+            verdicts = verdict_lines(state, number)
+            markdown.append(render_phase(number, phase.name, status, len(rows), size, verdicts))
             markdown.extend(row.markdown for row in rows)
-            head = json.dumps({"number": number, "name": phase.name, "status": status}, ensure_ascii=False)[:-1]
+            keys: dict[str, object] = {"number": number, "name": phase.name, "status": status}
+            keys |= {"verdicts": [each.model_dump() for each in verdicts]} if verdicts else {}
+            head = json.dumps(keys, ensure_ascii=False)[:-1]
             tasks = ",\n".join(row.json for row in rows)
             phases.append(f'{head}, "tasks": [\n{tasks}\n]}}')
         head = json.dumps({"title": plan.title, "seq": state.seq}, ensure_ascii=False)[:-1]
@@ -108,6 +112,7 @@ class Projector:
                 number=number,
                 name=phase.name,
                 status=phase_status(state, number),
+                verdicts=verdict_lines(state, number),
                 tasks=tuple(self._render(state, task).view for task in phase.tasks),
             )
             for number, phase in plan.numbered
@@ -173,13 +178,30 @@ def _plan_of(state: State) -> Plan:
 
 
 def render_context(state: State) -> str:
-    """The derived part of context.md: decisions of closed phases and overrides. Empty when there is neither."""
+    """The derived part of context.md: debates on the plan, decisions of closed phases and overrides; empty for none."""
     lines: list[str] = []
     closed = [(_when(state, *key), state.memory[key]) for key in sorted(state.memory)]
     decisions = [f"- {text} ({when})" for when, record in closed for text in record.decisions]
     lessons = [f"- {text} ({when})" for when, record in closed for text in record.lessons]
     overrides = [f"- Task {o.task}, {o.stage}: {o.reason} ({o.time})" for o in state.overrides]
-    for title, items in (("Decisions", decisions), ("Overrides", overrides), ("Patterns", lessons)):
+    whole = {key: record for key, record in state.memory.items() if key[0] != state.goals}
+    whole |= {(state.goals, number): record for number, record in state.phases.items()}
+    overrides += [
+        f"- {_when(state, *key).capitalize()}, {stage}: {reason}"
+        for key in sorted(whole)
+        for stage, reason in sorted(whole[key].overruled.items())
+    ]
+    debated = [
+        f"- Round {number}, debate {review.debate}: {review.verdict} - {first_line(review.summary)}"
+        for number, review in enumerate(state.plan_reviews, start=1)
+        if review.debate
+    ]
+    for title, items in (
+        ("Reviews of the plan", debated),
+        ("Decisions", decisions),
+        ("Overrides", overrides),
+        ("Patterns", lessons),
+    ):
         if items:
             lines += [f"## {title}", "", *items, ""]
     return unmarked("\n".join(lines))

@@ -66,6 +66,12 @@ def merge_base(repository: Repository, revision: str) -> str:
     return tree
 
 
+def parent(repository: Repository, commit: str) -> str:
+    """The id of the first parent of a commit; empty for a first commit."""
+    code, out, _ = call(repository.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^")
+    return "" if code else out.decode().strip()
+
+
 def _is_commit(root: Path, revision: str) -> bool:
     name = f"{revision}^{{commit}}"
     return call(root, "rev-parse", "--verify", "--quiet", "--end-of-options", name)[0] == 0

@@ -7,6 +7,7 @@ from swarmgate.domain.events.event import Event, PhaseClosed
 from swarmgate.domain.state.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.recovery import quarantine_leftovers
+from swarmgate.ledger.views.describe import finding_lines, verdict_in_words
 
 
 async def close_phase(state: State, ctx: Context) -> list[Event]:
@@ -35,4 +36,11 @@ def phase_report(state: State, number: int) -> str:
         record = state.task(task.id)
         lines.append(f"Task {task.id}: {task.title} - {record.status}, {len(record.attempts)} attempts")
         lines += [f"  attempt {a.number}: {a.outcome} ({a.stage}) {a.reason}" for a in record.attempts if a.reason]
+    whole = state.phase(number)
+    for each in whole.reviews:
+        lines += [
+            f"Reviewers of the phase: {verdict_in_words(each)}",
+            *(f"  {text}" for text in finding_lines(each.review)),
+        ]
+    lines += [f"The user overruled the {stage}: {why}" for stage, why in sorted(whole.overruled.items())]
     return "\n".join(lines)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from swarmgate.agents.briefs.brief import Section
+from swarmgate.agents.briefs.feedback import findings
 from swarmgate.agents.roles import architect, critic
 from swarmgate.agents.roles.architect import Questions
 from swarmgate.domain.events.event import Event, PlanningFailed, PlanReviewed, PlanSaved, QuestionsAsked
@@ -20,6 +21,7 @@ from swarmgate.domain.state.state import Planning, State
 from swarmgate.domain.task.debate_rules import plan_triggers
 from swarmgate.domain.transitions.planning import plan_change_problems
 from swarmgate.engine.context import Context
+from swarmgate.engine.debaters import modes, plan_seats
 from swarmgate.engine.steps.review import debate
 from swarmgate.engine.steps.review.debate import Case
 from swarmgate.errors import NoUsableReply, SelfCodingBlocked
@@ -59,6 +61,7 @@ async def revise(state: State, ctx: Context) -> list[Event]:
             status=_status(state),
             request=state.revision,
             objections=state.plan_reviews[-1] if objected else None,
+            phase_findings=_of_phase(state),
             answers=_answers(state),
             overview=overview(ctx),
             check=partial(plan_change_problems, state),
@@ -93,15 +96,32 @@ async def review_plan(state: State, ctx: Context) -> list[Event]:
 
 def _case(state: State, ctx: Context, plan: Plan, sections: Sequence[Section]) -> Case:
     """The criticism of the plan as what may be debated."""
+    meeting = bool(ctx.config.review.plan_seats)
     return Case(
         judge="critic",
-        mode=ctx.config.review.plan_mode or ctx.config.review.mode,
-        question=_QUESTION,
+        seats=plan_seats(ctx.config, ctx.folder.root),
+        mode=modes(ctx.config)[1],
+        question=f"Vision Alignment Meeting. {_QUESTION}" if meeting else _QUESTION,
+        rounds=(ctx.config.review.plan_rounds or 0) if meeting else 0,
+        why="[review] plan_seats" if meeting else '[review] mode = "debate"',
         sections=sections,
         triggers=plan_triggers(plan, state.plan_reviews),
         names=(f"{f'goal-{state.goals}-' if state.goals > 1 else ''}plan-round-{state.critic_rounds + 1}",),
         identity=(str(state.goals), *(each.text for each in sections)),
     )
+
+
+def _of_phase(state: State) -> str:
+    """What the newest reviewers of the current phase found, where they rejected it and it is not closed since."""
+    record = state.phase(state.current_phase)
+    if record.closed or not record.reviews:
+        return ""
+    last = record.reviews[-1]
+    given = [each.review.approved for each in record.reviews if (each.stage, each.round) == (last.stage, last.round)]
+    if last.stage in record.overruled or given.count(True) > given.count(False):
+        return ""
+    found = findings(record, last.stage, last.round)
+    return f"Phase {last.phase}, {last.stage}:\n\n{found}" if found else ""
 
 
 def _objection(summary: str) -> Review:

@@ -30,7 +30,7 @@ from swarmgate.domain.spending.budget import Account
 from swarmgate.domain.task.debate_rules import Weighed, expected_tokens, weigh
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine.context import Context
-from swarmgate.engine.debaters import advocate, are_two, challenger
+from swarmgate.engine.debaters import are_two, challenger
 from swarmgate.engine.steps.review.debate_record import LoopRecord, OnRecord
 from swarmgate.engine.steps.review.debate_verdict import review_of
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, EndpointFailed, LedgerError, Owner, Stopped
@@ -49,20 +49,25 @@ _CHARS = 4
 class Case:
     """The case under review: the change of an attempt, or the plan (`task` empty, `attempt` 0).
 
-    `judge` is the role whose verdict it is, `mode` that of `[review]`. `sections` are what the judge gets, `triggers`
-    what speaks for a debate before anybody has looked. `names` are the ids that its debate may have, the newest first;
-    `identity` is what makes it this case and no other: a debate that was cut short goes on only where it is the same.
+    `judge` is the role whose verdict it is, `seats` those who would debate, `mode` that of `[review]`. `sections`
+    are what the judge gets, `triggers` what speaks for a debate before anybody has looked. `names` are the ids that its
+    debate may have, the newest first; `identity` is what makes it this case and no other: a debate that was cut short
+    goes on only where it is the same. `why` says what asks for a debate in the mode `debate`.
     """
 
     judge: str
+    seats: tuple[Seat, ...]
     mode: Literal["single", "debate", "auto"]
     question: str
     sections: Sequence[Section]
     triggers: tuple[str, ...]
     names: tuple[str, ...]
     identity: tuple[str, ...]
+    why: str = '[review] mode = "debate"'
     task: str = ""
     attempt: int = 0
+    rounds: int = 0
+    """Of a debate; 0: as `[council] rounds` says."""
     needed: int = 0
     """Characters of the longest section that have to be seen before anybody approves."""
 
@@ -84,10 +89,10 @@ async def judged(ctx: Context, case: Case, ordinary: Callable[[], Awaitable[Revi
         EndpointFailed: no voice, or not the parent, could be reached; it goes on with the next run, too.
         SwarmError: as `ordinary`; BudgetExhausted also where `[council]` allows no more.
     """
-    if case.mode == "single" or (case.mode == "auto" and not are_two(ctx.config)):
+    if case.mode == "single" or (case.mode == "auto" and not are_two(case.seats)):
         return Judged(await ordinary())
     if case.mode == "auto" and ctx.worth is not None and ctx.worth.decision == "defer":
-        message = ctx.worth.description((advocate(ctx.config).model, challenger(ctx.config).model))
+        message = ctx.worth.description([seat.model for seat in case.seats])
         noted = DebateWeighed(task=case.task, attempt=case.attempt, mode="auto", held=False, why=message, deferred=True)
         return Judged(await ordinary(), () if ctx.ledger.state.debates.deferral == message else (noted,))
     return await _Contest(ctx, case).judged(ordinary)
@@ -106,7 +111,7 @@ class _Contest:
         if begun is not None:
             return await self._debated(Weighed(self.case.triggers, held=True, why="it was begun before"), begun=begun)
         if self.case.mode == "debate":
-            why = Weighed(self.case.triggers, held=True, why='[review] mode = "debate"')
+            why = Weighed(self.case.triggers, held=True, why=self.case.why)
             if self.case.needed <= self._cut[1]:
                 return await self._debated(why)
             # No voice was shown all that has to be seen: the judge, which is, has to approve it first.
@@ -228,8 +233,8 @@ class _Contest:
             id=free,
             question=case.question,
             material=self._material,
-            seats=self._seats,
-            rounds=council.rounds,
+            seats=self.case.seats,
+            rounds=self._rounds,
             order=council.order,
             tokens=self._tokens,
             timeout_s=council.timeout_s,
@@ -265,13 +270,13 @@ class _Contest:
     @cached_property
     def _about(self) -> str:
         """The case in words, and the hash of all that makes it this one."""
-        rules = (*(f"{seat.id} {seat.model}" for seat in self._seats), str(self.ctx.config.council.rounds))
+        rules = (*(f"{seat.id} {seat.model}" for seat in self.case.seats), str(self._rounds))
         digest = hashlib.sha256("\0".join((*self.case.identity, *rules)).encode()).hexdigest()[:16]
         return f"{f'task {self.case.task}' if self.case.task else 'the plan'}, {digest}"
 
     @property
-    def _seats(self) -> tuple[Seat, Seat]:
-        return advocate(self.ctx.config), challenger(self.ctx.config)
+    def _rounds(self) -> int:
+        return self.case.rounds or self.ctx.config.council.rounds
 
     @property
     def _material(self) -> str:
@@ -282,7 +287,7 @@ class _Contest:
     def _cut(self) -> tuple[str, int]:
         """The material, and how many characters of one section it holds at most."""
         voices = self.ctx.debate_contexts(self.ctx.config.council.tokens, self._accounts)
-        agents = [*(voices.agent(seat) for seat in self._seats), voices.parent()]
+        agents = [*(voices.agent(seat) for seat in self.case.seats), voices.parent()]
         smallest = min((agent.limits for agent in agents if agent), key=lambda limits: limits.context_tokens)
         size, room = smallest.section_chars, smallest.context_tokens * _CHARS // 2
         while len(text := _rendered(self.case.sections, size)) > room and size > _LEAST:
@@ -297,8 +302,8 @@ class _Contest:
     def _expected(self, tokens: int) -> int:
         """What a debate would use; a first look over the same material took `tokens` tokens."""
         once = max(tokens, len(self._material) // _CHARS)
-        rounds, counts = self.ctx.config.council.rounds, self.ctx.ledger.state.debates
-        return expected_tokens(counts, once=once, seats=len(self._seats), rounds=rounds)
+        counts = self.ctx.ledger.state.debates
+        return expected_tokens(counts, once=once, seats=len(self.case.seats), rounds=self._rounds)
 
     @cached_property
     def _voices(self) -> ContextFactory:

@@ -34,6 +34,7 @@ def review_of(record: DebateRecord) -> Review | None:
         summary=summary,
         findings=tuple(findings) if verdict is Verdict.REJECTED else (),
         dissent=tuple(_cited(each, speakers) for each in dissent),
+        debate=record.debate.id,
         model=_models(record),
     )
 

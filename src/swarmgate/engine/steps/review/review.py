@@ -27,6 +27,7 @@ from swarmgate.domain.state.state import Attempt, Outcome, State, TaskRecord, cu
 from swarmgate.domain.task.debate_rules import change_triggers
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
+from swarmgate.engine.debaters import pair
 from swarmgate.engine.expert_answers import standing_guidance
 from swarmgate.engine.steps.coding.weakened_tests import weakened_tests
 from swarmgate.engine.steps.review import debate
@@ -101,6 +102,7 @@ def _case(ctx: Context, record: TaskRecord, attempt: Attempt, work: Submission) 
         numbers.append(earlier.number)
     return Case(
         judge="reviewer",
+        seats=pair(ctx.config),
         mode=ctx.config.review.mode,
         question=_QUESTION,
         sections=(
@@ -190,12 +192,12 @@ def submission(ctx: Context, task: Task, attempt: Attempt) -> Submission:
         test_command=ctx.test_command(),
         outside=attempt.outside,
         weakened=weakened_tests(ctx, ctx.ledger.state.task(task.id), change),
-        material=Material(patch, _texts(ctx, change)) if ctx.config.review.cite else None,
+        material=Material(patch, texts_of(ctx, change)) if ctx.config.review.cite else None,
         files=[(each.file, each.text, must) for each, must in files],
     )
 
 
-def _texts(ctx: Context, change: ChangeSet) -> Callable[[str], Sequence[str]]:
+def texts_of(ctx: Context, change: ChangeSet) -> Callable[[str], Sequence[str]]:
     """Gives the texts of a file after and before the change."""
 
     @cache

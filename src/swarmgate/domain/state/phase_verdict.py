@@ -1,0 +1,56 @@
+"""Decides what the reviewers of a whole phase have come to, and who of them is due.
+
+A phase may be judged twice: before its first task (`gate`: can it be built and tested?) and after its last
+(`validation`: does it do what its tasks promise?). A majority decides.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from swarmgate.domain.events.event import PhaseStage
+from swarmgate.domain.review.votes import Vote
+from swarmgate.domain.state.state import Planning, State, TaskStatus
+
+
+class Standing(StrEnum):
+    """What the reviewers of a phase have come to."""
+
+    DUE = "due"
+    PASSED = "passed"
+    REJECTED = "rejected"
+
+
+def judged_stage(state: State) -> PhaseStage | None:
+    """The stage at which the current phase is judged as it stands now; None where the rules ask for nobody."""
+    if not (state.rules.validators or state.rules.phase_gate):
+        return None
+    if state.plan is None or state.planning is not Planning.APPROVED or state.finished:
+        return None
+    tasks = [state.task(task.id) for task in state.plan.phase(state.current_phase).tasks]
+    if state.phase_settled(state.current_phase):
+        built = any(task.status is TaskStatus.COMPLETE for task in tasks)
+        return "validation" if state.rules.validators and built else None
+    return "gate" if state.rules.phase_gate and not any(task.attempts for task in tasks) else None
+
+
+def phase_number(text: str) -> int:
+    """The number of the phase that a user named, as `2`, `phase 2` or `phase-2`; 0 where it is the id of a task."""
+    match = re.fullmatch(r"(?:phase[ -]?)?([1-9][0-9]{0,8})", text.strip(), re.IGNORECASE)
+    return int(match[1]) if match else 0
+
+
+def reviewers(state: State, stage: PhaseStage) -> int:
+    """How many judge a phase at a stage."""
+    return state.rules.validators if stage == "validation" else 1
+
+
+def standing(state: State) -> Standing:
+    """What the reviewers of the current phase have come to; PASSED where none are asked for."""
+    stage, record = judged_stage(state), state.phase(state.current_phase)
+    if stage is None or record.closed or stage in record.overruled:
+        return Standing.PASSED
+    if len(record.verdicts(stage)) < reviewers(state, stage):
+        return Standing.DUE
+    return Standing.PASSED if record.tally(stage).verdict is Vote.APPROVE else Standing.REJECTED

@@ -1,0 +1,141 @@
+"""Verdicts on whole phases: who is due, what a majority means, and what makes verdicts count no more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.domain.story import NO, YES, blocked, legal, make_plan, make_task, passing, play, started
+
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.events.event import Event
+from swarmgate.domain.next_step import Step, Waiting, begins_phase, next_step, waiting_for
+from swarmgate.domain.review.evidence import Review
+from swarmgate.domain.state.phase_verdict import phase_number
+from swarmgate.domain.state.state import State
+
+ONE = make_plan([make_task("1.1")])
+TWO = make_plan([make_task("1.1"), make_task("1.2")])
+
+
+def said(number: int, review: Review = YES, **more: Any) -> Event:
+    fields = {"phase": 1, "stage": "validation", "round": 1, "of": 3, **more}
+    return ev.PhaseReviewed(number=number, review=review, **fields)
+
+
+def built(**rules: Any) -> State:
+    """The only task of phase 1 is complete."""
+    return play(State(), *started(ONE, **rules), *passing("1.1"))
+
+
+CLOSED = ev.PhaseClosed(phase=1, summary="Done.")
+
+
+def test_all_reviewers_are_asked_before_the_phase_is_closed() -> None:
+    state = built(validators=3)
+    for number in (1, 2, 3):
+        assert next_step(state) is Step.VALIDATE_PHASE
+        assert not legal(state, CLOSED)
+        state = play(state, said(number))
+    assert next_step(state) is Step.CLOSE_PHASE
+    assert waiting_for(play(state, CLOSED)) is Waiting.PHASE_APPROVAL
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "passes"),
+    [
+        ("YYY", True),
+        ("YYN", True),
+        ("YNY", True),
+        ("YNN", False),
+        ("NNN", False),
+        ("YYF", True),
+        ("YNF", False),
+        ("YFF", False),
+        ("YN", False),  # a tie
+        ("Y", True),
+        ("F", False),
+    ],
+)
+def test_a_majority_decides_and_what_cannot_be_read_approves_nothing(verdicts: str, *, passes: bool) -> None:
+    state = built(validators=len(verdicts))
+    for number, word in enumerate(verdicts, start=1):
+        state = play(state, said(number, YES if word == "Y" else NO, failed=word == "F", of=len(verdicts)))
+    assert (next_step(state) is Step.CLOSE_PHASE) is passes
+    assert (waiting_for(state) is Waiting.PHASE_REJECTED) is not passes
+    assert legal(state, CLOSED) is passes
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        said(2),  # not the next one
+        said(1, round=2),
+        said(1, phase=2),
+        said(1, stage="gate"),
+        said(1, YES, failed=True),
+    ],
+)
+def test_no_other_verdict_is_legal(event: Event) -> None:
+    assert not legal(built(validators=3), event)
+    assert not legal(built(), event)
+
+
+def test_nobody_is_asked_where_nothing_was_built_or_nobody_is_wanted() -> None:
+    skipped = play(State(), *started(ONE, validators=3), ev.TaskSkipped(task="1.1", reason="later"))
+    assert next_step(skipped) is Step.CLOSE_PHASE
+    assert next_step(built()) is Step.CLOSE_PHASE
+
+
+def test_old_ledgers_ask_nobody() -> None:
+    event = ev.RunStarted.model_validate({"type": "run_started", "pid": 1, "host": "here"})
+    assert (event.validators, event.phase_gate) == (0, False)
+
+
+def test_more_work_in_the_phase_makes_its_verdicts_count_no_more() -> None:
+    state = play(built(validators=1), said(1, NO, of=1), ev.RevisionRequested(text="mend"))
+    state = play(state, ev.PlanSaved(plan=TWO), ev.PlanReviewed(review=YES), ev.PlanApproved())
+    assert next_step(state) is Step.DELEGATE
+    state = play(state, *passing("1.2"))
+    assert next_step(state) is Step.VALIDATE_PHASE
+    assert not legal(state, said(1, of=1))
+    assert next_step(play(state, said(1, of=1, round=2))) is Step.CLOSE_PHASE
+
+
+def test_the_user_has_it_judged_anew_or_overrules_it() -> None:
+    state = play(built(validators=1), said(1, NO, of=1))
+    anew = play(state, ev.PhaseRetried(phase=1, note="I mended it"))
+    assert (next_step(anew), anew.phase(1).notes) == (Step.VALIDATE_PHASE, ("I mended it",))
+    overruled = play(state, ev.PhaseOverridden(phase=1, stage="validation", reason="I know better"))
+    assert next_step(overruled) is Step.CLOSE_PHASE
+    assert not legal(state, ev.PhaseOverridden(phase=1, stage="gate", reason="x"))
+    begun = play(built(validators=2), said(1, of=2))
+    assert next_step(play(begun, ev.PhaseRetried(phase=1), said(1, of=2, round=2))) is Step.VALIDATE_PHASE
+    for early in (ev.PhaseRetried(phase=1), ev.PhaseOverridden(phase=1, stage="validation", reason="x")):
+        assert not legal(built(validators=1), early)
+
+
+def test_the_gate_stands_before_the_first_task_alone() -> None:
+    state = play(State(), *started(ONE, phase_gate=True))
+    assert (next_step(state), begins_phase(state)) == (Step.EVALUATE_PHASE, 1)
+    passed = play(state, said(1, stage="gate", of=1))
+    assert (next_step(passed), begins_phase(passed)) == (Step.DELEGATE, 1)
+    done = play(passed, *passing("1.1"))
+    assert next_step(done) is Step.CLOSE_PHASE
+    refused = play(state, said(1, NO, stage="gate", of=1))
+    assert waiting_for(refused) is Waiting.PHASE_REJECTED
+    changed = play(refused, ev.PlanAmended(plan=TWO, source="plan.md"))
+    assert next_step(changed) is Step.EVALUATE_PHASE
+
+
+def test_a_blocked_task_is_not_judged_again_by_the_gate() -> None:
+    state = play(State(), *started(ONE, phase_gate=True), said(1, stage="gate", of=1), *blocked())
+    assert waiting_for(state) is Waiting.BLOCKED_TASK
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("2", 2), ("phase 2", 2), ("Phase-12", 12), ("phase2", 2), ("1.2", 0), ("0", 0), ("", 0), ("two", 0)],
+)
+def test_a_phase_is_told_from_a_task(text: str, number: int) -> None:
+    assert phase_number(text) == number
