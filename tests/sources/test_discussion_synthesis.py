@@ -182,6 +182,16 @@ def test_the_record_of_a_round_has_the_keys_of_the_document(project: Project) ->
     assert (found["roundId"], found["topic"], found["mode"]) == (1, TOPIC, "standard")
     assert found["timestamp"].startswith("20")
     assert {"from": "r1-msg-006", "to": "r1-msg-001", "relation": "counters"} in found["argumentGraph"]
+    said = {each["id"]: each for each in found["messages"]}
+    declared, attack, response = said["r1-msg-001"], said["r1-msg-006"], said["r1-msg-007"]
+    assert (declared["from"], declared["type"]) == (NAMES[0], "position_declaration")
+    assert declared["content"]["confidence"] == 0.7
+    assert (attack["type"], attack["content"]) == ("stress_test", "Nobody says what happens when a compensation fails.")
+    assert {"targetId": "r1-msg-001", "type": "counters"} in attack["references"]
+    assert response["type"] == "response"
+    assert response["content"]["previousPosition"] == declared["content"]["position"]
+    assert response["content"]["currentPosition"] == "An orchestrator with breakers."
+    assert all(each["timestamp"].startswith("20") for each in found["messages"])
     (shift,) = found["positionShifts"]
     assert (shift["expert"], shift["trigger"]) == (NAMES[0], "r1-msg-006")
     assert shift["to"] == "An orchestrator with breakers."

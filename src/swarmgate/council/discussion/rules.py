@@ -107,7 +107,7 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
             everybody = personas(state.cast, state.discussion.extent.roles)
             made |= {f"personas/{each['id']}.json": _text(each) for each in everybody}
         if state.rounds and state.partial is None:
-            made |= {SUMMARY: summary(record), **round_records(record)}
+            made |= {SUMMARY: summary(record), **round_records(record, state.times)}
         if state.conclusion:
             made[SYNTHESIS] = _json(state.conclusion)
         return made | (artifacts(record) if standing.status != "open" and (state.rounds or state.partial) else {})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from swarmgate.council.discussion.argument.quality import warnings
@@ -110,7 +110,8 @@ class State:
     `held` is the round at work with its whole steps; `turn` is the step that is due in it, `spoken` what was said in
     that so far, in the order of arrival. `listening`: the step is whole, and the user's turn is due. `spoken_in`: a
     message of this round came since a process has been at it. `left`: no round was at work when the last session ended,
-    and another one began; `reopenings`: how the moderator took it up then.
+    and another one began; `reopenings`: how the moderator took it up then. `times`: when each message was asked for, in
+    UTC, by its id.
     """
 
     discussion: Discussion
@@ -125,6 +126,7 @@ class State:
     choices: tuple[Choice, ...] = ()
     reopenings: tuple[Reopening, ...] = ()
     left: bool = False
+    times: Mapping[str, str] = field(default_factory=dict)
     conclusion: Conclusion | None = None
     paused: bool = False
     late: bool = False
@@ -219,7 +221,8 @@ def applied(state: State, event: Frozen) -> State:
         case CastProposed() | ModeChanged() | CastConfirmed():
             return _cast(state, event)
         case MessageAdded(message=message):
-            return _message_added(state, message, event.started_at)
+            times = {**state.times, message.id: event.started_at}
+            return _message_added(replace(state, times=times), message, event.started_at)
         case UserConsulted(message=message):
             return _heard(state, message)
         case Reopened(reopening=reopening):
