@@ -139,7 +139,7 @@ def test_the_file_of_a_dispatch_has_its_lines_too(project: Project, line: str, t
 def test_the_second_of_two_is_the_one_that_is_wrong_and_a_role_has_its_own_key(project: Project) -> None:
     project.play()
     tasks = '[[tasks]]\nrole = "critic"\ntext = "x"\n'
-    path = project.write("t.toml", tasks * 2)
+    path = project.write("t.toml", tasks + tasks.replace("role", "participant"))
     said = project.swarm("dispatch", "--mode", "debate", str(path), exits=2).stderr
     assert "line 5: task 2: critic takes part twice" in said
     project.configure(providers__local={"api_key_env": "NOT_SET_HERE"})

@@ -161,6 +161,7 @@ def test_the_family_of_a_package_and_of_a_script(command: str, expected: str) ->
 
 
 ONE, TWO, DATED = {"model": "a/one-5"}, {"model": "b/two"}, {"model": "b/x/one-5-20250929"}
+PROGRAM = {"model": "command:agent --one"}
 
 
 @pytest.mark.parametrize(
@@ -174,6 +175,8 @@ ONE, TWO, DATED = {"model": "a/one-5"}, {"model": "b/two"}, {"model": "b/x/one-5
         ({"default": TWO, "coder": ONE, "reviewer": {**TWO, "fallback": ["a/one-5"]}}, False),
         ({"default": ONE, "participant": TWO}, False),
         ({"architect": ONE, "critic": TWO, "test_engineer": TWO}, False),
+        ({"default": ONE, "coder": PROGRAM, "reviewer": {"model": "command:agent --two"}}, False),
+        ({"default": ONE, "coder": PROGRAM, "reviewer": PROGRAM}, True),
     ],
 )
 def test_with_two_models_coder_and_reviewer_may_not_be_the_same_one(roles: Any, *, refused: bool) -> None:

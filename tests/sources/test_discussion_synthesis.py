@@ -144,7 +144,7 @@ def test_the_gate_and_the_synthesis_of_the_document_are_kept_and_shown_as_words(
         flat = " ".join(shown[name].replace("\\", "").split())
         for expected in (
             "Undoing fails as well",
-            "high, says the historian, it moved an expert; low by its evidence: 1 message for it, 1 against it",
+            "high, says the historian (it moved an expert); low by its evidence: 1 message for it, 1 against it",
             "What undoes a payment needs its own way out.",
             "events need no undo (not refuted)",
             "Strong, supported by database-expert, api-designer",
@@ -209,8 +209,8 @@ def test_a_checkpoint_and_what_the_moderator_opens_after_it(project: Project) ->
     context = (folder / "context/summary.md").read_text("utf-8")
     assert 1_500 <= len(context) <= 3_000
     titles = (
-        *("Topic", "Progress", "Where it stands", "Positions now", "Open disagreements", "To address next"),
-        *("Quality over the rounds", "Tensions"),
+        *("Topic", "Progress, the newest round first", "Where it stands", "Positions now", "Open disagreements"),
+        *("To address next", "Quality over the rounds", "Tensions"),
     )
     assert [each for each in titles if f"## {each}\n" not in context] == []
     done = project.swarm("discuss", "resume", "saga", "--yes")

@@ -114,13 +114,14 @@ def require_distinct(config: Config) -> None:
 
 
 def _require_another_reviewer(config: Config) -> None:
+    """As `require_distinct` where no roles are set. One program with other arguments may well ask another model."""
     first = {role: [*models.values()][-1] for role in config.speaking if (models := _models(config, role))}
-    names = {own_name(model) for model in first.values()}
-    coder, reviewer = first.get("coder", ""), first.get("reviewer", "")
-    if len(names) > 1 and coder and reviewer and own_name(coder) == own_name(reviewer):
+    names = {role: model if is_program(model) else own_name(model) for role, model in first.items()}
+    same = "coder" in names and names["coder"] == names.get("reviewer")
+    if same and len(set(names.values())) > 1:
         raise ConfigError(
-            f"coder and reviewer are the same model ({coder}), and the roles have others: who writes a change does not "
-            "see its own mistakes in it",
+            f"coder and reviewer are the same model ({first['coder']}), and the roles have others: who writes a change "
+            "does not see its own mistakes in it",
             hint=f"set another [roles.reviewer] model in {PROJECT_FILE}; to keep it so: [models] require_distinct = []",
         )
 

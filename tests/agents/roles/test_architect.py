@@ -217,6 +217,9 @@ async def test_a_phase_is_closed_with_a_summary(make_agent: OpenDesk, say: Say) 
         ("FILE: Makefile", ("Makefile",)),
         ("Read the file: it has two functions. PROFILE: fast", ()),
         ("FILE:\nFILES: src/a.py", ("src/a.py",)),
+        ("FILES: src/a.py and src/b.py. Then stop", ("src/a.py", "src/b.py")),
+        ("FILES: src/a.py (new), src/b.py src/c.py", ("src/a.py", "src/b.py", "src/c.py")),
+        ("FILES: the three below\nFILES: none", ()),
     ],
 )
 def test_the_directive_names_files_in_free_text(text: str, files: tuple[str, ...]) -> None:

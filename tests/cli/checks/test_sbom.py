@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 import sys
 from importlib import metadata
@@ -89,8 +90,6 @@ def test_without_a_manifest_there_is_a_reason_and_no_empty_document(project: Pro
     told = json.loads(done.stdout)["message"] if option else done.stderr
     assert "there is nothing to list: no manifest and no lock file in" in told
     assert "bomFormat" not in done.stdout
-    environment(project.root / ".venv")
-    assert "there is nothing to list" in project.swarm("sbom", "--environment", exits=2).stderr
 
 
 def test_a_project_that_needs_nothing_has_an_empty_document(project: Project) -> None:
@@ -135,8 +134,8 @@ def test_unlocked_dependencies_get_the_versions_that_are_installed(project: Proj
     project.write("requirements.txt", "Rich>=13\nattrs==24.2.0\nhttpx\nsix==1.*\n")
     environment(
         project.root / ".venv",
-        ("rich", "13.9.4", "Pygments>=2"), ("Pygments", "2.18.0", ""), ("attrs", "25.1.0", ""), ("six", "1.17.0", ""),
-        ("unrelated", "1.0", ""),
+        ("rich", "13.9.4", "Pygments>=2"), ("Pygments", "2.18.0", "six"), ("attrs", "25.1.0", ""),
+        ("six", "1.17.0", ""), ("unrelated", "1.0", ""),
     )  # fmt: skip
     done = project.swarm("sbom", "--environment")
     document = json.loads(done.stdout)
@@ -148,11 +147,14 @@ def test_unlocked_dependencies_get_the_versions_that_are_installed(project: Proj
     assert origins["rich"] == [{"name": "swarmgate:origin", "value": "installed in .venv"}]
     edges = {row["ref"]: row.get("dependsOn", []) for row in document["dependencies"]}
     assert edges["pkg:pypi/rich@13.9.4"] == ["pkg:pypi/pygments@2.18.0"]
+    asked = ["pkg:pypi/attrs@24.2.0", "pkg:pypi/httpx", "pkg:pypi/rich@13.9.4", "pkg:pypi/six@1.17.0"]
+    assert edges["root-component"] == asked, "six, too: the project asks for it itself"
     assert "3 as installed in .venv" in done.stderr
     assert "note: attrs is pinned at 24.2.0, and 25.1.0 is installed in .venv" in done.stderr
     assert "note: httpx is not installed in .venv: it has no version" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_a_lock_pins_is_not_overruled_and_edges_lead_to_it(project: Project) -> None:
     project.write("requirements.txt", "rich>=13\nPygments==2.17\n")
     environment(project.root / ".venv", ("rich", "13.9.4", "Pygments>=2"), ("Pygments", "2.18.0", ""))
@@ -162,13 +164,42 @@ def test_what_a_lock_pins_is_not_overruled_and_edges_lead_to_it(project: Project
     assert edges["pkg:pypi/rich@13.9.4"] == ["pkg:pypi/pygments@2.17"]
 
 
-def test_without_a_python_manifest_all_that_is_installed_is_listed(project: Project) -> None:
-    project.write("setup.py", "from setuptools import setup\nsetup(name='calc', install_requires=['rich'])\n")
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("setup.py", "from setuptools import setup\nsetup(name='calc', install_requires=['rich'])\n"),
+        ("setup.cfg", "[options]\ninstall_requires =\n    rich\n"),
+        ("pyproject.toml", '[project]\nname = "calc"\nversion = "1"\ndynamic = [\n  "readme", "dependencies",\n]\n'),
+    ],
+    ids=["setup.py", "setup.cfg", "pyproject.toml"],
+)
+def test_what_is_asked_for_in_a_form_that_is_not_read_is_told_and_all_that_is_installed_listed(
+    project: Project, path: str, text: str
+) -> None:
+    project.write(path, text)
+    project.write("requirements-dev.txt", "six\n")
+    project.write("package.json", '{"name": "calc"}')  # tells the name where the file itself does not
+    environment(project.root / "venv", ("rich", "13.9.4", ""), ("six", "1.17.0", ""), ("calc", "1.0", "rich"))
+    told = f"note: {path} says what it needs in a form that is not read"
+    done = project.swarm("sbom")
+    assert components(json.loads(done.stdout)) == {"six": ""}
+    assert told in done.stderr
+    done = project.swarm("sbom", "--environment")
+    assert components(json.loads(done.stdout)) == {"rich": "13.9.4", "six": "1.17.0"}
+    assert told in done.stderr
+
+
+@pytest.mark.slow
+def test_without_any_python_manifest_all_that_is_installed_is_listed(project: Project) -> None:
+    empty = environment(project.root / ".venv")
+    assert "there is nothing to list" in project.swarm("sbom", "--environment", exits=2).stderr
+    shutil.rmtree(empty)
     environment(project.root / "venv", ("rich", "13.9.4", ""), ("six", "1.17.0", ""))
-    document = json.loads(project.swarm("sbom", "--environment").stdout)
-    assert components(document) == {"rich": "13.9.4", "six": "1.17.0"}
+    assert components(json.loads(project.swarm("sbom", "--environment").stdout)) == {"rich": "13.9.4", "six": "1.17.0"}
 
 
+@pytest.mark.slow
 def test_the_active_environment_counts_where_the_project_has_none(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +211,7 @@ def test_the_active_environment_counts_where_the_project_has_none(
     assert document["components"][0]["properties"][0]["value"] == f"installed in {active}"
 
 
+@pytest.mark.slow
 def test_swarmgates_own_environment_counts_where_it_is_the_active_one(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +231,7 @@ def test_all_adds_what_is_locked_and_not_brought_by_a_plain_install(project: Pro
     assert {"sphinx", "colours"} <= whole.keys()
 
 
+@pytest.mark.slow
 def test_of_two_environments_beside_manifests_one_is_read_and_the_other_is_told(project: Project) -> None:
     for folder in ("api", "worker"):
         project.write(f"{folder}/requirements.txt", "rich\n")
@@ -220,7 +253,9 @@ def test_no_environment_ends_with_six(project: Project) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "python", ["#!/bin/sh\nexit 3\n", "#!/bin/sh\necho '[1]'\n", "#!/bin/sh\nkill -9 $PPID\n", "not a program"]
+    "python",
+    ["#!/bin/sh\nexit 3\n", "#!/bin/sh\necho '[1]'\n", "#!/bin/sh\nkill -9 $PPID\n", "not a program"],
+    ids=["fails", "other JSON", "kills", "no program"],
 )
 def test_an_environment_that_cannot_be_read_gives_no_document(project: Project, tmp_path: Path, python: str) -> None:
     project.write("requirements.txt", "rich\n")
@@ -242,6 +277,7 @@ def test_a_package_without_a_name_gives_no_document(project: Project) -> None:
     assert "cyclonedx-py could not read" in project.swarm("sbom", "--environment", exits=6).stderr
 
 
+@pytest.mark.slow
 def test_of_two_installed_versions_none_is_told(project: Project) -> None:
     project.write("requirements.txt", "rich\n")
     root = environment(project.root / ".venv", ("rich", "13.9.4", "six"), ("six", "1.17.0", ""))

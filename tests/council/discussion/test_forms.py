@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
-from tests.council.discussion.conftest import SCORES, SUMMARY, Room, linked, of, response, rule
+from tests.council.discussion.conftest import SCORES, SUMMARY, Room, assessed, concluded, linked, of, response, rule
 
 from swarmgate.agents.tools.answer_text import Unread
 from swarmgate.council.discussion.answers.assessment import assessment_of
@@ -206,6 +206,22 @@ def test_fault_lines_may_be_texts_and_name_experts_by_name() -> None:
     lines = [{"between": ["Ann Lee", "ann", "bob"], "axis": "x"}]
     framing = framing_of(voices).read(said(faultLines=lines, disagreementBudget=4))["framing"]
     assert framing.fault_lines[0].between == ("ann", "bob")
+
+
+async def test_summaries_far_from_their_lengths_are_asked_for_once_more_and_shown_as_they_stay(room: Make) -> None:
+    mended = room(rule("assess", assessed(summary="Short."), assessed()), rule("conclude", concluded()))
+    record = await mended.hold()
+    given = of(record.rounds[0], Step.ASSESS)[0]
+    assert given.assessment
+    assert (given.assessment.summary, given.noted, len(mended.requests("assess"))) == (SUMMARY.strip(), (), 2)
+    assert "`summary` has 6 characters; write 200 to 300." in str(mended.requests("assess")[1].messages[-1]["content"])
+    kept = room(rule("assess", assessed(summary="Short.")), rule("conclude", concluded(executiveSummary="So.")))
+    record = await kept.hold()
+    assert (len(kept.requests("assess")), len(kept.requests("conclude")), record.status) == (2, 2, "complete")
+    progress = (kept.folder / "progress.md").read_text()
+    assert "Short." in progress
+    assert "write 200 to 300" in progress
+    assert "write 500 to 800" in (kept.folder / "artifacts/synthesis.md").read_text()
 
 
 def test_typed_texts_are_bounded_and_that_is_noted() -> None:

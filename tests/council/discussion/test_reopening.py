@@ -104,11 +104,11 @@ async def test_the_proposal_is_newer_than_that_nothing_is_left(room: Make) -> No
     synthesize = rule("assess", assessed("synthesize"))
     there = await left(room(synthesize))
     assert len((await there.hold(rounds=2)).rounds) == 2
-    silent = rule("reopen", json.dumps({**REOPENED, "topic": "", "framing": ""}))
+    silent = rule("reopen", json.dumps({**REOPENED, "settled": [], "topic": "", "framing": ""}))
     there = await left(room(synthesize, silent))
     record = await there.hold(rounds=2)
     assert (len(record.rounds), len(there.requests("reopen"))) == (1, 2)
-    assert record.reopenings[0].noted == ("it leaves out `topic`",)
+    assert (record.reopenings[0].settled, record.reopenings[0].noted) == ("nothing", ("it leaves out `topic`",))
 
 
 async def test_prose_alone_is_a_proposal_too(room: Make) -> None:

@@ -103,7 +103,15 @@ def unknown_encoding(repo: Path, git: Git) -> Path:
     return repo
 
 
-@pytest.mark.parametrize("made", [plain, merged, packed, linked, partial, not_utf_8, silent, unknown_encoding])
+def no_time(repo: Path, git: Git) -> Path:
+    text = f"tree {git(repo, 'rev-parse', 'HEAD^{tree}')}\nauthor Ada <a@b> once\ncommitter Ada <a@b> once\n\nMessage\n"
+    command = ["git", "hash-object", "-t", "commit", "-w", "--stdin", "--literally"]
+    made = subprocess.run(command, cwd=repo, input=text, capture_output=True, text=True, check=True)
+    git(repo, "update-ref", "HEAD", made.stdout.strip())
+    return repo
+
+
+@pytest.mark.parametrize("made", [no_time, plain, merged, packed, linked, partial, not_utf_8, silent, unknown_encoding])
 def test_a_walk_gives_what_git_says_without_asking_its_log(
     repo: Path, git: Git, made: Callable[[Path, Git], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

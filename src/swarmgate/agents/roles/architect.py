@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from swarmgate.agents.briefs.brief import Brief, Section, answers_text, bullets, plan_json, plan_window, task_text
@@ -26,6 +27,10 @@ ROLE = "architect"
 _MENDING = "Plan tasks in that phase that mend it. Its finished tasks stay as they are; add new ones."
 _DIRECTIVE = re.compile(r"(?<![\w/.])FILES?:(?P<paths>[^\n]*)")
 """Written in capitals, as the header lines of a brief are: "the file: ..." of a sentence is none."""
+
+_LIKE_A_PATH = re.compile(r"[./]\w")
+_BETWEEN, _NO_FILE = frozenset({"and", "&", "+", "-"}), frozenset({"none", "all", "any", "n/a"})
+"""What stands between two paths, and what says that there is none."""
 
 _ORIENTATION = "For orientation: every other task is somebody else's delegation."
 
@@ -324,17 +329,18 @@ def shortest(files: Sequence[str]) -> tuple[str, ...]:
 
 
 def named_files(instructions: str) -> tuple[str, ...]:
-    """The files that instructions name by the directive `FILE:`, each once: one after it, or several with commas."""
-    found = []
+    """The files that instructions name by the directive `FILE:`, each once: all paths behind it, up to other words.
+
+    A name without a dot or a slash is one where it stands alone: `FILE: Makefile`.
+    """
+    found: list[str] = []
     for directive in _DIRECTIVE.finditer(instructions):
-        for number, part in enumerate(directive["paths"].split(",")):
-            words = part.strip("*_ \t").split(maxsplit=1)
-            path = words[0].strip("`'\"*<>();").rstrip(".:") if words else ""
-            if number and not re.search(r"[./]", path):
-                break
-            found += [path] if path else []
-            if len(words) != 1:  # prose goes on behind a path
-                break
+        names = [word.strip("`'\"*<>;,").rstrip(".:)") for word in directive["paths"].split()]
+        names = [name for name in names if name and not name.startswith("(") and name not in _BETWEEN]
+        if len(names) == 1 and names[0].lower() not in _NO_FILE:
+            found += names
+        else:
+            found += takewhile(_LIKE_A_PATH.search, names)
     return tuple(dict.fromkeys(found))
 
 

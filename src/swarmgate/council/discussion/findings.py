@@ -150,7 +150,7 @@ class Quoted(Camel):
     answered: bool = False
 
 
-class Weight(Camel):
+class EvidenceWeight(Camel):
     """What the links say of the messages that a statement rests on (`argument.evidence`).
 
     Counted are messages: that it cites, that counter one of those or dissent, and of these that nobody answered.
@@ -171,7 +171,7 @@ class Cited(Stated):
     unresolved: tuple[str, ...] = ()
 
 
-class Finding(Cited):
+class ConcludedInsight(Cited):
     """An insight of the conclusion: how sure its author is and why, and what the links say of it (`weight`)."""
 
     description: Text = ""
@@ -179,7 +179,7 @@ class Finding(Cited):
     confidence_reason: Text = ""
     supporting_evidence: tuple[Quoted, ...] = ()
     dissenting_views: tuple[Quoted, ...] = ()
-    weight: Weight | None = None
+    weight: EvidenceWeight | None = None
 
 
 class MinorityView(Cited):
@@ -191,13 +191,13 @@ class MinorityView(Cited):
     note: Text = ""
 
 
-class Action(Cited):
+class ProposedAction(Cited):
     """What is recommended to be done, how sure that is, at what risk, and what has to be there first."""
 
     confidence: Level | None = None
     risk: Text = ""
     prerequisite: Text = ""
-    weight: Weight | None = None
+    weight: EvidenceWeight | None = None
 
 
 class Unresolved(Stated):
@@ -249,7 +249,7 @@ class Conclusion(Camel):
     """What the historian (the moderator in lightweight) makes of a discussion. Every id was checked."""
 
     executive_summary: Text
-    insights: tuple[Finding, ...] = ()
+    insights: tuple[ConcludedInsight, ...] = ()
     agreements: tuple[Agreement, ...] = ()
     minority_report: tuple[MinorityView, ...] = ()
     unresolved_debates: tuple[Unresolved, ...] = ()
@@ -257,7 +257,7 @@ class Conclusion(Camel):
     journeys: tuple[Journey, ...] = ()
     change_conditions: tuple[ChangeCondition, ...] = ()
     open_questions: tuple[OpenQuestion, ...] = ()
-    recommendations: tuple[Action, ...] = ()
+    recommendations: tuple[ProposedAction, ...] = ()
     meta_observations: Text = ""
     noted: tuple[Line, ...] = ()
     author: SeatId = "historian"

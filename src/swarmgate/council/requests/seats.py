@@ -92,6 +92,9 @@ def seated(given: Mapping[str, Any], fields: Collection[str], project: Settings,
         project: whose settings hold.
         place: how a message about a key of it begins.
 
+    Returns:
+        Its fields; those of one that was settled before are the same again.
+
     Raises:
         CouncilRefused: there is no such agent, tier, or file of a system text, or it has a model and a tier.
     """

@@ -42,6 +42,7 @@ def document(
     return cyclonedx.render(
         found.listed(everything=everything),
         root=(name or repository.root.name, version),
+        declared=found.declared,
         spec=spec,
         timestamp=timestamp,
         serial=serial,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from swarmgate import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from swarmgate.gates.sbom.model import Component
 
@@ -23,6 +24,7 @@ def render(
     components: Sequence[Component],
     *,
     root: tuple[str, str],
+    declared: Container[tuple[str, str]] = (),
     spec: str = "1.6",
     timestamp: str = "",
     serial: str = "",
@@ -33,6 +35,7 @@ def render(
     Args:
         components: sorted and without repetition by `ref`.
         root: name and version (or empty) of the project itself.
+        declared: keys of components that the project itself asks for.
         spec: a member of `SPECIFICATIONS`.
         timestamp: RFC 3339; empty leaves it out, so that the document depends on the tree alone.
         serial: a URN `urn:uuid:...`; empty derives it from the content.
@@ -59,7 +62,7 @@ def render(
         "version": 1,
         "metadata": metadata,
         "components": [_component(each) for each in components],
-        "dependencies": _dependencies(components, known),
+        "dependencies": _dependencies(components, known, declared),
     }
     if unreadable:
         document["compositions"] = [{"aggregate": "incomplete", "assemblies": [_ROOT]}]
@@ -89,10 +92,16 @@ def _component(each: Component) -> dict[str, Any]:
     return entry
 
 
-def _dependencies(components: Sequence[Component], known: set[str]) -> list[dict[str, Any]]:
-    """The root needs what nothing else needs; what is not among the components is left out."""
+def _dependencies(
+    components: Sequence[Component], known: set[str], declared: Container[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    """The root needs what it asks for, and what nothing else needs; what is not among the components is left out.
+
+    Of a name that is there in several versions it is not known which one it asks for: there the second rule holds.
+    """
     edges = {each.ref: [ref for ref in each.depends if ref in known and ref != each.ref] for each in components}
     needed = {ref for refs in edges.values() for ref in refs}
-    top = [each.ref for each in components if each.ref not in needed]
+    single = {key for key, count in Counter(each.key for each in components).items() if count == 1 and key in declared}
+    top = [each.ref for each in components if each.ref not in needed or each.key in single]
     rows = [(_ROOT, top), *edges.items()]
     return [{"ref": ref, "dependsOn": refs} if refs else {"ref": ref} for ref, refs in rows]

@@ -69,10 +69,14 @@ def _with_python(prefixes: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(each for each in prefixes if (each / _PYTHON).is_file())
 
 
-async def read(prefix: Path, root: Path, commands: CommandRunner) -> Installed:
+async def read(prefix: Path, root: Path, commands: CommandRunner, *, own: str) -> Installed:
     """The packages of an environment.
 
-    cyclonedx-py starts the Python of the environment, which is code of the work tree: `commands` confines both.
+    Args:
+        prefix: its folder.
+        root: of the repository.
+        commands: confines cyclonedx-py and the Python of the environment, which it starts: code of the work tree.
+        own: the name of the project itself, which is no component of its own.
 
     Raises:
         MissingRequirement: cyclonedx-py did not do its work.
@@ -87,8 +91,9 @@ async def read(prefix: Path, root: Path, commands: CommandRunner) -> Installed:
         output = excerpt(done.stderr[-2_000:])
         raise MissingRequirement(
             f"cyclonedx-py could not read the environment {prefix}: {error}{f': {output}' if output else ''}",
-            hint=f"try: {prefix / _PYTHON} -m pip check, or make the environment anew",
+            hint=f"try: {prefix / _PYTHON} -m pip check; [commands] readable names what it needs elsewhere",
         ) from error
+    packages.pop(normal("pypi", own), None)
     return Installed(prefix.relative_to(root).as_posix() if prefix.is_relative_to(root) else str(prefix), packages)
 
 
@@ -127,7 +132,7 @@ def complete(components: Sequence[Component], installed: Installed, *, whole: bo
     Args:
         components: those of the tree's files.
         installed: the packages of the environment.
-        whole: every package, because no file of the tree says what the project needs.
+        whole: every package, because no file that is read says all that the project needs.
     """
     python = [each for each in components if each.type == "pypi"]
     loose = {each.key[1]: each for each in python if _is_loose(each)}
@@ -156,7 +161,7 @@ def _closure(names: Sequence[str], packages: Mapping[str, Component], pinned: Co
         name = todo.pop()
         if name not in found and name not in pinned and name in packages:
             found.add(name)
-            todo += [by_ref[ref] for ref in packages[name].depends]
+            todo += [by_ref[ref] for ref in packages[name].depends if ref in by_ref]
     return found
 
 

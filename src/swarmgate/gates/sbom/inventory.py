@@ -40,6 +40,11 @@ class Inventory:
         named = [(path.count("/"), path) for path, reading in self.readings.items() if reading.root[0]]
         return self.readings[min(named)[1]].root if named else ("", "")
 
+    @property
+    def declared(self) -> frozenset[tuple[str, str]]:
+        """What manifests ask for themselves: the keys of components."""
+        return frozenset((each.type, each.name) for reading in self.readings.values() for each in reading.declared)
+
     def listed(self, *, everything: bool = False) -> list[Component]:
         """The components that a plain install brings, or all that are locked."""
         return [each for each in self.components if each.installed or everything]

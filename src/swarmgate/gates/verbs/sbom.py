@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import posixpath
+import re
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from swarmgate import config as settings
 from swarmgate.errors import UsageError
 from swarmgate.gates.confinement import by_hand, unconfined_note
-from swarmgate.gates.sbom import cyclonedx, inventory
+from swarmgate.gates.sbom import cyclonedx, formats, inventory
 from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 _NAMED = 10
 """Of components without a version, so many are named."""
+_NOT_READ = {
+    "setup.py": re.compile(rb"\binstall_requires\b"),
+    "setup.cfg": re.compile(rb"^install_requires\b", re.MULTILINE),
+    "pyproject.toml": re.compile(rb"^dynamic\s*=\s*\[[^\]]*[\"']dependencies[\"']", re.MULTILINE),
+}
+"""Where a Python project says what it needs by code, or in setuptools' own form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +99,13 @@ def make(start: Path | None, *, spec: str, environment: bool, everything: bool) 
         known = ", ".join(cyclonedx.SPECIFICATIONS)
         raise UsageError(f"CycloneDX {spec} is not written here", hint=f"--spec is one of: {known}")
     repository = Repository.discover((start or Path.cwd()).resolve(), lenient=True)
-    found = inventory.collect(repository, repository.snapshot())
-    components, notes = tuple(found.listed(everything=everything)), tuple[str, ...]()
+    tree = repository.snapshot()
+    found, notes = inventory.collect(repository, tree), tuple[str, ...]()
+    components, passed = tuple(found.listed(everything=everything)), _not_read(repository, tree)
     if environment:
-        components, notes = _with_installed(repository.root, found, components)
+        components, notes = _with_installed(repository.root, found, components, whole=bool(passed))
+    told = "all that is installed is listed" if environment else "--environment lists all that is installed"
+    notes = (*notes, *(f"{path} says what it needs in a form that is not read: {told}" for path in passed))
     if not found.kinds and not components:
         raise UsageError(
             f"there is nothing to list: no manifest and no lock file in {repository.root}",
@@ -105,6 +115,7 @@ def make(start: Path | None, *, spec: str, environment: bool, everything: bool) 
     document = cyclonedx.render(
         components,
         root=(name or repository.root.name, version),
+        declared=found.declared,
         spec=spec,
         timestamp=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         unreadable=[str(each) for each in found.unreadable],
@@ -113,8 +124,16 @@ def make(start: Path | None, *, spec: str, environment: bool, everything: bool) 
     return Bill(repository.root, spec, document, components, tuple(found.kinds), unreadable, notes)
 
 
+def _not_read(repository: Repository, tree: str) -> tuple[str, ...]:
+    """The files of the project that may ask for more than what is read."""
+    named = [path for path in repository.list_tree(tree) if posixpath.basename(path) in _NOT_READ]
+    own = [path for path in named if formats.of(posixpath.join(posixpath.dirname(path), "pyproject.toml"))]
+    contents = repository.read_many(tree, own)
+    return tuple(path for path, text in sorted(contents.items()) if _NOT_READ[posixpath.basename(path)].search(text))
+
+
 def _with_installed(
-    root: Path, found: Inventory, components: Sequence[Component]
+    root: Path, found: Inventory, components: Sequence[Component], *, whole: bool
 ) -> tuple[tuple[Component, ...], tuple[str, ...]]:
     """The components with what is installed, and notes on it."""
     from swarmgate.gates.sbom import installed  # noqa: PLC0415 - late: only with --environment
@@ -125,7 +144,7 @@ def _with_installed(
     if not (prefix.is_relative_to(root) or root.is_relative_to(prefix)):
         commands = commands.model_copy(update={"readable": (*commands.readable, str(prefix))})
     runner = by_hand(root, commands)
-    packages = asyncio.run(installed.read(prefix, root, runner))
-    completed = installed.complete(components, packages, whole=not python)
+    packages = asyncio.run(installed.read(prefix, root, runner, own=found.root[0]))
+    completed = installed.complete(components, packages, whole=whole or not python)
     passed = tuple(f"the environment {each} was not looked at" for each in others)
     return completed.components, (*completed.notes, *passed, *unconfined_note(runner))

@@ -159,7 +159,7 @@ def _same_patch(git: Driver, commit: str, there: Iterable[tuple[TreeCommit, int]
     code, out, _ = call(git.root, "log", "-1", "--format=%at", commit, "--")
     if code:
         return ""
-    wrote, wanted = int(out), _patch(git, commit)
+    wrote, wanted = int(out.strip() or 0), _patch(git, commit)
     likely = sorted(there, key=lambda each: each[1] != wrote)[:_COMPARED]  # a rebase keeps who wrote it and when
     return next((made.commit for made, _ in likely if _patch(git, made.commit) == wanted), "")
 

@@ -38,9 +38,10 @@ _FIELDS = "%H%x00%T%x00%P%x00%at%x00%B%x00%x00"
 
 
 class Walked(NamedTuple):
-    """A commit on a walk: its id, its tree's, its parents', its message, and when it was written, in Unix seconds.
+    """A commit on a walk: its id, its tree's, its parents', its message, and when it was written.
 
-    What is no UTF-8 in the message is U+FFFD: GitPython reads no other encoding, whatever the commit says of its own.
+    The time is in Unix seconds, 0 where the commit has none that can be read. What is no UTF-8 in the message is
+    U+FFFD: GitPython reads no other encoding, whatever the commit says of its own.
     """
 
     commit: str
@@ -143,5 +144,5 @@ def _by_log(git: Driver, revisions: Sequence[str], limit: int, *, parents_first:
     for record in log.decode(errors="replace").split("\0\0\n"):
         if record:
             commit, tree, parents, written, message = record.split("\0", 4)
-            found.append(Walked(commit, tree, tuple(parents.split()), message.rstrip("\n"), int(written)))
+            found.append(Walked(commit, tree, tuple(parents.split()), message.rstrip("\n"), int(written or 0)))
     return tuple(found)

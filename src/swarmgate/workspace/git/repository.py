@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.files import paths
-from swarmgate.workspace.git import (
-    discovery,
-    index_flags,
-)  # the records of commits and diffs cost pydantic, 60 ms: late
+from swarmgate.workspace.git import discovery, index_flags  # commits and diffs are late: pydantic, 60 ms
 from swarmgate.workspace.git.driver import BIG, LEFT_OUT, OUTSIDE, call, failure
 from swarmgate.workspace.git.locks import Locks
 from swarmgate.workspace.git.trees import CACHED_BYTES, ID, Trees, remember

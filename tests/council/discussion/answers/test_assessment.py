@@ -43,8 +43,11 @@ def refused(fields: Any) -> tuple[str, Part]:
     ],
 )
 def test_scores_stand_in_an_object_of_their_own_at_the_top_or_below_synthesis(fields: dict[str, Any]) -> None:
-    made = read(fields)["assessment"]
-    assert (made.genuine_disagreement, made.overall, str(made.recommendation)) == (3, 2, "deep-dive")
+    """In a text, and as the arguments of a call."""
+    form = assessment_of((), NAMES)
+    for part in (read(fields), form.take(form.schema.model_validate(fields))):
+        made = part["assessment"]
+        assert (made.genuine_disagreement, made.overall, str(made.recommendation)) == (3, 2, "deep-dive")
 
 
 @pytest.mark.parametrize(
@@ -88,6 +91,28 @@ def test_agreements_disagreements_insights_and_questions_keep_their_fields() -> 
     assert (made.key_takeaway, made.recommendation_reason) == ("Numbers are missing.", "It is open who leads.")
     assert made.cause == "Too polite."
     assert part["noted"] == ("ghost is no voice",)
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "focus"),
+    [
+        ("deep-dive", "deep-dive", ""),
+        ("deep-dive on who leads", "deep-dive", "who leads"),
+        ("Deep dive: who leads", "deep-dive", "who leads"),
+        ("different-angle, from the town", "different-angle", "the town"),
+        ("synthesize", "synthesize", ""),
+    ],
+)
+def test_what_stands_behind_a_recommendation_is_its_focus(said: str, kind: str, focus: str) -> None:
+    made = read({**GIVEN, "recommendation": said})["assessment"]
+    assert (str(made.recommendation), made.focus) == (kind, focus)
+    assert read({**GIVEN, "recommendation": said, "focus": "cost"})["assessment"].focus == "cost"
+
+
+@pytest.mark.parametrize("said", ["stop", "", None, "continued", "I would deep-dive"])
+def test_what_is_no_recommendation_is_asked_for_once_more(said: str | None) -> None:
+    with pytest.raises(Unread, match=r"recommendation"):
+        read({**GIVEN, "recommendation": said})
 
 
 def test_what_is_given_as_text_or_in_another_shape_is_words_and_never_json() -> None:

@@ -39,7 +39,7 @@ def test_an_insight_keeps_its_confidence_beside_that_of_its_evidence() -> None:
     evidence = [{"messageId": "r2-msg-003", "summary": "fills by 2040"}]
     against = [
         {"messageId": "r2-msg-006", "summary": "the flood", "refuted": True},
-        {"messageId": "r1-msg-007", "summary": "fish", "refuted": "false"},
+        {"messageId": "r1-msg-007", "summary": "fish", "refuted": "No, nobody answered it."},
     ]
     (made,) = read(
         insights=[
@@ -79,6 +79,22 @@ def test_ids_in_evidence_that_do_not_exist_are_sent_back(field: str) -> None:
     problem, kept = refused(insights=[insight])
     assert "There is no message r9-msg-001" in problem
     assert "it cites messages that do not exist: r9-msg-001" in kept.noted
+
+
+@pytest.mark.parametrize(
+    ("said", "level"),
+    [("high", "high"), ("Medium (two traces)", "medium"), ("LOW: a guess", "low"), ("highest", None), (0.8, None)],
+)
+def test_a_confidence_is_one_of_three_words_whatever_stands_behind_it(said: Any, level: str | None) -> None:
+    (made,) = read(insights=[{"title": "new", "cites": ["r1-msg-004"], "confidence": said}]).insights
+    assert made.confidence == level
+
+
+def test_evidence_may_be_ids_alone() -> None:
+    insight = {"title": "new", "supportingEvidence": ["r1-msg-004"], "dissentingViews": ["r2-msg-003"]}
+    (made,) = read(insights=[insight]).insights
+    assert (made.cites, made.supporting_evidence[0].summary) == (("r1-msg-004",), "")
+    assert made.dissenting_views[0].cites == ("r2-msg-003",)
 
 
 def test_the_minority_keeps_whose_it_is_and_whether_it_holds() -> None:
@@ -149,8 +165,10 @@ def test_a_summary_far_from_its_length_is_asked_for_once_more_and_kept_whole(siz
 
 
 def test_a_conclusion_under_a_key_of_its_own_is_read() -> None:
-    text = json.dumps({"synthesis": {"executiveSummary": EXECUTIVE, "openQuestions": ["Why?"]}})
-    assert conclusion_of(CHECKS).read(text).open_questions[0].question == "Why?"
+    given = {"synthesis": {"executiveSummary": EXECUTIVE, "openQuestions": ["Why?"]}}
+    form = conclusion_of(CHECKS)
+    for made in (form.read(json.dumps(given)), form.take(form.schema.model_validate(given))):
+        assert made.open_questions[0].question == "Why?"
 
 
 def test_a_conclusion_of_an_older_record_is_read() -> None:

@@ -132,7 +132,7 @@ def test_the_summary_says_where_it_stands() -> None:
     assert [each[3:] for each in lines(text, "## ")] == [
         "Topic",
         "Constraints",
-        "Progress",
+        "Progress, the newest round first",
         "Where it stands",
         "Positions now",
         "Open disagreements",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.project import Project, code, engineer
 
@@ -19,7 +21,7 @@ ALL = {
     "tests/test_part.py": "import runpy\n\n\ndef test_part() -> None:\n"
     f"    sign = runpy.run_path({PART!r})['sign']\n    assert [sign(-2), sign(0), sign(7)] == [-1, 0, 1]\n"
 }
-ASKED = {
+ASKED: dict[str, Any] = {
     "gates__quality": {"min_changed_line_coverage": 0.9, "min_test_to_code_ratio": "off"},
     "tests": {"must_fail": "off"},
 }

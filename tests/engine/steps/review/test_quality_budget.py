@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.project import Project, code, engineer, review, rule, verdict
 
@@ -74,14 +76,15 @@ def weighs(word: str, summary: str) -> dict[str, object]:
     return rule("architect", "weigh", [verdict(word, summary)])
 
 
-ALLOWED = {"gates": {"architect_overrides_budget": True}, "gates__quality": {"min_test_to_code_ratio": "off"}}
+ALLOWED: dict[str, Any] = {
+    "gates": {"architect_overrides_budget": True},
+    "gates__quality": {"min_test_to_code_ratio": "off"},
+}
 
 
 @pytest.mark.slow
 def test_the_architect_may_accept_what_is_beyond_the_budget_where_the_user_lets_it(project: Project) -> None:
-    project.planned(
-        code({PART: BRANCHY}, task="1.1"), weighs("APPROVED", "EACH-CASE-IS-A-RULE\nof the domain"), **ALLOWED
-    )
+    project.planned(code({PART: BRANCHY}, task="1.1"), weighs("APPROVED", "ONE-RULE\neach"), **ALLOWED)
     project.swarm("run", exits=3)
     first, second = attempts(project)
     assert (first.stage, second.outcome) == ("gates: quality_budget", Outcome.COMPLETE)

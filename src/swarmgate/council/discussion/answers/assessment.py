@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
@@ -46,6 +47,10 @@ SUMMARY = (200, 300)
 _MARKS = (1, 5)
 _NESTED = ("synthesis", "qualityscore", "qualityscores", "scores")
 _WORDS = ("summary", "key_takeaway", "recommendation_reason", "focus", "cause")
+
+_KINDS = "|".join(each.replace("-", r"[\W_]*") for each in Recommendation)
+_BEFORE_FOCUS = r"[^\w\"'`(]*(?:(?:on|into|with|at|to|by|from)\s+)?"
+_ADVISED = re.compile(rf"\s*({_KINDS})\b{_BEFORE_FOCUS}(.*)", re.IGNORECASE | re.DOTALL)
 
 Advice = Annotated[Recommendation | None, one_of(Recommendation)]
 
@@ -140,11 +145,18 @@ class RoundAssessment(Scores, Spoken):
 
     @classmethod
     def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields; all of them may stand under `synthesis`, and scores in an object of their own."""
+        """The fields; all of them may stand under `synthesis`, and scores in an object of their own.
+
+        What stands behind the recommendation, as in `deep-dive on the cost`, is the focus where there is no other.
+        """
         for key in _NESTED:
             inner = found.get(key)
             found = {**inner, **found} if isinstance(inner, Mapping) else found
-        return super().fields_in(found)
+        read = super().fields_in(found)
+        if advised := _ADVISED.match(text_of(read.get("recommendation"))):
+            read["recommendation"] = advised[1]
+            read["focus"] = read.get("focus") or advised[2]
+        return read
 
     @classmethod
     def spellings(cls) -> tuple[str, ...]:

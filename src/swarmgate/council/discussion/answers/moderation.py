@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -20,6 +20,7 @@ from swarmgate.council.discussion.answers.values import (
     clamped,
     items_of,
     known,
+    text_of,
 )
 from swarmgate.council.discussion.model import FaultLine, Framing, Question
 from swarmgate.council.participants.answer_prose import SPOKEN, prose_of, shortened, text_under
@@ -60,6 +61,11 @@ class Frame(Spoken):
     disagreement_budget: Number = Field(None, description="A number of 3 to 6.")
 
 
+def _settled(value: Any) -> str:
+    """What is settled, in words; an empty list, or that nothing is, says so."""
+    return "nothing" if value in ([], {}, False) else text_of(value)
+
+
 class Takeup(Spoken):
     """How a discussion is taken up again."""
 
@@ -73,7 +79,7 @@ class Takeup(Spoken):
         default="",
         description="The open question that matters most now.",
     )
-    settled: Text = called(
+    settled: Annotated[str, BeforeValidator(_settled)] = called(
         *("settled", "resolved", "resolvedTensions", "tensionsResolved"),
         default="",
         description="What of the tension map is settled.",
@@ -165,9 +171,11 @@ def _taken_up(given: Takeup) -> Part:
     if not missing:
         return part
     if given.text and not any(part[name] for name in _TAKEUP):
-        part |= {"topic": _SENTENCE.split(given.text, maxsplit=1)[0][:_TOPIC], "framing": given.text[:LONGEST]}
+        first, framing = _SENTENCE.split(given.text, maxsplit=1)[0], shortened(given.text, LONGEST)
+        noted = (*given.noted, *filter(None, framing[1:]))
+        part |= {"topic": shortened(first, _TOPIC)[0], "framing": framing[0], "noted": noted}
     said = any(part[name] for name in _TAKEUP)
-    otherwise = {**part, "noted": (*given.noted, f"it leaves out {missing}")} if said else None
+    otherwise = {**part, "noted": (*part["noted"], f"it leaves out {missing}")} if said else None
     raise Unread(f"Your answer leaves out {missing}.", otherwise=otherwise)
 
 

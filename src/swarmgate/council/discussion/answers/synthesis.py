@@ -31,14 +31,14 @@ from swarmgate.council.discussion.answers.values import (
 from swarmgate.council.discussion.argument.conditions import Claim
 from swarmgate.council.discussion.argument.evidence import Evidence
 from swarmgate.council.discussion.findings import (
-    Action,
     Agreement,
     ChangeCondition,
+    ConcludedInsight,
     Conclusion,
-    Finding,
     Journey,
     Level,
     MinorityView,
+    ProposedAction,
     Quoted,
     Strength,
     Unresolved,
@@ -113,7 +113,7 @@ class Outnumbered(Concluded):
     """A view of the minority."""
 
     text: Text = called("text", "position", "view")
-    advocate: Text = called("advocate", "expert", default="", description="The id of the voice.")
+    advocate: Names = called("advocate", "advocates", "expert", default=(), description="The id of the voice.")
     reason: Text = Field("", description="Why it was not adopted.")
     still_valid: Flag = Field(None, description="Whether it still holds.")
     note: Text = Field("", description="Why it deserves attention all the same.")
@@ -266,9 +266,9 @@ def _problems(given: Synthesis, checks: Checks) -> Sequence[tuple[str, str]]:
 # --- the parts ---
 
 
-def _finding(given: Noticed, checks: Checks) -> Finding:
+def _finding(given: Noticed, checks: Checks) -> ConcludedInsight:
     against = tuple(dict.fromkeys(each for view in given.dissenting_views for each in view.ids))
-    return Finding(
+    return ConcludedInsight(
         **_cited(given, checks),
         description=given.description,
         confidence=given.confidence,
@@ -285,15 +285,16 @@ def _quoted(given: Sequence[Source], checks: Checks) -> tuple[Quoted, ...]:
     for each in given:
         cites = known(each.ids, checks.ids)[0]
         answered = bool(cites) and checks.evidence.answered.issuperset(cites)
-        if cites or each.summary:
-            made.append(Quoted(cites=cites, summary=each.summary, refuted=each.refuted, answered=answered))
+        summary = "" if MESSAGE_ID.fullmatch(each.summary) else each.summary
+        if cites or summary:
+            made.append(Quoted(cites=cites, summary=summary, refuted=each.refuted, answered=answered))
     return tuple(made)
 
 
 def _view(given: Outnumbered, checks: Checks, voices: Voices) -> MinorityView:
     return MinorityView(
         **_cited(given, checks),
-        advocate=", ".join(voices.known([given.advocate])) if given.advocate else "",
+        advocate=", ".join(voices.known(given.advocate)),
         reason=given.reason,
         still_valid=given.still_valid,
         note=given.note,
@@ -305,10 +306,10 @@ def _debate(given: Open, checks: Checks, voices: Voices) -> Unresolved:
     return Unresolved(topic=given.text, why=given.why, cites=cites, positions=stances(given.positions, voices))
 
 
-def _action(given: Advised, checks: Checks) -> Action:
+def _action(given: Advised, checks: Checks) -> ProposedAction:
     weight = checks.evidence.weight(given.ids) if given.ids else None
     own = {"confidence": given.confidence, "risk": given.risk, "prerequisite": given.prerequisite, "weight": weight}
-    return Action.model_validate({**_cited(given, checks), **own})
+    return ProposedAction.model_validate({**_cited(given, checks), **own})
 
 
 def _journey(given: Moved, checks: Checks, voices: Voices) -> Journey:

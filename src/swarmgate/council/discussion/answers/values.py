@@ -105,14 +105,20 @@ def number_of(value: Any) -> float | None:
 
 
 def flag_of(value: Any) -> bool | None:
-    """A truth value, in JSON or as a word; None: it is neither."""
-    return value if isinstance(value, bool) else _FLAGS.get(squeezed(text_of(value)))
+    """A truth value, in JSON or as the first word of a text; None: it is neither."""
+    return value if isinstance(value, bool) else _FLAGS.get(squeezed((text_of(value).split() or [""])[0]))
 
 
 def one_of(words: type[StrEnum]) -> BeforeValidator:
-    """Reads a word of these in any spelling; None: it is none of them."""
+    """Reads a word of these in any spelling, whatever stands behind it; None: it is none of them."""
     known_words = {squeezed(each): each for each in words}
-    return BeforeValidator(lambda value: known_words.get(squeezed(text_of(value))))
+
+    def read(value: Any) -> StrEnum | None:
+        text = text_of(value)
+        first = re.split(r"[^\w-]", text, maxsplit=1)[0]
+        return known_words.get(squeezed(text)) or known_words.get(squeezed(first))
+
+    return BeforeValidator(read)
 
 
 def length_problem(name: str, text: str, least: int, most: int) -> str:

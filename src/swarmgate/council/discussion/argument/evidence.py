@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from swarmgate.council.discussion.argument.structure import link_problem, takes_part
-from swarmgate.council.discussion.findings import Level, Weight
+from swarmgate.council.discussion.findings import EvidenceWeight, Level
 from swarmgate.council.discussion.model import DiscussionRound, Message, Relation, ShiftKind
 
 _ANSWERS = (Relation.COUNTERS, Relation.RESPONDS_TO)
@@ -37,7 +37,7 @@ class Evidence:
                     answered.add(link.to)
         self.answered = frozenset(answered)
 
-    def weight(self, cites: Iterable[str], against: Iterable[str] = ()) -> Weight:
+    def weight(self, cites: Iterable[str], against: Iterable[str] = ()) -> EvidenceWeight:
         """What a statement weighs that rests on these messages.
 
         Only messages of those who take part carry it: what the moderator and the historian say is none of it. What
@@ -61,7 +61,7 @@ class Evidence:
             level = Level.MEDIUM
         else:
             level = Level.HIGH
-        return Weight(cited=len(cited), countered=len(countered), unanswered=len(unanswered), confidence=level)
+        return EvidenceWeight(cited=len(cited), countered=len(countered), unanswered=len(unanswered), confidence=level)
 
 
 def _moved_by(message: Message) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ _CAUSE = 300
 
 _COLD = (
     "hardly anybody counters anybody",
-    "deep-dive into what they agree on most, or another model for the contrarian (--model contrarian=PROVIDER/MODEL)",
+    "deep-dive into what they agree on most; in a new discussion, another model for the contrarian (--model)",
 )
 _HOT = ("they share no premises", "deep-dive into a premise that both sides need, and what evidence would settle it")
 _LOWEST = {

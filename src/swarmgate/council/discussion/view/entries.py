@@ -6,22 +6,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from swarmgate.council.discussion.findings import (
-    Action,
     Agreement,
     Assessment,
     Cited,
+    CommonPoint,
+    ConcludedInsight,
     Conclusion,
     Disagreement,
-    Finding,
+    EvidenceWeight,
     Level,
     MinorityView,
     OpenQuestion,
+    ProposedAction,
     Quoted,
     Reopening,
     Stance,
     Strength,
     Unresolved,
-    Weight,
 )
 from swarmgate.council.views.formatting import many
 
@@ -37,6 +38,11 @@ class Entry(NamedTuple):
     def head(self) -> str:
         """The statement with its ids."""
         return f"{self.text} [{', '.join(self.cites)}]" if self.cites else self.text
+
+    @property
+    def line(self) -> str:
+        """All of it on one line."""
+        return ": ".join(filter(None, (self.head, "; ".join(self.details))))
 
     @property
     def words(self) -> str:
@@ -80,13 +86,15 @@ def assessed(assessment: Assessment) -> list[Group]:
     """What the moderator found in a round."""
     groups = [
         Group("Insights", [Entry(each.text, each.source, _novelty(each.novelty)) for each in assessment.insights]),
-        Group(
-            "Agreements, says the moderator",
-            [Entry(each.point, (), _held(each.supporters, each.strength)) for each in assessment.agreements],
-        ),
+        Group("Agreements, says the moderator", list(map(agreement, assessment.agreements))),
         Group("Active disagreements", list(map(disagreement, assessment.active_disagreements))),
     ]
     return [each for each in groups if each.entries]
+
+
+def agreement(each: CommonPoint) -> Entry:
+    """What is agreed, how firmly and by whom."""
+    return Entry(each.point, (), _held(each.supporters, each.strength))
 
 
 def disagreement(each: Disagreement) -> Entry:
@@ -118,22 +126,22 @@ def reopening(each: Reopening) -> list[str]:
     ]
 
 
-def confidence(claimed: Level | None, reason: str, weight: Weight | None, author: str) -> list[str]:
+def confidence(claimed: Level | None, reason: str, weight: EvidenceWeight | None, author: str) -> list[str]:
     """How sure something is: what its author says, and what the links say where that is something else."""
-    because = f", {reason}" if reason else ""
+    because = f" ({reason.removesuffix('.')})" if reason else ""
     if weight is None:
         return [f"Confidence: {claimed}{because}"] if claimed else []
     against = f"{weight.countered} against it, {weight.unanswered} of them unanswered"
     counted = f"{many(weight.cited, 'message')} for it, {against}"
     if claimed in (None, weight.confidence):
-        return [f"Confidence: {weight.confidence}{because} ({counted})"]
+        return [f"Confidence: {weight.confidence}{because}: {counted}"]
     return [f"Confidence: {claimed}, says the {author}{because}; {weight.confidence} by its evidence: {counted}"]
 
 
 # --- the kinds ---
 
 
-def _finding(each: Finding, author: str) -> Entry:
+def _finding(each: ConcludedInsight, author: str) -> Entry:
     details = [
         *filter(None, [each.description]),
         *confidence(each.confidence, each.confidence_reason, each.weight, author),
@@ -189,7 +197,7 @@ def _stance(each: Stance) -> str:
     return f"{each.position}{advocates}{arguments}"
 
 
-def _action(each: Action, author: str) -> Entry:
+def _action(each: ProposedAction, author: str) -> Entry:
     sure = confidence(each.confidence, "", each.weight, author)
     return _cited(each, [*sure, *_told("Risk", each.risk), *_told("First", each.prerequisite)])
 

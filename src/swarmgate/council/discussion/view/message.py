@@ -75,18 +75,14 @@ def _assessment(assessment: Assessment) -> Iterator[str]:
         if text := getattr(assessment, name):
             yield f"{name.replace('_', ' ')}: {one_line(text)}"
     for group in entries.assessed(assessment):
-        yield from (f"{_KINDS[group.title]}: {_on_one_line(each)}" for each in group.entries)
-    yield from (f"open question: {_on_one_line(entries.question(each))}" for each in assessment.open_questions)
+        yield from (f"{_KINDS[group.title]}: {one_line(each.line)}" for each in group.entries)
+    yield from (f"open question: {one_line(entries.question(each).line)}" for each in assessment.open_questions)
     focus = f": {one_line(assessment.focus)}" if assessment.focus else ""
     reason = f", because: {one_line(assessment.recommendation_reason)}" if assessment.recommendation_reason else ""
     yield f"recommends to go on with {assessment.recommendation}{focus}{reason}"
 
 
 _KINDS = {"Insights": "insight", "Agreements, says the moderator": "agreed", "Active disagreements": "disagreed"}
-
-
-def _on_one_line(entry: entries.Entry) -> str:
-    return one_line("; ".join((entry.head, *entry.details)))
 
 
 def scores(assessment: Assessment) -> Iterator[tuple[str, int]]:

@@ -18,7 +18,7 @@ SUMMARY = "context/summary.md"
 _LEAST, _MOST = 1_500, 3_000
 """Characters of the whole text. A discussion of which there is less to tell has fewer."""
 
-_BOUNDS = ((500, 12), (300, 10), (220, 8), (160, 6), (110, 5), (70, 4), (50, 3))
+_BOUNDS = ((500, 12), (300, 10), (220, 8), (160, 6), (110, 5), (70, 4), (50, 3), (25, 2))
 """Characters of a line and lines of a section, from the widest to those with which any discussion fits."""
 
 _ALL = "artifacts/synthesis.md"
@@ -77,18 +77,13 @@ def _sections(record: DiscussionRecord) -> Iterator[tuple[str, Sequence[str]]]:
     problem = record.cast.problem_definition if record.cast else None
     yield "Topic", [record.discussion.topic, *(phrases.problem(problem) if problem else ())]
     yield "Constraints", phrases.constraints(record)
-    yield (
-        "Progress",
-        [_progress(each, counted) for each, (_, counted) in zip(rounds, phrases.measures(rounds), strict=True)],
-    )
+    counted = dict(phrases.measures(rounds))
+    yield "Progress, the newest round first", [_progress(each, counted[each.number]) for each in reversed(rounds)]
     yield "Where it stands", list(_state(record, rounds, last))
-    positions = phrases.positions_now(record).items()
-    yield (
-        "Positions now",
-        [f"{who}, confidence {phrases.percent(each.confidence)}: {each.position}" for who, each in positions],
-    )
-    open_points = [entries.disagreement(each) for each in last.active_disagreements] if last else []
-    yield "Open disagreements", ["; ".join((each.head, *each.details)) for each in open_points]
+    stands = phrases.positions_now(record).items()
+    held = (f"{who}, confidence {phrases.percent(each.confidence)}: {each.position}" for who, each in stands)
+    yield "Positions now", list(held)
+    yield "Open disagreements", [entries.disagreement(each).line for each in last.active_disagreements] if last else []
     yield "To address next", list(_next(record, rounds, last))
     yield "Quality over the rounds", list(_quality(rounds))
     yield "Tensions", list(phrases.tensions(record.cast)) if record.cast else []
@@ -116,16 +111,13 @@ def _state(record: DiscussionRecord, rounds: Sequence[DiscussionRound], last: As
     yield phrases.status(record)
     held = rounds[-1] if rounds else None
     if held:
-        yield (
-            f"Round {held.number} is {'over' if held.measured else f'at work, after step {held.done[-1]}'}"
-            if held.done
-            else ""
-        )
+        at = "over" if held.measured else f"at work, after step {held.done[-1]}" if held.done else "at its beginning"
+        yield f"Round {held.number} is {at}"
         yield from filter(None, [held.direction])
         framings = [each.framing for each in held.messages if each.framing]
         yield from (f"Fault line: {each.axis}" for framing in framings for each in framing.fault_lines)
     if last:
-        yield from (f"Agreed: {'; '.join((each.point, *each.supporters))}" for each in last.agreements)
+        yield from (f"Agreed: {entries.agreement(each).line}" for each in last.agreements)
 
 
 def _next(record: DiscussionRecord, rounds: Sequence[DiscussionRound], last: Assessment | None) -> Iterator[str]:
@@ -133,8 +125,8 @@ def _next(record: DiscussionRecord, rounds: Sequence[DiscussionRound], last: Ass
         because = f", because {last.recommendation_reason}" if last.recommendation_reason else ""
         yield f"The moderator recommends {last.recommendation}{because}"
         yield from filter(None, [last.focus])
-    yield from (each.text for each in phrases.open_questions(record))
     yield from (f"Warning: {each}" for each in (rounds[-1].warnings if rounds else ()))
+    yield from (each.text for each in reversed(phrases.open_questions(record)))
 
 
 def _quality(rounds: Sequence[DiscussionRound]) -> Iterator[str]:
@@ -143,6 +135,6 @@ def _quality(rounds: Sequence[DiscussionRound]) -> Iterator[str]:
     if len(scores) > 1:
         way = "improving" if scores[-1] > scores[0] else "declining" if scores[-1] < scores[0] else "steady"
         yield f"It is {way}: {' -> '.join(map(str, scores))} of 5"
-    for number, each in phrases.measures(rounds):
+    for number, each in reversed(phrases.measures(rounds)):
         score = f"overall {given[number]} of 5, " if number in given else ""
         yield f"Round {number}: {score}disagreement {each.disagreement:g} of 10, {many(each.shifts, 'shift')}"

@@ -74,7 +74,8 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
                 task=task,
                 attempt=number,
                 plan=plan,
-                feedback=feedback_text(record.attempts, record.notes) + (f"\n\n{weighed.summary}" if weighed else ""),
+                feedback=feedback_text(record.attempts, record.notes)
+                + (f"\n\nYour verdict on it: {weighed.summary}" if weighed else ""),
                 others=_other_open_tasks(state, plan, task),
                 observed=observed,
                 known=ctx.background(state, task),

@@ -64,6 +64,8 @@ async def measure(ctx: Context, change: ChangeSet, runs: Runs) -> ChangedLines:
     sources = [each for each in loading.load(ctx.repository, change) if not each.is_test and each.added_lines]
     product = {file.path for file in change.present if is_product_code(file, ctx.is_test_path)}
     own = [each for each in sources if each.path in product]
+    if not own:
+        return ChangedLines()
     probed = [
         made
         for number, each in enumerate(own)
