@@ -64,6 +64,7 @@ def told(project: Project, seat: str, number: str = "1") -> tuple[str, str]:
 @pytest.mark.parametrize("names", [FOUR, ("Product Manager", "user_advocate", "Engineer", "COMBATANT")])
 def test_the_cast_debates_the_plan_and_its_verdict_counts(project: Project, names: tuple[str, ...]) -> None:
     project.play(*meeting("APPROVE"), review={"plan_seats": list(names)})
+    project.folder.context.write_text("## SME Guidance Cache\n\n### parts\n- Parts are numbered from 1.\n")
     project.swarm("plan", GOAL, exits=3)
     (weighed,) = project.events(ev.DebateWeighed)
     assert (weighed.held, weighed.debate, weighed.verdict, weighed.mode) == (True, PLAN, Vote.APPROVE, "debate")
@@ -77,6 +78,7 @@ def test_the_cast_debates_the_plan_and_its_verdict_counts(project: Project, name
         assert persona.system in system
         assert persona.brief.splitlines()[0] in brief
         assert "part 1.1 has a value" in brief
+        assert "Parts are numbered from 1." in brief
         assert "Debate transcript so far" in told(project, seat, "2")[1]
     assert [reviewed.review.approved for reviewed in project.events(ev.PlanReviewed)] == [True]
     assert f"debate {PLAN}: APPROVED - WEIGHED" in project.folder.context.read_text()

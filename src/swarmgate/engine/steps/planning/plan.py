@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from swarmgate.agents.briefs.brief import Section
+from swarmgate.agents.briefs.brief import Brief, Section
 from swarmgate.agents.briefs.feedback import findings
 from swarmgate.agents.roles import architect, critic
 from swarmgate.agents.roles.architect import Questions
@@ -22,6 +22,7 @@ from swarmgate.domain.task.debate_rules import plan_triggers
 from swarmgate.domain.transitions.planning import plan_change_problems
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import modes, plan_seats
+from swarmgate.engine.expert_answers import standing_guidance
 from swarmgate.engine.steps.review import debate
 from swarmgate.engine.steps.review.debate import Case
 from swarmgate.errors import NoUsableReply, SelfCodingBlocked
@@ -104,7 +105,7 @@ def _case(state: State, ctx: Context, plan: Plan, sections: Sequence[Section]) -
         question=f"Vision Alignment Meeting. {_QUESTION}" if meeting else _QUESTION,
         rounds=(ctx.config.review.plan_rounds or 0) if meeting else 0,
         why="[review] plan_seats" if meeting else '[review] mode = "debate"',
-        sections=sections,
+        sections=(*standing_guidance(ctx.ledger, Brief("critic", "review_plan", goal=state.goal)), *sections),
         triggers=plan_triggers(plan, state.plan_reviews),
         names=(f"{f'goal-{state.goals}-' if state.goals > 1 else ''}plan-round-{state.critic_rounds + 1}",),
         identity=(str(state.goals), *(each.text for each in sections)),
