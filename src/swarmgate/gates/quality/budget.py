@@ -312,7 +312,7 @@ def _few(names: list[str], limit: int = NAMED) -> str:
 
 _MEND = {
     "complexity": "split it: one function for each thing it does, a table for like cases",
-    "complexity-sum": "do it with fewer branches, or split the task; the user may overrule it with a reason",
+    "complexity-sum": "do it with fewer branches, or split it; the user may overrule it, or raise max_complexity_delta",
     "function-size": "split it where its parts have names",
     "file-size": "move what belongs together into a file of its own",
     "public-api": "keep what nobody else needs private (underscore, no export), or split the task",
