@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import tomllib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,11 +14,9 @@ from swarmgate.errors import UsageError
 from swarmgate.gates import explain
 from swarmgate.gates.definition import load
 from swarmgate.gates.explain import Explained
+from swarmgate.gates.quality import budget
 from swarmgate.gates.sast import rules
 from swarmgate.gates.tools import advice
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def explained(rule: str) -> Explained:
@@ -88,6 +87,13 @@ def test_every_rule_of_our_packs_is_known() -> None:
         assert explained(raw["id"]).title == raw["title"]
     for rule in rules.load():
         assert explained(rule.id).rule == rule.id
+
+
+def test_every_rule_of_the_quality_budget_is_known() -> None:
+    source = Path(budget.__file__).read_text(encoding="utf-8")
+    rules = set(re.findall(r'\.add\(\s*"([\w-]+)"', source))
+    assert "complexity-sum" in rules
+    assert {explained(rule).gates for rule in rules} == {("quality_budget",)}
 
 
 def test_texts_belong_to_gates_and_are_complete() -> None:
