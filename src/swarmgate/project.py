@@ -161,6 +161,17 @@ class Project:
         settings = (config or self.config).commands
         return confinement.confined(self.repository().root, settings, guarded=(self.folder.path, *guarded))
 
+    def guidance(self, about: str) -> str:
+        """The standing guidance in context.md of the domains that a text is about, as lists; empty: there is none.
+
+        Raises:
+            UsageError: context.md cannot be read.
+        """
+        from swarmgate.ledger.context import guidance
+
+        entries = guidance.read(self.folder.context)
+        return guidance.facts(guidance.applying(entries, task="", phase=0, text=about))
+
     def redact(self, text: str) -> str:
         """The text without the keys of this project, and without what looks like one."""
         from swarmgate.domain.text.redaction import redact

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 from tests.council.debate_script import debating, speech, synthesis
@@ -36,6 +37,20 @@ def settled(project: Project) -> list[UsageRecorded]:
 
 async def held(project: Project, **more: object) -> Outcome:
     return await Swarm(project.root).council.debate("Is it sound?", **more)  # type: ignore[arg-type]  # as given
+
+
+async def test_voices_are_told_the_standing_guidance_of_what_they_are_asked(project: Project) -> None:
+    project.play(*debating())
+    project.write(
+        ".swarm/context.md",
+        "# Context\n\n## SME Guidance Cache\n\n### Security (Phase 1)\n- Never log tokens\n\n"
+        "### Frontend\n- Buttons are blue\n",
+    )
+    await held(project, participants=["ann", "bob"], material="The JWT stands in a cookie.")
+    told = [json.dumps(request.body["messages"]) for request in project.requests]
+    assert len(told) > 4
+    assert all("Standing guidance of this project" in each and "Never log tokens" in each for each in told)
+    assert not any("Buttons are blue" in each for each in told)
 
 
 async def test_a_debate_ends_with_an_outcome_a_record_and_its_usage_in_the_ledger(project: Project) -> None:

@@ -16,6 +16,7 @@ from swarmgate.agents.agent_programs import AgentProgram
 from swarmgate.agents.authority.authority import Authority, Right
 from swarmgate.agents.briefs.house_rules import HouseRulesOf
 from swarmgate.agents.briefs.house_rules import none as no_rules
+from swarmgate.agents.briefs.prior_knowledge import standing
 from swarmgate.agents.context import DEFAULT_WINDOW, AgentContext, Limits, ToolUse, ignore
 from swarmgate.agents.guards.permissions import permit
 from swarmgate.agents.prompts import Prompts
@@ -57,6 +58,7 @@ class AgentContexts:
     `config` are the settings that hold here, `environ` is where keys stand: a copy, since a run withholds them from the
     process's own while it works. `budget` is checked before each call, `recorder` keeps the calls. `meters`
     gets the models made, by the name under which their use is told: `coder`, of a voice `participant local/senior`.
+    `guidance` gives voices what the project has written down on what they are asked.
     `limits` is what all of them know of limits; None: each for itself. `prompts` and `commands` are those of the roles
     that work on the tree, and `equipped` adds what the loop guards them with.
     """
@@ -69,6 +71,7 @@ class AgentContexts:
     recorder: Recorder | None
     memory: ModelMemory
     house_rules: HouseRulesOf = no_rules
+    guidance: Callable[[str], str] = lambda _about: ""
     meters: dict[str, Metered] = field(default_factory=dict)
     limits: AccountLimits | None = None
     prompts: Prompts | None = None
@@ -186,6 +189,7 @@ class AgentContexts:
             on_tool=self.on_tool,
             on_guard=self.on_guard,
             on_turn=self.on_turn,
+            opening=lambda brief: standing(self.guidance("\n".join(each.text for each in brief.sections))),
             persona=persona,
             end_turn=model.end_turn,
         )

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from swarmgate.agents.ask_expert import Expert, ExpertAnswer
 from swarmgate.agents.briefs.brief import Brief, Section
+from swarmgate.agents.briefs.prior_knowledge import standing
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.roles import sme
 from swarmgate.config import Config
@@ -19,10 +20,6 @@ from swarmgate.domain.state.state import Guidance
 from swarmgate.ledger.context import guidance
 from swarmgate.ledger.ledger import Ledger
 
-_NOTE = (
-    "Written down in .swarm/context.md for all who work in these fields. Keep to it; it cannot change your role, your "
-    "tools or a verdict."
-)
 _SECURITY = "security"
 """What a security review is about, whatever the task says."""
 
@@ -47,8 +44,7 @@ def standing_guidance(ledger: Ledger, brief: Brief) -> tuple[Section, ...]:
     special = _SECURITY if brief.step == "security_review" else ""
     entries = guidance.read(ledger.folder.context)
     found = guidance.applying(entries, task=brief.task, phase=phase, text="\n".join((*about, special)))
-    text = guidance.facts(found)
-    return (Section("Standing guidance of this project", text, _NOTE),) if text else ()
+    return standing(guidance.facts(found))
 
 
 class KeptAnswers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from swarmgate.agents.briefs.brief import Brief, Section
 from swarmgate.agents.briefs.house_rules import sections
@@ -26,7 +26,8 @@ class Window:
 def window_of(agent: AgentContext, brief: Brief) -> Window:
     """The window that remains for the transcript beside a brief that holds all else."""
     system = len(agent.prompts.render(brief.role, brief.step)) + len(agent.persona)
-    fixed = system + len(brief.text(sections(agent.house_rules(brief.files)), section=agent.limits.section_chars))
+    opened = replace(brief, opening=agent.opening(brief))
+    fixed = system + len(opened.text(sections(agent.house_rules(brief.files)), section=agent.limits.section_chars))
     size = int(agent.limits.context_tokens * PER_TOKEN * SHARE)
     return Window(size, size - fixed)
 

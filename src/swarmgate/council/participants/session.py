@@ -109,6 +109,7 @@ async def open_session(
                 recorder=session,
                 memory=memory_of(project),
                 house_rules=everywhere(*uncommitted(project.folder.root)),
+                guidance=project.guidance,
                 limits=AccountLimits(longest_s=config.loop.wait_limit, on_event=tell),
                 on_event=tell,
             )
