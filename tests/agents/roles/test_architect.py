@@ -220,6 +220,13 @@ async def test_a_phase_is_closed_with_a_summary(make_agent: OpenDesk, say: Say) 
         ("FILES: src/a.py and src/b.py. Then stop", ("src/a.py", "src/b.py")),
         ("FILES: src/a.py (new), src/b.py src/c.py", ("src/a.py", "src/b.py", "src/c.py")),
         ("FILES: the three below\nFILES: none", ()),
+        ("FILE: n/a", ()),
+        ("FILES:\n\n- src/a.py\n- `src/b.py`: new\n\nThen:\n- write src/c.py", ("src/a.py", "src/b.py")),
+        ("**FILES:**\n  1. Makefile\n  2. src/a.py", ("Makefile", "src/a.py")),
+        ('FILES: ["src/a.py","app/[id]/b.tsx"]', ("src/a.py", "app/[id]/b.tsx")),
+        ("FILES: [app/[id]/b.tsx, src/a.py]", ("app/[id]/b.tsx", "src/a.py")),
+        ("FILE: `docs/the guide.md` FILE: [a.py](src/a.py)", ("docs/the guide.md", "a.py")),
+        ("FILES: src/a.py:10-20 | src/b.py#L7", ("src/a.py", "src/b.py")),
     ],
 )
 def test_the_directive_names_files_in_free_text(text: str, files: tuple[str, ...]) -> None:
