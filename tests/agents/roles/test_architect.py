@@ -132,6 +132,10 @@ async def test_the_directive_in_the_instructions_is_the_scope_and_is_judged_as_o
     agent, model = make_agent(stranger, say("delegate", instructions="Do it.\nFILE: src/app.py, ./src/new.py"))
     assert (await delegated(agent, task, other, plan)).scope == ("src/app.py", "src/new.py")
     assert "../outside.py" in model.requests[1].messages[-1].content
+    pattern = say("delegate", instructions="Do it.\nFILES: src/**/*.py")
+    agent, model = make_agent(pattern, say("delegate", instructions="Do it.\nFILES:\n- src/app.py\n- src/new.py"))
+    assert (await delegated(agent, task, other, plan)).scope == ("src/app.py", "src/new.py")
+    assert "'src/**/*.py' is a pattern" in model.requests[1].messages[-1].content
     both = ModelReply(
         tool_calls=(say("declare_scope", files=["src/app.py"]), say("delegate", instructions="FILE: src/new.py"))
     )

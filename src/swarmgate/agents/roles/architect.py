@@ -35,6 +35,7 @@ _LIKE_A_PATH = re.compile(r"[./]\w")
 _BETWEEN, _NO_FILE = frozenset({"and", "&", "+", "-"}), frozenset({"none", "all", "any", "n/a"})
 """What stands between two paths, and what says that there is none."""
 
+_PATTERN = re.compile(r"[*?]")
 _ORIENTATION = "For orientation: every other task is somebody else's delegation."
 
 
@@ -415,9 +416,12 @@ def _path_problems(path: str, task: Task, owners: Mapping[str, str], tree: FileT
         yield f"The scope file {path!r} {problem}."
         return
     try:
-        tree.resolve(path)
+        place = tree.resolve(path)
     except UnsafePath as error:
         yield f"The scope: {error.message}."
+    else:
+        if _PATTERN.search(path) and not place.exists():
+            yield f"The scope file {path!r} is a pattern: name files with `declare_scope`, new ones as well."
     if path in owners:
         yield (
             f"The scope file {path} belongs to task {owners[path]}, which is open, and not to task {task.id}. "
