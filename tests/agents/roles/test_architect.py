@@ -10,8 +10,9 @@ import pytest
 
 from swarmgate.agents.briefs.house_rules import HouseRules, everywhere
 from swarmgate.agents.context import AgentContext
-from swarmgate.agents.roles.architect import Closing, Delegation, Questions, close_phase, delegate, named_files, revise
+from swarmgate.agents.roles.architect import Closing, Delegation, Questions, close_phase, delegate, revise
 from swarmgate.agents.roles.architect import plan as make_plan
+from swarmgate.agents.roles.file_directive import named_files
 from swarmgate.domain.plan.plan import Plan, Task
 from swarmgate.domain.review.evidence import Remark, Review, Verdict
 from swarmgate.domain.review.finding import Severity

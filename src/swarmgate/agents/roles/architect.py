@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, dropwhile, takewhile
 from typing import Any
 
 from swarmgate.agents.briefs.brief import Brief, Section, answers_text, bullets, plan_json, plan_window, task_text
@@ -15,6 +14,7 @@ from swarmgate.agents.briefs.scope_files import SCOPE_NOTE, scope_text
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Toolbox, plain
 from swarmgate.agents.conversation.turn import Refused, take_turn
+from swarmgate.agents.roles.file_directive import named_files
 from swarmgate.agents.roles.verdict import signed
 from swarmgate.agents.tools import arguments as args
 from swarmgate.domain.plan.plan import Plan, Task, path_problem, problems
@@ -25,16 +25,6 @@ from swarmgate.workspace.file_tools.files import FileTree
 
 ROLE = "architect"
 _MENDING = "Plan tasks in that phase that mend it. Its finished tasks stay as they are; add new ones."
-_DIRECTIVE = re.compile(r"(?<![\w/.])FILES?:")
-"""Written in capitals, as the header lines of a brief are: "the file: ..." of a sentence is none."""
-
-_ITEM = re.compile(r"(?:[ \t]*(?:[-*+]|\d{1,2}[.)])[ \t]+|[ \t]+)(?P<text>\S.*)")
-_LINK, _PLACE = re.compile(r"\[([^\]]+)\]\([^)]*\)"), re.compile(r"(?:#L|:)\d[\d:,L-]*$")
-_WORD = re.compile(r"""`([^`]+)`|"([^"]+)"|'([^']+)'|([^\s,;|"'`]+)""")
-_LIKE_A_PATH = re.compile(r"[./]\w")
-_BETWEEN, _NO_FILE = frozenset({"and", "&", "+", "-"}), frozenset({"none", "all", "any", "n/a"})
-"""What stands between two paths, and what says that there is none."""
-
 _PATTERN = re.compile(r"[*?]")
 _ORIENTATION = "For orientation: every other task is somebody else's delegation."
 
@@ -330,41 +320,6 @@ class Delegation:
 def shortest(files: Sequence[str]) -> tuple[str, ...]:
     """The paths in their shortest spelling, each once."""
     return tuple(dict.fromkeys(plain(path) if path.strip() else "" for path in files))
-
-
-def named_files(instructions: str) -> tuple[str, ...]:
-    """The files that instructions name by the directive `FILE:`, each once.
-
-    They are all paths behind it, up to other words, or in the list below it. A name without a dot or a slash is one
-    where it stands alone: `FILE: Makefile`.
-    """
-    found: list[str] = []
-    for text in _DIRECTIVE.split(instructions)[1:]:
-        line, *below = text.splitlines() or [""]
-        items = map(_ITEM.fullmatch, dropwhile(_is_blank, below)) if _is_blank(line.strip("*")) else ()
-        listed = takewhile(bool, (_paths(item["text"]) if item else () for item in items))
-        found += chain(_paths(line), *listed)
-    return tuple(dict.fromkeys(found))
-
-
-def _paths(line: str) -> tuple[str, ...]:
-    """The paths that a line begins with; they may stand in quotes, in a list of JSON, in a link, or before a line."""
-    words = (next(filter(None, found.groups())) for found in _WORD.finditer(_LINK.sub(r"\1", line)))
-    names = [_PLACE.sub("", _unbracketed(word.strip("*<>")).rstrip(".:)")) for word in words]
-    names = [name for name in names if name and not name.startswith("(") and name not in _BETWEEN]
-    if names and names[0].lower() in _NO_FILE:
-        return ()
-    return tuple(names) if len(names) == 1 else tuple(takewhile(_LIKE_A_PATH.search, names))
-
-
-def _is_blank(line: str) -> bool:
-    return not line.strip()
-
-
-def _unbracketed(word: str) -> str:
-    """A word without the bracket of a list that it begins or ends; `[id].tsx` is a name."""
-    more = word.count("[") - word.count("]")
-    return word.removeprefix("[") if more > 0 else word.removesuffix("]") if more < 0 else word
 
 
 def scope_problems(task: Task, scope: Sequence[str], others: Mapping[str, Task], tree: FileTree) -> tuple[str, ...]:
