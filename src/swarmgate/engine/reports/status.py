@@ -313,7 +313,7 @@ def task_report(state: State, task_id: str, evidence: "EvidenceStore") -> TaskRe
 
 
 def _gates(evidence: "EvidenceStore", task_id: str, attempt: Attempt) -> tuple[GateResult, ...]:
-    """What the gates said that rejected an attempt; nothing where others did, or where the evidence is gone."""
+    """What the gates said that rejected an attempt; nothing where they passed it, or where the evidence is gone."""
     if attempt.stage.judge is not Judge.GATES:
         return ()
     from swarmgate.ledger.evidence.evidence import FINAL_GATES, GATES
@@ -321,7 +321,7 @@ def _gates(evidence: "EvidenceStore", task_id: str, attempt: Attempt) -> tuple[G
     for name in (FINAL_GATES, GATES):
         with suppress(OSError, ValueError):
             report = GateReport.model_validate_json(evidence.place(task_id, attempt.number, name).read_bytes())
-            return tuple(result for result in report.results if result.gate in attempt.stage.names)
+            return tuple(result for result in report.results if result.gate in attempt.stage.names and result.blocks)
     return ()
 
 
