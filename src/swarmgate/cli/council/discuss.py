@@ -49,7 +49,7 @@ _Mode = Annotated[
 ]
 _Personas = Annotated[
     Path | None,
-    typer.Option("--personas", metavar="FILE", callback=filled, help="The experts, as a TOML or JSON file."),
+    typer.Option("--personas", metavar="FILE", callback=filled, help="The experts, as a TOML, YAML or JSON file."),
 ]
 _Yes = Annotated[bool, typer.Option("--yes", help="Take the cast, and follow the moderator; nobody is asked.")]
 _Interactive = Annotated[
