@@ -228,7 +228,8 @@ def show(
         council = council_of(repo)
         record = council.discussion_record(discussion)
         saved = save(council, discussion, html=html, export=export)
-        terminal.result(data(council, record), saved or text_lines(record))
+        onward = [] if record.status == "complete" else [f"Go on with: swarm discuss resume {discussion}"]
+        terminal.result(data(council, record), saved or [*text_lines(record), *onward])
 
 
 add_list(
