@@ -107,7 +107,10 @@ def test_the_user_overrules_a_rejected_phase_with_a_reason(project: Project) -> 
     project.swarm("override", "2", "--reason", "the wrong one", exits=2)
     told = project.swarm("override", "1", "--reason", "the part is called by a later phase")
     assert "Phase 1: validation is overridden." in told.stdout
-    project.swarm("run", exits=3)
+    told = project.swarm("run", exits=3).stdout  # REJECTED stands there, and why it goes on all the same
+    reason = "you overruled the validation: the part is called by a later phase"
+    assert reason in told
+    assert reason in project.swarm("status").stdout
     assert len(project.events(ev.PhaseReviewed)) == 1
     assert "the part is called by a later phase" in project.folder.context.read_text()
     assert "the part is called by a later phase" in project.folder.history.joinpath("phase-1.md").read_text()
@@ -259,6 +262,9 @@ def test_another_plan_passes_the_gate_anew(project: Project) -> None:
     project.swarm("approve")
     project.play(evaluates(), phase={"gate": True})
     project.swarm("run", exits=3)
+    again = project.briefs("critic", "evaluate_phase")[-1]
+    assert "builds on nothing" in again.partition("Your objections so far")[2]
+    assert "The user says" not in again  # who has said nothing
     assert [(each.round, each.review.verdict) for each in project.events(ev.PhaseReviewed)] == [
         (1, "REJECTED"),
         (2, "APPROVED"),

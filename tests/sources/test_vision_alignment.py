@@ -119,6 +119,15 @@ def test_what_still_stands_against_a_plan_is_told_before_its_approval(project: P
     assert "nobody asked for it" in printed
 
 
+def test_a_meeting_without_votes_that_can_be_read_is_no_approval_and_no_word_of_the_critic(project: Project) -> None:
+    fine = rule("participant", "debate", {"text": "APPROVED, all of it, I am delighted!"}, round="2")
+    project.play(speaks(), fine, review={"plan_seats": ["pm", "engineer"]}, loop={"critic_rounds": 1, "replies": 1})
+    printed = project.swarm("plan", GOAL, exits=3).stdout
+    assert "The debate still objects:\n  - The debate decided nothing: all 2 voices failed in round 2" in printed
+    assert [each.review.approved for each in project.events(ev.PlanReviewed)] == [False]
+    assert "Round 1, debate plan-round-1: REJECTED" in project.folder.context.read_text()
+
+
 def test_seats_speak_with_models_of_their_own_and_of_registered_agents(project: Project) -> None:
     seats = ["pm", "combatant=local/junior", "lawyer"]
     lawyer = {"system": "You know what may be kept about people.", "model": "local/junior"}

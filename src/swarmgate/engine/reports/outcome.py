@@ -10,7 +10,7 @@ from swarmgate.domain.next_step import Waiting, blocked_task, waiting_for, worke
 from swarmgate.domain.review.votes import in_words
 from swarmgate.domain.spending.budget import accounts
 from swarmgate.domain.state.phase_verdict import judged_stage
-from swarmgate.domain.state.state import State
+from swarmgate.domain.state.state import PhaseRecord, State
 from swarmgate.domain.task.remedies import of_model, override_line, settings_for
 from swarmgate.engine.reports.checkpoint import Checkpoint, checkpoint
 from swarmgate.ledger.views.describe import finding_lines, verdict_in_words
@@ -183,12 +183,17 @@ def _ways_out(state: State) -> tuple[str, ...]:
 
 
 def verdicts(state: State) -> tuple[str, ...]:
-    """The verdicts on the current phase as a whole, each with its findings; none where nobody was asked."""
+    """The verdicts on the current phase as a whole, each with its findings, and what the user overruled of them."""
     record, found = state.phase(state.current_phase), list[str]()
     for event in (*record.verdicts("gate"), *record.verdicts("validation")):
         found.append(verdict_in_words(event))
         found += [f"  {text}" for text in finding_lines(event.review)]
-    return tuple(found)
+    return (*found, *overruled_lines(record))
+
+
+def overruled_lines(record: PhaseRecord) -> tuple[str, ...]:
+    """Why the user goes on in spite of reviewers who rejected a phase: `you overruled the gate: I can tell`."""
+    return tuple(f"you overruled the {stage}: {why}" for stage, why in sorted(record.overruled.items()))
 
 
 def _objections(state: State) -> tuple[str, ...]:

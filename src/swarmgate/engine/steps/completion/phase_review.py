@@ -18,7 +18,7 @@ from swarmgate.domain.plan.plan import Plan
 from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.evidence import Review, Verdict
 from swarmgate.domain.state.phase_verdict import reviewers
-from swarmgate.domain.state.state import PhaseRecord, State, TaskStatus
+from swarmgate.domain.state.state import State, TaskStatus
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.recovery import quarantine_leftovers
@@ -31,6 +31,7 @@ from swarmgate.workspace.git.revisions import empty_tree, parent
 async def evaluate_phase(state: State, ctx: Context) -> list[Event]:
     """Asks the critic whether the phase that begins can be built and tested, in the repository as it is now."""
     number, plan = state.current_phase, _plan_of(state)
+    record = state.phase(number)
     asked = partial(
         critic.evaluate_phase,
         ctx.agent("critic"),
@@ -38,7 +39,8 @@ async def evaluate_phase(state: State, ctx: Context) -> list[Event]:
         plan=plan,
         phase=number,
         status="\n".join(f"{task.id}: {state.task(task.id).status}" for task in plan.tasks.values()),
-        notes=_said(state.phase(number), "gate"),
+        earlier=findings(record, "gate", record.round("gate") - 1),
+        notes=record.notes,
     )
     head = ctx.repository.head()
     return [await _given(state, ctx, "gate", asked, role="critic", base=head, commit=head)]
@@ -112,12 +114,6 @@ async def _given(
         commit=commit,
         evidence=ctx.evidence.write(f"phase-{number}", round_, f"{stage}-{place}.json", evidence),
     )
-
-
-def _said(record: PhaseRecord, stage: PhaseStage) -> tuple[str, ...]:
-    """The user's notes, and before them what was objected to in the round before."""
-    earlier = findings(record, stage, record.round(stage) - 1)
-    return (*([f"You objected before: {earlier}"] if earlier else []), *record.notes)
 
 
 def _change(state: State, ctx: Context, head: str) -> tuple[str, ChangeSet]:
