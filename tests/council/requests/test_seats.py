@@ -108,6 +108,18 @@ def test_only_those_that_are_called_by_their_agent_or_role_are_numbered(made: Pr
     assert [len(each.id) for each in long] == [39, 39]
 
 
+def test_a_role_in_any_words_lends_a_name_that_is_one() -> None:
+    roles = ("Prüfer für Löschungen", "市场", "設計", "one who has kept such a thing running for twenty years", "!")
+    found = seats_of([{"role": each} for each in roles])
+    assert [(each.id, each.role) for each in found] == [
+        ("Prufer-fur-Loschungen", roles[0]),
+        ("participant-1", roles[1]),
+        ("participant-2", roles[2]),
+        ("one-who-has-kept-such-a-thing-running-fo", roles[3]),
+        ("participant-3", roles[4]),
+    ]
+
+
 def test_a_seat_may_be_written_in_a_word_or_with_names_of_elsewhere() -> None:
     assert as_seat("ann = local/x") == {"id": "ann", "model": "local/x"}
     assert as_seat({"agent": "pm", "systemPrompt": "S"}) == {"id": "pm", "agent": "pm", "system": "S"}
