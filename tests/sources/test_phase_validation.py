@@ -107,9 +107,9 @@ def test_the_user_overrules_a_rejected_phase_with_a_reason(project: Project) -> 
     project.swarm("override", "2", "--reason", "the wrong one", exits=2)
     told = project.swarm("override", "1", "--reason", "the part is called by a later phase")
     assert "Phase 1: validation is overridden." in told.stdout
-    told = project.swarm("run", exits=3).stdout  # REJECTED stands there, and why it goes on all the same
+    closed = project.swarm("run", exits=3).stdout  # REJECTED stands there, and why it goes on all the same
     reason = "you overruled the validation: the part is called by a later phase"
-    assert reason in told
+    assert reason in closed
     assert reason in project.swarm("status").stdout
     assert len(project.events(ev.PhaseReviewed)) == 1
     assert "the part is called by a later phase" in project.folder.context.read_text()

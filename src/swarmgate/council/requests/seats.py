@@ -226,7 +226,8 @@ def registered(project: Settings) -> dict[str, dict[str, Any]]:
 def numbered(seats: Sequence[Any]) -> list[Any]:
     """The seats with a number behind the names of those that are called as their agent or role, where several are."""
     lent = [
-        isinstance(each, Mapping) and each.get("id") in [_lent(name) for key in ("agent", "role") if (name := str(each.get(key) or ""))]
+        isinstance(each, Mapping)
+        and each.get("id") in [_lent(name) for key in ("agent", "role") if (name := str(each.get(key) or ""))]
         for each in seats
     ]
     often = Counter(each["id"] for each, is_lent in zip(seats, lent, strict=True) if is_lent)
