@@ -99,7 +99,7 @@ def test_44_a_debate_leaves_no_messages_of_agents(project: Project) -> None:
     kept = (project.folder.discussions / told["id"] / "journal.jsonl").read_text()
     kinds = {json.loads(line)["event"]["type"] for line in kept.splitlines()}
     assert ("spoke" in kinds, "turn" in kinds) == (True, False)  # a turn of a chat holds messages
-    assert project.swarm("chat", "show", told["id"], exits=2)
+    project.swarm("chat", "show", told["id"], exits=2)
 
 
 # --- the design rationale ---

@@ -110,9 +110,10 @@ def actions(state: State, waiting: Waiting | None) -> tuple[str, ...]:
         case Waiting.PHASE_REJECTED:
             number = state.current_phase
             return (
+                *_past_silence(state),
                 'swarm revise "...": have the plan changed; the architect is told the findings',
                 "edit .swarm/plan.md: change the plan yourself",
-                f'swarm retry {number} --note "...": have phase {number} judged anew, after a commit of yours',
+                f'swarm retry {number} --note "...": have phase {number} judged anew, such as after a commit of yours',
                 f'swarm override {number} --reason "...": go on in spite of it',
             )
         case Waiting.PHASE_APPROVAL:
@@ -126,6 +127,15 @@ def actions(state: State, waiting: Waiting | None) -> tuple[str, ...]:
         case Waiting.NOTHING:
             merge = f"git switch {state.base_branch} && git merge {state.branch}: take the work over"
             return (*([merge] if state.base_branch and state.branch else []), 'swarm plan "GOAL": begin something new')
+
+
+def _past_silence(state: State) -> tuple[str, ...]:
+    """What helps where a reviewer of the phase gave no verdict that can be read: that is of the model, not the work."""
+    stage, number = judged_stage(state), state.current_phase
+    if stage is None or not state.phase(number).tally(stage).failed:
+        return ()
+    where = "[roles.critic]" if stage == "gate" else "[roles.reviewer], or `models` in [phase]"
+    return (f"another model in {where}, since one gave no verdict, then: swarm retry {number}",)
 
 
 def _past_budgets(state: State) -> tuple[str, ...]:

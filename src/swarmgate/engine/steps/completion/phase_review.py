@@ -97,7 +97,7 @@ async def _given(
     try:
         review = await asked()
     except (NoUsableReply, BreakerTripped) as error:
-        review = Review(verdict=Verdict.REJECTED, summary=f"The {role} gave no verdict: {error.message}")
+        review = Review(verdict=Verdict.REJECTED, summary=error.message)
         failed = True
     after_turn(ctx, role, "evaluate_phase" if stage == "gate" else "validate_phase", before=before, base=commit)
     round_, place = record.round(stage), len(record.verdicts(stage)) + 1
@@ -131,9 +131,9 @@ def _change(state: State, ctx: Context, head: str) -> tuple[str, ChangeSet]:
 def _task(state: State, task_id: str) -> str:
     """What a task promises, and how it ended."""
     record, task = state.task(task_id), _plan_of(state).tasks[task_id]
-    ended = [f"It ended as: {record.status}{f', {record.reason}' if record.reason else ''}"]
+    ended = [f"{record.status}{f', {record.reason}' if record.reason else ''}"]
     ended += [f"The user overruled {stage}: {why}" for stage, why in sorted(record.overrides.items())]
-    return f"{task_text(task)}\n{bullets(ended)}"
+    return f"{task_text(task)}\n\nHow it ended:\n{bullets(ended)}"
 
 
 def _plan_of(state: State) -> Plan:
