@@ -224,6 +224,18 @@ def test_a_proposal_is_debated_by_the_cast(project: Project) -> None:
     assert {each.headers["PARTICIPANT"] for each in project.requests if "PARTICIPANT" in each.headers} == {*FOUR}
 
 
+def test_a_file_names_seats_of_the_cast_as_people_do(project: Project, tmp_path: Path) -> None:
+    seats = ["Red Team=local/junior", {"id": "User Advocate", "modelTier": "execution"}, "PM"]
+    project.play(*meeting("APPROVE"))
+    file = tmp_path / "meeting.json"
+    file.write_text(json.dumps({"question": "Links expire?", "cast": "Vision Alignment", "participants": seats}))
+    project.swarm("debate", str(file))
+    asked = {str(each.headers["PARTICIPANT"]): each.model for each in project.requests if "PARTICIPANT" in each.headers}
+    assert asked == {each: "junior" if each in ("combatant", "user-advocate") else "senior" for each in FOUR}
+    file.write_text(json.dumps({"question": "Q?", "cast": "Vision Alignment", "participants": ["Two Words"]}))
+    assert "`participants.1.id`: letters, digits" in project.swarm("debate", str(file), exits=2).stderr
+
+
 @pytest.mark.parametrize("name", ["Vision Alignment Meeting", "vision_alignment"])
 def test_the_words_of_the_document_find_the_cast(name: str) -> None:
     ids = ("product-manager", "user-advocate", "combatant", "architect")

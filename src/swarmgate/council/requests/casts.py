@@ -14,7 +14,7 @@ from typing import Any
 
 from swarmgate import assets
 from swarmgate.config import Agent, nearest
-from swarmgate.council.requests.seats import as_seat
+from swarmgate.council.requests.seats import as_seat, slug
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.review.votes import Seat, SeatId
 from swarmgate.errors import CouncilRefused
@@ -63,6 +63,14 @@ class Cast(Frozen):
             **persona.model_dump(exclude=left_out),
             **{key: each for key, each in said.items() if each and key != "id"},
         }
+
+    def named(self, given: Any) -> Any:
+        """A participant whose name is one of a persona's, as people write it, with that name as an id."""
+        if isinstance(given, str):
+            name, sign, model = given.partition("=")
+            return f"{slug(name)}{sign}{model}" if self.persona(name) else given
+        name = given.get("id") if isinstance(given, Mapping) else None
+        return {**given, "id": slug(name)} if isinstance(name, str) and self.persona(name) else given
 
     def seated(self, given: Sequence[Any] = (), agents: Mapping[str, Agent] = MappingProxyType({})) -> list[Any]:
         """Those who come where nobody says who does, and who else is `given`; each persona sits there once."""
