@@ -248,6 +248,25 @@ def test_an_unknown_cast_is_told_with_the_nearest() -> None:
         cast("vision-alingment")
 
 
+def test_in_a_chat_too_your_own_agent_of_the_name_of_a_persona_speaks_with_its_words(
+    project: Project, tmp_path: Path
+) -> None:
+    own = {"system": "You sell to hospitals.", "model": "local/junior"}
+    project.play(
+        rule("participant", "chat", [call("synthesize", summary="Links stay.")]), **{"agents__user-advocate": own}
+    )
+    file = tmp_path / "meeting.toml"
+    opening = 'from = "moderator"\nto = "user-advocate"\ncontent = "Links expire?"\n'
+    file.write_text(f'cast = "vision-alignment"\n[initial]\n{opening}')
+    project.swarm("chat", str(file))
+    [asked] = [each for each in project.requests if each.headers.get("STEP") == "chat"]
+    system = plain(str(asked.messages[0]["content"]))
+    assert asked.model == "junior"
+    assert "You sell to hospitals." in system
+    assert plain(cast("vision-alignment").personas[1].brief) in system  # what it does with a proposal stays
+    assert plain(cast("vision-alignment").personas[1].system) not in system
+
+
 @pytest.mark.slow
 def test_the_examples_run(project: Project) -> None:
     three = [votes(seat, "APPROVE", round="3") for seat in FOUR]

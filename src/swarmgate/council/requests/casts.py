@@ -80,15 +80,13 @@ class Cast(Frozen):
             found[seat["id"] if seat is not each else number] = seat
         return list(found.values())
 
-    def agents(self, given: Sequence[Any] = ()) -> list[Any]:
-        """The same as agents of a chat, where who somebody is and what they do is one text."""
-        seats = [each if isinstance(each, Mapping) else as_seat(each) for each in self.seated(given)]
-        return [
-            {**each, "system": "\n\n".join(filter(None, (each.get("system"), brief)))}
-            if (brief := each.pop("brief", ""))
-            else each
-            for each in map(dict, seats)
-        ]
+
+def in_one_text(seat: Any) -> Any:
+    """A seat with who it is and what it does as one text, which is all that an agent of a chat has."""
+    if not isinstance(seat, Mapping) or not seat.get("brief"):
+        return seat
+    said = "\n\n".join(filter(None, (seat.get("system"), seat["brief"])))
+    return {**{key: each for key, each in seat.items() if key != "brief"}, "system": said}
 
 
 @cache
