@@ -6,6 +6,7 @@ of a voice, for every pattern. What the request says of a seat wins over its age
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from collections import Counter
@@ -31,6 +32,9 @@ _SEAT_ID = "letters, digits, `.`, `_` and `-`, at most 40, a letter or digit fir
 _LONGEST = 40
 _NUMBERED = 37
 """Characters of a name that a number follows: with it a seat's id has 40 at most."""
+
+_MOST_READ = 1_000_000
+"""Characters of a system text in a file that are counted."""
 
 _OTHER_NAMES = {"systemPrompt": "system", "system_prompt": "system", "modelTier": "model_tier"}
 """Keys as requests for other programs have them, and what they are called here."""
@@ -150,10 +154,16 @@ def _agent(given: Mapping[str, Any], project: Settings, place: Place) -> dict[st
 
 
 def _text(path: str, project: Settings, place: Place) -> str:
+    root, begins = project.folder.root, f"{place('agent')}`system_file`: "
+    if not os.path.exists(root / path):  # noqa: PTH110 - it may be too long for a path
+        raise CouncilRefused(f"{begins}there is no file {path!r} in the repository")
     try:
-        return FileTree(project.folder.root).read(path, limit=int(PERSONA.most)).strip()
+        text = FileTree(root).read(path, limit=_MOST_READ).strip()
     except UsageError as error:
-        raise CouncilRefused(f"{place('agent')}`system_file`: {error.message}", hint=error.hint) from error
+        raise CouncilRefused(f"{begins}{error.message}", hint=error.hint) from error
+    if not 0 < len(text) <= PERSONA.most:
+        raise CouncilRefused(f"{begins}{path!r} has {len(text):,} characters: the limit is 1 to {PERSONA.most:,.0f}")
+    return text
 
 
 def _model(role: str, tier: str, config: Config, place: Place) -> str:
