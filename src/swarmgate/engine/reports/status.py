@@ -24,7 +24,7 @@ from swarmgate.domain.state.plan_view import PhaseStatus, phase_status
 from swarmgate.domain.state.state import Attempt, Outcome, State, TaskStatus
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.reports.checkpoint import Checkpoint, checkpoint
-from swarmgate.engine.reports.outcome import actions, verdicts
+from swarmgate.engine.reports.outcome import actions, overruled_lines, verdicts
 from swarmgate.errors import UsageError
 from swarmgate.ledger.views.describe import debate_in_words, describe, verdict_in_words
 
@@ -277,7 +277,7 @@ def _verdicts(state: State, number: int) -> tuple[str, ...]:
     if phase_status(state, number) is PhaseStatus.REJECTED:
         return verdicts(state)
     record = state.phase(number)
-    return tuple(map(verdict_in_words, record.reviews[record.void :]))
+    return (*map(verdict_in_words, record.reviews[record.void :]), *overruled_lines(record))
 
 
 def task_report(state: State, task_id: str, evidence: "EvidenceStore") -> TaskReport:
