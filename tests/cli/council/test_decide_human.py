@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from tests.project import Project, plain
 
 from swarmgate.cli.council.decide_interactive import AskedAtTerminal
 from swarmgate.council.decision.model import DecisionRecord
+from swarmgate.council.decision.user_choices import PersonalVote
 from swarmgate.engine import Swarm
 from swarmgate.errors import CouncilRefused, WaitingForUser
 
@@ -145,6 +147,23 @@ async def test_a_person_votes_by_letters_and_may_go_on_later(project: Project) -
     with pytest.raises(WaitingForUser):
         await council.resume_decision(the_id(project), people=people)
     assert recorded(project).status == "paused"
+
+
+@pytest.mark.slow
+async def test_when_its_time_is_up_a_decision_waits_for_the_person_and_has_no_outcome(project: Project) -> None:
+    class Thinking:
+        async def vote(self, *_: Any) -> Any:
+            await asyncio.Event().wait()
+
+    project.play(YES, FACILITATES, council={"whole_s": 1})
+    council = Swarm(project.root).council
+    with pytest.raises(WaitingForUser, match="is up, and it waits for ada"):
+        await council.decide("Do we?", participants=["bob"], humans=["ada"], people=Thinking())
+    name = the_id(project)
+    shown = project.swarm("decide", "show", name).stdout
+    assert "WAITING  (0 rounds; paused because somebody is waited for)" in shown
+    assert f"the time of the whole decision was up; it waits for ada: swarm decide answer {name}" in shown
+    assert (await council.answer_decision(name, PersonalVote(stand="agree"))).consensus
 
 
 @pytest.mark.parametrize("more", [{"model": "local/x"}, {"critique": 2}, {"system": "You are Ada."}])

@@ -83,7 +83,7 @@ def record_of(standing: Standing[State]) -> DecisionRecord:
     return DecisionRecord(
         decision=state.decision,
         status=standing.status,
-        why=standing.why or _waits_for(standing),
+        why="; ".join(filter(None, (standing.why, _waits_for(standing)))),
         rounds=state.rounds,
         outcome=outcome_of(standing),
     )
@@ -91,7 +91,7 @@ def record_of(standing: Standing[State]) -> DecisionRecord:
 
 def _waits_for(standing: Standing[State]) -> str:
     """Whom a paused decision waits for, and the command that answers; empty where it waits for nobody."""
-    people = [each.id for each in standing.own.missing if each.human]
+    people = standing.own.people_missing
     if standing.status != "paused" or not people:
         return ""
     flag = "--option TEXT" if standing.own.decision.strategy in VOTING else "--stand STAND"
