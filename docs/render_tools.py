@@ -20,7 +20,7 @@ def table() -> str:
     """One row for each tool, in the order in which the roles are offered them."""
     who: dict[Tool, dict[str, list[str]]] = {}
     for role, step in OFFERED:
-        for tool in offered(role, step, Arguments):
+        for tool in offered(role, step, Arguments, asks=True):
             who.setdefault(tool, {}).setdefault(role, []).append(step)
     lines = ["| tool | arguments | who has it | ends the turn |", "|---|---|---|---|"]
     for tool, roles in who.items():

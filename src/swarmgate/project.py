@@ -181,8 +181,7 @@ class Project:
     @property
     def keys(self) -> tuple[str, ...]:
         """The values of the keys of all providers."""
-        names = (provider.api_key_env for provider in self.config.providers.values())
-        return tuple(key for name in names if (key := self.environ.get(name, "").strip()))
+        return self.config.keys(self.environ)
 
     def notice(self, text: str) -> None:
         """Tells the listener something that the user should know."""

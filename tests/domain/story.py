@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.events.event import Entry, Event
-from swarmgate.domain.next_step import Step, blocked_task, next_step, next_task
+from swarmgate.domain.next_step import Step, blocked_task, next_step, next_task, open_questions
 from swarmgate.domain.plan.plan import Phase, Plan, Task
 from swarmgate.domain.review.evidence import Review, TestRun, Verdict
 from swarmgate.domain.review.finding import GateStatus
@@ -93,6 +93,24 @@ def passing(task: str, number: int = 1, kind: ev.AttemptKind = ev.AttemptKind.CO
         ev.TestsRun(task=task, attempt=number, tree="r", run=GREEN, passed=True),
         ev.TaskCompleted(task=task, attempt=number, commit="c0ffee", tree="r"),
     ]
+
+
+MOST_ASKED = 2
+
+
+def question(task: str, number: int = 1, step: str = "code") -> Event:
+    """A question of an agent in the middle of its turn."""
+    return ev.TaskQuestionAsked(
+        task=task,
+        attempt=number,
+        role="architect" if step == "delegate" else "coder",
+        step=step,
+        question="Which unit?",
+        options=("metres", "feet"),
+        why="All numbers hang on it.",
+        assumption="metres",
+        tree="" if step == "delegate" else "q",
+    )
 
 
 def debated(task: str = "", number: int = 0, verdict: str = "APPROVE") -> Event:
@@ -189,7 +207,10 @@ def _task_batches(state: State, step: Step) -> list[list[Event]]:
         block = ev.TaskBlocked(task=task.id, stage="architect", reason="no delegation")
         if step is Step.BLOCK:
             return [[block]]
-        return [[delegated(task.id, number, attempt_kind(state, task.id))], [block]]
+        if step is Step.DECLINE:
+            return [[ev.QuestionAnswered(number=len(state.questions), answer="", declined=True)]]
+        asks = [[question(task.id, number, "delegate")]] if len(state.asked_about(task.id)) < MOST_ASKED else []
+        return [[delegated(task.id, number, attempt_kind(state, task.id))], [block], *asks]
     task_id, number = state.open, attempt.number
     whole = passing(task_id, number)
     names = [[Step.CODE, Step.IMPLEMENT, Step.CAPTURE], [Step.GATES], [Step.REVIEW], [Step.TEST], [Step.RUN_TESTS]]
@@ -209,6 +230,8 @@ def _task_batches(state: State, step: Step) -> list[list[Event]]:
         seen = ev.TestsReviewed(task=task_id, attempt=number, review=YES, passed=True)
         refused_tests = ev.TestsReviewed(task=task_id, attempt=number, review=NO, passed=False)
         return [[seen], [refused_tests, rejection(task_id, number, "reviewer")]]
+    if step is Step.DECLINE:
+        return [[ev.QuestionAnswered(number=len(state.questions), answer="", declined=True)]]
     place = next(index for index, steps in enumerate(names, start=1) if step in steps)
     stage = ("coder", "gates: ruff", "reviewer", "test_engineer", "tests")[place - 1]
     failing = [*_failing(task_id, number)[place - 1], rejection(task_id, number, stage)]
@@ -216,6 +239,8 @@ def _task_batches(state: State, step: Step) -> list[list[Event]]:
     more: list[list[Event]] = [judge_stopped] if step in (Step.REVIEW, Step.TEST) else []
     if step is Step.REVIEW:
         more += [[debated(task_id, number), whole[place]], [debated(task_id, number, "REJECT"), *failing]]
+    if step in (Step.CODE, Step.IMPLEMENT) and len(state.asked_about(task_id)) < MOST_ASKED:
+        more.append([question(task_id, number)])
     if step is Step.GATES:
         sensitive = ev.GatesRun(
             task=task_id,
@@ -275,6 +300,8 @@ def other_batches(state: State) -> list[list[Event]]:
         ev.RunStarted(pid=3, host="here", max_rejections=1, critic_rounds=1),
         ev.RunStarted(pid=4, host="here", adversarial="always"),
         ev.RunStarted(pid=5, host="here", validators=2, phase_gate=True),
+        ev.RunStarted(pid=6, host="here", decline=True),
+        *(ev.QuestionAnswered(number=each.number, answer="", declined=True) for each in state.questions),
         *(event for batch in _verdicts(state) for event in batch),
         *_decided(state),
         ev.RunPaused(reason=ev.PauseReason.STOPPED, between_steps=True),
@@ -296,6 +323,8 @@ def other_batches(state: State) -> list[list[Event]]:
             ev.AttemptInterrupted(task=task, attempt=number, reason="stopped"),
             ev.TaskBlocked(task=task, stage="x", reason="y"),
             rejection(task, number),
+            question(task, number),
+            question(task, number, "delegate"),
             *passing(task, number),
             *passing(task, number + 1)[:1],
             ev.SecurityReviewGiven(task=task, attempt=number, review=YES, passed=True),
@@ -308,9 +337,8 @@ def user_batches(state: State) -> list[list[Event]]:
     """What a user who wants to get on does in this waiting state."""
     if state.planning is Planning.NONE or state.finished:
         return [[ev.GoalSet(goal="Add parts")]]
-    open_questions = [question.number for question in state.questions if not question.answer]
-    if state.planning in (Planning.ASKED, Planning.OBJECTED):
-        return [[ev.QuestionAnswered(number=number, answer="yes")] for number in open_questions]
+    if asked := open_questions(state):
+        return [[ev.QuestionAnswered(number=each.number, answer="yes")] for each in asked]
     if state.planning is not Planning.APPROVED:
         return [[ev.PlanApproved()], [ev.RevisionRequested(text="more")], [ev.GoalSet(goal="Add parts")]]
     if task := blocked_task(state):

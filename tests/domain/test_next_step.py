@@ -18,6 +18,7 @@ from tests.domain.story import (
     passing,
     planned,
     play,
+    question,
     rejected,
     rejection,
     started,
@@ -26,7 +27,17 @@ from tests.domain.story import (
 
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.events.event import AttemptKind, Event
-from swarmgate.domain.next_step import Step, Waiting, begins_phase, blocked_task, next_step, next_task, waiting_for
+from swarmgate.domain.next_step import (
+    Step,
+    Waiting,
+    begins_phase,
+    blocked_task,
+    next_step,
+    next_task,
+    open_questions,
+    waiting_for,
+    worked_on,
+)
 from swarmgate.domain.plan.plan import Plan
 from swarmgate.domain.state.phase_verdict import judged_stage
 from swarmgate.domain.state.state import Outcome, Planning, Recovery, State, TaskStatus
@@ -46,6 +57,11 @@ def _event_of(command: str, state: State) -> Event:
         return phase if waiting_for(state) is Waiting.PHASE_APPROVAL else ev.PlanApproved()
     if answer := re.match(r"swarm plan --answer (\d+)=", command):
         return ev.QuestionAnswered(number=int(answer[1]), answer="yes")
+    if answer := re.match(r"swarm answer (\d+) (?:--option (\d))?", command):
+        option, declined = int(answer[2] or 0), "--decline" in command
+        return ev.QuestionAnswered(
+            number=int(answer[1]), answer="" if declined else "x", option=option, declined=declined
+        )
     if command.startswith("edit .swarm/plan.md"):
         assert state.plan is not None
         return ev.PlanAmended(plan=Plan(title="Other", phases=state.plan.phases), source="plan.md")
@@ -224,6 +240,68 @@ def test_open_questions_hold_the_planning_up_until_each_is_answered() -> None:
     state = play(state, ev.QuestionAnswered(number=1, answer="a"), ev.QuestionsAsked(questions=("C?",)))
     assert [q.number for q in state.questions] == [1, 2, 3]
     assert next_step(play(state, ev.QuestionAnswered(number=3, answer="c"))) is Step.PLAN
+
+
+@pytest.mark.parametrize("step", ["code", "delegate"])
+def test_a_question_about_a_task_waits_for_its_answer_and_the_attempt_goes_on(step: str) -> None:
+    state = play(State(), *started(), *([] if step == "delegate" else [delegated("1.1")]), question("1.1", 1, step))
+    assert waiting_for(state) is Waiting.ANSWERS
+    assert worked_on(state) == "1.1"
+    assert [each.number for each in open_questions(state)] == [1]
+    after = play(state, ev.QuestionAnswered(number=1, answer="metres"))
+    assert next_step(after) is (Step.DELEGATE if step == "delegate" else Step.CODE)
+    assert open_questions(after) == ()
+    assert not legal(after, ev.QuestionAnswered(number=1, answer="feet"))
+
+
+def test_a_run_that_died_at_a_question_brings_the_files_back_and_waits_on() -> None:
+    state = play(State(), *started(), delegated("1.1"), question("1.1"), ev.RunStarted(pid=2, host="here"))
+    assert next_step(state) is Step.RECOVER
+    assert state.tree == "q"
+    state = play(state, ev.TreeRestored(tree="q"))
+    assert waiting_for(state) is Waiting.ANSWERS
+
+
+def test_nobody_there_means_that_a_question_is_declined() -> None:
+    state = play(State(), *started(decline=True), delegated("1.1"), question("1.1"))
+    assert next_step(state) is Step.DECLINE
+    assert next_step(play(state, ev.QuestionAnswered(number=1, answer="", declined=True))) is Step.CODE
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        ev.AttemptInterrupted(task="1.1", attempt=1, reason="the user decided otherwise"),
+        ev.TaskRetried(task="1.1"),
+        ev.TaskSkipped(task="1.1", reason="later"),
+        ev.TaskBlocked(task="1.1", stage="architect", reason="no delegation"),
+    ],
+)
+def test_the_end_of_the_turn_is_the_end_of_its_question(end: Event) -> None:
+    idle = not isinstance(end, ev.AttemptInterrupted)
+    asks = [question("1.1", 1, "delegate")] if idle else [delegated("1.1"), question("1.1")]
+    state = play(State(), *started(), *asks, end)
+    assert state.task("1.1").question is None
+    assert not legal(state, ev.QuestionAnswered(number=1, answer="metres"))
+    assert open_questions(state) == ()
+
+
+def test_a_question_is_illegal_where_nobody_is_at_work() -> None:
+    state = play(State(), *started())
+    assert not legal(state, question("1.1"))
+    assert not legal(state, question("1.2", 7, "delegate"))
+    assert not legal(play(state, delegated("1.1"), question("1.1")), question("1.1"))
+    assert not legal(play(state, *passing("1.1")[:2]), question("1.1"))
+
+
+@pytest.mark.parametrize("step", ["code", "delegate"])
+def test_no_turn_ends_before_its_question_has_an_answer(step: str) -> None:
+    begun = [] if step == "delegate" else [delegated("1.1")]
+    state = play(State(), *started(), *begun, question("1.1", 1, step))
+    end = delegated("1.1") if step == "delegate" else ev.ChangeCaptured(task="1.1", attempt=1, tree="c")
+    assert not legal(state, end)
+    after = play(state, ev.QuestionAnswered(number=1, answer="metres"), end)
+    assert after.task("1.1").question is None
 
 
 def test_the_critic_has_two_rounds_and_then_the_user_decides() -> None:

@@ -171,6 +171,7 @@ class Scene:
             test_command="pytest",
             is_test_path=lambda path: not agent.authority.refusal(path),
             feedback="",
+            questions=(),
         )
         return self.heard
 

@@ -63,6 +63,7 @@ VERBS: dict[str, str] = {
     "plan": "'Add parts'",
     "approve": "",
     "run": "",
+    "answer": "1 'metres'",
     "revise": "'Smaller parts'",
     "stop": "",
     "status": "",

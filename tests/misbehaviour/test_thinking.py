@@ -62,7 +62,9 @@ async def coded(agent: AgentContext, scene: Scene) -> str:
         return "ruff: PASS"
 
     task = scene.task
-    return await code(agent, task=task, attempt=1, scope=task.files, instructions="x", feedback="", run_gates=gates)
+    done = await code(agent, task=task, attempt=1, scope=task.files, instructions="x", feedback="", run_gates=gates)
+    assert isinstance(done, str)
+    return done
 
 
 def heard(server: ScriptedServer) -> str:

@@ -41,9 +41,10 @@ from swarmgate.llm.endpoint.wire import estimated_tokens
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-INPUTS = ("step", "tools", "program")
-"""What a prompt can be rendered with: the step, the names of the tools on offer, separated by commas, and whether it is
-for an agent program, which has tools of its own: of ours it is offered only those that are its answer."""
+INPUTS = ("step", "tools", "program", "asks")
+"""What a prompt can be rendered with: the step, the names of the tools on offer, separated by commas, whether it is for
+an agent program, which has tools of its own (of ours it is offered only those that are its answer), and whether the
+role may ask the user in the middle of a task."""
 
 SHORT = "[Enforcement: programmatic gates active]"
 """What a section of guidance becomes in a compact prompt."""
@@ -68,11 +69,15 @@ class Prompts:
     Args:
         override_dir: the folder with the project's own prompts; need not exist.
         compact: the roles that get compact prompts.
+        asking: the roles that may ask the user in the middle of a task.
     """
 
-    def __init__(self, override_dir: Path | None = None, *, compact: Iterable[str] = ()) -> None:
+    def __init__(
+        self, override_dir: Path | None = None, *, compact: Iterable[str] = (), asking: Iterable[str] = ()
+    ) -> None:
         self._override_dir = override_dir
         self._compact = frozenset(compact)
+        self._asking = frozenset(asking)
         self._chosen: dict[tuple[str, str], Path] = {}
         self._loaded: dict[Path, tuple[FrontMatter, Template]] = {}
         self._rendered: dict[tuple[str, str, bool], str] = {}
@@ -124,8 +129,9 @@ class Prompts:
         path = self._chosen[role, step]
         front, template = self._loaded[path]
         _check_reply(path, front, step)
-        tools = [tool.name for tool in offered(role, step) if tool.spec.answers or not program]
-        values = {"step": step, "tools": ", ".join(tools), "program": program}
+        asks = role in self._asking
+        tools = [tool.name for tool in offered(role, step, asks=asks) if tool.spec.answers or not program]
+        values = {"step": step, "tools": ", ".join(tools), "program": program, "asks": asks}
         from jinja2 import TemplateError  # noqa: PLC0415 - late: a tenth of a second
 
         try:
@@ -268,7 +274,7 @@ def _shared() -> dict[str, str]:
 
 
 def _check_reply(path: Path, front: FrontMatter, step: str) -> None:
-    tools: dict[str, Any] = {tool.name: tool for tool in offered(front.role, step, Arguments)}
+    tools: dict[str, Any] = {tool.name: tool for tool in offered(front.role, step, Arguments, asks=True)}
     if step not in front.reply:
         raise ConfigError(f"{path}: `reply` says nothing about step {step}")
     for name in front.reply[step]:

@@ -73,6 +73,21 @@ Glob = Annotated[str, AfterValidator(_glob)]
 """A pattern of paths, from the root of the repository."""
 
 
+class Ask(Section):
+    """`[ask]`: which agents may ask you in the middle of a task."""
+
+    coder: bool = Field(False, description="The coder may ask you while it codes.")
+    architect: bool = Field(False, description="The architect may ask you while it delegates a task or implements it.")
+    per_task: int = Field(2, ge=1, le=20, description="Questions about one task, of both together.")
+    wait: bool = Field(
+        True, description="False: where no terminal is there to ask at, a question is declined at once, on record."
+    )
+
+    def allowed(self, role: str) -> bool:
+        """Whether a role may ask."""
+        return {"coder": self.coder, "architect": self.architect}.get(role, False)
+
+
 class Commands(Section):
     """`[commands]`: what agents run themselves, and the tests and tools that swarmgate runs over their code."""
 

@@ -1,7 +1,7 @@
 """The tables of the configuration as frozen, closed records, with the hard limits of every key."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
@@ -25,7 +25,7 @@ from swarmgate.config.base import (
     no_key,
 )
 from swarmgate.config.council import Agent, Council
-from swarmgate.config.guards import Authority, Breakers, Commands, Enforce, Models, Phase, Reviews, Scope, Spend
+from swarmgate.config.guards import Ask, Authority, Breakers, Commands, Enforce, Models, Phase, Reviews, Scope, Spend
 from swarmgate.errors import ConfigError
 
 PREFIX = "SWARM_"
@@ -294,6 +294,7 @@ class Config(Section):
     tests: Suite = Field(default_factory=Suite, description="How tests are run.")
     project: Project = Field(default_factory=Project, description="What the project is.")
     loop: Loop = Field(default_factory=Loop, description="Bounds of the work on one task.")
+    ask: Ask = Field(default_factory=Ask, description="Which agents may ask you in the middle of a task.")
     gates: Gates = Field(default_factory=Gates, description="The quality gates.")
     commands: Commands = Field(default_factory=Commands, description="What agents run themselves.")
     git: Git = Field(default_factory=Git, description="How work is committed.")
@@ -323,6 +324,11 @@ class Config(Section):
         of_agents = (agent.model for agent in self.agents.values() if agent.model)
         of_reviews = (*self.review.seat_models.values(), *self.phase.models)
         return tuple(dict.fromkeys((*of_roles, *of_agents, *self.models.tiers.values(), *of_reviews)))
+
+    def keys(self, environ: Mapping[str, str]) -> tuple[str, ...]:
+        """The values of the keys of all providers, out of the variables that name them."""
+        named = (environ.get(provider.api_key_env, "").strip() for provider in self.providers.values())
+        return tuple(filter(None, named))
 
     def role(self, name: str) -> Role:
         """The settings of a role, or those of `roles.default`.

@@ -15,7 +15,16 @@ from swarmgate.domain.review.stage import Judge
 from swarmgate.domain.spending.estimate import estimate_due
 from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.phase_verdict import Standing, standing
-from swarmgate.domain.state.state import Attempt, Outcome, Planning, Recovery, State, TaskRecord, TaskStatus
+from swarmgate.domain.state.state import (
+    Attempt,
+    Outcome,
+    Planning,
+    Question,
+    Recovery,
+    State,
+    TaskRecord,
+    TaskStatus,
+)
 from swarmgate.domain.task.failure_patterns import stopping
 from swarmgate.domain.transitions.review import adversarial_due, tests_review_due
 from swarmgate.domain.transitions.task import attempt_kind
@@ -37,6 +46,8 @@ class Step(StrEnum):
     OPEN_OVERRIDE = "open_override"
     """Open an attempt on the tree as it stands, because the user overruled a rejection."""
     CODE = "code"
+    DECLINE = "decline"
+    """Leave an agent's question to its own judgement, because nobody is there to answer."""
     IMPLEMENT = "implement"
     """The architect writes the code itself (ESCALATED)."""
     CAPTURE = "capture"
@@ -63,6 +74,7 @@ class Waiting(StrEnum):
 
     GOAL = "goal"
     ANSWERS = "answers"
+    """The architect needs answers before it plans, or an agent asks in the middle of a task."""
     PLAN_APPROVAL = "plan_approval"
     PLANNING_FAILED = "planning_failed"
     BLOCKED_TASK = "blocked_task"
@@ -82,7 +94,7 @@ def next_step(state: State) -> Step | None:
     if not state.branch:
         return None if state.finished else Step.START_WORK
     if state.open:
-        return _attempt_step(state)
+        return _unanswered_step(state) if state.task(state.open).waits else _attempt_step(state)
     if state.finished:
         return None
     settled = state.phase_settled(state.current_phase)
@@ -110,6 +122,8 @@ def waiting_for(state: State) -> Waiting | None:
         }[state.planning]
     if state.finished:
         return Waiting.NOTHING
+    if question_at_work(state):
+        return Waiting.ANSWERS
     if standing(state) is Standing.REJECTED:
         return Waiting.PHASE_REJECTED
     return Waiting.PHASE_APPROVAL if state.phase_settled(state.current_phase) else Waiting.BLOCKED_TASK
@@ -138,12 +152,30 @@ def next_task(state: State) -> Task | None:
     return unfinished or ready
 
 
+def question_at_work(state: State) -> Question | None:
+    """The question that the work at a task waits for; None where there is none."""
+    due = next_task(state)
+    record = state.task(state.open or (due.id if due else ""))
+    return record.question if record.waits else None
+
+
+def open_questions(state: State) -> tuple[Question, ...]:
+    """The questions that wait for the user now: those of planning while a plan is made, else that of a task."""
+    if state.planning is Planning.APPROVED:
+        asked = question_at_work(state)
+        return (asked,) if asked else ()
+    return tuple(question for question in state.questions if not question.task and not question.settled)
+
+
 def worked_on(state: State) -> str:
     """The task that the next step is for: a delegation is for the one that it opens; empty outside of tasks."""
-    if state.open or next_step(state) is not Step.DELEGATE:
+    if state.open:
         return state.open
-    due = next_task(state)
-    return due.id if due else ""
+    step = next_step(state)
+    if step not in (Step.DELEGATE, Step.DECLINE, None):
+        return ""
+    due = next_task(state) if step is Step.DELEGATE else None
+    return due.id if due else "".join(question.task for question in open_questions(state))
 
 
 def begins_phase(state: State) -> int:
@@ -162,12 +194,17 @@ def blocked_task(state: State) -> Task | None:
     return next((task for task in tasks if state.task(task.id).status is TaskStatus.BLOCKED), None)
 
 
+def _unanswered_step(state: State) -> Step | None:
+    """What is due while an agent's question has no answer."""
+    return Step.DECLINE if state.rules.decline else None
+
+
 def _planning_step(state: State) -> Step | None:
     if state.planning is Planning.SAVED:
         return Step.REVIEW_PLAN
     if state.planning not in (Planning.ASKED, Planning.OBJECTED):
         return None
-    if any(not question.answer for question in state.questions):
+    if open_questions(state):
         return None
     return Step.REVISE if state.plan else Step.PLAN
 
@@ -177,6 +214,8 @@ def _task_step(state: State) -> Step | None:
     if task is None:
         return None
     record = state.task(task.id)
+    if record.waits:
+        return _unanswered_step(state)
     if _is_exhausted(record) or _is_unjudged(record) or stopping(record):
         return Step.BLOCK
     if attempt_kind(state, task.id) is AttemptKind.OVERRIDE:

@@ -29,7 +29,13 @@ from swarmgate.workspace.programs import shadowing
 
 
 def build(
-    project: Project, *, repository: Repository, ledger: Ledger, stash: bool = False, waits: bool = False
+    project: Project,
+    *,
+    repository: Repository,
+    ledger: Ledger,
+    stash: bool = False,
+    waits: bool = False,
+    attended: bool = False,
 ) -> Context:
     """Creates the context of one run. No model is connected before its role is first needed.
 
@@ -42,7 +48,9 @@ def build(
     commands = project.command_runner(config, agent_files.guarded)
     # What judges go by is read before any agent is at work: what one writes into .swarm/ changes no judge of this run.
     definitions, sensitive_code = load(folder.root), sensitivity.load(folder.root)
-    prompts = Prompts(folder.prompts, compact=compact_roles(config, SPEAKING))
+    prompts = Prompts(
+        folder.prompts, compact=compact_roles(config, SPEAKING), asking=filter(config.ask.allowed, SPEAKING)
+    )
     prompts.load(SPEAKING)
     agents = RunAgents(project, memory=memory, prompts=prompts)
 
@@ -70,6 +78,7 @@ def build(
         listener=project.listener,
         stash=stash,
         waits=waits,
+        attended=attended,
         environ=dict(project.environ),
     )
     agents.context = context

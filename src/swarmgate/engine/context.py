@@ -28,6 +28,7 @@ from swarmgate.domain.review.finding import GateReport
 from swarmgate.domain.spending.budget import PROJECT, Account, accounts
 from swarmgate.domain.state.state import Attempt, State
 from swarmgate.domain.task.debate_rules import DebateWorth
+from swarmgate.domain.text.redaction import redact
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.branch_history import require_on_branch
 from swarmgate.engine.ignored_files import IgnoredFiles
@@ -106,7 +107,7 @@ class Context:
     swarmgate's own Python would start with are nobody's to make.
     `debate_contexts` makes those of a debate, `records` is where debates are kept, `worth` what was measured of their
     worth. `stash` allows uncommitted changes to be stashed instead of refused. `environ` is where
-    keys stand.
+    keys stand. `attended`: somebody is there to answer an agent's questions.
     """
 
     config: Config
@@ -132,6 +133,7 @@ class Context:
     started: float = field(default_factory=time.monotonic)
     worked: WorkTime = field(default_factory=WorkTime)
     waits: bool = False
+    attended: bool = False
 
     @cached_property
     def clock(self) -> WorkClock:
@@ -246,6 +248,10 @@ class Context:
         meters = tuple(self.meters.values())  # other threads tell too, while the run makes another
         used = sum((meter.pending for meter in meters), Usage())
         return used.model_copy(update={"seconds": max(used.seconds, self.clock.seconds)})
+
+    def redact(self, text: str) -> str:
+        """The text without the keys of this project, and without what looks like one."""
+        return redact(text, self.config.keys(self.environ))
 
     def budgets(self) -> tuple[Account, ...]:
         """The budgets as they stand now; that of the project with what councils use meanwhile."""

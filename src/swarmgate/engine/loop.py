@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from swarmgate.agents.briefs import house_rules
 from swarmgate.domain.events.event import Event, PauseReason, RunPaused, RunStarted, UsageRecorded
 from swarmgate.domain.evidence.report import RECORDED
-from swarmgate.domain.next_step import Step, next_step
+from swarmgate.domain.next_step import Step, next_step, question_at_work
 from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.state import State
 from swarmgate.domain.transitions.task import overruled
@@ -20,7 +20,7 @@ from swarmgate.engine.between_steps.phase_preflight import PhasePreflight
 from swarmgate.engine.between_steps.plan_edits import PlanEdits
 from swarmgate.engine.context import Context
 from swarmgate.engine.run_limits import allowances
-from swarmgate.engine.steps import recovery
+from swarmgate.engine.steps import questions, recovery
 from swarmgate.engine.steps.agent_turn import ends_attempt, reads_only
 from swarmgate.engine.steps.coding import coder
 from swarmgate.engine.steps.completion import checkpoint, commit, phase_review
@@ -59,6 +59,7 @@ STEPS: dict[Step, Callable[[State, Context], Awaitable[list[Event]]]] = {
     Step.OPEN_OVERRIDE: delegate.open_override,
     Step.CODE: coder.code,
     Step.IMPLEMENT: coder.implement,
+    Step.DECLINE: questions.decline,
     Step.CAPTURE: coder.capture,
     Step.GATES: review.gates,
     Step.REVIEW: ends_attempt(reads_only("reviewer", "review", review.review)),
@@ -106,7 +107,7 @@ async def run_loop(ctx: Context) -> State:
     except BaseException as error:
         _pause(ctx, error, between=between)
         raise
-    return state
+    return _paused_at_question(ctx, state)
 
 
 async def _done(step: Step, state: State, ctx: Context, edits: PlanEdits) -> list[Event]:
@@ -159,6 +160,7 @@ def _begin(ctx: Context) -> State:
             review_tests=ctx.config.review.tests,
             validators=ctx.config.phase.validate,
             phase_gate=ctx.config.phase.gate,
+            decline=not (ctx.attended or ctx.config.ask.wait),
         )
     )
     return _record(ctx, events)
@@ -212,6 +214,15 @@ def _pause(ctx: Context, error: BaseException, *, between: bool) -> None:
     _record(ctx, events)
 
 
+def _paused_at_question(ctx: Context, state: State) -> State:
+    """The state after a run that ended with a question about a task: nothing was cut short, the files stay."""
+    asked = question_at_work(state)
+    if asked is None:
+        return state
+    detail = f"the {asked.role} asks about task {asked.task}, question {asked.number}"
+    return _record(ctx, [RunPaused(reason=PauseReason.QUESTION, detail=detail, between_steps=True)])
+
+
 def _reason(error: BaseException) -> PauseReason:
     match error:
         case Stopped():
@@ -245,6 +256,7 @@ def describe_step(step: Step, state: State) -> str:
         Step.OPEN_OVERRIDE: "opening an attempt on the tree as it stands",
         Step.CODE: "the coder works",
         Step.IMPLEMENT: "the architect implements",
+        Step.DECLINE: "nobody is there to answer",
         Step.CAPTURE: "capturing the change",
         Step.GATES: "the gates judge",
         Step.REVIEW: _judged(state, "reviewer", "the reviewer reads"),

@@ -36,7 +36,7 @@ from swarmgate.domain.events.event import (
     TaskRetried,
     TaskSkipped,
 )
-from swarmgate.domain.next_step import Waiting, next_step, waiting_for
+from swarmgate.domain.next_step import Waiting, next_step, question_at_work, waiting_for
 from swarmgate.domain.progress import Listener, silent
 from swarmgate.domain.state.phase_verdict import judged_stage, phase_number
 from swarmgate.domain.state.state import Planning, State, TaskStatus
@@ -188,12 +188,13 @@ class Swarm:
 
     # --- work ---
 
-    async def run(self, *, stash: bool = False, wait: bool = False) -> RunOutcome:
+    async def run(self, *, stash: bool = False, wait: bool = False, attended: bool = False) -> RunOutcome:
         """Works task by task until it is the user's turn.
 
         Args:
             stash: put uncommitted changes aside instead of refusing to start.
             wait: wait for the end of a model's limit however long that takes, and not as `[loop] wait_limit` says.
+            attended: somebody is there to answer questions, whatever `[ask] wait` says.
 
         Raises:
             DirtyTree, WorkspaceError: the repository cannot be worked on as it is.
@@ -202,7 +203,7 @@ class Swarm:
             LimitReached: the same; the end of a model's limit is too far away to wait for.
             Stopped: the user asked for it.
         """
-        return await self._work([], stash=stash, needs_tree=True, waits=wait)
+        return await self._work([], stash=stash, needs_tree=True, waits=wait, attended=attended)
 
     def interrupt(self) -> None:
         """Asks the run of this object to end at the next safe point. Safe to call from a signal handler."""
@@ -224,6 +225,31 @@ class Swarm:
         make(self.folder.stop_request.parent)
         self.folder.stop_request.touch()
         return describe(owner)
+
+    def answer(self, number: int, text: str = "", *, option: int = 0, decline: bool = False) -> None:
+        """Answers a question of an agent or of the architect; the next run goes on with it. Keys are masked.
+
+        Args:
+            number: of the question.
+            text: the answer, or what is to be said to an option.
+            option: which of its options, from 1; 0: none.
+            decline: leave it to whoever asked.
+
+        Raises:
+            UsageError: there is nothing said, or both an answer and that there is none.
+            IllegalMove: there is no such question or option, or it is not open any more.
+        """
+        if decline == bool(text.strip() or option):
+            raise UsageError(
+                "An answer is a text, an option, or neither of them with --decline.",
+                hint=f'For example: swarm answer {number} "metres"',
+            )
+        with self.project.writing() as ledger:
+            found = [each for each in ledger.state.questions if each.number == number]
+            chosen = found[0].options[option - 1 : option] if found and option > 0 else ()
+            said = self.project.redact("\n".join(filter(None, (*chosen, text.strip()))))
+            event = QuestionAnswered(number=number, answer=said, option=option, declined=decline)
+            status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor="user"))
 
     # --- decisions about one task ---
 
@@ -430,7 +456,13 @@ class Swarm:
         return ended(state, self.folder, self.project.repository(), "the user decided otherwise")
 
     async def _work(
-        self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False, waits: bool = False
+        self,
+        first: Sequence[Event],
+        *,
+        stash: bool = False,
+        needs_tree: bool = False,
+        waits: bool = False,
+        attended: bool = True,
     ) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
         from swarmgate.automation.watch.run_workers import wait_for_hooks
@@ -451,9 +483,11 @@ class Swarm:
             repository.locks.recover()
             removed = repository.locks.drain()
             self._record(ledger, [LocksRemoved(locks=each.locks, command=each.command) for each in removed])
-            if not first and next_step(ledger.state) is None:
+            declines = not (attended or config.ask.wait) and question_at_work(ledger.state) is not None
+            if not first and next_step(ledger.state) is None and not declines:
                 return outcome_of(ledger.state)
-            context = build(self.project, repository=repository, ledger=ledger, stash=stash, waits=waits)
+            made: dict[str, bool] = {"stash": stash, "waits": waits, "attended": attended}
+            context = build(self.project, repository=repository, ledger=ledger, **made)
             for warning in require_models(config, self.project.environ, repository):
                 self.notice(warning)
             require_tools(config)

@@ -59,7 +59,7 @@ def connect(
         limits = AccountLimits(
             longest_s=config.loop.wait_limit, on_event=on_event, sleep=sleep, clock=clock, jitter=jitter
         )
-    secrets = tuple(filter(None, (environ.get(each.api_key_env, "").strip() for each in config.providers.values())))
+    secrets = config.keys(environ)
 
     def gated(model: Model) -> Model:
         traced = Traced(model, recorder, secrets=secrets, clock=clock) if recorder is not None else model

@@ -36,9 +36,11 @@ async def coded(server: ScriptedServer, repo: Path, task: Task, *, tools: bool) 
         return "all pass"
 
     try:
-        return await code(
+        done = await code(
             agent, task=task, attempt=2, scope=task.files, instructions="Add two().", feedback="", run_gates=gates
         )
+        assert isinstance(done, str)
+        return done
     finally:
         await model.aclose()
 

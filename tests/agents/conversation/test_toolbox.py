@@ -131,6 +131,7 @@ async def test_the_test_engineer_writes_tests_only(
         test_command="pytest",
         is_test_path=lambda name: name.startswith("tests/"),
         feedback="",
+        questions=(),
     )
     assert "is not a test file" in model.heard
     assert (repo / "src/app.py").read_text() == "def one():\n    return 1\n"

@@ -49,7 +49,9 @@ async def coding(agent: AgentContext, task: Task) -> str:
     async def gates() -> str:
         return "all gates pass"
 
-    return await code(agent, task=task, attempt=1, scope=task.files, instructions="x", feedback="", run_gates=gates)
+    done = await code(agent, task=task, attempt=1, scope=task.files, instructions="x", feedback="", run_gates=gates)
+    assert isinstance(done, str)
+    return done
 
 
 @pytest.mark.parametrize(("reply", "told"), BAD.values(), ids=BAD)

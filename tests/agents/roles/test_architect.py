@@ -31,7 +31,10 @@ async def planned(agent: AgentContext, goal: str = "Add two") -> Plan | Question
 
 
 async def delegated(agent: AgentContext, task: Task, other: Task, plan: Plan) -> Delegation:
-    return await delegate(agent, task=task, attempt=2, plan=plan, feedback="Attempt 1: REJECTED", others={"1.3": other})
+    others = {"1.3": other}
+    done = await delegate(agent, task=task, attempt=2, plan=plan, feedback="Attempt 1: REJECTED", others=others)
+    assert isinstance(done, Delegation)
+    return done
 
 
 async def test_a_legal_plan_is_taken(make_agent: OpenDesk, say: Say, plan: Plan) -> None:

@@ -58,6 +58,7 @@ async def judged(agent: AgentContext, task: Task) -> Review:
         test_command="pytest",
         is_test_path=lambda _path: True,
         feedback="FEEDBACK",
+        questions=(),
     )
 
 

@@ -29,7 +29,9 @@ async def coding(agent: AgentContext, task: Task) -> str:
     async def gates() -> str:
         return "all gates pass"
 
-    return await code(agent, task=task, attempt=1, scope=task.files, instructions="x", feedback="", run_gates=gates)
+    done = await code(agent, task=task, attempt=1, scope=task.files, instructions="x", feedback="", run_gates=gates)
+    assert isinstance(done, str)
+    return done
 
 
 def limits(*, replies: int = 3, context_tokens: int = 128_000, **bounds: Any) -> Limits:

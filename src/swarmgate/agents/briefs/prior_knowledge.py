@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from swarmgate.agents.briefs.brief import Section, cut, one_line
+from swarmgate.agents.briefs.user_answers import user_answers
 from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.evidence import Remark
 from swarmgate.domain.state.state import Guidance, Outcome, PhaseRecord, State
@@ -29,22 +30,27 @@ _STANDING = (
 _WORD = re.compile(r"[a-z_][a-z0-9_]{3,}")
 
 
+NO_ANSWERS = user_answers(())
+
+
 @dataclass(frozen=True)
 class Background:
     """The prior knowledge in the brief of a task.
 
     `remembered` are lines, those that apply most first; a brief takes as many as it has room for. `guidance` are
-    the answers that experts gave for this very task, `remarks` are those of its last rejection.
+    the answers that experts gave for this very task, `answers` those of the user, `remarks` are those of its last
+    rejection.
     """
 
     remembered: tuple[str, ...] = ()
     guidance: str = ""
+    answers: Section = NO_ANSWERS
     remarks: tuple[Remark, ...] = ()
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        """The answers of experts as a section; none where there are none."""
-        return (Section("Answers of experts on this task", self.guidance),) if self.guidance else ()
+        """The answers of the user and of experts; without text where there are none."""
+        return self.answers, Section("Answers of experts on this task", self.guidance)
 
 
 NOTHING = Background()
@@ -70,7 +76,8 @@ def background(state: State, task: Task, guidance: Iterable[Guidance] = ()) -> B
     lines = list(chain((_answered(each) for each in reversed(given) if each not in own), _learnt(state)))[:_CONSIDERED]
     ranked = sorted(dict.fromkeys(lines), key=lambda line: -len(wanted & _words(line)))  # stable: newer first
     ended = [each for each in state.task(task.id).attempts if each.outcome is Outcome.REJECTED]
-    return Background(tuple(ranked), _given(own), ended[-1].feedback if ended else ())
+    remarks = ended[-1].feedback if ended else ()
+    return Background(tuple(ranked), _given(own), user_answers(state.asked_about(task.id)), remarks)
 
 
 def _learnt(state: State) -> Iterable[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -16,7 +16,7 @@ from swarmgate.agents.conversation.toolbox import Handler
 from swarmgate.agents.guards.breakers import Watch
 from swarmgate.agents.guards.unoffered_tools import UnofferedCalls
 from swarmgate.agents.tools.arguments import Arguments
-from swarmgate.agents.tools.tool_table import BadCall, Tool, offered, read_call
+from swarmgate.agents.tools.tool_table import ASK, BadCall, Tool, offered, read_call
 from swarmgate.domain.guard import Effect, GuardNote, LiveTurn, Turn
 from swarmgate.errors import BreakerTripped, CommandRefused, UsageError
 from swarmgate.llm.endpoint.wire import estimated_tokens
@@ -40,6 +40,11 @@ _READ_ON = {
 }
 _ASK_LESS = "ask for less at a time"
 
+AWAITED = "Not known yet."
+"""The result of the call that ended a turn, in a conversation that may be taken up again."""
+
+_DROPPED = "Not carried out: the call before it ended the turn. Make it again if it is what you mean."
+
 
 class Refused(Exception):
     """A tool call breaks a rule; the message names every broken one. `Limits.replies` bounds these."""
@@ -47,10 +52,15 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Ending(Generic[T]):
-    """The end of a turn: the value of its last tool call, and the `provider/model` that made it."""
+    """The end of a turn: the value of its last tool call, and the `provider/model` that made it.
+
+    `conversation` is all of it, `call` the id of that call, whose result stands in the conversation as `AWAITED`.
+    """
 
     value: T
     model: str
+    conversation: tuple[Message, ...] = ()
+    call: str = ""
 
 
 async def take_turn(
@@ -61,6 +71,7 @@ async def take_turn(
     endings: Mapping[str, Callable[[Any], T]],
     answer: Callable[[str], T] | None = None,
     form: type[Arguments] | None = None,
+    resumed: Sequence[Message] = (),
 ) -> Ending[T]:
     """Let a role work at its brief until it ends the turn.
 
@@ -72,6 +83,7 @@ async def take_turn(
         answer: what a reply in plain text comes to where that ends the turn; may raise `Refused`. None: only a tool
             call does.
         form: the schema of `submit_answer`; None: it is not on offer.
+        resumed: the conversation that the turn goes on from; empty: it begins with the brief.
 
     Raises:
         BreakerTripped: the turn went past one of its bounds (`agent.limits`).
@@ -80,11 +92,12 @@ async def take_turn(
         SelfCodingBlocked: the architect called tools that write files once too often in this run.
     """
     brief = replace(brief, opening=agent.opening(brief))
-    tools = offered(brief.role, brief.step, form)
+    tools = offered(brief.role, brief.step, form, asks=ASK in endings)
     system = "\n\n".join(filter(None, (agent.prompts.render(brief.role, brief.step), agent.persona)))
     inside = "\n\n".join(filter(None, (agent.prompts.render(brief.role, brief.step, program=True), agent.persona)))
     text = brief.text(sections(agent.house_rules(brief.files)), section=agent.limits.section_chars)
     talk = Talk(system, text, tools, agent.limits.context_tokens)
+    talk.messages = [*resumed] or talk.messages
     worked = WorkTime()
     watch = _watch(agent, brief, worked)
     unoffered = UnofferedCalls(brief, on_guard=agent.on_guard, self_coding=agent.self_coding())
@@ -170,7 +183,8 @@ async def _until_its_end(
         _noticed(agent, brief, reply, watch.model)
         done = await hands.carry_out(reply)
         if done.ending:
-            return Ending(done.ending[0], reply.model or agent.model.name)
+            whole = (*talk.messages, *done.messages)
+            return Ending(done.ending[0], reply.model or agent.model.name, whole, done.call)
         usable, idle = done.worked or done.refused, not reply.tool_calls and not cut_off(reply)
         watch.after_reply(usable=usable, refused=done.refused, idle=idle, problem=done.problem)
         talk.messages += done.messages
@@ -188,13 +202,14 @@ def _noticed(agent: AgentContext, brief: Brief, reply: ModelReply, model: str) -
 
 @dataclass(frozen=True)
 class _Done(Generic[T]):
-    """The outcome of a reply: the messages that answer it, whether a tool ran, the problem, the turn's end."""
+    """The outcome of a reply: its answers, whether a tool ran, the problem, the turn's end and its call."""
 
     messages: tuple[Message, ...] = ()
     worked: bool = False
     refused: bool = False
     problem: str = ""
     ending: tuple[T] | None = None
+    call: str = ""
 
 
 @dataclass(frozen=True)
@@ -228,7 +243,8 @@ class _Hands(Generic[T]):
                 if tool.ends:
                     ending = self.endings[tool.name](arguments)
                     self._report(call, _summary(arguments))
-                    return replace(done, ending=(ending,))
+                    rest = [AWAITED, *[_DROPPED] * (len(reply.tool_calls) - len(results) - 1)]
+                    return replace(done, ending=(ending,), call=call.id, messages=answers(reply, [*results, *rest]))
                 result, failed = await self._use(call, tool.name, arguments)
                 results.append(result)
                 self._report(call, _summary(arguments), result if failed else "")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
+from swarmgate.agents.ask_user import NEVER, Asked, Asking, outcome
 from swarmgate.agents.briefs.brief import Brief, Section, answers_text, bullets, plan_json, plan_window, task_text
 from swarmgate.agents.briefs.feedback import patterns_section, review_text, warning_section
 from swarmgate.agents.briefs.prior_knowledge import NOTHING, Background
@@ -21,6 +25,7 @@ from swarmgate.domain.plan.plan import Plan, Task, path_problem, problems
 from swarmgate.domain.review.evidence import Review
 from swarmgate.domain.task.failure_patterns import Observation
 from swarmgate.errors import UnsafePath
+from swarmgate.llm.model import Message
 from swarmgate.workspace.file_tools.files import FileTree
 
 ROLE = "architect"
@@ -123,8 +128,9 @@ async def delegate(
     others: Mapping[str, Task],
     observed: Sequence[Observation] = (),
     known: Background = NOTHING,
-) -> Delegation:
-    """Turn a task into a scope and instructions for the coder.
+    asking: Asking = NEVER,
+) -> Delegation | Asked:
+    """Turn a task into a scope and instructions for the coder, or ask the user.
 
     Without `declare_scope` the files that the instructions name as `FILE: path` are the scope, else the task's.
 
@@ -137,6 +143,7 @@ async def delegate(
         others: the other open tasks by id; the delegation may not name them.
         observed: patterns that the attempts so far show.
         known: what the work before has taught.
+        asking: what it may ask the user.
 
     Raises:
         NoUsableReply: no acceptable delegation within the bound; otherwise as `take_turn`.
@@ -161,7 +168,12 @@ async def delegate(
     )
     handing = _HandingOver(agent, task, others)
     work = {**Toolbox(agent).handlers, "declare_scope": handing.declare}
-    return (await take_turn(agent, brief, work=work, endings={"delegate": handing.delegate})).value
+    await handing.declare_again(asking.resumed)
+    endings: dict[str, Callable[[Any], Delegation | args.AskAboutTask]] = {
+        "delegate": handing.delegate,
+        **asking.endings,
+    }
+    return outcome(await take_turn(agent, brief, work=work, endings=endings, resumed=asking.resumed))
 
 
 async def weigh(
@@ -206,8 +218,11 @@ async def implement(
     feedback: str,
     observed: Sequence[Observation] = (),
     known: Background = NOTHING,
-) -> str:
-    """Write the code itself, in an escalated attempt; returns the summary, which is a claim and no evidence.
+    asking: Asking = NEVER,
+) -> str | Asked:
+    """Write the code itself, in an escalated attempt.
+
+    Returns the summary, which is a claim and no evidence, or what it asks the user (`asking`).
 
     Raises:
         NoUsableReply: the turn did not end within the bound; otherwise as `take_turn`.
@@ -231,7 +246,8 @@ async def implement(
         remembered=known.remembered,
     )
     work = Toolbox(agent, scope=scope).handlers
-    return (await take_turn(agent, brief, work=work, endings={"finish": _summary})).value
+    endings: dict[str, Callable[[Any], str | args.AskAboutTask]] = {"finish": _summary, **asking.endings}
+    return outcome(await take_turn(agent, brief, work=work, endings=endings, resumed=asking.resumed))
 
 
 async def close_phase(agent: AgentContext, *, phase: int, name: str, report: str) -> Closing:
@@ -273,6 +289,12 @@ class _HandingOver:
             self._scope = shortest(named_files(call.instructions) or self._task.files)
         self._check(*instruction_problems(self._task, call.instructions, self._others))
         return Delegation(self._scope, call.instructions)
+
+    async def declare_again(self, conversation: Iterable[Message]) -> None:
+        """Takes up what was declared in a conversation that goes on: it stood, or was refused, then as well."""
+        for call in (call for message in conversation for call in message.tool_calls if call.name == "declare_scope"):
+            with contextlib.suppress(Refused, ValidationError):
+                await self.declare(args.DeclareScope.model_validate_json(call.arguments))
 
     def _check(self, *further: str) -> None:
         if found := (*scope_problems(self._task, self._scope, self._others, self._agent.files), *further):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
+from swarmgate.agents.ask_user import NEVER, Asked, Asking, outcome
 from swarmgate.agents.briefs.brief import Brief, Section, task_text
 from swarmgate.agents.briefs.feedback import patterns_section
 from swarmgate.agents.briefs.prior_knowledge import NOTHING, Background
@@ -30,8 +32,9 @@ async def code(
     test_command: str = "",
     observed: Sequence[Observation] = (),
     known: Background = NOTHING,
-) -> str:
-    """Let the coder work; returns its summary, which is a claim and no evidence.
+    asking: Asking = NEVER,
+) -> str | Asked:
+    """Let the coder work; returns its summary, which is a claim and no evidence, or what it asks the user.
 
     Args:
         agent: the coder's context.
@@ -44,6 +47,7 @@ async def code(
         test_command: how swarmgate runs the project's tests; empty: nobody knows yet.
         observed: patterns that the attempts so far show.
         known: what the work before has taught.
+        asking: what it may ask the user.
 
     Raises:
         NoUsableReply: the turn did not end within the bound; otherwise as `take_turn`.
@@ -67,7 +71,8 @@ async def code(
         remembered=known.remembered,
     )
     work = Toolbox(agent, scope=scope, run_gates=run_gates).handlers
-    return (await take_turn(agent, brief, work=work, endings={"finish": _summary})).value
+    endings: dict[str, Callable[[Any], str | args.AskAboutTask]] = {"finish": _summary, **asking.endings}
+    return outcome(await take_turn(agent, brief, work=work, endings=endings, resumed=asking.resumed))
 
 
 def _summary(call: args.Finish) -> str:

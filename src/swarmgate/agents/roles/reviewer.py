@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from swarmgate.agents.briefs.brief import Brief, Section, bullets, task_text
+from swarmgate.agents.briefs.user_answers import user_answers
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Handler, Toolbox, plain
 from swarmgate.agents.conversation.turn import Refused, take_turn
@@ -24,6 +25,7 @@ from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.change import ChangedFile
 from swarmgate.domain.review.evidence import Remark, Review, Verdict
+from swarmgate.domain.state.state import Question
 
 _OWASP = re.compile(
     r"[\W_]*(?:OWASP(?:[ -]*Top[ -]*(?:10|Ten))?(?:[ :-]*2021)?[\W_]*)?A(?:0?[1-9]|10)(?![0-9A-Za-z]|:20(?!21))"
@@ -52,9 +54,9 @@ class Submission:
     `task` and `attempt` say what it is for, `scope` are the declared files and `outside` the changed ones beyond it,
     `weakened` the tests that were there before and lose something, a line each,
     `patch` is the change as a diff with the list of its files, `gates` the gates' results, `test_command` how the
-    project's tests are run. `material` is what findings must quote; None: they need not. `files` are the changes of the
-    files by themselves, what has to be seen first: where they are given, the reviewer is shown these and not `patch`,
-    and approves nothing before it was shown what has to be seen.
+    project's tests are run, `asked` what agents asked the user about the task. `material` is what findings must quote;
+    None: they need not. `files` are the changes of the files by themselves, what has to be seen first: where they are
+    given, the reviewer is shown these and not `patch`, and approves nothing before it was shown what has to be seen.
     """
 
     task: Task
@@ -67,6 +69,7 @@ class Submission:
     weakened: Sequence[str] = ()
     material: Material | None = None
     files: Sequence[tuple[ChangedFile, str, bool]] = ()
+    asked: Sequence[Question] = ()
 
 
 @dataclass(frozen=True)
@@ -188,6 +191,7 @@ def sections_of(work: Submission) -> tuple[Section, ...]:
 def _facts(work: Submission) -> tuple[Section, ...]:
     return (
         Section("The task", task_text(work.task)),
+        user_answers(work.asked),
         Section("Declared scope", bullets(work.scope)),
         Section("Changed files outside of the scope", bullets(work.outside)),
         Section("Existing tests that the change weakens or removes", bullets(work.weakened), _WEAKENED),

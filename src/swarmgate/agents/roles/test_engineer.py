@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from swarmgate.agents.briefs.brief import Brief, Section, bullets, task_text
+from swarmgate.agents.briefs.user_answers import user_answers
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Toolbox
 from swarmgate.agents.conversation.turn import Refused, take_turn
@@ -13,6 +14,7 @@ from swarmgate.agents.roles.verdict import review_of, signed
 from swarmgate.agents.tools import arguments as args
 from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.evidence import Criterion, Review
+from swarmgate.domain.state.state import Question
 
 
 async def test(
@@ -25,6 +27,7 @@ async def test(
     test_command: str,
     is_test_path: Callable[[str], bool],
     feedback: str,
+    questions: Sequence[Question],
 ) -> Review:
     """Let the test engineer write tests and judge the change by them.
 
@@ -40,12 +43,14 @@ async def test(
         test_command: how the project's tests are run.
         is_test_path: whether a repository-relative path is a test's; no other is written.
         feedback: what earlier attempts were rejected for (`feedback_text`).
+        questions: what agents asked the user about the task.
 
     Raises:
         NoUsableReply: no verdict within the bound; otherwise as `take_turn`.
     """
     sections = (
         Section("The task", task_text(task)),
+        user_answers(questions),
         Section("Declared scope", bullets(scope)),
         Section("Test command", test_command),
         Section("Earlier attempts", feedback, "What they say of tests is for you: mend it."),
@@ -102,6 +107,7 @@ async def adversarial_test(
     reasons: Sequence[str],
     objection: Callable[[str], str],
     written: Callable[[], Sequence[str]],
+    questions: Sequence[Question] = (),
 ) -> Review:
     """Let the test engineer attack the change with new tests.
 
@@ -117,6 +123,7 @@ async def adversarial_test(
         reasons: where the change touches security-sensitive code; empty where it does not.
         objection: why a repository-relative path may not be written; empty when it may.
         written: the new test files that are there by now.
+        questions: what agents asked the user about the task.
 
     Raises:
         NoUsableReply: no verdict within the bound; otherwise as `take_turn`.
@@ -136,6 +143,7 @@ async def adversarial_test(
 
     sections = (
         Section("The task", task_text(task)),
+        user_answers(questions),
         Section("Declared scope", bullets(scope)),
         Section("Test command", test_command),
         Section("The change", patch),

@@ -153,6 +153,15 @@ class AskUser(Arguments):
     questions: Strings = Field(description="One question an entry, each answerable in a sentence.")
 
 
+class AskAboutTask(Arguments):
+    """`ask_user` in the middle of a task."""
+
+    question: str = Field(min_length=1, max_length=1_000, description="One question, answerable in a sentence.")
+    options: Strings = Field((), max_length=5, description="Answers to choose from, if there are few; one an entry.")
+    why: str = Field(min_length=1, max_length=500, description="What a wrong guess would spoil.")
+    assumption: str = Field(min_length=1, max_length=500, description="What you will assume if nobody answers.")
+
+
 class TaskDraft(Arguments):
     """A task of `save_plan`."""
 

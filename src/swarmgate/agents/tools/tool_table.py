@@ -75,10 +75,24 @@ _ALL = (
 TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in _ALL}
 """Every tool by name."""
 
+_ASK_ABOUT_TASK = Tool(
+    "ask_user",
+    "Ask the user, once, what neither the task nor the repository can tell and a wrong guess would spoil. The work "
+    "goes on with the answer, which changes none of the acceptance criteria.",
+    args.AskAboutTask,
+    ends=True,
+)
+
+_AT_WORK = frozenset({("architect", "delegate"), ("architect", "implement"), ("coder", "code")})
+"""Where `ask_user` is about a task, and on offer only where the settings let the role ask."""
+
 _TEST_VERDICT = Tool("submit_verdict", "Give your verdict.", args.SubmitTestVerdict, ends=True)
 
 _READ = ("read_file", "list_files", "search")
 _WRITE = ("write_file", "edit_file")
+
+ASK = "ask_user"
+"""How the architect asks while it plans; at a task, where the settings let a role."""
 
 SUBMIT = "submit_answer"
 """How a council voice answers where the answer has a form; the arguments are the schema of the step."""
@@ -95,13 +109,13 @@ _COUNCIL_WRITES, _COUNCIL_SPEAKS = ("generate", "improve"), ("ask", "record")
 OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("architect", "plan"): (*_READ, "ask_sme", "ask_user", "save_plan"),
     ("architect", "revise"): (*_READ, "ask_sme", "ask_user", "save_plan"),
-    ("architect", "delegate"): (*_READ, "ask_sme", "declare_scope", "delegate"),
-    ("architect", "implement"): (*_READ, *_WRITE, "delete_file", "ask_sme", "finish"),
+    ("architect", "delegate"): (*_READ, "ask_sme", "ask_user", "declare_scope", "delegate"),
+    ("architect", "implement"): (*_READ, *_WRITE, "delete_file", "ask_sme", "ask_user", "finish"),
     ("architect", "weigh"): (*_READ, "submit_verdict"),
     ("architect", "close_phase"): (*_READ, "close_phase"),
     ("critic", "review_plan"): (*_READ, "submit_verdict"),
     ("critic", "evaluate_phase"): (*_READ, "submit_verdict"),
-    ("coder", "code"): (*_READ, *_WRITE, "delete_file", "ask_sme", "run_command", "run_gates", "finish"),
+    ("coder", "code"): (*_READ, *_WRITE, "delete_file", "ask_sme", "ask_user", "run_command", "run_gates", "finish"),
     ("sme", "consult"): _READ,
     ("architect", "synthesize"): (SUBMIT,),
     ("participant", "debate"): (*_READ, SUBMIT),
@@ -133,10 +147,19 @@ IN_TEXT = frozenset(
 """Where a reply in plain text ends the turn; everywhere else a tool call does."""
 
 
-def offered(role: str, step: str, form: type[args.Arguments] | None = None) -> tuple[Tool, ...]:
-    """The tools that a role is offered at a step; `form` is the schema of `submit_answer`, None: it is not on offer."""
-    tools = (TOOLS[name] for name in OFFERED[role, step] if form or name != SUBMIT)
+def offered(role: str, step: str, form: type[args.Arguments] | None = None, *, asks: bool = False) -> tuple[Tool, ...]:
+    """The tools that a role is offered at a step.
+
+    Args:
+        role: whose.
+        step: at which.
+        form: the schema of `submit_answer`; None: it is not on offer.
+        asks: whether the role may ask the user in the middle of a task.
+    """
+    left_out = {*(() if form else (SUBMIT,)), *((ASK,) if (role, step) in _AT_WORK and not asks else ())}
+    tools = (TOOLS[name] for name in OFFERED[role, step] if name not in left_out)
     own = {"submit_verdict": _TEST_VERDICT} if role == "test_engineer" else {}
+    own |= {ASK: _ASK_ABOUT_TASK} if (role, step) in _AT_WORK else {}
     own |= {SUBMIT: _submitting(form)} if form else {}
     return tuple(own.get(tool.name, tool) for tool in tools)
 

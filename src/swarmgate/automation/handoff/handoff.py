@@ -13,7 +13,7 @@ from swarmgate.automation.ports import Ports
 from swarmgate.config import Config, is_program
 from swarmgate.domain.events.event import EditRefused, Entry, GoalSet, ProjectInitialised
 from swarmgate.domain.evidence.summary import in_words
-from swarmgate.domain.next_step import waiting_for, worked_on
+from swarmgate.domain.next_step import open_questions, waiting_for, worked_on
 from swarmgate.domain.spending.budget import accounts
 from swarmgate.domain.state.state import Outcome, Planning, State, TaskStatus
 from swarmgate.domain.text.redaction import masked, redact
@@ -106,7 +106,7 @@ def _gathered(project: Project, ports: Ports) -> Handoff:
         working=describe(owner) if owner else "",
         paused=f"{state.pause.reason}: {state.pause.detail}" if state.pause and not owner else "",
         preflight=_preflight(project.folder, state),
-        questions=tuple(f"question {each.number}: {each.text}" for each in state.questions if not each.answer),
+        questions=tuple(f"question {each.number}: {each.text}" for each in open_questions(state)),
         decisions=tuple(text for key in sorted(state.memory) for text in state.memory[key].decisions),
         guidance=_guidance(project),
         failures=tuple(_failures(state)),

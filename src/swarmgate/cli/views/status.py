@@ -54,6 +54,7 @@ def _lines(report: StatusReport) -> list[str]:
             f"  warning: {tasks} completed without the approval of both the reviewer and the test engineer; "
             "the count ends with a task that has both"
         )
+    lines += ["", *report.asked.lines] if report.asked else []
     lines += ["", *report.checkpoint.lines] if report.checkpoint else []
     if report.actions:
         lines += ["Next:", *(f"  {action}" for action in report.actions)]

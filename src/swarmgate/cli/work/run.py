@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from swarmgate.cli.terminal.options import Json, Repo
 from swarmgate.cli.terminal.terminal import boundary
-from swarmgate.cli.work.run_loop import drive, finish
+from swarmgate.cli.work.run_loop import answered, drive, finish
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from swarmgate.engine.reports.outcome import RunOutcome
+    from swarmgate.engine.swarm import Swarm
 
 
 def command(
@@ -21,6 +28,8 @@ def command(
 ) -> None:
     """Work task by task until it is your turn: a phase checkpoint, a blocked task, a question.
 
+    What an agent asks ([ask]) is asked here on a terminal; elsewhere the run ends, and goes on after `swarm answer`.
+
     Exit codes: 0 all done, 1 a task is blocked or preflight stops the phase, 3 waiting for you, 4 budget used up or a
     limit that ends too late to wait for, 5 endpoint failed, 130 stopped. Whatever ended it, the next `swarm run` goes
     on from there.
@@ -28,4 +37,12 @@ def command(
     Example: swarm run
     """
     with boundary(json) as terminal:
-        finish(terminal, drive(repo, terminal, lambda swarm: swarm.run(stash=stash, wait=wait)))
+        attended = sys.stdin.isatty() and not terminal.as_json
+
+        def work(swarm: Swarm) -> Coroutine[Any, Any, RunOutcome]:
+            return swarm.run(stash=stash, wait=wait, attended=attended)
+
+        outcome = drive(repo, terminal, work)
+        while attended and outcome.questions and answered(repo, terminal, outcome):
+            outcome = drive(repo, terminal, work)
+        finish(terminal, outcome)

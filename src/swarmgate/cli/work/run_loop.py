@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from swarmgate.cli.terminal.terminal import Terminal
+from swarmgate.errors import IllegalMove
 
 if TYPE_CHECKING:
     from swarmgate.engine.reports.outcome import RunOutcome
@@ -60,6 +61,31 @@ async def _with_signals(swarm: Swarm, work: Coroutine[Any, Any, RunOutcome]) -> 
         loop.remove_signal_handler(signal.SIGTERM)
 
 
+def answered(repo: Path | None, terminal: Terminal, outcome: RunOutcome) -> bool:
+    """Asks the user what is open, here; False where they would not say, and nothing is on record.
+
+    Somebody else may answer meanwhile, by `swarm answer`: theirs counts then.
+    """
+    from swarmgate.engine.swarm import Swarm
+
+    swarm = Swarm(repo)
+    for number, text in outcome.questions:
+        options = outcome.asked.options if outcome.asked else ()
+        for line in outcome.asked.lines if outcome.asked else (f"{number}. {text}",):
+            terminal.note(line)
+        choices = "".join(f"{each}, " for each in range(1, len(options) + 1))
+        try:
+            said = typer.prompt(f"Your answer ({choices}your own words, or - to leave it to the agent)", err=True)
+        except typer.Abort:
+            return False
+        option = int(said) if said.isdecimal() and 0 < int(said) <= len(options) else 0
+        try:
+            swarm.answer(number, "" if option or said == "-" else said, option=option, decline=said.strip() == "-")
+        except IllegalMove as error:
+            terminal.note(error.message)
+    return True
+
+
 def finish(terminal: Terminal, outcome: RunOutcome) -> None:
     """Prints where the work stands and leaves with its exit code."""
     from swarmgate.engine.reports.outcome import EXIT_CODES
@@ -83,6 +109,7 @@ def _lines(outcome: RunOutcome) -> list[str]:
         Waiting.NOTHING: "Every phase is complete and approved.",
     }[outcome.waiting]
     lines = [headline, *(f"  {number}. {text}" for number, text in outcome.questions)]
+    lines = list(outcome.asked.lines) if outcome.asked else lines
     if outcome.objections:
         lines += [f"The {outcome.judge} still objects:", *(f"  - {text}" for text in outcome.objections)]
     lines += [f"  {text}" for text in outcome.verdicts]

@@ -59,6 +59,7 @@ from swarmgate.domain.events.task import (
     TaskBlocked,
     TaskCompleted,
     TaskDelegated,
+    TaskQuestionAsked,
     TaskReopened,
     TaskRetried,
     TaskSkipped,
@@ -116,6 +117,7 @@ __all__ = [
     "TaskBlocked",
     "TaskCompleted",
     "TaskDelegated",
+    "TaskQuestionAsked",
     "TaskReopened",
     "TaskRetried",
     "TaskSkipped",
@@ -145,6 +147,7 @@ Event = Annotated[
     | RunPaused
     | TreeRestored
     | TaskDelegated
+    | TaskQuestionAsked
     | ChangeCaptured
     | GatesRun
     | ReviewGiven

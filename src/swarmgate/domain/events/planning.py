@@ -36,11 +36,17 @@ class QuestionsAsked(Frozen):
 
 
 class QuestionAnswered(Frozen):
-    """The user's answer to question `number` (from 1, over the whole planning)."""
+    """The answer to question `number` (from 1, over the whole goal), of planning or of a task.
+
+    `option` is the one that the user took, from 1; 0: none. `declined`: nobody answers, and who asked goes by its own
+    judgement; `answer` is empty then.
+    """
 
     type: Literal["question_answered"] = "question_answered"
     number: int
     answer: Text
+    option: int = Field(0, ge=0)
+    declined: bool = False
 
 
 class PlanSaved(Frozen):

@@ -19,6 +19,7 @@ class PauseReason(StrEnum):
     LIMIT = "limit"
     ENDPOINT = "endpoint"
     PREFLIGHT = "preflight"
+    QUESTION = "question"
     ERROR = "error"
 
 
@@ -34,7 +35,8 @@ class RunStarted(Frozen):
     """`swarm run` took up the work, under these rules. `sandbox` is what confines commands.
 
     `record` says what is on record from here on: from 2 on the SHA-256 of every file of evidence, and an anchor in git
-    whenever a writer ends. `place` tells the repository on this disk apart from its clones and copies.
+    whenever a writer ends. `place` tells the repository on this disk apart from its clones and copies. `decline`:
+    nobody is there to answer an agent's questions.
     """
 
     type: Literal["run_started"] = "run_started"
@@ -53,6 +55,7 @@ class RunStarted(Frozen):
     review_tests: bool = False
     validators: int = 0
     phase_gate: bool = False
+    decline: bool = False
 
 
 class RunPaused(Frozen):

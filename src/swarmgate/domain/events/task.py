@@ -47,6 +47,27 @@ class TaskDelegated(Frozen):
     house_rules: dict[str, str] = Field(default_factory=dict)
 
 
+class TaskQuestionAsked(Frozen):
+    """An agent asks the user in the middle of its turn; the attempt goes on with the answer.
+
+    `attempt` is the running one, at the step `delegate` the one that it is to open. `why` says what hangs on it,
+    `assumption` what the agent goes by without an answer. `tree` holds its work so far; empty where it wrote none.
+    `conversation` is the SHA-256 of the turn so far, kept beside the ledger.
+    """
+
+    type: Literal["task_question_asked"] = "task_question_asked"
+    task: str
+    attempt: int
+    role: str
+    step: str
+    question: Text = Field(min_length=1)
+    options: tuple[Line, ...] = ()
+    why: Text = ""
+    assumption: Text = ""
+    tree: str = ""
+    conversation: str = ""
+
+
 class ChangeCaptured(Frozen):
     """The coder's turn ended; this is what git says it changed against the task's base.
 

@@ -9,7 +9,7 @@ from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.events.event import AttemptKind, PhaseStage
 from swarmgate.domain.plan.plan import Complexity, Phase, Plan, Task
 from swarmgate.domain.state.phase_verdict import Standing, standing
-from swarmgate.domain.state.state import Attempt, Outcome, State, TaskStatus
+from swarmgate.domain.state.state import Attempt, Outcome, State, TaskRecord, TaskStatus
 
 _REASON = 400
 """Characters of a reason that are shown: a model may write a page where a sentence is asked for."""
@@ -47,7 +47,7 @@ class AttemptLine(Frozen):
 
 
 class TaskView(Task):
-    """A task, its status and its attempts. `note` says why it is blocked or skipped."""
+    """A task, its status and its attempts. `note` says why it is blocked or skipped, or what its work waits for."""
 
     status: TaskStatus = TaskStatus.PENDING
     attempts: Annotated[tuple[AttemptLine, ...], FailFast()] = ()
@@ -159,13 +159,19 @@ def task_view(state: State, task: Task) -> TaskView:
     """One task as it is shown."""
     record = state.task(task.id)
     lines = tuple(line for attempt in record.attempts if (line := attempt_line(attempt)))
-    note = _short(record.reason) if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED) else ""
+    note = _short(record.reason) if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED) else _asked(record)
     status = record.status
     if status in (TaskStatus.PENDING, TaskStatus.IN_PROGRESS):  # one that was opened again has attempts, shown or not
         status = TaskStatus.IN_PROGRESS if lines else TaskStatus.PENDING
     return TaskView.model_construct(
         **{name: getattr(task, name) for name in Task.model_fields}, status=status, attempts=lines, note=note
     )
+
+
+def _asked(record: TaskRecord) -> str:
+    """The question that the work waits for: `question 3 of the coder: Which unit?`; empty where there is none."""
+    asked = record.question if record.waits else None
+    return _short(f"question {asked.number} of the {asked.role}: {' '.join(asked.text.split())}") if asked else ""
 
 
 def _short(reason: str) -> str:

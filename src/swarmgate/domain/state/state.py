@@ -122,7 +122,8 @@ class TaskRecord:
     """The record of a task: its attempts and its status.
 
     `rejections` counts since the user last asked for a retry. `renewed` is the number of attempts when the user last
-    decided that it goes on, by a retry or by a change of the task; `spent` is what was used since then.
+    decided that it goes on, by a retry or by a change of the task; `spent` is what was used since then. `question` is
+    the one at which its work stands: it waits for the answer, or goes on with that; None: it asked none.
     """
 
     attempts: tuple[Attempt, ...] = ()
@@ -139,6 +140,7 @@ class TaskRecord:
     renewed: int = 0
     guards: tuple[GuardNote, ...] = ()
     turns: tuple[Turn, ...] = ()
+    question: Question | None = None
 
     @property
     def last(self) -> Attempt | None:
@@ -170,6 +172,11 @@ class TaskRecord:
     def unfinished(self) -> bool:
         """Whether its change, or what is left of that, lies in the work tree, and nobody decided about it."""
         return self.last is not None and self.last.outcome is not Outcome.COMPLETE and not self.settled
+
+    @property
+    def waits(self) -> bool:
+        """Whether its work cannot go on before a question of an agent is answered."""
+        return self.question is not None and not self.question.settled
 
     @property
     def settled(self) -> bool:
@@ -208,11 +215,31 @@ class Recovery(StrEnum):
 
 @dataclass(frozen=True)
 class Question:
-    """A question of the architect, numbered from 1, and the user's answer once there is one."""
+    """A question to the user, numbered from 1 over the goal: of planning, or of an agent at work on a task.
+
+    `by` and `time` are who answered, or declined to, and when (UTC, ISO 8601); empty until then. `task` and the fields
+    below it are those of an agent's: see `TaskQuestionAsked`.
+    """
 
     number: int
     text: str
     answer: str = ""
+    declined: bool = False
+    by: str = ""
+    time: str = ""
+    task: str = ""
+    attempt: int = 0
+    role: str = "architect"
+    step: str = ""
+    options: tuple[str, ...] = ()
+    why: str = ""
+    assumption: str = ""
+    conversation: str = ""
+
+    @property
+    def settled(self) -> bool:
+        """Whether the user said something to it, and be it that they will not."""
+        return bool(self.answer) or self.declined
 
 
 @dataclass(frozen=True)
@@ -274,6 +301,8 @@ class Rules:
     """Reviewers that judge each phase after its last task; 0: none."""
     phase_gate: bool = False
     """Whether the critic judges each phase before its first task."""
+    decline: bool = False
+    """Whether the questions of agents are declined: nobody is there to answer."""
 
 
 @dataclass(frozen=True)
@@ -374,6 +403,10 @@ class State:
     plan_debate: DebateWeighed | None = None
     debate_heads: Map[str, str] = field(default_factory=Map)
     debates: DebateCount = field(default_factory=DebateCount)
+
+    def asked_about(self, task_id: str) -> tuple[Question, ...]:
+        """What agents asked the user about a task, in order."""
+        return tuple(question for question in self.questions if question.task == task_id)
 
     def task(self, task_id: str) -> TaskRecord:
         """The record of a task, an empty one when nothing has happened to it yet."""

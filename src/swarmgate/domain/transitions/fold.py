@@ -74,6 +74,7 @@ TRANSITIONS: dict[str, Callable[[State, Any, Entry], State]] = {
     "run_paused": planning.run_paused,
     "tree_restored": planning.tree_restored,
     "task_delegated": task.task_delegated,
+    "task_question_asked": task.task_question_asked,
     "change_captured": task.change_captured,
     "gates_run": review.gates_run,
     "review_given": review.review_given,

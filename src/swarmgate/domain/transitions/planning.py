@@ -63,17 +63,40 @@ def questions_asked(state: State, event: ev.QuestionsAsked, _: ev.Entry) -> Stat
     return replace(state, questions=state.questions + asked)
 
 
-def question_answered(state: State, event: ev.QuestionAnswered, _: ev.Entry) -> State:
+def question_answered(state: State, event: ev.QuestionAnswered, entry: ev.Entry) -> State:
     if not 1 <= event.number <= len(state.questions):
         raise IllegalMove(
             f"There is no question {event.number}; {len(state.questions)} have been asked.",
             hint="See them with: swarm status",
         )
-    answered = tuple(
-        replace(question, answer=event.answer) if question.number == event.number else question
-        for question in state.questions
-    )
-    return replace(state, questions=answered)
+    asked = state.questions[event.number - 1]
+    if event.option > len(asked.options):
+        raise IllegalMove(
+            f"Question {event.number} has no option {event.option}, but {len(asked.options)}.",
+            hint=f'Answer in your own words: swarm answer {event.number} "..."',
+        )
+    if asked.task:
+        _require_waiting(state, asked)
+    said = {"answer": event.answer, "declined": event.declined, "by": entry.actor, "time": entry.time}
+    answered = replace(asked, **said)
+    before, after = state.questions[: event.number - 1], state.questions[event.number :]
+    tasks = state.tasks
+    if asked.task:
+        tasks = tasks.set(asked.task, replace(state.task(asked.task), question=answered))
+    return replace(state, questions=(*before, answered, *after), tasks=tasks)
+
+
+def _require_waiting(state: State, asked: Question) -> None:
+    """Raises `IllegalMove` unless the work at a task waits for the answer to this question."""
+    if asked.settled:
+        given = "was declined." if asked.declined else f"was answered: {asked.answer.splitlines()[0]}"
+        raise IllegalMove(f"Question {asked.number} {given}", hint='Have the task changed with: swarm revise "..."')
+    at_work = state.task(asked.task).question
+    if at_work is None or at_work.number != asked.number:
+        raise IllegalMove(
+            f"Question {asked.number} is not open any more: the attempt that asked it has ended.",
+            hint='See what waits for you with: swarm status; have the task changed with: swarm revise "..."',
+        )
 
 
 def plan_saved(state: State, event: ev.PlanSaved, _: ev.Entry) -> State:
@@ -137,6 +160,7 @@ def _with_plan(state: State, plan: Plan) -> State:
                 status=status,
                 reason="",
                 block=None,
+                question=None,
                 overrides=Map(),
                 override_pending=False,
                 renewed=len(record.attempts),
@@ -199,6 +223,7 @@ def run_started(state: State, event: ev.RunStarted, _: ev.Entry) -> State:
         event.review_tests,
         event.validators,
         event.phase_gate,
+        event.decline,
     )
     return replace(
         state,

@@ -20,6 +20,7 @@ from swarmgate.domain.state.state import (
     Outcome,
     Override,
     Planning,
+    Question,
     Recovery,
     State,
     TaskRecord,
@@ -57,6 +58,7 @@ def task_delegated(state: State, event: ev.TaskDelegated, entry: ev.Entry) -> St
         reason="",
         block=None,
         override_pending=False,
+        question=None,
     )
     return replace(state, tasks=state.tasks.set(event.task, record), open=event.task, last=event.task, tree=event.tree)
 
@@ -74,6 +76,8 @@ def delegation_problem(state: State, event: ev.TaskDelegated) -> str:
         return f"task {state.last} is unfinished, and its change lies in the tree"
     if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED):
         return f"it is {record.status.value}"
+    if record.waits:
+        return "it waits for the answer to a question"
     if state.plan.phase_numbers[event.task] != state.current_phase:
         return f"phase {state.current_phase} is the current one"
     waiting = [other for other in state.plan.tasks[event.task].depends if not state.task(other).settled]
@@ -101,12 +105,44 @@ def overruled(record: TaskRecord, attempt: Attempt, who: str) -> bool:
     return who in parts and who not in NEVER_OVERRIDDEN
 
 
+def task_question_asked(state: State, event: ev.TaskQuestionAsked, _: ev.Entry) -> State:
+    record = state.task(event.task)
+    if event.step == "delegate":
+        _require_idle(state, event)
+    else:
+        attempt = running(state, event.task, event.attempt)
+        if attempt.state is not TaskState.CODER_DELEGATED or attempt.captured:
+            raise out_of_turn(event.task, attempt, "ask the user")
+    if record.waits:
+        raise IllegalMove(f"Task {event.task} waits for an answer already.")
+    number = len(state.questions) + 1
+    fields = ("task", "attempt", "role", "step", "options", "why", "assumption", "conversation")
+    asked = Question(number, event.question, **{name: getattr(event, name) for name in fields})
+    after = updated(state, event.task, tree=event.tree) if event.tree and record.running else state
+    record = replace(after.task(event.task), question=asked)
+    return replace(after, questions=(*state.questions, asked), tasks=after.tasks.set(event.task, record))
+
+
+def _past_question(state: State, task_id: str) -> State:
+    """The state in which the turn that went on with an answer is over."""
+    return replace(state, tasks=state.tasks.set(task_id, replace(state.task(task_id), question=None)))
+
+
+def _require_idle(state: State, event: ev.TaskQuestionAsked) -> None:
+    """Raises `IllegalMove` unless the attempt that a delegation is to open can be opened."""
+    due = ev.TaskDelegated(
+        task=event.task, attempt=event.attempt, kind=attempt_kind(state, event.task), tree=event.tree
+    )
+    if reason := delegation_problem(state, due):
+        raise IllegalMove(f"Nothing can be asked for the delegation of task {event.task}: {reason}.")
+
+
 def change_captured(state: State, event: ev.ChangeCaptured, _: ev.Entry) -> State:
     attempt = running(state, event.task, event.attempt)
-    if attempt.state is not TaskState.CODER_DELEGATED or attempt.captured:
+    if attempt.state is not TaskState.CODER_DELEGATED or attempt.captured or state.task(event.task).waits:
         raise out_of_turn(event.task, attempt, "have its change captured")
     return updated(
-        state,
+        _past_question(state, event.task),
         event.task,
         captured=True,
         tree=event.tree,
@@ -131,7 +167,7 @@ def attempt_rejected(state: State, event: ev.AttemptRejected, entry: ev.Entry) -
         ended=entry.time,
     )
     record = closed.task(event.task)
-    record = replace(record, rejections=record.rejections + 1)
+    record = replace(record, rejections=record.rejections + 1, question=None)
     return replace(closed, tasks=closed.tasks.set(event.task, record), open="")
 
 
@@ -140,7 +176,7 @@ def attempt_interrupted(state: State, event: ev.AttemptInterrupted, entry: ev.En
     advance(event.task, attempt.state, Move.INTERRUPT)
     ended = {"outcome": Outcome.INTERRUPTED, "reason": event.reason, "kept": event.kept, "ended": entry.time}
     closed = updated(state, event.task, **ended)
-    record = replace(closed.task(event.task), override_pending=attempt.kind is ev.AttemptKind.OVERRIDE)
+    record = replace(closed.task(event.task), question=None, override_pending=attempt.kind is ev.AttemptKind.OVERRIDE)
     return replace(closed, tasks=closed.tasks.set(event.task, record), open="", recovery=Recovery.NONE)
 
 
@@ -203,7 +239,8 @@ def _committed(state: State, task_id: str, commit: str) -> TaskRecord:
 def task_blocked(state: State, event: ev.TaskBlocked, _: ev.Entry) -> State:
     record = _idle(state, event.task)
     reason = f"({event.stage}) {event.reason}".strip()
-    blocked = replace(record, status=TaskStatus.BLOCKED, reason=reason, block=Block(event.stage, event.reason))
+    block = Block(event.stage, event.reason)
+    blocked = replace(record, status=TaskStatus.BLOCKED, reason=reason, block=block, question=None)
     return replace(state, tasks=state.tasks.set(event.task, blocked))
 
 
@@ -215,6 +252,7 @@ def task_retried(state: State, event: ev.TaskRetried, _: ev.Entry) -> State:
         status=TaskStatus.IN_PROGRESS if record.attempts else TaskStatus.PENDING,
         reason="",
         block=None,
+        question=None,
         notes=(*record.notes, event.note) if event.note else record.notes,
         overrides=Map(),
         override_pending=False,
@@ -225,7 +263,9 @@ def task_retried(state: State, event: ev.TaskRetried, _: ev.Entry) -> State:
 
 
 def task_skipped(state: State, event: ev.TaskSkipped, _: ev.Entry) -> State:
-    record = replace(_idle(state, event.task), status=TaskStatus.SKIPPED, reason=event.reason, block=None)
+    record = replace(
+        _idle(state, event.task), status=TaskStatus.SKIPPED, reason=event.reason, block=None, question=None
+    )
     return replace(state, tasks=state.tasks.set(event.task, record))
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import PauseReason
-from swarmgate.domain.next_step import Waiting, blocked_task, waiting_for, worked_on
+from swarmgate.domain.next_step import Waiting, blocked_task, open_questions, question_at_work, waiting_for, worked_on
 from swarmgate.domain.review.votes import in_words
 from swarmgate.domain.spending.budget import accounts
 from swarmgate.domain.state.phase_verdict import judged_stage
@@ -19,12 +19,36 @@ _ANOTHER = "another model in [roles.architect]; `swarm doctor --models` says wha
 """What helps where the architect gave no plan that can be used: the model failed, whatever the goal says."""
 
 
+class AskedQuestion(Frozen):
+    """The question of an agent at work on a task, with what is to be known to answer it."""
+
+    number: int
+    text: str
+    task: str
+    attempt: int
+    role: str
+    options: tuple[str, ...] = ()
+    why: str = ""
+    assumption: str = ""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The question as people read it."""
+        return (
+            f"Question {self.number}, of the {self.role} about task {self.task}:",
+            *(f"  {line}" for line in self.text.splitlines()),
+            *(f"    {number}. {option}" for number, option in enumerate(self.options, start=1)),
+            *([f"  why:      {' '.join(self.why.split())}"] if self.why else []),
+            *([f"  else:     {' '.join(self.assumption.split())}"] if self.assumption else []),
+        )
+
+
 class RunOutcome(Frozen):
     """The outcome of a run: what it waits for the user for, at ledger position `seq`, and the possible commands.
 
-    `task` is the blocked task; `questions` are the open ones with their numbers; `reason` says why in one line;
-    `checkpoint` is the phase that waits for approval. `judge` is who still objects to the plan. `verdicts` are those on
-    a whole phase, each with its findings.
+    `task` is the blocked task; `questions` are the open ones with their numbers, `asked` is that of an agent at work;
+    `reason` says why in one line; `checkpoint` is the phase that waits for approval. `judge` is who still objects
+    to the plan. `verdicts` are those on a whole phase, each with its findings.
     """
 
     waiting: Waiting
@@ -33,6 +57,7 @@ class RunOutcome(Frozen):
     task: str = ""
     reason: str = ""
     questions: tuple[tuple[int, str], ...] = ()
+    asked: AskedQuestion | None = None
     objections: tuple[str, ...] = ()
     judge: str = "critic"
     verdicts: tuple[str, ...] = ()
@@ -69,7 +94,8 @@ def outcome_of(state: State) -> RunOutcome:
         phase=state.current_phase,
         task=blocked.id if blocked else "",
         reason=reason,
-        questions=tuple((q.number, q.text) for q in state.questions if not q.answer),
+        questions=tuple((question.number, question.text) for question in open_questions(state)),
+        asked=asked_about_task(state),
         objections=_objections(state) if waiting in (Waiting.PLAN_APPROVAL, Waiting.PLANNING_FAILED) else (),
         judge="debate" if state.plan_reviews and state.plan_reviews[-1].debate else "critic",
         verdicts=verdicts(state) if waiting in (Waiting.PHASE_REJECTED, Waiting.PHASE_APPROVAL) else (),
@@ -91,11 +117,7 @@ def actions(state: State, waiting: Waiting | None) -> tuple[str, ...]:
         case Waiting.GOAL:
             return ('swarm plan "GOAL": say what is wanted',)
         case Waiting.ANSWERS:
-            return tuple(
-                f'swarm plan --answer {question.number}="...": answer question {question.number}'
-                for question in state.questions
-                if not question.answer
-            )
+            return _answers(state)
         case Waiting.PLAN_APPROVAL:
             return (
                 "swarm approve: approve the plan",
@@ -127,6 +149,27 @@ def actions(state: State, waiting: Waiting | None) -> tuple[str, ...]:
         case Waiting.NOTHING:
             merge = f"git switch {state.base_branch} && git merge {state.branch}: take the work over"
             return (*([merge] if state.base_branch and state.branch else []), 'swarm plan "GOAL": begin something new')
+
+
+def asked_about_task(state: State) -> AskedQuestion | None:
+    """What an agent asks in the middle of a task; None where it waits for no answer."""
+    if waiting_for(state) is not Waiting.ANSWERS or (asked := question_at_work(state)) is None:
+        return None
+    return AskedQuestion(**{name: getattr(asked, name) for name in AskedQuestion.model_fields})
+
+
+def _answers(state: State) -> tuple[str, ...]:
+    """The ways to answer what is asked."""
+    asked = asked_about_task(state)
+    if asked is None:
+        numbers = (question.number for question in open_questions(state))
+        return tuple(f'swarm plan --answer {number}="...": answer question {number}' for number in numbers)
+    options = enumerate(asked.options, start=1)
+    return (
+        f'swarm answer {asked.number} "...": answer it, then swarm run',
+        *(f"swarm answer {asked.number} --option {number}: {option}" for number, option in options),
+        f"swarm answer {asked.number} --decline: leave it to the {asked.role}, as under `else`",
+    )
 
 
 def _past_silence(state: State) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from swarmgate.domain.state.plan_view import PhaseStatus, phase_status
 from swarmgate.domain.state.state import Attempt, Outcome, State, TaskStatus
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.reports.checkpoint import Checkpoint, checkpoint
-from swarmgate.engine.reports.outcome import actions, overruled_lines, verdicts
+from swarmgate.engine.reports.outcome import AskedQuestion, actions, asked_about_task, overruled_lines, verdicts
 from swarmgate.errors import UsageError
 from swarmgate.ledger.views.describe import debate_in_words, describe, verdict_in_words
 
@@ -103,6 +103,8 @@ class StatusReport(Frozen):
     sandbox_warning: str
     qa_skipped: int
     actions: tuple[str, ...]
+    asked: AskedQuestion | None = None
+    """What an agent asks in the middle of a task; None where it waits for no answer."""
     checkpoint: Checkpoint | None = None
     """The phase that waits for approval; None where none does."""
     breakers: LiveTurn | None = None
@@ -214,6 +216,7 @@ def status_report(
         sandbox_warning=_sandbox_warning(state.sandbox),
         qa_skipped=state.qa_skipped,
         actions=() if working else actions(state, waiting),
+        asked=None if working else asked_about_task(state),
         checkpoint=checkpoint(state) if waiting is Waiting.PHASE_APPROVAL and not working else None,
         breakers=turn,
         models=models or {},

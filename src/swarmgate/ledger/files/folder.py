@@ -53,6 +53,7 @@ class SwarmFolder:
         self.dead_letters = self.runtime / "dead-letters.jsonl"
         self.status = self.runtime / "status.json"
         self.preflight = self.runtime / "preflight"
+        self.conversations = self.runtime / "conversations"
         self.hooks = self.runtime / "hooks"
         self.handoff = self.path / "handoff.md"
         self.debate_worth = self.path / "debate-worth.json"

@@ -100,7 +100,9 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "project_initialised": lambda e: f"project initialised on branch {e.branch}",
     "goal_set": lambda e: f"goal: {first_line(e.goal)}",
     "questions_asked": lambda e: f"the architect asks {counted(len(e.questions), 'question')}",
-    "question_answered": lambda e: f"question {e.number} answered: {first_line(e.answer)}",
+    "question_answered": lambda e: (
+        f"question {e.number} declined" if e.declined else f"question {e.number} answered: {first_line(e.answer)}"
+    ),
     "plan_saved": _plan_saved,
     "planning_failed": lambda e: f"planning failed: {first_line(e.problems[0])}",
     "plan_reviewed": lambda e: (
@@ -117,6 +119,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "task_delegated": lambda e: (
         f"task {e.task}, attempt {e.attempt} ({e.kind}): {counted(len(e.scope), 'file')} in scope"
     ),
+    "task_question_asked": lambda e: f"task {e.task}: the {e.role} asks: {first_line(e.question)}",
     "change_captured": lambda e: f"task {e.task}: {counted(len(e.files), 'file')} changed (+{e.added} -{e.removed})",
     "gates_run": lambda e: f"task {e.task}: gates {'passed' if e.passed else 'failed'}",
     "review_given": lambda e: f"task {e.task}: reviewer {_verdict(e)}",

@@ -72,6 +72,10 @@ _ANSWERS = """Your answer is JSON, and stands at the very end of your last messa
 JSON further up counts for nothing, and neither do words. To give several, end with a JSON list of such objects. What
 can be given, with the JSON schema of its arguments:
 """
+_INSTEAD = """Before that, you may end your last message with JSON and nothing after it, and are told what comes of it:
+{"tool": "NAME", "arguments": {...}}
+What can be given, with the JSON schema of its arguments:
+"""
 _IN_WORDS = "Your last message is your answer: plain text, and nothing that is not part of it.\n"
 
 
@@ -260,12 +264,15 @@ def _how(tools: tuple[ToolSpec, ...]) -> str:
     """How the answer is given: by the end of the work, as JSON, or in words."""
     if not tools:
         return _IN_WORDS
-    if [tool.name for tool in tools] == ["finish"]:
+    works = any(tool.name == "finish" for tool in tools)
+    schemas = [
+        json.dumps({"tool": tool.name, "description": tool.description, "arguments": tool.parameters})
+        for tool in tools
+        if tool.name != "finish"
+    ]
+    if works and not schemas:
         return _WORKS
-    schemas = (
-        json.dumps({"tool": tool.name, "description": tool.description, "arguments": tool.parameters}) for tool in tools
-    )
-    return _ANSWERS + "\n".join(schemas)
+    return (_WORKS + _INSTEAD if works else _ANSWERS) + "\n".join(schemas)
 
 
 def _finish(tools: tuple[ToolSpec, ...], text: str) -> ToolCall | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from swarmgate.agents.ask_user import Asked
 from swarmgate.agents.authority.scope import ScopeRules, outside
 from swarmgate.agents.briefs.brief import Section, bullets
 from swarmgate.agents.briefs.feedback import feedback_text
@@ -16,6 +17,7 @@ from swarmgate.domain.state.state import Attempt, State, TaskRecord, current
 from swarmgate.domain.task.failure_patterns import observe
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps import questions
 from swarmgate.engine.steps.agent_turn import after_turn, rejection_by
 from swarmgate.engine.steps.coding import weakened_tests
 from swarmgate.errors import BreakerTripped
@@ -31,7 +33,7 @@ async def code(state: State, ctx: Context) -> list[Event]:
     """Runs the coder's turn until it calls `finish`, and captures the change."""
     task, record, attempt = current(state)
     try:
-        summary = await coder.code(
+        found = await coder.code(
             ctx.agent("coder"),
             task=task,
             attempt=attempt.number,
@@ -42,17 +44,18 @@ async def code(state: State, ctx: Context) -> list[Event]:
             test_command=ctx.test_command(),
             observed=observe(record),
             known=ctx.background(state, task),
+            asking=questions.asking(state, ctx, task.id, "coder", "code"),
         )
     except BreakerTripped as error:
         return [*_captured(state, ctx, ""), rejection_by(state, error)]
-    return _captured(state, ctx, summary, judge_scope=True)
+    return _ended(state, ctx, found)
 
 
 async def implement(state: State, ctx: Context) -> list[Event]:
     """Runs the architect's turn in an escalated attempt, under the same gates and verdicts."""
     task, record, attempt = current(state)
     try:
-        summary = await architect.implement(
+        found = await architect.implement(
             ctx.agent("architect"),
             task=task,
             attempt=attempt.number,
@@ -61,10 +64,11 @@ async def implement(state: State, ctx: Context) -> list[Event]:
             feedback=feedback_text(record.attempts[:-1], record.notes),
             observed=observe(record),
             known=ctx.background(state, task),
+            asking=questions.asking(state, ctx, task.id, "architect", "implement"),
         )
     except BreakerTripped as error:
         return [*_captured(state, ctx, ""), rejection_by(state, error)]
-    return _captured(state, ctx, summary, judge_scope=True)
+    return _ended(state, ctx, found)
 
 
 async def capture(state: State, ctx: Context) -> list[Event]:
@@ -76,11 +80,27 @@ async def _gates_for_agents(ctx: Context) -> str:
     return "\n".join(lines(await ctx.judge(fix=False)))
 
 
+def _ended(state: State, ctx: Context, found: str | Asked) -> list[Event]:
+    """What a turn comes to: its change, or its question with the work so far, which stays in the tree."""
+    if not isinstance(found, Asked):
+        return _captured(state, ctx, found, judge_scope=True)
+    task, _, attempt = current(state)
+    role, step = _turn_of(attempt)
+    ctx.keep_head(attempt)
+    tree = after_turn(ctx, role, step, before=attempt.tree, base=attempt.base).tree
+    return [questions.asked(ctx, task.id, attempt.number, role, step, found, tree=tree)]
+
+
+def _turn_of(attempt: Attempt) -> tuple[str, str]:
+    """Whose turn makes the change of an attempt, and at which step."""
+    return ("coder", "code") if attempt.kind is AttemptKind.CODER else ("architect", "implement")
+
+
 def _captured(state: State, ctx: Context, summary: str, *, judge_scope: bool = False) -> list[Event]:
     """Captures the change of a turn with git, after unauthorised writes were reverted."""
     task, record, attempt = current(state)
     ctx.keep_head(attempt)
-    role, step = ("coder", "code") if attempt.kind is AttemptKind.CODER else ("architect", "implement")
+    role, step = _turn_of(attempt)
     if attempt.kind is AttemptKind.OVERRIDE:
         tree = ctx.repository.snapshot()
     else:

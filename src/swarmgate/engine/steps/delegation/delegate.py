@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from swarmgate.agents.ask_user import Asked
 from swarmgate.agents.briefs.feedback import feedback_text
 from swarmgate.agents.roles import architect
 from swarmgate.domain.events.event import (
@@ -26,6 +27,7 @@ from swarmgate.domain.task.failure_patterns import EFFECTS, RULE, Observation, i
 from swarmgate.domain.task.remedies import removed_files
 from swarmgate.domain.transitions.task import attempt_kind, over_budget
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps import questions
 from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree
 from swarmgate.engine.steps.recovery import quarantine_leftovers
@@ -53,7 +55,8 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
     """
     plan, task = _next(state)
     record = state.task(task.id)
-    weighed = await _weighed(ctx, task, record)
+    asking = questions.asking(state, ctx, task.id, "architect", "delegate")
+    weighed = None if asking.resumed else await _weighed(ctx, task, record)
     if weighed and weighed.approved:
         reason, stage = " ".join(weighed.summary.split()), record.attempts[-1].stage
         return [RejectionOverridden(task=task.id, stage=stage, reason=reason, by="architect")]
@@ -79,6 +82,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
                 others=_other_open_tasks(state, plan, task),
                 observed=observed,
                 known=ctx.background(state, task),
+                asking=asking,
             )
         except BreakerTripped as error:
             return [
@@ -88,6 +92,8 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
         except SelfCodingBlocked as error:
             return [*events, TaskBlocked(task=task.id, stage=Judge.ARCHITECT, reason=error.message)]
         tree = after_turn(ctx, "architect", "delegate", before=tree, base=base).tree
+        if isinstance(delegation, Asked):
+            return [*events, questions.asked(ctx, task.id, number, "architect", "delegate", delegation)]
         scope, instructions = delegation.scope, delegation.instructions
     opened = TaskDelegated(
         task=task.id,

@@ -146,7 +146,7 @@ def _planned(result: Plan | Questions) -> Event:
 
 
 def _answers(state: State) -> tuple[tuple[str, str], ...]:
-    return tuple((question.text, question.answer) for question in state.questions)
+    return tuple((question.text, question.answer) for question in state.questions if question.answer)
 
 
 def _status(state: State) -> str:

@@ -194,6 +194,7 @@ def submission(ctx: Context, task: Task, attempt: Attempt) -> Submission:
         weakened=weakened_tests(ctx, ctx.ledger.state.task(task.id), change),
         material=Material(patch, texts_of(ctx, change)) if ctx.config.review.cite else None,
         files=[(each.file, each.text, must) for each, must in files],
+        asked=ctx.ledger.state.asked_about(task.id),
     )
 
 

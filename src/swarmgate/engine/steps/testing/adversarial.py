@@ -82,6 +82,7 @@ async def adversarial_test(state: State, ctx: Context) -> list[Event]:
         reasons=attempt.sensitive,
         objection=objection,
         written=lambda: _written(ctx, attempt.tree, objection),
+        questions=state.asked_about(task.id),
     )
     ctx.keep_head(attempt)
     after_turn(ctx, "test_engineer", "adversarial_test", before=attempt.tree, base=attempt.base)

@@ -51,6 +51,7 @@ async def test(state: State, ctx: Context) -> list[Event]:
         test_command=ctx.test_command(),
         is_test_path=lambda path: not ctx.authority("test_engineer", "test").refusal(path),
         feedback=feedback_text(record.attempts[:-1], record.notes),
+        questions=state.asked_about(task.id),
     )
     ctx.keep_head(attempt)
     tree = after_turn(ctx, "test_engineer", "test", before=attempt.tree, base=attempt.base).tree
