@@ -16,10 +16,14 @@ from swarmgate.errors import ConfigError
 GOOD = "---\nrole: coder\ninputs: [step]\nreply: {code: [finish]}\n---\nYou code at {{ step }}.\n"
 
 
-@pytest.mark.parametrize(("role", "step"), OFFERED)
-def test_a_prompt_speaks_of_tools_that_are_on_offer_and_of_the_end(role: str, step: str) -> None:
-    text = Prompts().render(role, step)
-    names = {tool.name for tool in offered(role, step, Arguments)}
+@pytest.mark.parametrize(
+    ("role", "step", "asks"),
+    [*((*each, False) for each in OFFERED), *((*each, True) for each in OFFERED if each[0] in ("architect", "coder"))],
+)
+def test_a_prompt_speaks_of_tools_that_are_on_offer_and_of_the_end(role: str, step: str, *, asks: bool) -> None:
+    text = Prompts(asking=[role] if asks else ()).render(role, step)
+    names = {tool.name for tool in offered(role, step, Arguments, asks=asks)}
+    assert ("ask_user" in text) == ("ask_user" in names)
     spoken = {word for word in re.findall(r"[a-z_]+", text) if word in TOOLS and "_" in word}
     assert spoken <= names
     ends = [tool.name for tool in offered(role, step, Arguments) if tool.ends]
@@ -44,6 +48,14 @@ def test_an_agent_program_is_told_of_no_tool_that_it_does_not_have(role: str, st
     assert "current folder" in text or role == "sme" or step in {"moderate", "first_look"}
     if (role, step) not in IN_TEXT and mine != {"finish"}:
         assert any(name in text for name in mine)
+
+
+@pytest.mark.parametrize(("role", "step"), [("coder", "code"), ("architect", "implement"), ("architect", "delegate")])
+def test_a_program_that_may_ask_is_told_so(role: str, step: str) -> None:
+    text = Prompts(asking=(role,)).render(role, step, program=True)
+    assert "`ask_user`" in text
+    assert "Decide small things yourself" in text
+    assert "ask_user" not in Prompts().render(role, step, program=True)
 
 
 def test_a_coder_that_is_a_program_is_told_how_to_check_its_work() -> None:

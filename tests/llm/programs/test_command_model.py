@@ -67,6 +67,20 @@ async def test_it_is_told_the_brief_and_only_the_tools_that_answer() -> None:
     assert "write_file" not in brief
 
 
+async def test_a_program_that_works_and_may_ask_is_told_both_and_its_words_still_end_the_turn() -> None:
+    ask, arguments = spec("ask_user", "question"), '{"question": "Which unit?"}'
+    program = printing("It is done.")
+    worked = await complete(program, WRITE, ask, FINISH)
+    assert "When the work is done, say" in program.calls[0][1]
+    assert '{"tool": "ask_user", "description"' in program.calls[0][1]
+    assert '"finish"' not in program.calls[0][1]
+    assert [call.name for call in worked.tool_calls] == ["finish"]
+    asking = await complete(printing(f'{{"tool": "ask_user", "arguments": {arguments}}}'), WRITE, ask, FINISH)
+    assert [(call.name, json.loads(call.arguments)) for call in asking.tool_calls] == [
+        ("ask_user", json.loads(arguments))
+    ]
+
+
 async def test_who_judges_is_told_how_a_verdict_is_handed_in() -> None:
     program = printing("ok")
     await complete(program, VERDICT)

@@ -49,8 +49,9 @@ class Background:
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        """The answers of the user and of experts; without text where there are none."""
-        return self.answers, Section("Answers of experts on this task", self.guidance)
+        """The answers of the user and of experts, a section each; none where there are none."""
+        given = (self.answers, Section("Answers of experts on this task", self.guidance))
+        return tuple(section for section in given if section.text)
 
 
 NOTHING = Background()
