@@ -68,7 +68,7 @@ class Asking:
                 f"The limit of questions about this task is {self.most}, and it is reached. Go on by your own "
                 "judgement: do what you would assume, and say so in your summary."
             )
-        if not all(map(str.strip, (call.question, call.why, call.assumption, *call.options))):
+        if not all(map(one_line, (call.question, call.why, call.assumption, *call.options))):
             raise Refused("The question, why it matters, your assumption and every option have to say something.")
         if any(len(option) > _OPTION for option in call.options):
             raise Refused(f"An option has at most {_OPTION} characters; put what is longer into the question.")

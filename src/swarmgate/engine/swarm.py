@@ -246,6 +246,10 @@ class Swarm:
             )
         with self.project.writing() as ledger:
             found = [each for each in ledger.state.questions if each.number == number]
+            planning = ledger.state.planning in (Planning.ASKED, Planning.OBJECTED)
+            if found and not (found[0].task or planning):
+                message = f"Question {number} was for a plan that is made by now."
+                raise IllegalMove(message, hint='Change that with: swarm revise "..."')
             chosen = found[0].options[option - 1 : option] if found and option > 0 else ()
             said = self.project.redact("\n".join(filter(None, (*chosen, text.strip()))))
             event = QuestionAnswered(number=number, answer=said, option=option, declined=decline)

@@ -177,7 +177,14 @@ async def delegate(
 
 
 async def weigh(
-    agent: AgentContext, *, task: Task, attempt: int, scope: Sequence[str], over: str, patch: str
+    agent: AgentContext,
+    *,
+    task: Task,
+    attempt: int,
+    scope: Sequence[str],
+    over: str,
+    patch: str,
+    known: Background = NOTHING,
 ) -> Review:
     """Judge whether a change that is beyond the quality budget may stay. APPROVED: it may, for the reason given.
 
@@ -188,12 +195,14 @@ async def weigh(
         scope: the files that were declared for it.
         over: what the gate found.
         patch: the change as a diff.
+        known: what the work before has taught.
 
     Raises:
         NoUsableReply: no verdict within the bound; otherwise as `take_turn`.
     """
     sections = (
         Section("The task", task_text(task)),
+        *known.sections,
         Section("What is beyond the budget", over),
         Section("The change", patch),
     )

@@ -41,6 +41,7 @@ def _lines(report: TaskReport) -> list[str]:
         *(f"  accept:  {text}" for text in task.acceptance),
         *([f"  commit:  {report.commit}"] if report.commit else []),
         *(f"  note:    {note}" for note in report.notes),
+        *(f"  asked:   {asked}" for asked in report.asked),
         *(f"  override of {stage}: {reason}" for stage, reason in report.overrides.items()),
     ]
     known = {attempt.number for attempt in report.attempts}

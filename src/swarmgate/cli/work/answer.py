@@ -38,6 +38,7 @@ def command(
     """
     with boundary(json) as terminal:
         from swarmgate.domain.next_step import open_questions
+        from swarmgate.domain.text.redaction import MASK
         from swarmgate.engine.swarm import Swarm
 
         swarm = Swarm(repo)
@@ -48,6 +49,8 @@ def command(
         swarm.answer(number, said, option=option or 0, decline=decline)
         asked = swarm.state.questions[number - 1]
         what = "left to the " + asked.role if decline else asked.answer
+        if MASK in asked.answer and MASK not in said:
+            terminal.note("What looks like a key was masked. Put it where the program finds it, and say where.")
         after = swarm.status()
         lines = [f"Question {number}: {what}", "Next:", *(f"  {action}" for action in after.actions)]
         result = {"question": number, "answer": asked.answer, "declined": asked.declined, "actions": after.actions}

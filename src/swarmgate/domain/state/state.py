@@ -241,6 +241,13 @@ class Question:
         """Whether the user said something to it, and be it that they will not."""
         return bool(self.answer) or self.declined
 
+    @property
+    def in_words(self) -> str:
+        """Question and answer on one line: `question 3 of the coder: Which unit? - metres`."""
+        given = f"left to the {self.role}, which assumes: {self.assumption}" if self.declined else self.answer
+        line = f"question {self.number} of the {self.role}: {self.text} - {given or 'not answered'}"
+        return " ".join(line.split())
+
 
 @dataclass(frozen=True)
 class PhaseRecord:

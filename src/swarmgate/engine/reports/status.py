@@ -161,6 +161,8 @@ class TaskReport(Frozen):
     reason: str
     commit: str
     notes: tuple[str, ...]
+    asked: tuple[str, ...]
+    """What agents asked the user about it, with the answers."""
     overrides: dict[str, str]
     attempts: tuple[AttemptReport, ...]
     guards: tuple[GuardNote, ...]
@@ -307,6 +309,7 @@ def task_report(state: State, task_id: str, evidence: "EvidenceStore") -> TaskRe
         reason=record.reason,
         commit=record.commit,
         notes=record.notes,
+        asked=tuple(each.in_words for each in state.asked_about(task_id)),
         overrides=dict(record.overrides),
         attempts=tuple(_attempt(attempt, _gates(evidence, task_id, attempt)) for attempt in record.attempts),
         guards=record.guards,

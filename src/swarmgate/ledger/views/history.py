@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from swarmgate.domain.evidence.summary import duration, in_words
 from swarmgate.domain.plan.plan import Task
-from swarmgate.domain.state.state import PhaseRecord, State, TaskRecord, TaskStatus
+from swarmgate.domain.state.state import PhaseRecord, Question, State, TaskRecord, TaskStatus
 from swarmgate.domain.text import markdown
 from swarmgate.domain.text.markdown import code
 from swarmgate.domain.usage import Usage
@@ -51,6 +51,7 @@ def render_history(state: State, number: int, name: str, tasks: tuple[Task, ...]
         ("Decisions", [f"- {inline(text)}" for text in record.decisions]),
         ("Reviews of the phase", list(_reviews(record))),
         ("Rejections", list(_rejections(done))),
+        ("Answers of the user", [line for task in tasks for line in _answers(state.asked_about(task.id))]),
         ("Overrides", [line for task, its in done for line in _overrides(task, its)]),
         ("Cost", list(_cost(state.usage_by_phase.get(number), done))),
         ("Lessons", [f"- {inline(text)}" for text in record.lessons]),
@@ -105,6 +106,11 @@ def _reviews(record: PhaseRecord) -> Iterator[str]:
         yield from (f"  - {inline(line)}" for line in finding_lines(each.review))
     for stage, why in sorted(record.overruled.items()):
         yield f"- Overruled by the user, {stage}: {inline(why)}"
+
+
+def _answers(questions: Iterable[Question]) -> Iterator[str]:
+    for each in questions:
+        yield f"- Task {each.task}, {inline(each.in_words)}"
 
 
 def _overrides(task: Task, record: TaskRecord) -> Iterator[str]:

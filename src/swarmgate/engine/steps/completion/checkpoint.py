@@ -36,6 +36,7 @@ def phase_report(state: State, number: int) -> str:
         record = state.task(task.id)
         lines.append(f"Task {task.id}: {task.title} - {record.status}, {len(record.attempts)} attempts")
         lines += [f"  attempt {a.number}: {a.outcome} ({a.stage}) {a.reason}" for a in record.attempts if a.reason]
+        lines += [f"  {each.in_words}" for each in state.asked_about(task.id)]
     whole = state.phase(number)
     for each in whole.reviews:
         lines += [

@@ -133,6 +133,7 @@ def _task(state: State, task_id: str) -> str:
     record, task = state.task(task_id), _plan_of(state).tasks[task_id]
     ended = [f"{record.status}{f', {record.reason}' if record.reason else ''}"]
     ended += [f"The user overruled {stage}: {why}" for stage, why in sorted(record.overrides.items())]
+    ended += [f"The user was asked, {each.in_words}" for each in state.asked_about(task_id)]
     return f"{task_text(task)}\n\nHow it ended:\n{bullets(ended)}"
 
 

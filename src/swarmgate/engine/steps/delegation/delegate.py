@@ -120,7 +120,13 @@ async def _weighed(ctx: Context, task: Task, record: TaskRecord) -> Review | Non
     patch = ctx.repository.patch(ctx.repository.tree_of(base), before).decode("utf-8", "replace")
     try:
         return await architect.weigh(
-            ctx.agent("architect"), task=task, attempt=last.number, scope=last.scope, over=over, patch=patch
+            ctx.agent("architect"),
+            task=task,
+            attempt=last.number,
+            scope=last.scope,
+            over=over,
+            patch=patch,
+            known=ctx.background(ctx.ledger.state, task),
         )
     except (BreakerTripped, NoUsableReply, SelfCodingBlocked) as error:
         ctx.notify("notice", f"the budget was not weighed: {error.message}")

@@ -28,6 +28,7 @@ from swarmgate.engine.steps.review.debate import Case
 from swarmgate.errors import NoUsableReply, SelfCodingBlocked
 
 _LISTED_FILES = 200
+_DECLINED = "The user leaves it to you: decide it yourself, and do not ask again."
 _QUESTION = (
     "Should the user be asked to approve this plan? APPROVE: it reaches the goal, in tasks that can each be built and "
     "tested. REJECT: something is missing, wrong, too vague to be tested, or in an order that cannot work."
@@ -146,7 +147,7 @@ def _planned(result: Plan | Questions) -> Event:
 
 
 def _answers(state: State) -> tuple[tuple[str, str], ...]:
-    return tuple((question.text, question.answer) for question in state.questions if question.answer)
+    return tuple((each.text, each.answer or _DECLINED) for each in state.questions if each.settled)
 
 
 def _status(state: State) -> str:
