@@ -303,12 +303,10 @@ def test_two_answers_at_once(project: Project) -> None:
     assert len(project.events(ev.QuestionAnswered)) == 1
 
 
-@SLOW
-@pytest.mark.parametrize(("typed", "heard"), [("2\n", "feet"), ("yards\n", "yards"), ("-\n", "leaves it to you")])
-def test_on_a_terminal_the_run_asks_at_once(project: Project, typed: str, heard: str) -> None:
+def on_a_terminal(project: Project) -> tuple[subprocess.Popen[str], int]:
+    """`swarm run` with a terminal for its input, and the end of that to type at."""
     import pty
 
-    project.planned(coder([HALF, ASK], DONE), ask=ASKS | {"wait": False})
     leader, follower = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "swarmgate", "run"],
@@ -318,11 +316,49 @@ def test_on_a_terminal_the_run_asks_at_once(project: Project, typed: str, heard:
         stderr=subprocess.PIPE,
         text=True,
     )
+    os.close(follower)
     project.processes.append(process)
+    return process, leader
+
+
+@SLOW
+def test_killed_while_it_waits_for_the_answer(project: Project) -> None:
+    project.planned(coder([HALF, ASK], DONE), ask=ASKS)
+    process, leader = on_a_terminal(project)
+    until(lambda: open_questions(project.state))
+    process.kill()
+    process.communicate()
+    os.close(leader)
+    project.swarm("run", exits=3)
+    project.swarm("answer", "metres")
+    project.swarm("run", exits=3)
+    assert len(project.events(ev.TaskQuestionAsked)) == 1
+    assert len(asked(project)) == 2
+    assert project.state.task("1.1").status == "complete"
+
+
+@SLOW
+def test_somebody_else_answers_while_a_terminal_asks(project: Project) -> None:
+    project.planned(coder([HALF, ASK], DONE), ask=ASKS)
+    process, leader = on_a_terminal(project)
+    until(lambda: project.events(ev.RunPaused))
+    project.swarm("answer", "feet")
+    os.write(leader, b"metres\n")
+    _, err = process.communicate(timeout=60)
+    os.close(leader)
+    assert "Question 1 was answered: feet" in err
+    assert "feet" in tool_results(project)[-1]
+    assert process.returncode == 3
+
+
+@SLOW
+@pytest.mark.parametrize(("typed", "heard"), [("2\n", "feet"), ("yards\n", "yards"), ("-\n", "leaves it to you")])
+def test_on_a_terminal_the_run_asks_at_once(project: Project, typed: str, heard: str) -> None:
+    project.planned(coder([HALF, ASK], DONE), ask=ASKS | {"wait": False})
+    process, leader = on_a_terminal(project)
     os.write(leader, typed.encode())
     out, err = process.communicate(timeout=60)
     os.close(leader)
-    os.close(follower)
     assert "Which unit do lengths have?" in err
     assert process.returncode == 3, out + err
     assert heard in tool_results(project)[-1]

@@ -20,7 +20,7 @@ VERBS = {
     "plan": Verb("work", "Have the architect plan a goal and the critic review the plan."),
     "approve": Verb("work", "Approve what waits for you: the plan, or the checkpoint of a phase."),
     "run": Verb("work", "Work task by task until it is your turn: a phase checkpoint, a blocked task, a question."),
-    "answer": Verb("work", "Answer what an agent asks in the middle of a task, or the architect while it plans."),
+    "answer": Verb("work", "Answer what an agent asks you about its task or the plan."),
     "revise": Verb(
         "work", "Have the architect change the plan as you say; the critic reviews it, then it waits for your approval."
     ),

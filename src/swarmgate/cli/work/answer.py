@@ -30,7 +30,7 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Answer what an agent asks in the middle of a task, or the architect while it plans.
+    """Answer what an agent asks you about its task or the plan.
 
     Without an answer: show what is open, exit code 3. The answer changes no acceptance criterion; `swarm revise` does.
 
