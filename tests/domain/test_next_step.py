@@ -248,6 +248,9 @@ def test_a_question_about_a_task_waits_for_its_answer_and_the_attempt_goes_on(st
     assert waiting_for(state) is Waiting.ANSWERS
     assert worked_on(state) == "1.1"
     assert [each.number for each in open_questions(state)] == [1]
+    assert not legal(state, ev.QuestionAnswered(number=1, answer=" "))
+    assert not legal(state, ev.QuestionAnswered(number=1, answer="metres", option=3))
+    assert not legal(state, ev.QuestionAnswered(number=1, answer="metres", declined=True))
     after = play(state, ev.QuestionAnswered(number=1, answer="metres"))
     assert next_step(after) is (Step.DELEGATE if step == "delegate" else Step.CODE)
     assert open_questions(after) == ()

@@ -75,12 +75,16 @@ def answered(repo: Path | None, terminal: Terminal, outcome: RunOutcome) -> bool
             terminal.note(line)
         choices = "".join(f"{each}, " for each in range(1, len(options) + 1))
         try:
-            said = typer.prompt(f"Your answer ({choices}your own words, or - to leave it to the agent)", err=True)
+            said = typer.prompt(
+                f"Your answer ({choices}your own words, or - to leave it to the agent)", err=True
+            ).strip()
         except typer.Abort:
+            said = ""
+        if not said:
             return False
         option = int(said) if said.isdecimal() and 0 < int(said) <= len(options) else 0
         try:
-            swarm.answer(number, "" if option or said == "-" else said, option=option, decline=said.strip() == "-")
+            swarm.answer(number, "" if option or said == "-" else said, option=option, decline=said == "-")
         except IllegalMove as error:
             terminal.note(error.message)
     return True

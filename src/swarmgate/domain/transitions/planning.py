@@ -76,6 +76,7 @@ def question_answered(state: State, event: ev.QuestionAnswered, entry: ev.Entry)
             hint=f'Answer in your own words: swarm answer {event.number} "..."',
         )
     if asked.task:
+        _require(bool(event.answer) != event.declined, "An answer says something, or that there is none.")
         _require_waiting(state, asked)
     said = {"answer": event.answer, "declined": event.declined, "by": entry.actor, "time": entry.time}
     answered = replace(asked, **said)
