@@ -72,6 +72,8 @@ VERBS: dict[str, str] = {
     "verify": "",
     "retry": "1.1",
     "skip": "1.1 --reason 'not now'",
+    "undo": "1.1",
+    "abandon": "--reason 'not now'",
     "override": "1.1 --reason 'as it is'",
     "gates baseline": "--reason 'for now'",
     "gates run": "--no-cache",

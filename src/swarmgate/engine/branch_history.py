@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from swarmgate.domain.events.event import CommitMoved
@@ -9,13 +11,28 @@ from swarmgate.domain.state import completed_commits
 from swarmgate.domain.state.completed_commits import Landed
 from swarmgate.domain.state.state import State
 from swarmgate.errors import CommitLost, WorkspaceError
-from swarmgate.workspace.git import history
+from swarmgate.workspace.git import history, reverting
 from swarmgate.workspace.git.driver import call
 from swarmgate.workspace.git.history import TreeCommit
 from swarmgate.workspace.git.repository import Repository
 
 _NAMED = 3
 """As many commits, tasks or files are named; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What became of the commits of completed tasks.
+
+    Attributes:
+        moved: the events for those that the user rewrote.
+        lost: those that are gone.
+        reverted: by task, its commit and the one that took its change back.
+    """
+
+    moved: tuple[CommitMoved, ...] = ()
+    lost: tuple[Landed, ...] = ()
+    reverted: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def require_on_branch(state: State, repository: Repository, here: str) -> None:
@@ -50,7 +67,7 @@ def standing(state: State, root: Path) -> tuple[CommitMoved, ...]:
 
 
 def is_lost(state: State, root: Path, task: str) -> bool:
-    """Whether nothing in the history holds the commit of a completed task any more."""
+    """Whether nothing in the history holds the work of a completed task any more, or a later commit took it back."""
     try:
         standing(state, root)
     except CommitLost as error:
@@ -75,17 +92,56 @@ def standing_at(state: State, repository: Repository, tip: str) -> tuple[CommitM
         tip: the newest commit of the branch of the work.
 
     Raises:
-        CommitLost: one of the commits is gone, and nothing in the history holds the same.
+        CommitLost: one of the commits is gone, and nothing in the history holds the same; or a later one took its
+            change back.
     """
+    found = compared(state, repository, tip)
+    if found.lost:
+        raise _lost(state, repository, found.lost, tip)
+    if found.reverted:
+        raise _taken_back(found.reverted)
+    return found.moved
+
+
+def compared(state: State, repository: Repository, tip: str) -> Compared:
+    """Compares the completed tasks on record with the history up to a commit."""
     done = completed_commits.landed(state)
+    if not done:
+        return Compared()
     gone = history.missing(repository, tip, [each.commit for each in done])
-    if not gone:
-        return ()
-    missing = [TreeCommit(each.commit, each.tree) for each in done if each.commit in gone]
-    found = history.rewritten(repository, missing, since=state.base, tip=tip)
-    if lost := completed_commits.lost(state, gone, found):
-        raise _lost(state, repository, lost, tip)
-    return completed_commits.moved(state, found)
+    found: dict[str, str] = {}
+    if gone:
+        missing = [TreeCommit(each.commit, each.tree) for each in done if each.commit in gone]
+        found = history.rewritten(repository, missing, since=state.base, tip=tip)
+    now = {each.task: found.get(each.commit, each.commit) for each in done}
+    back = reverting.taken_back(repository, tuple(now.values()), since=state.base, tip=tip)
+    return Compared(
+        moved=completed_commits.moved(state, found),
+        lost=completed_commits.lost(state, gone, found),
+        reverted={task: (commit, back[commit]) for task, commit in now.items() if commit in back},
+    )
+
+
+def problem(state: State, root: Path) -> str:
+    """Says how the history has gone apart from the ledger, and the way back; empty: it has not."""
+    try:
+        standing(state, root)
+    except WorkspaceError as error:
+        return f"{error.message} -> {error.hint}" if error.hint else error.message
+    return ""
+
+
+def _taken_back(reverted: Mapping[str, tuple[str, str]]) -> CommitLost:
+    named = ", ".join(f"task {task} ({was[:12]} by {by[:12]})" for task, (was, by) in list(reverted.items())[:_NAMED])
+    more = f" and {len(reverted) - _NAMED} more" if len(reverted) > _NAMED else ""
+    task, (_, by) = list(reverted.items())[-1]
+    return CommitLost(
+        f"Completed work was reverted, and is complete on record: {named}{more}.",
+        tasks=tuple(reverted),
+        hint=f'If you meant it: swarm undo {task} has it done again, swarm skip {task} --reason "..." gives it up. '
+        f'If not: git revert {by[:12]} brings it back, then: swarm run. swarm override {task} --reason "..." says that '
+        "the history holds it in another form",
+    )
 
 
 def _lost(state: State, repository: Repository, lost: tuple[Landed, ...], tip: str) -> CommitLost:

@@ -41,6 +41,7 @@ def _lines(report: StatusReport) -> list[str]:
         lines.append(f"  waiting for you: {report.waiting.replace('_', ' ')}")
     if report.paused:
         lines.append(f"  paused: {report.paused}")
+    lines += [f"  history: {report.history_problem}"] if report.history_problem else []
     lines += _edited(report)
     lines += _environment_lines(report)
     lines.append(f"  used: {_used(report)}")

@@ -9,6 +9,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.debate import DebateKept, DebateWeighed
 from swarmgate.domain.events.planning import (
     EditRefused,
+    GoalAbandoned,
     GoalSet,
     PhaseApproved,
     PhaseClosed,
@@ -62,6 +63,7 @@ from swarmgate.domain.events.task import (
     TaskReopened,
     TaskRetried,
     TaskSkipped,
+    TaskUndone,
     TestsReviewed,
     TestsRun,
     TestsWritten,
@@ -83,6 +85,7 @@ __all__ = [
     "EvidenceKept",
     "EvidenceSetAside",
     "GatesRun",
+    "GoalAbandoned",
     "GoalSet",
     "GuardActed",
     "GuidanceGiven",
@@ -119,6 +122,7 @@ __all__ = [
     "TaskReopened",
     "TaskRetried",
     "TaskSkipped",
+    "TaskUndone",
     "TestsReviewed",
     "TestsRun",
     "TestsWritten",
@@ -131,6 +135,7 @@ __all__ = [
 Event = Annotated[
     ProjectInitialised
     | GoalSet
+    | GoalAbandoned
     | QuestionsAsked
     | QuestionAnswered
     | PlanSaved
@@ -158,6 +163,7 @@ Event = Annotated[
     | TaskCompleted
     | CommitMoved
     | TaskReopened
+    | TaskUndone
     | TaskBlocked
     | TaskRetried
     | TaskSkipped

@@ -35,6 +35,7 @@ class AttemptMark(StrEnum):
     ESCALATED = "ESCALATED"
     ESCALATED_REJECTED = "ESCALATED, REJECTED"
     OVERRIDDEN = "OVERRIDDEN"
+    UNDONE = "UNDONE"
 
 
 class AttemptLine(Frozen):
@@ -162,7 +163,8 @@ def task_view(state: State, task: Task) -> TaskView:
     note = _short(record.reason) if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED) else ""
     status = record.status
     if status in (TaskStatus.PENDING, TaskStatus.IN_PROGRESS):  # one that was opened again has attempts, shown or not
-        status = TaskStatus.IN_PROGRESS if lines else TaskStatus.PENDING
+        begun = lines and lines[-1].mark is not AttemptMark.UNDONE
+        status = TaskStatus.IN_PROGRESS if begun else TaskStatus.PENDING
     return TaskView.model_construct(
         **{name: getattr(task, name) for name in Task.model_fields}, status=status, attempts=lines, note=note
     )
@@ -181,6 +183,8 @@ def attempt_line(attempt: Attempt) -> AttemptLine | None:
         return AttemptLine(number=attempt.number, mark=mark, stage=attempt.stage, reason=_short(attempt.reason))
     if attempt.outcome is Outcome.INTERRUPTED:
         return AttemptLine(number=attempt.number, mark=AttemptMark.INTERRUPTED, reason=attempt.reason)
+    if attempt.outcome is Outcome.UNDONE:
+        return AttemptLine(number=attempt.number, mark=AttemptMark.UNDONE, reason=_short(attempt.reason))
     if escalated:
         reason = "Architect implementing directly"
         return AttemptLine(number=attempt.number, mark=AttemptMark.ESCALATED, reason=reason)

@@ -49,6 +49,8 @@ class Outcome(StrEnum):
     REJECTED = "REJECTED"
     INTERRUPTED = "INTERRUPTED"
     COMPLETE = "COMPLETE"
+    UNDONE = "UNDONE"
+    """It was complete, and the user took its commit back."""
 
 
 class TaskStatus(StrEnum):
@@ -168,8 +170,12 @@ class TaskRecord:
 
     @property
     def unfinished(self) -> bool:
-        """Whether its change, or what is left of that, lies in the work tree, and nobody decided about it."""
-        return self.last is not None and self.last.outcome is not Outcome.COMPLETE and not self.settled
+        """Whether its change, or what is left of that, lies in the work tree, and nobody decided about it.
+
+        One that is pending again after attempts was undone: its change is committed, reverted or kept elsewhere.
+        """
+        begun = self.status in (TaskStatus.IN_PROGRESS, TaskStatus.BLOCKED)
+        return begun and self.last is not None and self.last.outcome not in (Outcome.COMPLETE, Outcome.UNDONE)
 
     @property
     def settled(self) -> bool:
@@ -389,6 +395,8 @@ class State:
         if self.plan is None:
             return 0
         last = len(self.phases)  # phases are closed in order: the records are those of the phases 1 to `last`
+        while last > 1 and not self.phase(last - 1).approved:  # the one before was opened again
+            last -= 1
         return last + 1 if self.phase(last).approved or not last else last
 
     @property

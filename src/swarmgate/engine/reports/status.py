@@ -113,6 +113,8 @@ class StatusReport(Frozen):
     """Why the settings cannot be read; no command that works can begin then."""
     ledger_problem: str = ""
     """What the ledger has lost of what was recorded; no command that writes can begin then."""
+    history_problem: str = ""
+    """Which completed work the branch has no more, or had reverted by hand, and the way back into step."""
     edited: tuple[str, ...] = ()
     """Plan files that are not what the ledger says: the next command that works takes the edit in, and so does sync."""
 

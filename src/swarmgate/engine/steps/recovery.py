@@ -5,7 +5,9 @@ from __future__ import annotations
 from swarmgate.domain.events.event import Event
 from swarmgate.domain.state.state import State
 from swarmgate.engine.context import Context
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.recovery.interruption import restoration, restored
+from swarmgate.workspace.git.repository import Repository
 
 
 async def recover(state: State, ctx: Context) -> list[Event]:
@@ -13,12 +15,12 @@ async def recover(state: State, ctx: Context) -> list[Event]:
     return [restored(state, ctx.folder, ctx.repository)]
 
 
-def quarantine_leftovers(state: State, ctx: Context) -> list[Event]:
+def quarantine_leftovers(state: State, folder: SwarmFolder, repository: Repository) -> list[Event]:
     """The change of a task that was given up goes to the quarantine. What else differs is the user's and stays."""
     if not state.tree:
         return []
-    head = ctx.repository.head_tree()
-    quarantine = ctx.folder.quarantine_folder("leftovers")
-    left = ctx.repository.changes(head, state.tree).paths
-    paths = ctx.repository.restore(head, quarantine=quarantine, only=left)
-    return [restoration(ctx.folder, head, paths, quarantine)]
+    head = repository.head_tree()
+    quarantine = folder.quarantine_folder("leftovers")
+    left = repository.changes(head, state.tree).paths
+    paths = repository.restore(head, quarantine=quarantine, only=left)
+    return [restoration(folder, head, paths, quarantine)]

@@ -9,18 +9,22 @@ from functools import cached_property
 from swarmgate.domain.events.event import (
     CommitMoved,
     Entry,
+    GoalAbandoned,
     GoalSet,
     TaskCompleted,
     TaskReopened,
+    TaskUndone,
     TestsRun,
     WorkStarted,
 )
+from swarmgate.domain.state.completed_commits import landed
 from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.state import State
 from swarmgate.errors import WorkspaceError
 from swarmgate.ledger.check import Check
 from swarmgate.workspace.git.commits import TaskCommit
 from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.git.reverting import taken_back
 
 _LISTED = 5
 
@@ -30,8 +34,8 @@ def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry,
 
     A commit with the trailers of a task is what `task_completed` names, by its id; the line that it points at is of its
     own attempt, so that no two point at the same one. Where the user rewrote the history, the record says by
-    `commit_moved` which commit it is now, and by `task_reopened` that there is none any more. Commits without trailers
-    are the user's: they are told.
+    `commit_moved` which commit it is now, and by `task_reopened` and `task_undone` that it counts no more. Commits
+    without trailers are the user's: they are told.
     """
     since = next((entry.event.base for entry, _ in entries if isinstance(entry.event, WorkStarted)), None)
     if since is None:
@@ -39,14 +43,29 @@ def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry,
     try:
         found = repository.task_commits(since)
         others = [commit for commit in repository.commits_since(since) if commit not in {each.id for each in found}]
+        back = taken_back(repository, [each.commit for each in landed(state)], since=since, tip=repository.head())
     except WorkspaceError as error:
         return Check("commits", "git", (error.message,))
     audit = _Audit(state, entries, found, frozenset(others))
     problems = (*audit.missing(), *(problem for commit in found for problem in audit.problems(commit)))
+    problems += tuple(_reverted(state, back))
+    undone = (entry.event for entry, _ in entries if isinstance(entry.event, TaskUndone))
+    reverts = {event.revert for event in undone if not event.by_hand}
+    others = [each for each in others if each not in reverts]
     named = ", ".join(each[:12] for each in others[:_LISTED])
     message = f"{len(others)} without a Swarm-Task trailer, your own: {named}{' ...' if len(others) > _LISTED else ''}"
     warnings = (*((message,) if others else ()), *audit.waiting())
     return Check("commits", f"{len(found)} commits", tuple(dict.fromkeys(problems)), warnings)
+
+
+def _reverted(state: State, back: Mapping[str, str]) -> Iterator[str]:
+    """Tasks that are complete on record, and whose change a later commit took back."""
+    for each in landed(state):
+        if revert := back.get(each.commit):
+            yield (
+                f"commit {each.commit[:12]} of task {each.task} was taken back by {revert[:12]}, and the task is "
+                f"complete on record: swarm undo {each.task} has both in step."
+            )
 
 
 @dataclass
@@ -65,7 +84,8 @@ class _Audit:
     @cached_property
     def _reopened(self) -> frozenset[str]:
         """The commits that are not in the history any more by the user's word."""
-        return frozenset(entry.event.commit for entry, _ in self.entries if isinstance(entry.event, TaskReopened))
+        events = (entry.event for entry, _ in self.entries)
+        return frozenset(event.commit for event in events if isinstance(event, (TaskReopened, TaskUndone)))
 
     def _now(self, commit: str) -> str:
         """What a recorded commit is now."""
@@ -83,7 +103,8 @@ class _Audit:
 
     def missing(self) -> Iterator[str]:
         """Tasks of the present goal whose commit is not there."""
-        goal_set = max((entry.seq for entry, _ in self.entries if isinstance(entry.event, GoalSet)), default=0)
+        begins = (GoalSet, GoalAbandoned)
+        goal_set = max((entry.seq for entry, _ in self.entries if isinstance(entry.event, begins)), default=0)
         there = {*(commit.id for commit in self.found), *self.others}
         for seq, event in self._completed.values():
             now = self._now(event.commit)

@@ -59,7 +59,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
         return [RejectionOverridden(task=task.id, stage=stage, reason=reason, by="architect")]
     events: list[Event] = []
     if not record.unfinished:
-        events = quarantine_leftovers(state, ctx)
+        events = quarantine_leftovers(state, ctx.folder, ctx.repository)
         refuse_dirty_tree(ctx)
     observed = observe(record)
     events += [_noted(task.id, each) for each in observed if is_news(record, each)]
