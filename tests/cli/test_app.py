@@ -21,7 +21,7 @@ pytestmark = pytest.mark.suite("unittest")
 
 VERBS = [
     "init", "plan", "approve", "run", "revise", "stop", "status", "show", "history", "failures", "verify", "retry",
-    "skip", "override", "gates", "sbom", "guard", "dispatch", "debate", "chat", "discuss",
+    "skip", "undo", "override", "abandon", "gates", "sbom", "guard", "dispatch", "debate", "chat", "discuss",
     "decide", "critique", "orchestrate", "metrics", "sync", "watch", "automation", "events", "hooks",
     "preflight", "evidence", "drift", "handoff", "eval", "doctor", "agents", "demo",
 ]  # fmt: skip

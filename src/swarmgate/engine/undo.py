@@ -19,7 +19,7 @@ from swarmgate.domain.transitions.undo import undo_order
 from swarmgate.engine.branch_history import Compared, compared, require_on_branch
 from swarmgate.engine.steps.delegation.uncommitted import refusal
 from swarmgate.engine.steps.recovery import quarantine_leftovers
-from swarmgate.errors import CommitLost, IllegalMove, WorkspaceError
+from swarmgate.errors import CommitLost, WorkspaceError
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.recovery.interruption import ended, require_recorded
 from swarmgate.project import Project
