@@ -66,6 +66,7 @@ VERBS: dict[str, str] = {
     "revise": "'Smaller parts'",
     "stop": "",
     "status": "",
+    "cost": "",
     "show": "1.1",
     "history": "",
     "failures": "",

@@ -27,6 +27,7 @@ VERBS = {
     "status": Verb(
         "views", "Show where the work stands: phases, the running task, tokens and cost, and what you can do next."
     ),
+    "cost": Verb("views", "Show tokens and money by task, role, model, phase and day."),
     "show": Verb(
         "views", "Show one task: its criteria, every attempt with who rejected it and why, and what you may do."
     ),

@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from swarmgate.config import Config
     from swarmgate.council.critique.program_checks import Programs
     from swarmgate.council.facade import Council
+    from swarmgate.domain.spending.cost import CostReport
+    from swarmgate.domain.usage import Usage
     from swarmgate.engine.reports.failures import FailureGroup
     from swarmgate.engine.reports.models import ModelsReport
     from swarmgate.ledger.check import Check
@@ -332,10 +334,17 @@ class Swarm:
             "settings_problem": problem,
             "edited": edited,
             "ledger_problem": ledger.lost,
+            "unsettled": self._unsettled_usage(ledger.state),
             "history_problem": "" if owner else self._history_problem(ledger.state),
         }
         first = {"actions": _MEND_SETTINGS} if problem and not owner else {}
         return report.model_copy(update={**more, **first})
+
+    def _unsettled_usage(self, state: State) -> Usage:
+        """What the step that goes on used so far, and nobody recorded yet."""
+        from swarmgate.engine.reports.cost import pending
+
+        return pending(self.folder, state)
 
     def _history_problem(self, state: State) -> str:
         """What the branch of the work lacks of completed tasks, as far as the next run builds on it."""
@@ -360,6 +369,12 @@ class Swarm:
         from swarmgate.ledger.evidence.evidence import EvidenceStore
 
         return task_report(self.state, task, EvidenceStore(self.folder))
+
+    def cost(self) -> CostReport:
+        """What was used, by task, role, model, phase and day, with what a run elsewhere has not recorded yet."""
+        from swarmgate.engine.reports.cost import cost_report
+
+        return cost_report(self.folder)
 
     def failures(self) -> tuple[FailureGroup, ...]:
         """Rejections of all tasks of all goals, grouped by what they have in common."""

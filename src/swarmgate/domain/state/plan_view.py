@@ -1,9 +1,9 @@
 """The plan view that plan.md and plan.json contain: a read-only projection of the state."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import FailFast, Field
+from pydantic import FailFast, Field, model_validator
 
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.events.event import AttemptKind, PhaseStage
@@ -38,6 +38,11 @@ class AttemptMark(StrEnum):
     UNDONE = "UNDONE"
 
 
+def without_usage(data: Any) -> Any:
+    """The data of a plan or a task without its usage."""
+    return {key: value for key, value in data.items() if key != "usage"} if isinstance(data, dict) else data
+
+
 class AttemptLine(Frozen):
     """One attempt line: `Attempt 1: REJECTED (reviewer) - Missing expiration claim`."""
 
@@ -53,6 +58,12 @@ class TaskView(Task):
     status: TaskStatus = TaskStatus.PENDING
     attempts: Annotated[tuple[AttemptLine, ...], FailFast()] = ()
     note: Line = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _unused(cls, data: Any) -> Any:
+        """What plan.json tells of tokens and money is read by nobody here: an edit of it is written over."""
+        return without_usage(data)
 
     @property
     def task(self) -> Task:
@@ -100,6 +111,12 @@ class PlanView(Frozen):
     title: Line
     seq: int
     phases: Annotated[tuple[PhaseView, ...], FailFast()] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _unused(cls, data: Any) -> Any:
+        """As that of a task."""
+        return without_usage(data)
 
     @property
     def plan(self) -> Plan:
