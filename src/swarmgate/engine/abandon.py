@@ -5,6 +5,7 @@ from __future__ import annotations
 from swarmgate.domain.events.event import GoalAbandoned
 from swarmgate.domain.transitions.planning import require_goal
 from swarmgate.engine.steps.recovery import quarantine_leftovers
+from swarmgate.ledger.evidence.evidence import EvidenceStore
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.recovery.interruption import ended, require_recorded
 from swarmgate.project import Project
@@ -26,4 +27,5 @@ def abandon(project: Project, ledger: Ledger, repository: Repository, reason: st
         state = ledger.append(left, expect=state.seq)
     event = GoalAbandoned(reason=reason, branch=state.branch, kept=kept)
     ledger.append([event], expect=state.seq, actor="user")
+    EvidenceStore(folder).archive_plan(state.goals)
     return event

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,20 +28,23 @@ class Compared:
         moved: the events for those that the user rewrote.
         lost: those that are gone.
         reverted: by task, its commit and the one that took its change back.
+        restored: tasks that are to be done again, each with its former commit, of which the branch has the change.
     """
 
     moved: tuple[CommitMoved, ...] = ()
     lost: tuple[Landed, ...] = ()
     reverted: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    restored: tuple[tuple[str, str], ...] = ()
 
 
-def require_on_branch(state: State, repository: Repository, here: str) -> None:
+def require_on_branch(state: State, repository: Repository, here: str, *, command: str = "swarm run") -> None:
     """Makes sure that the branch of the work is checked out, once there is one.
 
     Args:
         state: names it.
         repository: where it is.
         here: the branch that is checked out; empty: none.
+        command: what the user would do there.
 
     Raises:
         WorkspaceError: it is not; the hint says how to get there.
@@ -54,7 +57,7 @@ def require_on_branch(state: State, repository: Repository, here: str) -> None:
     way = f"git switch -c {state.branch} {newest[:12]}" if gone and newest else f"git switch {state.branch}"
     raise WorkspaceError(
         f"The work is on branch {state.branch}, and {here or 'no branch'} is checked out.",
-        hint=f"{way}, then: swarm run",
+        hint=f"{way}, then: {command}",
     )
 
 
@@ -68,11 +71,9 @@ def standing(state: State, root: Path) -> tuple[CommitMoved, ...]:
 
 def is_lost(state: State, root: Path, task: str) -> bool:
     """Whether nothing in the history holds the work of a completed task any more, or a later commit took it back."""
-    try:
-        standing(state, root)
-    except CommitLost as error:
-        return task in error.tasks
-    return False
+    repository = Repository.discover(root)
+    found = compared(state, repository, history.tip(repository, state.branch))
+    return task in found.reverted or any(each.task == task for each in found.lost)
 
 
 def vouched(state: State, root: Path, task: str, reason: str) -> list[CommitMoved]:
@@ -94,20 +95,23 @@ def standing_at(state: State, repository: Repository, tip: str) -> tuple[CommitM
     Raises:
         CommitLost: one of the commits is gone, and nothing in the history holds the same; or a later one took its
             change back.
+        WorkspaceError: the branch has the change of a task that was undone.
     """
     found = compared(state, repository, tip)
     if found.lost:
         raise _lost(state, repository, found.lost, tip)
     if found.reverted:
         raise _taken_back(found.reverted)
+    if found.restored:
+        raise _there_again(found.restored)
     return found.moved
 
 
 def compared(state: State, repository: Repository, tip: str) -> Compared:
     """Compares the completed tasks on record with the history up to a commit."""
-    done = completed_commits.landed(state)
-    if not done:
-        return Compared()
+    done, tree = completed_commits.landed(state), repository.tree_of(tip)
+    undone = completed_commits.withdrawn(state)
+    restored = tuple((task, commit) for task, commit in undone if reverting.holds(repository, tree, commit))
     gone = history.missing(repository, tip, [each.commit for each in done])
     found: dict[str, str] = {}
     if gone:
@@ -119,6 +123,7 @@ def compared(state: State, repository: Repository, tip: str) -> Compared:
         moved=completed_commits.moved(state, found),
         lost=completed_commits.lost(state, gone, found),
         reverted={task: (commit, back[commit]) for task, commit in now.items() if commit in back},
+        restored=restored,
     )
 
 
@@ -141,6 +146,17 @@ def _taken_back(reverted: Mapping[str, tuple[str, str]]) -> CommitLost:
         hint=f'If you meant it: swarm undo {task} has it done again, swarm skip {task} --reason "..." gives it up. '
         f'If not: git revert {by[:12]} brings it back, then: swarm run. swarm override {task} --reason "..." says that '
         "the history holds it in another form",
+    )
+
+
+def _there_again(restored: Sequence[tuple[str, str]]) -> WorkspaceError:
+    named = ", ".join(f"task {task} ({commit[:12]})" for task, commit in restored[:_NAMED])
+    more = f" and {len(restored) - _NAMED} more" if len(restored) > _NAMED else ""
+    task, commit = restored[-1]
+    return WorkspaceError(
+        f"What was undone is in the branch again, so that nothing would be left to do: {named}{more}.",
+        hint=f"git revert {commit[:12]} takes it out, then: swarm run. Or it stays as it is, and the task is given up: "
+        f'swarm skip {task} --reason "..."',
     )
 
 

@@ -41,7 +41,7 @@ def undo(
 ) -> tuple[TaskUndone, ...]:
     """Takes a task back, with `with_dependents` all that build on it first; the contract is `Swarm.undo`'s."""
     repository.require_quiet()
-    require_on_branch(ledger.state, repository, repository.branch() or "")
+    require_on_branch(ledger.state, repository, repository.branch() or "", command=f"swarm undo {task}")
     tasks = undo_order(ledger.state, task) if with_dependents else (task,)
     found = compared(ledger.state, repository, repository.head())
     ledger.append(found.moved, expect=ledger.state.seq)

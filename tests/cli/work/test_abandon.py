@@ -26,6 +26,8 @@ def test_the_branch_stays_the_unfinished_change_is_kept_and_the_next_goal_begins
     assert "goal abandoned: something else is wanted" in project.swarm("history").stdout
     assert project.json("status")["waiting"] == "goal"
     project.swarm("verify")
+    assert not project.folder.plan_md.exists()
+    assert "Task 1.2" in (project.folder.history / "goal-1/plan.md").read_text()
     project.git("switch", "-q", "main")
     project.play(plan("1.1"))
     project.swarm("plan", "Something else", exits=3)
@@ -34,6 +36,20 @@ def test_the_branch_stays_the_unfinished_change_is_kept_and_the_next_goal_begins
     assert (project.folder.history / "goal-1/evidence/1.2").is_dir()
     assert project.state.branch != branch
     project.swarm("verify")
+
+
+@pytest.mark.slow
+def test_the_next_goal_gets_a_branch_of_its_own_also_where_nobody_switched(project: Project) -> None:
+    project.planned(plan("1.1"))
+    project.swarm("run", exits=3)
+    branch, tip = project.state.branch, project.git("rev-parse", "HEAD")
+    project.swarm("abandon", "--reason", "once more, otherwise")
+    project.play(plan("1.2"))
+    project.swarm("plan", "Add parts", exits=3)
+    project.swarm("approve")
+    project.swarm("run", exits=3)
+    assert project.state.branch == f"{branch}-2"
+    assert project.git("rev-parse", branch) == tip
 
 
 def test_without_a_goal_or_a_reason_there_is_nothing_to_abandon(project: Project) -> None:

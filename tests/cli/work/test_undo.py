@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.project import Project, code, part, plan, rule, task, verdict
+from tests.project import Project, code, part, plan, rule, task, until, verdict
 
 from swarmgate.domain.events.event import TaskUndone
 from swarmgate.domain.state.state import Outcome, TaskStatus
@@ -153,6 +155,124 @@ def test_a_revert_with_words_of_its_own_is_noticed_and_one_that_was_reverted_is_
     assert "task 1.2" in done.json("status")["history_problem"]
     done.git("revert", "--no-edit", "HEAD")
     assert done.json("status")["history_problem"] == ""
+    done.swarm("verify")
+
+
+def rebased(project: Project) -> None:
+    """The branch stands on a newer main."""
+    project.git("switch", "-q", "main")
+    project.write("note.txt", "mine\n")
+    project.git("add", "note.txt")
+    project.git("commit", "-qm", "A note")
+    project.git("switch", "-q", "-")
+    project.git("rebase", "-q", "main")
+
+
+@pytest.mark.parametrize(
+    "back",
+    [("revert", "--no-edit", "HEAD"), ("cherry-pick", "HEAD~2"), ("reset", "-q", "--hard", "HEAD^")],
+    ids=["revert-of-the-revert", "cherry-pick", "reset"],
+)
+def test_what_comes_back_after_an_undo_is_noticed_before_an_attempt_finds_nothing_to_do(
+    done: Project, back: tuple[str, ...]
+) -> None:
+    done.swarm("undo", "1.2")
+    done.git(*back)
+    commit = done.state.task("1.2").undone
+    assert f"task 1.2 is pending, and the branch has the change of its commit {commit[:12]}" in (
+        done.swarm("verify").stdout
+    )
+    assert f"task 1.2 ({commit[:12]})" in done.json("status")["history_problem"]
+    refused = done.json("run", exits=2)
+    assert "nothing would be left to do" in refused["message"]
+    done.git("revert", "--no-edit", commit)
+    done.swarm("run", exits=3)
+    assert done.state.task("1.2").status is TaskStatus.COMPLETE
+    done.swarm("verify")
+
+
+def test_what_came_back_may_stay_with_its_task_given_up(done: Project) -> None:
+    done.swarm("undo", "1.2")
+    done.git("revert", "--no-edit", "HEAD")
+    done.swarm("skip", "1.2", "--reason", "it stays as it was")
+    done.swarm("run", exits=3)
+    assert (done.root / "src/calc/part_1.2.py").exists()
+
+
+@pytest.mark.parametrize("by_hand", [False, True], ids=["undo", "revert"])
+def test_a_rebase_after_the_revert_leaves_ledger_and_branch_in_step(done: Project, by_hand: bool) -> None:  # noqa: FBT001 - a case
+    if by_hand:
+        done.git("revert", "--no-edit", done.state.task("1.2").commit)
+    else:
+        done.swarm("undo", "1.2")
+    rebased(done)
+    if by_hand:
+        assert "task 1.2" in done.json("status")["history_problem"]
+        done.swarm("undo", "1.2")
+    done.swarm("run", exits=3)
+    assert [attempt.outcome for attempt in done.state.task("1.2").attempts] == [Outcome.UNDONE, Outcome.COMPLETE]
+    done.swarm("verify")
+
+
+def test_a_squash_that_quotes_a_revert_and_holds_the_change_is_none(done: Project) -> None:
+    commit = done.state.task("1.2").commit
+    done.write("note.txt", "mine\n")
+    done.git("add", "note.txt")
+    done.git("commit", "-qm", f"A note, there and back\n\nThis reverts commit {commit}.")
+    assert done.json("status")["history_problem"] == ""
+    done.swarm("verify")
+
+
+def test_a_squash_that_was_reverted_is_put_on_record_task_by_task(done: Project) -> None:
+    done.git("reset", "-q", "--soft", done.state.base)
+    done.git("commit", "-qm", "All of it")
+    refused = done.json("undo", "1.2", exits=2)
+    assert "which is that of task 1.1, 1.3 too" in refused["message"]
+    done.git("revert", "--no-edit", "HEAD")
+    done.swarm("undo", "1.1", "--with-dependents")
+    assert "task 1.3" in done.json("status")["history_problem"]
+    done.swarm("undo", "1.3")
+    assert {event.by_hand for event in done.events(TaskUndone)} == {True}
+    done.swarm("run", exits=3)
+    done.swarm("verify")
+
+
+def test_another_branch_or_none_is_refused(done: Project) -> None:
+    done.git("checkout", "-q", "--detach")
+    refused = done.json("undo", "1.2", exits=2)
+    assert "no branch is checked out" in refused["message"]
+    assert refused["hint"].endswith("then: swarm undo 1.2")
+
+
+def test_a_merge_in_between_is_no_obstacle(done: Project) -> None:
+    branch = done.git("branch", "--show-current")
+    done.git("switch", "-q", "main")
+    done.write("note.txt", "mine\n")
+    done.git("add", "note.txt")
+    done.git("commit", "-qm", "A note")
+    done.git("switch", "-q", branch)
+    done.git("merge", "-q", "--no-edit", "main")
+    done.swarm("undo", "1.2")
+    assert (done.root / "note.txt").exists()
+    done.swarm("run", exits=3)
+    done.swarm("verify")
+
+
+def test_interrupted_in_a_hook_the_files_are_as_they_were_and_nobody_else_gets_in(done: Project) -> None:
+    head = done.git("rev-parse", "HEAD")
+    begun = done.root / ".git/begun"
+    done.hook("pre-commit", f"touch {begun}; exec sleep 60")
+    process = done.start("undo", "1.2")
+    until(begun.exists)
+    assert done.json("undo", "1.3", exits=2)["error"] == "LEDGER_LOCKED"
+    assert done.json("abandon", "--reason", "no", exits=2)["error"] == "LEDGER_LOCKED"
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert done.git("rev-parse", "HEAD") == head
+    assert status(done) == ""
+    done.hook("pre-commit", "exit 0")
+    done.swarm("undo", "1.2")
     done.swarm("verify")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from swarmgate.workspace.git.repository import Repository
-from swarmgate.workspace.git.reverting import taken_back, without
+from swarmgate.workspace.git.reverting import holds, taken_back, without
 
 LINES = [f"line {number}\n" for number in range(40)]
 
@@ -122,6 +122,31 @@ def test_a_revert_is_known_by_its_words_or_its_lines_until_it_is_reverted(work: 
     assert work.reverted(made) == {}
     work.git("revert", "--no-edit", made)
     assert made in work.reverted(made)
+
+
+def test_a_tree_holds_a_change_that_can_be_taken_out_and_put_in_again(work: Work) -> None:
+    made = work.commit({"a.txt": text((3, "task"), (30, "task")), "new.txt": "new\n"})
+
+    def held() -> bool:
+        return holds(work.repository, work.git("rev-parse", "HEAD^{tree}"), made)
+
+    assert held()
+    work.commit({"a.txt": text((3, "task"), (20, "mine"), (30, "task"))})
+    assert held()
+    work.commit({"a.txt": text((3, "task"), (20, "mine"))})
+    assert not held()
+    work.commit({"a.txt": text((3, "task"), (30, "task")), "new.txt": None})
+    assert not held()
+    work.commit({"new.txt": "new\n"})
+    assert held()
+    assert not holds(work.repository, "HEAD^{tree}", "0" * 40)
+
+
+def test_a_commit_that_only_says_that_it_reverts_is_none(work: Work) -> None:
+    made = work.commit({"a.txt": text((3, "task"))})
+    work.git("commit", "--allow-empty", "-qm", f"This reverts commit {made}.")
+    work.commit({"c.txt": "c\n"}, f"Squash\n\nThis reverts commit {made}.")
+    assert work.reverted(made) == {}
 
 
 def test_what_a_later_task_removes_is_no_revert(work: Work) -> None:

@@ -124,7 +124,8 @@ class TaskRecord:
     """The record of a task: its attempts and its status.
 
     `rejections` counts since the user last asked for a retry. `renewed` is the number of attempts when the user last
-    decided that it goes on, by a retry or by a change of the task; `spent` is what was used since then.
+    decided that it goes on, by a retry or by a change of the task; `spent` is what was used since then. `undone` is the
+    commit that had completed it, where that was reverted or lost, and the task is open again.
     """
 
     attempts: tuple[Attempt, ...] = ()
@@ -136,6 +137,7 @@ class TaskRecord:
     overrides: Map[Stage, str] = field(default_factory=Map)
     override_pending: bool = False
     commit: str = ""
+    undone: str = ""
     usage: Usage = UNUSED
     spent: Usage = UNUSED
     renewed: int = 0

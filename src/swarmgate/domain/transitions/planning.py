@@ -166,6 +166,7 @@ def _with_plan(state: State, plan: Plan) -> State:
                 overrides=Map(),
                 override_pending=False,
                 renewed=len(record.attempts),
+                undone="",
                 spent=UNUSED,
             )
             tasks = tasks.set(task_id, fresh)

@@ -185,7 +185,14 @@ def task_reopened(state: State, event: ev.TaskReopened, _: ev.Entry) -> State:
             hint=f'Have it done by a new task: swarm revise "..."; accept the history as it is: swarm override '
             f'{event.task} --reason "..."',
         )
-    reopened = replace(record, status=TaskStatus.PENDING, commit="", rejections=0, renewed=len(record.attempts))
+    reopened = replace(
+        record,
+        status=TaskStatus.PENDING,
+        commit="",
+        undone=event.commit,
+        rejections=0,
+        renewed=len(record.attempts),
+    )
     return with_open_phase(replace(state, tasks=state.tasks.set(event.task, reopened)), number)
 
 

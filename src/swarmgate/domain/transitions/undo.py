@@ -26,6 +26,7 @@ def task_undone(state: State, event: ev.TaskUndone, _: ev.Entry) -> State:
         reason="",
         block=None,
         commit="",
+        undone=event.commit or record.undone,
         rejections=0,
         overrides=Map(),
         override_pending=False,

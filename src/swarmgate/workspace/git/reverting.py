@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.files import paths
 from swarmgate.workspace.git import commits, diffs
 from swarmgate.workspace.git.diffs import Entry
@@ -18,7 +19,6 @@ from swarmgate.workspace.process import temporary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from swarmgate.workspace.git.diffs import Raw
     from swarmgate.workspace.git.repository import Repository
 
 _SCANNED = 2_000
@@ -43,50 +43,69 @@ def without(repository: Repository, tree: str, commit: str) -> Reverted:
     binary or deleted since is a conflict.
     """
     git = Driver(repository.root)
-    made = commits.read(git, commit)
-    back = diffs.raw(git, made.tree, repository.tree_of(made.parent))
-    now = {each.old_path: each for each in diffs.raw(git, tree, made.tree)}
-    merged, conflicts = list[Entry](), list[str]()
-    for entry in back:
-        found = _merged(git, entry, now.get(entry.path))
-        if found is None:
-            conflicts.append(paths.decode(entry.path))
-        else:
-            merged.append(found)
+    found = [(place, _merged(git, place.now, place.made, place.before)) for place in _places(repository, tree, commit)]
+    conflicts = [paths.decode(place.now.path) for place, merged in found if merged is None]
     if conflicts:
         return Reverted(tree, tuple(conflicts))
     with git.index(copied=False) as index:
         git.run("read-tree", tree, index=index)
-        diffs.enter(git, merged, index=index)
+        diffs.enter(git, [merged for _, merged in found if merged is not None], index=index)
         return Reverted(git.run("write-tree", index=index).decode().strip())
 
 
-def _merged(git: Driver, back: Raw, since: Raw | None) -> Entry | None:
-    """What stands at a path without the change; None: nobody can say.
+def holds(repository: Repository, tree: str, commit: str) -> bool:
+    """Whether a tree has all of what a commit changed: taken out of it and put in again, it is the same tree.
 
-    Args:
-        git: runs git.
-        back: from the commit to its parent.
-        since: from the tree to the commit; None: they have the same there.
+    Where the same lines were changed again since, nobody can say that, nor of a commit that was removed for good.
     """
-    if diffs.SUBMODULE in (back.old_mode, back.new_mode):
+    git = Driver(repository.root)
+    try:
+        places = _places(repository, tree, commit)
+        return bool(places) and all(_stands(git, place) for place in places)
+    except WorkspaceError:
+        return False
+
+
+class _Place(NamedTuple):
+    """What stands at a path that a commit changed: before it, in it, and now."""
+
+    before: Entry
+    made: Entry
+    now: Entry
+
+
+def _places(repository: Repository, tree: str, commit: str) -> list[_Place]:
+    git = Driver(repository.root)
+    made = commits.read(git, commit)
+    now = {each.path: each.entry for each in diffs.raw(git, made.tree, tree)}
+    changed = [(each.old, each.entry) for each in diffs.raw(git, repository.tree_of(made.parent), made.tree)]
+    return [_Place(before, after, now.get(after.path, after)) for before, after in changed]
+
+
+def _stands(git: Driver, place: _Place) -> bool:
+    bare = _merged(git, place.now, place.made, place.before)
+    if bare is None or bare == place.now:
+        return False
+    return _merged(git, bare, place.before, place.made) == place.now
+
+
+def _merged(git: Driver, ours: Entry, base: Entry, theirs: Entry) -> Entry | None:
+    """What stands at a path where the change from `base` to `theirs` is made to `ours`; None: nobody can say."""
+    if diffs.SUBMODULE in (base.mode, theirs.mode):
         return None  # what stands there is another repository's matter
-    if since is None:
-        return back.entry
-    ours = Entry(back.path, since.old_mode, since.old_id)
-    if ours == back.entry:
+    if ours == base:
+        return theirs
+    if ours == theirs:
         return ours
-    modes = {since.old_mode, back.old_mode, back.new_mode}
-    if not modes <= set(_TEXT):
+    if not {ours.mode, base.mode, theirs.mode} <= set(_TEXT):
         return None
-    mode = back.new_mode if since.old_mode == back.old_mode else since.old_mode
-    if back.old_id == since.old_id:  # another mode alone
-        return Entry(back.path, mode, back.new_id)
-    content = _lines_merged(git, ours.id, back.old_id, back.new_id)
+    mode = theirs.mode if ours.mode == base.mode else ours.mode
+    if base.id == ours.id:  # another mode alone
+        return Entry(ours.path, mode, theirs.id)
+    content = _lines_merged(git, ours.id, base.id, theirs.id)
     if content is None:
         return None
-    written = git.run("hash-object", "-w", "--stdin", stdin=content).decode().strip()
-    return Entry(back.path, mode, written)
+    return Entry(ours.path, mode, git.run("hash-object", "-w", "--stdin", stdin=content).decode().strip())
 
 
 def _lines_merged(git: Driver, ours: str, base: str, theirs: str) -> bytes | None:
@@ -105,8 +124,9 @@ def _lines_merged(git: Driver, ours: str, base: str, theirs: str) -> bytes | Non
 def taken_back(repository: Repository, wanted: Sequence[str], *, since: str, tip: str) -> dict[str, str]:
     """Finds commits whose change somebody took back: their ids, each with the commit that did it.
 
-    That one says so (`This reverts commit ...`), or changes the very same lines back, and was not taken back itself. A
-    task's own commit is none of them: what a later task removes, it was to remove.
+    That one says so (`This reverts commit ...`), or changes the very same lines back, and was not taken back itself,
+    nor does `tip` hold the change in another way. A task's own commit is none of them: what a later task removes, it
+    was to remove.
 
     Args:
         repository: where to look.
@@ -114,6 +134,8 @@ def taken_back(repository: Repository, wanted: Sequence[str], *, since: str, tip
         since: where the work began.
         tip: the newest commit.
     """
+    if not wanted:
+        return {}
     git = Driver(repository.root)
     known = call(git.root, "cat-file", "-e", f"{since}^{{commit}}")[0] == 0
     form = "--format=%x1e%H%x1f%B%x1f"
@@ -124,7 +146,8 @@ def taken_back(repository: Repository, wanted: Sequence[str], *, since: str, tip
     places = {each.id: place for place, each in enumerate(made)}
     found = _Reverts(git, made)
     pairs = ((commit, found.of(made[places[commit]], places[commit])) for commit in wanted if commit in places)
-    return {commit: revert for commit, revert in pairs if revert}
+    tree = repository.tree_of(tip)
+    return {commit: revert for commit, revert in pairs if revert and not holds(repository, tree, commit)}
 
 
 class _Made(NamedTuple):
@@ -161,7 +184,7 @@ class _Reverts:
 
     def _takes_back(self, commit: _Made, other: _Made) -> bool:
         if other.id in commit.named:
-            return True
+            return bool(commit.files)  # a squash of a revert and of its revert quotes both, and changes nothing
         same_files = commit.files == other.files and bool(other.files)
         return same_files and self._patch(commit.id, "-R") == self._patch(other.id)
 
