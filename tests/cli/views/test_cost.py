@@ -74,7 +74,8 @@ def test_an_unknown_price_is_told_and_never_counted_as_nothing(project: Project)
     assert told["total"]["usage"]["known_usd"] > 0
     text = project.swarm("cost").stdout
     assert "at least $" in text
-    assert "a price is unknown: set it in [prices]" in text
+    assert "no price was known for calls of: local/junior\n" in text
+    assert max(map(len, text.splitlines())) <= 80
     assert json.loads(project.folder.plan_json.read_text())["usage"]["usd"] is None
 
 
@@ -105,3 +106,23 @@ def test_what_a_run_elsewhere_used_and_has_not_recorded_counts_and_is_marked(pro
     settled = project.json("cost")
     assert settled["total"]["unsettled"]["calls"] == 0
     assert rows(settled, "roles")["interrupted"]["usage"]["calls"] == 1
+
+
+@pytest.mark.slow
+def test_a_council_in_another_process_counts_while_it_goes_on_and_after_it_was_killed(project: Project) -> None:
+    project.play(*debating(), rule("participant", "debate", {"fault": {"kind": "hang"}}, round="2"))
+    process = project.start("debate", "Is it sound?")
+    until(lambda: rows(project.json("cost"), "roles").get("council", {}).get("tokens", 0) > 0)
+    told = project.json("cost")
+    council = rows(told, "roles")["council"]
+    assert council["unsettled"] == council["usage"]
+    assert rows(told, "tasks").keys() == rows(told, "phases").keys() == {"councils"}
+    assert len(rows(told, "days")) == 1
+    process.kill()
+    process.communicate()
+    killed = project.json("cost")["total"]
+    assert killed["tokens"] >= council["tokens"]
+    project.play()
+    project.swarm("plan", "Add parts", exits=3)
+    after = rows(project.json("cost"), "roles")["council"]
+    assert (after["tokens"], after["unsettled"]) == (killed["tokens"], Usage().model_dump())

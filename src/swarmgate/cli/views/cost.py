@@ -13,6 +13,7 @@ from swarmgate.errors import UsageError
 
 if TYPE_CHECKING:
     from swarmgate.domain.spending.cost import CostReport, CostRow
+    from swarmgate.domain.usage import Usage
 
 _HEAD = ("calls", "tokens", "cached", "time", "cost")
 
@@ -55,12 +56,15 @@ def _summary(report: CostReport) -> list[str]:
     total = report.total
     lines = [f"{total.tokens:,} tokens in {total.usage.calls:,} calls, {cost_in_words(total.usage)}"]
     if total.unsettled.calls:
-        lines.append(
-            f"  * {total.unsettled.tokens:,} tokens of it, {cost_in_words(total.unsettled)}, are not on record yet: "
-            "of a step that goes on or died, or of a council"
-        )
-    if total.usage.usd is None:
-        lines.append("  a price is unknown: set it in [prices] of .swarm/config.toml; what was used stays unknown")
+        lines += [
+            f"  * {total.unsettled.tokens:,} tokens of it, {cost_in_words(total.unsettled)}, are not on record yet:",
+            "    of a step that goes on or died, or of a council",
+        ]
+    if unpriced := [row.name for row in report.models if row.usage.usd is None]:
+        lines += [
+            f"  no price was known for calls of: {', '.join(unpriced)}",
+            "    set it in [prices] of .swarm/config.toml; what was used before stays unknown",
+        ]
     return lines
 
 
@@ -70,9 +74,15 @@ def _table(title: str, rows: tuple[CostRow, ...]) -> list[str]:
 
 def _row(row: CostRow) -> tuple[str, ...]:
     from swarmgate.domain.evidence.summary import duration
-    from swarmgate.domain.usage import cost_in_words
 
     usage = row.usage
     tokens = f"{usage.tokens:,}{' *' if row.unsettled.calls else ''}"
-    cost = cost_in_words(usage) if usage.calls else "-"
+    cost = _cost(usage) if usage.calls else "-"
     return row.name, f"{usage.calls:,}", tokens, f"{usage.cached_tokens:,}", duration(usage.seconds), cost
+
+
+def _cost(usage: Usage) -> str:
+    """US dollars in a column: all, the least that it was, or that nothing is known."""
+    if usage.usd is not None:
+        return f"${usage.usd:.4f}"
+    return f"at least ${usage.known_usd:.4f}" if usage.known_usd else "unknown"

@@ -41,7 +41,7 @@ def call_at(path: Path) -> Call | None:
         model = (data["reply"].get("model") if answered else "") or data.get("model", "")
         began = data.get("started_at", "")
         day = datetime.fromisoformat(began).astimezone(UTC).date().isoformat() if began else ""
-        return Call(data.get("purpose", {}).get("role", ""), model, usage, day)
+        return Call(str(data.get("purpose", {}).get("role", "")), str(model), usage, day)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
