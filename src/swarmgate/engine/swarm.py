@@ -316,7 +316,7 @@ class Swarm:
 
         with self.project.writing() as ledger:
             self._recover_locks(ledger, repository := self.project.repository())
-            event = abandon(self.project, ledger, repository, " ".join(reason.split()))
+            event = abandon(ledger, repository, " ".join(reason.split()))
             status_file.refresh(self.folder, ledger.state)
             return event
 

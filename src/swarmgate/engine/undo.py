@@ -18,10 +18,10 @@ from swarmgate.domain.transitions.fold import fold
 from swarmgate.domain.transitions.undo import undo_order
 from swarmgate.engine.branch_history import Compared, compared, require_on_branch
 from swarmgate.engine.steps.delegation.uncommitted import refusal
-from swarmgate.engine.steps.recovery import quarantine_leftovers
+from swarmgate.engine.steps.recovery import put_away
 from swarmgate.errors import CommitLost, WorkspaceError
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.recovery.interruption import ended, require_recorded
+from swarmgate.ledger.recovery.interruption import require_recorded
 from swarmgate.project import Project
 from swarmgate.workspace.git import reverting
 from swarmgate.workspace.git.commits import TASK_TRAILER, UNDO_TRAILER
@@ -77,16 +77,11 @@ class _Undo:
     reason: str
 
     def done(self, *, stash: bool) -> tuple[TaskUndone, ...]:
-        state, folder = self.ledger.state, self.project.folder
-        dirty = self._uncommitted(self._require_apart())
-        if dirty and not stash:
-            raise refusal(dirty, f"swarm undo {self.tasks[-1]}")
-        if state.open in self.tasks:
-            self._record(*ended(state, folder, self.repository, "the user took its task back"))
-        left = quarantine_leftovers(self.ledger.state, folder, self.repository)
-        kept = "".join(event.kept for event in left if event.type == "tree_restored")
-        self._record(*left)
-        if dirty:
+        first = self._require_apart()
+        if not self.ledger.state.open:  # what an open attempt left cannot be told from the user's, and is kept below
+            self._uncommitted(first, stash=stash)
+        kept = put_away(self.ledger, self.repository, "the user took its task back")
+        if dirty := self._uncommitted(first, stash=stash):
             self.repository.stash("swarm: changes that were uncommitted before the undo")
             self.project.notice(f"{len(dirty)} uncommitted files were stashed; get them back with: git stash pop")
         return tuple(self._undone(task, kept) for task in self.tasks)
@@ -214,10 +209,13 @@ class _Undo:
             hint=f"{first}{_by_hand(task, commit)}",
         )
 
-    def _uncommitted(self, first: ChangeSet) -> tuple[str, ...]:
+    def _uncommitted(self, first: ChangeSet, *, stash: bool) -> tuple[str, ...]:
         """The user's uncommitted files that a revert could get mixed with; none where nothing is to be reverted.
 
         What is left of a dead process that wrote `first`, too, is none, nor is the unfinished change of a task.
+
+        Raises:
+            DirtyTree: there are some, and they are not to be stashed.
         """
         state, repository = self.ledger.state, self.repository
         dirty = repository.dirty() if first.paths else ()
@@ -229,7 +227,10 @@ class _Undo:
         ours = {file.path for file in there if (file.path, file.new_id, file.new_mode) in wanted}
         if state.tree:
             ours |= {*repository.changes(head, state.tree).paths}
-        return tuple(path for path in dirty if path not in ours)
+        found = tuple(path for path in dirty if path not in ours)
+        if found and not stash:
+            raise refusal(found, f"swarm undo {self.tasks[-1]}")
+        return found
 
     def _record(self, *events: Event) -> None:
         self.ledger.append(events, expect=self.ledger.state.seq, actor="user")

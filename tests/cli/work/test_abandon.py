@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.project import Project, plan, rule, verdict
+from tests.project import Project, call, part, plan, rule, verdict
 
 from swarmgate.domain.events.event import GoalAbandoned
 
@@ -50,6 +50,21 @@ def test_the_next_goal_gets_a_branch_of_its_own_also_where_nobody_switched(proje
     project.swarm("run", exits=3)
     assert project.state.branch == f"{branch}-2"
     assert project.git("rev-parse", branch) == tip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("branch", ["swarm/parts", "main"])
+def test_what_an_open_attempt_left_is_kept_and_on_another_branch_left_alone(project: Project, branch: str) -> None:
+    half = [call("write_file", path="src/calc/part_1.1.py", content=part("half"))]
+    project.planned(plan("1.1"), rule("coder", "code", half, {"fault": {"kind": "500", "retry_after": 0}}))
+    project.swarm("run", exits=5)
+    project.git("switch", "-q", branch)
+    kept = project.json("abandon", "--reason", "no")["kept"]
+    place = project.root / kept / "src/calc/part_1.1.py"
+    assert place.read_text() == part("half")
+    assert bool(kept) == (branch == "swarm/parts")
+    assert project.git("status", "--porcelain", "src") == ("" if kept else "?? src/calc/part_1.1.py")
+    project.swarm("verify")
 
 
 def test_without_a_goal_or_a_reason_there_is_nothing_to_abandon(project: Project) -> None:

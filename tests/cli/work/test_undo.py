@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.project import Project, code, part, plan, rule, task, until, verdict
+from tests.project import Project, call, code, part, plan, rule, task, until, verdict
 
 from swarmgate.domain.events.event import TaskUndone
 from swarmgate.domain.state.state import Outcome, TaskStatus
@@ -303,6 +303,23 @@ def test_an_unfinished_task_goes_to_the_quarantine_with_what_it_builds_on(projec
     assert project.state.task("1.2").status is TaskStatus.PENDING
     (project.root / "notes.txt").unlink()
     project.swarm("undo", "1.1")
+    project.play()
+    project.swarm("run", exits=3)
+    project.swarm("verify")
+
+
+def test_what_an_open_attempt_left_is_kept_and_told_as_kept(project: Project) -> None:
+    half = [call("write_file", path="src/calc/part_1.2.py", content=part("half"))]
+    down = rule("coder", "code", half, {"fault": {"kind": "500", "retry_after": 0}}, task="1.2")
+    project.planned(plan("1.1", task("1.2", depends=["1.1"])), down)
+    project.swarm("run", exits=5)
+    project.write("notes.txt", "mine\n")
+    told = project.json("undo", "1.1", "--with-dependents", "--stash")["undone"]
+    assert [each["task"] for each in told] == ["1.2", "1.1"]
+    assert (project.root / told[0]["kept"] / "src/calc/part_1.2.py").read_text() == part("half")
+    assert (project.root / told[0]["kept"] / "notes.txt").read_text() == "mine\n"
+    assert status(project) == ""
+    assert project.git("stash", "list") == ""
     project.play()
     project.swarm("run", exits=3)
     project.swarm("verify")
