@@ -307,6 +307,7 @@ def other_batches(state: State) -> list[list[Event]]:
         ev.RunPaused(reason=ev.PauseReason.STOPPED, between_steps=True),
         ev.RunPaused(reason=ev.PauseReason.ENDPOINT),
         ev.TreeRestored(tree="x"),
+        ev.GoalAbandoned(reason="something else is wanted"),
         ev.UsageRecorded(role="coder", task="1.1", usage=Usage(calls=1)),
         ev.PhaseClosed(phase=state.current_phase, summary="Early."),
         ev.WorkStarted(branch="swarm/again", base="b1"),
@@ -318,6 +319,7 @@ def other_batches(state: State) -> list[list[Event]]:
             ev.TaskRetried(task=task, note="mind the gap"),
             ev.TaskSkipped(task=task, reason="not needed"),
             ev.TaskReopened(task=task, commit=state.task(task).commit),
+            ev.TaskUndone(task=task, commit=state.task(task).commit, revert="beef"),
             ev.CommitMoved(task=task, was=state.task(task).commit, commit="c0ffee2"),
             ev.RejectionOverridden(task=task, stage=last.stage if last else "", reason="I know better"),
             ev.AttemptInterrupted(task=task, attempt=number, reason="stopped"),
@@ -347,6 +349,8 @@ def user_batches(state: State) -> list[list[Event]]:
             [ev.TaskRetried(task=task.id)],
             [ev.RejectionOverridden(task=task.id, stage=last.stage if last else "", reason="fine")],
             [ev.TaskSkipped(task=task.id, reason="later")],
+            [ev.TaskUndone(task=task.id)],
+            [ev.GoalAbandoned(reason="it cannot be done")],
         ]
     return [[event] for event in _decided(state)] or [[ev.PhaseApproved(phase=state.current_phase)]]
 

@@ -11,7 +11,7 @@ import pytest
 from tests.confined import runner
 from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import Scene, verdict
-from tests.project import Project, engineer, part, rule
+from tests.project import Project, engineer, part, plan, rule
 from tests.project import call as wire
 
 from swarmgate.agents.roles.citations import Material
@@ -396,3 +396,21 @@ async def test_phase_approved_with_a_grave_finding(scene: Scene) -> None:
     )
     assert not (await validate_phase(agent, of_phase("login()"))).approved
     assert "APPROVED does not go with" in scene.told
+
+
+@pytest.mark.slow
+@pytest.mark.suite("unittest")
+@case(
+    "lies",
+    "a commit on the branch takes a finished task back and says by its trailers that swarmgate did so",
+    "statuses come from the ledger alone: the run pauses, and `swarm verify` names the commit",
+)
+def test_a_commit_that_claims_to_be_an_undo(project: Project) -> None:
+    project.planned(plan("1.1", "1.2", "2.1"))
+    project.swarm("run", exits=3)
+    commit = project.state.task("1.1").commit
+    project.git("revert", "--no-commit", commit)
+    project.git("commit", "-qm", f"Undo\n\nSwarm-Undo: 1.1 {commit}\nSwarm-Ledger: 1 {'0' * 64}")
+    assert project.json("approve", exits=2)["error"] == "COMMIT_LOST"
+    assert project.state.task("1.1").status == "complete"
+    assert "was taken back by" in project.swarm("verify", exits=1).stdout

@@ -28,6 +28,7 @@ VERBS = {
     "status": Verb(
         "views", "Show where the work stands: phases, the running task, tokens and cost, and what you can do next."
     ),
+    "cost": Verb("views", "Show tokens and money by task, role, model, phase and day."),
     "show": Verb(
         "views", "Show one task: its criteria, every attempt with who rejected it and why, and what you may do."
     ),
@@ -39,7 +40,9 @@ VERBS = {
     "verify": Verb("views", "Walk the ledger's chain and compare it with the plan files, the evidence and git."),
     "retry": Verb("work", "Have a blocked or rejected task tried again, on the tree as it stands."),
     "skip": Verb("work", "Give a task up."),
+    "undo": Verb("work", "Take a task back: revert its commit and have it done again."),
     "override": Verb("work", "Overrule the last rejection of a task."),
+    "abandon": Verb("work", "End the goal before its work is done; its branch stays."),
     "gates": Verb(
         "checks", "Run the quality gates by hand, list and explain them, accept findings, look for their tools."
     ),

@@ -57,6 +57,13 @@ class Usage(Frozen):
         )
 
 
+def cost_in_words(usage: Usage) -> str:
+    """US dollars: all of them, those that are known, or that none are."""
+    if usage.usd is not None:
+        return f"${usage.usd:.4f}"
+    return f"at least ${usage.known_usd:.4f}, the rest unknown" if usage.known_usd else "cost unknown"
+
+
 class Allowance(Frozen):
     """What may be used up: US dollars, tokens and seconds of work; None: no limit."""
 

@@ -292,13 +292,16 @@ class Context:
     def drain_usage(self, state: State) -> list[Event]:
         """Returns model usage since the last call, and the time between model calls, as events."""
         task, reported = worked_on(state), 0.0
-        used: dict[str, Usage] = {}
+        used: dict[str, dict[str, Usage]] = {}
         for meter in self.meters.values():  # voices have a meter for each of their models
-            used[meter.role] = used.get(meter.role, Usage()) + meter.drain()
+            models = used.setdefault(meter.role, {})
+            for model, usage in meter.drain().items():
+                models[model] = models.get(model, Usage()) + usage
         events: list[Event] = []
-        for role, usage in used.items():
+        for role, models in used.items():
+            usage = sum(models.values(), Usage())
             if usage.calls:
-                events.append(UsageRecorded(role=role, task=task, usage=usage))
+                events.append(UsageRecorded(role=role, task=task, usage=usage, models=models))
                 reported += usage.seconds
         if seconds := self.clock.lap(reported, least=_WORTH_A_LINE):
             events.append(UsageRecorded(role=OWN, task=task, usage=Usage(seconds=round(seconds, 3))))

@@ -14,6 +14,7 @@ from swarmgate.domain.next_step import Step, next_step, question_at_work
 from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.state import State
 from swarmgate.domain.transitions.task import overruled
+from swarmgate.domain.usage import Usage
 from swarmgate.engine.between_steps.branch_watch import History
 from swarmgate.engine.between_steps.ignored_watch import watched
 from swarmgate.engine.between_steps.phase_preflight import PhasePreflight
@@ -39,7 +40,7 @@ from swarmgate.errors import (
     SwarmError,
 )
 from swarmgate.ledger.context import guidance
-from swarmgate.ledger.files.traces import TraceStore
+from swarmgate.ledger.files.traces import TraceStore, by_model
 from swarmgate.ledger.recovery.interruption import ended as interrupted
 from swarmgate.ledger.recovery.interruption import head_moved
 from swarmgate.ledger.views.describe import describe
@@ -141,8 +142,9 @@ def _begin(ctx: Context) -> State:
     rules, budget = ctx.config.loop, ctx.config.budget
     events: list[Event] = []
     lost = TraceStore(ctx.folder, lambda: ctx.ledger.state.seq).unrecorded(ctx.ledger.state.usage_seq)
-    if lost.calls:
-        events.append(UsageRecorded(role="interrupted", task=ctx.ledger.state.open, usage=lost))
+    models = by_model(lost)
+    if (usage := sum(models.values(), Usage())).calls:
+        events.append(UsageRecorded(role="interrupted", task=ctx.ledger.state.open, usage=usage, models=models))
     events.append(
         RunStarted(
             pid=os.getpid(),

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from swarmgate import assets
 from swarmgate.domain.events.event import (
     Event,
+    GoalAbandoned,
     GoalSet,
     LedgerAdopted,
     LedgerRestored,
@@ -35,6 +36,7 @@ from swarmgate.domain.events.event import (
     TaskReopened,
     TaskRetried,
     TaskSkipped,
+    TaskUndone,
 )
 from swarmgate.domain.next_step import Waiting, next_step, question_at_work, waiting_for
 from swarmgate.domain.progress import Listener, silent
@@ -63,9 +65,12 @@ if TYPE_CHECKING:
     from swarmgate.config import Config
     from swarmgate.council.critique.program_checks import Programs
     from swarmgate.council.facade import Council
+    from swarmgate.domain.spending.cost import CostReport
+    from swarmgate.domain.usage import Usage
     from swarmgate.engine.reports.failures import FailureGroup
     from swarmgate.engine.reports.models import ModelsReport
     from swarmgate.ledger.check import Check
+    from swarmgate.workspace.git.repository import Repository
 
 _MEND_SETTINGS = (
     "mend the settings: no command that works can begin before",
@@ -295,6 +300,56 @@ class Swarm:
         self._decide(RejectionOverridden(task=task, stage=stage, reason=reason))
         return stage
 
+    def undo(
+        self, task: str, *, with_dependents: bool = False, stash: bool = False, reason: str = ""
+    ) -> tuple[TaskUndone, ...]:
+        """Takes a task back: its commit is reverted by another one, and it is pending again with its attempts.
+
+        Of one that was begun and is not complete, the change goes to the quarantine. Of one that the user reverted by
+        hand, that goes on record. A phase that was approved is open again, as long as no later one has work in it.
+
+        Args:
+            task: its id.
+            with_dependents: take back what builds on it, too, first.
+            stash: put uncommitted changes aside instead of refusing.
+            reason: goes on record, and to architect and coder.
+
+        Raises:
+            IllegalMove: nothing of it is there, or complete tasks build on it.
+            DirtyTree: there are uncommitted changes.
+            CommitLost: its commit is gone.
+            WorkspaceError: what it changed was changed again since, so that nothing was touched; or git refused.
+            LedgerLocked: a run is going on.
+        """
+        from swarmgate.engine.requirements import keys_withheld
+        from swarmgate.engine.undo import undo
+
+        with self.project.writing() as ledger, keys_withheld(self.config):
+            self._recover_locks(ledger, repository := self.project.repository())
+            reason = " ".join(reason.split())
+            events = undo(
+                self.project, ledger, repository, task, with_dependents=with_dependents, stash=stash, reason=reason
+            )
+            status_file.refresh(self.folder, ledger.state)
+            return events
+
+    def abandon(self, *, reason: str) -> GoalAbandoned:
+        """Ends the goal before its work is done. Its branch stays; what is not committed goes to the quarantine.
+
+        Raises:
+            IllegalMove: there is no goal, or its work is done.
+            LedgerLocked: a run is going on.
+        """
+        if not reason.strip():
+            raise UsageError("To abandon a goal needs a reason; it goes on record.", hint='Add: --reason "..."')
+        from swarmgate.engine.abandon import abandon
+
+        with self.project.writing() as ledger:
+            self._recover_locks(ledger, repository := self.project.repository())
+            event = abandon(ledger, repository, " ".join(reason.split()))
+            status_file.refresh(self.folder, ledger.state)
+            return event
+
     # --- looking ---
 
     def status(self) -> StatusReport:
@@ -305,9 +360,29 @@ class Swarm:
         ledger = Ledger.read(self.folder)
         report = status_report(ledger.state, working=describe(owner) if owner else "", turn=turn, models=models)
         edited = () if owner else ledger.projector.differing(ledger.state)  # a process at work writes them itself
-        more = {"settings_problem": problem, "edited": edited, "ledger_problem": ledger.lost}
+        more = {
+            "settings_problem": problem,
+            "edited": edited,
+            "ledger_problem": ledger.lost,
+            "unsettled": self._unsettled_usage(ledger.state),
+            "history_problem": "" if owner else self._history_problem(ledger.state),
+        }
         first = {"actions": _MEND_SETTINGS} if problem and not owner else {}
         return report.model_copy(update={**more, **first})
+
+    def _unsettled_usage(self, state: State) -> Usage:
+        """What the step that goes on used so far, and nobody recorded yet."""
+        from swarmgate.engine.reports.cost import pending
+
+        return pending(self.folder, state)
+
+    def _history_problem(self, state: State) -> str:
+        """What the branch of the work lacks of completed tasks, as far as the next run builds on it."""
+        if not state.branch or state.finished:
+            return ""
+        from swarmgate.engine.branch_history import problem
+
+        return problem(state, self.folder.root)
 
     def _role_models(self) -> tuple[dict[str, RoleModel], str]:
         """The models of the roles as the settings have them now; where those cannot be read, why not."""
@@ -324,6 +399,12 @@ class Swarm:
         from swarmgate.ledger.evidence.evidence import EvidenceStore
 
         return task_report(self.state, task, EvidenceStore(self.folder))
+
+    def cost(self) -> CostReport:
+        """What was used, by task, role, model, phase and day, with what a run elsewhere has not recorded yet."""
+        from swarmgate.engine.reports.cost import cost_report
+
+        return cost_report(self.folder)
 
     def failures(self) -> tuple[FailureGroup, ...]:
         """Rejections of all tasks of all goals, grouped by what they have in common."""
@@ -483,10 +564,7 @@ class Swarm:
         repository = self.project.repository()
         config = self.config
         with self.project.writing() as ledger:
-            repository.locks.notify = self.notice
-            repository.locks.recover()
-            removed = repository.locks.drain()
-            self._record(ledger, [LocksRemoved(locks=each.locks, command=each.command) for each in removed])
+            self._recover_locks(ledger, repository)
             declines = not (attended or config.ask.wait) and question_at_work(ledger.state) is not None
             if not first and next_step(ledger.state) is None and not declines:
                 return outcome_of(ledger.state)
@@ -511,6 +589,13 @@ class Swarm:
                 for meter in context.meters.values():
                     await meter.aclose()
         return outcome_of(state)
+
+    def _recover_locks(self, ledger: Ledger, repository: Repository) -> None:
+        """Removes git's locks that a dead process of ours left, on record."""
+        repository.locks.notify = self.notice
+        repository.locks.recover()
+        removed = repository.locks.drain()
+        self._record(ledger, [LocksRemoved(locks=each.locks, command=each.command) for each in removed])
 
     def _record(self, ledger: Ledger, events: Sequence[Event]) -> None:
         """Records what was found before the work begins, and says so."""

@@ -222,7 +222,7 @@ class Metered:
         self.name = inner.name
         self.role = role
         self.total = Usage()
-        self._undrained = Usage()
+        self._undrained: dict[str, Usage] = {}
         self._running: dict[object, Usage] = {}
         self._inner = inner
         self._budget = budget
@@ -260,7 +260,7 @@ class Metered:
     @property
     def pending(self) -> Usage:
         """What was used since the last drain, with what calls that go on say that they used so far."""
-        return sum(map(_so_far, self._running.values()), self._undrained)
+        return sum((*self._undrained.values(), *map(_so_far, self._running.values())), Usage())
 
     @contextmanager
     def metering(self, model: str) -> Iterator[Callable[[Usage], None]]:
@@ -285,9 +285,9 @@ class Metered:
         finally:
             self._running.pop(call, None)
 
-    def drain(self) -> Usage:
-        """What was used since the last drain: the part that the ledger does not know yet."""
-        drained, self._undrained = self._undrained, Usage()
+    def drain(self) -> dict[str, Usage]:
+        """What each model used since the last drain: the part that the ledger does not know yet."""
+        drained, self._undrained = self._undrained, {}
         return drained
 
     async def end_turn(self) -> None:
@@ -302,7 +302,7 @@ class Metered:
 
     def _count(self, usage: Usage, model: str) -> None:
         self.total += usage
-        self._undrained += usage
+        self._undrained[model] = self._undrained.get(model, Usage()) + usage
         self._budget.note(usage, model)
 
 

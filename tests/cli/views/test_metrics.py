@@ -7,8 +7,7 @@ from json import dumps
 from tests.council.debate_script import debating
 from tests.project import Project, rule
 
-from swarmgate.cli.views.metrics import _cost
-from swarmgate.domain.usage import Usage
+from swarmgate.domain.usage import Usage, cost_in_words
 
 
 def test_the_table_says_what_is_on_record(project: Project) -> None:
@@ -34,7 +33,7 @@ def test_a_cost_is_told_as_far_as_it_is_known() -> None:
         "$1.5000": Usage(calls=1, usd=1.5),
         "$0.0000": Usage(),
     }
-    assert {told: _cost(usage) for told, usage in costs.items()} == {told: told for told in costs}
+    assert {told: cost_in_words(usage) for told, usage in costs.items()} == {told: told for told in costs}
 
 
 def test_a_record_that_is_no_text_is_damaged_and_blocks_nothing(project: Project) -> None:

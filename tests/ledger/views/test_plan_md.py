@@ -68,7 +68,10 @@ def _tasks(draw: st.DrawFn, phase: int, number: int) -> TaskView:
     attempt = st.builds(
         AttemptLine, number=st.integers(1, 99), mark=st.sampled_from(AttemptMark), stage=STAGE, reason=HOSTILE
     )
-    least = {TaskStatus.PENDING: (0, 0), TaskStatus.IN_PROGRESS: (1, 3)}.get(status, (0, 3))
+    attempts = tuple(draw(st.lists(attempt, max_size=3)))
+    if status in (TaskStatus.PENDING, TaskStatus.IN_PROGRESS):  # one that was undone waits for a new attempt
+        begun = attempts and attempts[-1].mark is not AttemptMark.UNDONE
+        status = TaskStatus.IN_PROGRESS if begun else TaskStatus.PENDING
     ids = st.builds("{}.{}".format, st.integers(1, 3), st.integers(1, 200))
     return TaskView(
         id=f"{phase}.{number}",
@@ -80,7 +83,7 @@ def _tasks(draw: st.DrawFn, phase: int, number: int) -> TaskView:
         complexity=draw(st.sampled_from(Complexity)),
         kind=draw(st.sampled_from(Kind)),
         status=status,
-        attempts=tuple(draw(st.lists(attempt, min_size=least[0], max_size=least[1]))),
+        attempts=attempts,
         note=draw(HOSTILE) if status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED) else "",
     )
 

@@ -66,7 +66,7 @@ async def test_retry_fallback_trace_and_meter_work_together() -> None:
     assert [bool(exchange.error) for exchange in kept] == [True, True, False]
     assert kept[0].messages[1].content.endswith("[redacted]")
     assert server.requests[0].http_headers["authorization"] == "Bearer MY-KEY-VALUE"
-    assert model.drain().usd == reply.usage.prompt_tokens
+    assert model.drain()["local/two"].usd == reply.usage.prompt_tokens
 
 
 async def test_all_used_up_ends_with_exit_5_and_every_model_named() -> None:

@@ -13,7 +13,6 @@ from swarmgate.errors import UsageError
 
 if TYPE_CHECKING:
     from swarmgate.domain.metrics import PatternMetrics
-    from swarmgate.domain.usage import Usage
 
 _HEAD = (
     "pattern",
@@ -82,6 +81,8 @@ def _lines(found: list[PatternMetrics]) -> list[str]:
 
 
 def _row(each: PatternMetrics) -> tuple[str, ...]:
+    from swarmgate.domain.usage import cost_in_words
+
     usage = each.usage
     rate = "-" if each.convergence_rate is None else f"{each.convergence_rate:.0%}"
     means = (_number(value) for value in (each.rounds, each.score, each.improvement, each.seconds))
@@ -92,15 +93,8 @@ def _row(each: PatternMetrics) -> tuple[str, ...]:
         rate,
         *means,
         f"{usage.tokens:,}",
-        _cost(usage),
+        cost_in_words(usage),
     )
-
-
-def _cost(usage: Usage) -> str:
-    """US dollars: all of them, those that are known, or that none are."""
-    if usage.usd is not None:
-        return f"${usage.usd:.4f}"
-    return f"at least ${usage.known_usd:.4f}, the rest unknown" if usage.known_usd else "cost unknown"
 
 
 def _number(value: float | None) -> str:

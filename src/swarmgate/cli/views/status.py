@@ -41,9 +41,10 @@ def _lines(report: StatusReport) -> list[str]:
         lines.append(f"  waiting for you: {report.waiting.replace('_', ' ')}")
     if report.paused:
         lines.append(f"  paused: {report.paused}")
+    lines += [f"  history: {report.history_problem}"] if report.history_problem else []
     lines += _edited(report)
     lines += _environment_lines(report)
-    lines.append(f"  used: {_used(report)}")
+    lines += _used(report)
     lines += [f"  budget of {budget.owner or 'the project'}: {budget.text}" for budget in report.budgets]
     if report.estimate:
         lines.append(f"  expected: {_expected(report.estimate)}")
@@ -103,10 +104,17 @@ def _debates(report: StatusReport) -> list[str]:
     return [f"  debates: {count.held} of {count.contested} {reviews} weighed{saved}{deferral}"]
 
 
-def _used(report: StatusReport) -> str:
-    usage = report.usage
+def _used(report: StatusReport) -> list[str]:
+    """What all goals used, with what is not on record yet, and what the task that is worked on did."""
+    from swarmgate.domain.usage import Usage, cost_in_words
+
+    usage = report.usage + report.unsettled
     cost = "cost unknown (a price is missing)" if usage.usd is None else f"${usage.usd:.4f}"
-    return f"{usage.tokens:,} tokens, {cost}"
+    unsettled = f", {report.unsettled.tokens:,} tokens of it not on record yet" if report.unsettled.calls else ""
+    task, of_task = report.usage_of_task, ""
+    if task != Usage():
+        of_task = f"; the present task: {task.tokens:,} tokens, {cost_in_words(task)}"
+    return [f"  used: {usage.tokens:,} tokens, {cost}{unsettled}{of_task}"]
 
 
 def _expected(estimate: PhaseEstimated) -> str:

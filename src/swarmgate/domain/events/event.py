@@ -9,6 +9,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.debate import DebateKept, DebateWeighed
 from swarmgate.domain.events.planning import (
     EditRefused,
+    GoalAbandoned,
     GoalSet,
     PhaseApproved,
     PhaseClosed,
@@ -63,6 +64,7 @@ from swarmgate.domain.events.task import (
     TaskReopened,
     TaskRetried,
     TaskSkipped,
+    TaskUndone,
     TestsReviewed,
     TestsRun,
     TestsWritten,
@@ -84,6 +86,7 @@ __all__ = [
     "EvidenceKept",
     "EvidenceSetAside",
     "GatesRun",
+    "GoalAbandoned",
     "GoalSet",
     "GuardActed",
     "GuidanceGiven",
@@ -121,6 +124,7 @@ __all__ = [
     "TaskReopened",
     "TaskRetried",
     "TaskSkipped",
+    "TaskUndone",
     "TestsReviewed",
     "TestsRun",
     "TestsWritten",
@@ -133,6 +137,7 @@ __all__ = [
 Event = Annotated[
     ProjectInitialised
     | GoalSet
+    | GoalAbandoned
     | QuestionsAsked
     | QuestionAnswered
     | PlanSaved
@@ -161,6 +166,7 @@ Event = Annotated[
     | TaskCompleted
     | CommitMoved
     | TaskReopened
+    | TaskUndone
     | TaskBlocked
     | TaskRetried
     | TaskSkipped

@@ -28,6 +28,15 @@ class GoalSet(Frozen):
     source: Line = ""
 
 
+class GoalAbandoned(Frozen):
+    """The user ended the goal before its work was done. Its branch stays; `kept` has what was not committed."""
+
+    type: Literal["goal_abandoned"] = "goal_abandoned"
+    reason: Line
+    branch: Line = ""
+    kept: str = ""
+
+
 class QuestionsAsked(Frozen):
     """The architect cannot go on without these answers."""
 

@@ -86,13 +86,14 @@ class UsageRecorded(Frozen):
 
     The role `swarmgate` has seconds only: the time between the calls, in which gates, tests and commands ran.
     `source` names the debate, dispatch or chat that was held beside the runs; `counted` is then the number of the last
-    of its calls that is on record with this.
+    of its calls that is on record with this. `models` says what of it each model used; empty: not on record.
     """
 
     type: Literal["usage_recorded"] = "usage_recorded"
     role: str
     task: str = ""
     usage: Usage
+    models: dict[str, Usage] = Field(default_factory=dict)
     source: str = ""
     counted: int = 0
 

@@ -242,6 +242,22 @@ class TaskReopened(Frozen):
     commit: str
 
 
+class TaskUndone(Frozen):
+    """The user took a task back: it is to be done again, and its attempts stay on record.
+
+    `revert` is the commit that takes `commit`, the task's own, back: swarmgate's, or the user's `git revert` where
+    `by_hand` says so. Both are empty where nothing was committed: the change that lay in the work tree is at `kept`.
+    """
+
+    type: Literal["task_undone"] = "task_undone"
+    task: str
+    commit: str = ""
+    revert: str = ""
+    by_hand: bool = False
+    kept: str = ""
+    reason: Line = ""
+
+
 class TaskBlocked(Frozen):
     """The task cannot go on without the user."""
 

@@ -28,6 +28,12 @@ def landed(state: State) -> tuple[Landed, ...]:
     return tuple(each for _, each in sorted(done, key=lambda pair: pair[0]))
 
 
+def withdrawn(state: State) -> tuple[tuple[str, str], ...]:
+    """The tasks that wait to be done again, each with the commit that had completed it and was reverted or lost."""
+    waiting = ((task, record.undone) for task, record in state.tasks.items() if record.status is TaskStatus.PENDING)
+    return tuple(sorted((task, commit) for task, commit in waiting if commit))
+
+
 def moved(state: State, found: Mapping[str, str]) -> tuple[CommitMoved, ...]:
     """What goes on record of commits that the user rewrote: `found` says as which one each of them stands now."""
     return tuple(

@@ -1,9 +1,9 @@
 """The plan view that plan.md and plan.json contain: a read-only projection of the state."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import FailFast, Field
+from pydantic import FailFast, Field, model_validator
 
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.events.event import AttemptKind, PhaseStage
@@ -35,6 +35,12 @@ class AttemptMark(StrEnum):
     ESCALATED = "ESCALATED"
     ESCALATED_REJECTED = "ESCALATED, REJECTED"
     OVERRIDDEN = "OVERRIDDEN"
+    UNDONE = "UNDONE"
+
+
+def without_usage(data: Any) -> Any:
+    """The data of a plan or a task without its usage."""
+    return {key: value for key, value in data.items() if key != "usage"} if isinstance(data, dict) else data
 
 
 class AttemptLine(Frozen):
@@ -52,6 +58,12 @@ class TaskView(Task):
     status: TaskStatus = TaskStatus.PENDING
     attempts: Annotated[tuple[AttemptLine, ...], FailFast()] = ()
     note: Line = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _unused(cls, data: Any) -> Any:
+        """What plan.json tells of tokens and money is read by nobody here: an edit of it is written over."""
+        return without_usage(data)
 
     @property
     def task(self) -> Task:
@@ -99,6 +111,12 @@ class PlanView(Frozen):
     title: Line
     seq: int
     phases: Annotated[tuple[PhaseView, ...], FailFast()] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _unused(cls, data: Any) -> Any:
+        """As that of a task."""
+        return without_usage(data)
 
     @property
     def plan(self) -> Plan:
@@ -162,7 +180,8 @@ def task_view(state: State, task: Task) -> TaskView:
     note = _short(record.reason) if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED) else _asked(record)
     status = record.status
     if status in (TaskStatus.PENDING, TaskStatus.IN_PROGRESS):  # one that was opened again has attempts, shown or not
-        status = TaskStatus.IN_PROGRESS if lines else TaskStatus.PENDING
+        begun = lines and lines[-1].mark is not AttemptMark.UNDONE
+        status = TaskStatus.IN_PROGRESS if begun else TaskStatus.PENDING
     return TaskView.model_construct(
         **{name: getattr(task, name) for name in Task.model_fields}, status=status, attempts=lines, note=note
     )
@@ -187,6 +206,8 @@ def attempt_line(attempt: Attempt) -> AttemptLine | None:
         return AttemptLine(number=attempt.number, mark=mark, stage=attempt.stage, reason=_short(attempt.reason))
     if attempt.outcome is Outcome.INTERRUPTED:
         return AttemptLine(number=attempt.number, mark=AttemptMark.INTERRUPTED, reason=attempt.reason)
+    if attempt.outcome is Outcome.UNDONE:
+        return AttemptLine(number=attempt.number, mark=AttemptMark.UNDONE, reason=_short(attempt.reason))
     if escalated:
         reason = "Architect implementing directly"
         return AttemptLine(number=attempt.number, mark=AttemptMark.ESCALATED, reason=reason)

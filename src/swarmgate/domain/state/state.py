@@ -49,6 +49,8 @@ class Outcome(StrEnum):
     REJECTED = "REJECTED"
     INTERRUPTED = "INTERRUPTED"
     COMPLETE = "COMPLETE"
+    UNDONE = "UNDONE"
+    """It was complete, and the user took its commit back."""
 
 
 class TaskStatus(StrEnum):
@@ -122,8 +124,9 @@ class TaskRecord:
     """The record of a task: its attempts and its status.
 
     `rejections` counts since the user last asked for a retry. `renewed` is the number of attempts when the user last
-    decided that it goes on, by a retry or by a change of the task; `spent` is what was used since then. `question` is
-    the one at which its work stands: it waits for the answer, or goes on with that; None: it asked none.
+    decided that it goes on, by a retry or by a change of the task; `spent` is what was used since then. `undone` is the
+    commit that had completed it, where that was reverted or lost, and the task is open again. `question` is the one at
+    which its work stands: it waits for the answer, or goes on with that; None: it asked none.
     """
 
     attempts: tuple[Attempt, ...] = ()
@@ -135,6 +138,7 @@ class TaskRecord:
     overrides: Map[Stage, str] = field(default_factory=Map)
     override_pending: bool = False
     commit: str = ""
+    undone: str = ""
     usage: Usage = UNUSED
     spent: Usage = UNUSED
     renewed: int = 0
@@ -170,8 +174,12 @@ class TaskRecord:
 
     @property
     def unfinished(self) -> bool:
-        """Whether its change, or what is left of that, lies in the work tree, and nobody decided about it."""
-        return self.last is not None and self.last.outcome is not Outcome.COMPLETE and not self.settled
+        """Whether its change, or what is left of that, lies in the work tree, and nobody decided about it.
+
+        One that is pending again after attempts was undone: its change is committed, reverted or kept elsewhere.
+        """
+        begun = self.status in (TaskStatus.IN_PROGRESS, TaskStatus.BLOCKED)
+        return begun and self.last is not None and self.last.outcome not in (Outcome.COMPLETE, Outcome.UNDONE)
 
     @property
     def waits(self) -> bool:
@@ -429,6 +437,8 @@ class State:
         if self.plan is None:
             return 0
         last = len(self.phases)  # phases are closed in order: the records are those of the phases 1 to `last`
+        while last > 1 and not self.phase(last - 1).approved:  # the one before was opened again
+            last -= 1
         return last + 1 if self.phase(last).approved or not last else last
 
     @property

@@ -12,7 +12,7 @@ from typing import Any
 
 from swarmgate.domain.events.event import Entry, PauseReason
 from swarmgate.domain.state.state import State, replace
-from swarmgate.domain.transitions import debate, guard, phase, planning, review, task
+from swarmgate.domain.transitions import debate, guard, phase, planning, review, task, undo
 
 
 def fold(state: State, entries: Iterable[Entry]) -> State:
@@ -60,6 +60,7 @@ def _unchanged(state: State, _event: Any, _: Entry) -> State:
 TRANSITIONS: dict[str, Callable[[State, Any, Entry], State]] = {
     "project_initialised": planning.initialised,
     "goal_set": planning.goal_set,
+    "goal_abandoned": planning.goal_abandoned,
     "questions_asked": planning.questions_asked,
     "question_answered": planning.question_answered,
     "plan_saved": planning.plan_saved,
@@ -88,6 +89,7 @@ TRANSITIONS: dict[str, Callable[[State, Any, Entry], State]] = {
     "task_completed": task.task_completed,
     "commit_moved": task.commit_moved,
     "task_reopened": task.task_reopened,
+    "task_undone": undo.task_undone,
     "task_blocked": task.task_blocked,
     "task_retried": task.task_retried,
     "task_skipped": task.task_skipped,

@@ -35,14 +35,40 @@ def goal_set(state: State, event: ev.GoalSet, _: ev.Entry) -> State:
             "The work on the present plan has begun, so a new goal cannot replace it.",
             hint='Change the plan with: swarm revise "what should be different"',
         )
-    return State(
-        initialised=state.initialised,
-        base_branch=state.base_branch,
+    return replace(
+        _without_goal(state),
         goal=event.goal,
         spec=event.spec,
         source=event.source,
         goals=state.goals + 1,
         planning=Planning.ASKED,
+    )
+
+
+def goal_abandoned(state: State, _event: ev.GoalAbandoned, _: ev.Entry) -> State:
+    require_goal(state)
+    if state.open:
+        raise IllegalMove(f"Task {state.open} has a running attempt, which ends first.")
+    return _without_goal(state)
+
+
+def require_goal(state: State) -> None:
+    """Requires that there is a goal whose work is not done.
+
+    Raises:
+        IllegalMove: there is none.
+    """
+    if state.planning is Planning.NONE or state.finished:
+        why = "the work on it is done and approved" if state.finished else "there is none"
+        raise IllegalMove(f"No goal can be abandoned: {why}.", hint='Say what is wanted next: swarm plan "GOAL"')
+
+
+def _without_goal(state: State) -> State:
+    """What outlives a goal: the project, its rules, and what was spent and learnt."""
+    return State(
+        initialised=state.initialised,
+        base_branch=state.base_branch,
+        goals=state.goals,
         rules=state.rules,
         running=state.running,
         memory=state.memory,
@@ -154,7 +180,7 @@ def _with_plan(state: State, plan: Plan) -> State:
         if task_id not in plan.tasks:
             tasks = tasks.delete(task_id)
         elif state.plan is not None and plan.tasks[task_id] != state.plan.tasks.get(task_id):
-            status = TaskStatus.IN_PROGRESS if record.attempts else TaskStatus.PENDING
+            status = TaskStatus.IN_PROGRESS if record.unfinished else TaskStatus.PENDING
             fresh = replace(
                 record,
                 rejections=0,
@@ -165,6 +191,7 @@ def _with_plan(state: State, plan: Plan) -> State:
                 overrides=Map(),
                 override_pending=False,
                 renewed=len(record.attempts),
+                undone="",
                 spent=UNUSED,
             )
             tasks = tasks.set(task_id, fresh)

@@ -208,12 +208,12 @@ def _qa_counted(state: State, task_id: str) -> State:
 
 
 def commit_moved(state: State, event: ev.CommitMoved, _: ev.Entry) -> State:
-    record = _committed(state, event.task, event.was)
+    record = committed(state, event.task, event.was)
     return replace(state, tasks=state.tasks.set(event.task, replace(record, commit=event.commit)))
 
 
 def task_reopened(state: State, event: ev.TaskReopened, _: ev.Entry) -> State:
-    record = _committed(state, event.task, event.commit)
+    record = committed(state, event.task, event.commit)
     number = state.plan.phase_numbers.get(event.task, 0) if state.plan else 0
     if state.phase(number).approved:
         raise IllegalMove(
@@ -221,14 +221,25 @@ def task_reopened(state: State, event: ev.TaskReopened, _: ev.Entry) -> State:
             hint=f'Have it done by a new task: swarm revise "..."; accept the history as it is: swarm override '
             f'{event.task} --reason "..."',
         )
-    reopened = replace(record, status=TaskStatus.PENDING, commit="", rejections=0, renewed=len(record.attempts))
-    after = replace(state, tasks=state.tasks.set(event.task, reopened))
-    if number in state.phases:  # its summary and its verdicts told of work that is not there
-        after = replace(after, phases=after.phases.set(number, state.phase(number).renewed))
-    return after
+    reopened = replace(
+        record,
+        status=TaskStatus.PENDING,
+        commit="",
+        undone=event.commit,
+        rejections=0,
+        renewed=len(record.attempts),
+    )
+    return with_open_phase(replace(state, tasks=state.tasks.set(event.task, reopened)), number)
 
 
-def _committed(state: State, task_id: str, commit: str) -> TaskRecord:
+def with_open_phase(state: State, number: int) -> State:
+    """The state with a phase open again: its summary, its verdicts and its approval told of work that is not there."""
+    if number not in state.phases:
+        return state
+    return replace(state, phases=state.phases.set(number, state.phase(number).renewed))
+
+
+def committed(state: State, task_id: str, commit: str) -> TaskRecord:
     """The record of a task that was completed by this commit."""
     record = state.task(task_id)
     if record.status is not TaskStatus.COMPLETE or record.commit != commit:
@@ -249,7 +260,7 @@ def task_retried(state: State, event: ev.TaskRetried, _: ev.Entry) -> State:
     retried = replace(
         record,
         rejections=0,
-        status=TaskStatus.IN_PROGRESS if record.attempts else TaskStatus.PENDING,
+        status=TaskStatus.IN_PROGRESS if record.unfinished else TaskStatus.PENDING,
         reason="",
         block=None,
         question=None,

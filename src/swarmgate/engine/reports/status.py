@@ -44,6 +44,7 @@ class PhaseSummary(Frozen):
     tasks: dict[TaskStatus, int]
     verdicts: tuple[str, ...] = ()
     """Of the phase as a whole, those that count now."""
+    usage: Usage = Usage()
 
 
 class BudgetReport(Frozen):
@@ -94,7 +95,10 @@ class StatusReport(Frozen):
     """When the limit ends that paused the last run, or that it waited for (UTC, ISO 8601); empty: there was none."""
     working: str
     usage: Usage
+    """All that is on record, of all goals."""
     usage_by_role: dict[str, Usage]
+    usage_of_task: Usage
+    """Of the task that the next step is for."""
     budget_usd: float | None
     budget_tokens: int | None
     budgets: tuple[BudgetReport, ...]
@@ -115,6 +119,10 @@ class StatusReport(Frozen):
     """Why the settings cannot be read; no command that works can begin then."""
     ledger_problem: str = ""
     """What the ledger has lost of what was recorded; no command that writes can begin then."""
+    unsettled: Usage = Usage()
+    """What the step that goes on, or died, used beside that and is not on record yet."""
+    history_problem: str = ""
+    """Which completed work the branch has no more, or had reverted by hand, and the way back into step."""
     edited: tuple[str, ...] = ()
     """Plan files that are not what the ledger says: the next command that works takes the edit in, and so does sync."""
 
@@ -209,6 +217,7 @@ def status_report(
         paused_until=pause.until if pause and not working else "",
         working=working,
         usage=state.usage,
+        usage_of_task=state.task(worked_on(state)).usage,
         usage_by_role={role: state.usage_by_role[role] for role in sorted(state.usage_by_role)},
         budget_usd=state.rules.budget_usd,
         budget_tokens=state.rules.budget_tokens,
@@ -272,6 +281,7 @@ def _phases(state: State) -> tuple[PhaseSummary, ...]:
                 status=phase_status(state, number),
                 tasks=dict(counts),
                 verdicts=_verdicts(state, number),
+                usage=state.usage_by_phase.get(number, Usage()),
             )
         )
     return tuple(found)

@@ -9,18 +9,22 @@ from functools import cached_property
 from swarmgate.domain.events.event import (
     CommitMoved,
     Entry,
+    GoalAbandoned,
     GoalSet,
     TaskCompleted,
     TaskReopened,
+    TaskUndone,
     TestsRun,
     WorkStarted,
 )
+from swarmgate.domain.state.completed_commits import landed, withdrawn
 from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.state import State
 from swarmgate.errors import WorkspaceError
 from swarmgate.ledger.check import Check
 from swarmgate.workspace.git.commits import TaskCommit
 from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.git.reverting import holds, taken_back
 
 _LISTED = 5
 
@@ -30,8 +34,8 @@ def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry,
 
     A commit with the trailers of a task is what `task_completed` names, by its id; the line that it points at is of its
     own attempt, so that no two point at the same one. Where the user rewrote the history, the record says by
-    `commit_moved` which commit it is now, and by `task_reopened` that there is none any more. Commits without trailers
-    are the user's: they are told.
+    `commit_moved` which commit it is now, and by `task_reopened` and `task_undone` that it counts no more. Commits
+    without trailers are the user's: they are told.
     """
     since = next((entry.event.base for entry, _ in entries if isinstance(entry.event, WorkStarted)), None)
     if since is None:
@@ -39,14 +43,37 @@ def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry,
     try:
         found = repository.task_commits(since)
         others = [commit for commit in repository.commits_since(since) if commit not in {each.id for each in found}]
+        back = taken_back(repository, [each.commit for each in landed(state)], since=since, tip=repository.head())
     except WorkspaceError as error:
         return Check("commits", "git", (error.message,))
     audit = _Audit(state, entries, found, frozenset(others))
     problems = (*audit.missing(), *(problem for commit in found for problem in audit.problems(commit)))
+    problems += tuple(_reverted(state, back))
+    undone = (entry.event for entry, _ in entries if isinstance(entry.event, TaskUndone))
+    reverts = {event.revert for event in undone if not event.by_hand}
+    others = [each for each in others if each not in reverts]
     named = ", ".join(each[:12] for each in others[:_LISTED])
     message = f"{len(others)} without a Swarm-Task trailer, your own: {named}{' ...' if len(others) > _LISTED else ''}"
-    warnings = (*((message,) if others else ()), *audit.waiting())
+    warnings = (*((message,) if others else ()), *audit.waiting(), *_restored(state, repository))
     return Check("commits", f"{len(found)} commits", tuple(dict.fromkeys(problems)), warnings)
+
+
+def _reverted(state: State, back: Mapping[str, str]) -> Iterator[str]:
+    """Tasks that are complete on record, and whose change a later commit took back."""
+    for each in landed(state):
+        if revert := back.get(each.commit):
+            yield (
+                f"commit {each.commit[:12]} of task {each.task} was taken back by {revert[:12]}, and the task is "
+                f"complete on record: swarm undo {each.task} has both in step."
+            )
+
+
+def _restored(state: State, repository: Repository) -> Iterator[str]:
+    """Tasks that are to be done again, and whose change is there all the same."""
+    tree = repository.head_tree()
+    for task, commit in withdrawn(state):
+        if holds(repository, tree, commit):
+            yield f"task {task} is pending, and the branch has the change of its commit {commit[:12]} again: swarm run"
 
 
 @dataclass
@@ -65,7 +92,8 @@ class _Audit:
     @cached_property
     def _reopened(self) -> frozenset[str]:
         """The commits that are not in the history any more by the user's word."""
-        return frozenset(entry.event.commit for entry, _ in self.entries if isinstance(entry.event, TaskReopened))
+        events = (entry.event for entry, _ in self.entries)
+        return frozenset(event.commit for event in events if isinstance(event, (TaskReopened, TaskUndone)))
 
     def _now(self, commit: str) -> str:
         """What a recorded commit is now."""
@@ -83,7 +111,8 @@ class _Audit:
 
     def missing(self) -> Iterator[str]:
         """Tasks of the present goal whose commit is not there."""
-        goal_set = max((entry.seq for entry, _ in self.entries if isinstance(entry.event, GoalSet)), default=0)
+        begins = (GoalSet, GoalAbandoned)
+        goal_set = max((entry.seq for entry, _ in self.entries if isinstance(entry.event, begins)), default=0)
         there = {*(commit.id for commit in self.found), *self.others}
         for seq, event in self._completed.values():
             now = self._now(event.commit)
@@ -121,16 +150,19 @@ class _Audit:
         return moved | dict(self._completed)
 
     def _is_rewritten(self, commit: TaskCommit) -> bool:
-        """Whether it has the trailers of a task whose commit the user rewrote, into this one or another."""
-        was = {event.commit for _, event in self._completed.values() if event.task == commit.trailers["Swarm-Task"]}
-        return bool(was & self._moved.keys())
+        """Whether it has the trailers of an attempt whose commit the user rewrote, or took back."""
+        was = {event.commit for _, event in self._completed.values() if _is_of(commit, event)}
+        return bool(was & (self._moved.keys() | self._reopened))
 
     def waiting(self) -> Iterator[str]:
-        """What is only told: copies of rewritten commits, and one that a crash left without its line."""
+        """What is only told: copies of commits that were rewritten or taken back, and one without its line."""
         for commit in self.found:
             if commit.id not in self._recorded and self._is_rewritten(commit):
                 task = commit.trailers["Swarm-Task"]
-                yield f"commit {commit.id[:12]} has the trailers of task {task}, which the record finds in another one"
+                yield (
+                    f"commit {commit.id[:12]} has the trailers of task {task}: it is a copy, which the record finds in "
+                    "another one, or has as taken back"
+                )
             if commit.id not in self._completed and self._waits(commit):
                 made = f"commit {commit.id[:12]} of task {self.state.open} was made"
                 yield f"{made}, and the run ended before it was recorded"
@@ -158,3 +190,10 @@ class _Audit:
             if isinstance(entry.event, TestsRun) and (entry.event.task, entry.event.attempt) == (task, attempt)
         )
         return max(own, default=before)
+
+
+def _is_of(commit: TaskCommit, event: TaskCompleted) -> bool:
+    """Whether a commit has the trailers of the attempt that an event completed."""
+    attempt = str(event.attempt)
+    named = commit.trailers.get("Swarm-Attempts", attempt)
+    return (commit.trailers["Swarm-Task"], named) == (event.task, attempt)

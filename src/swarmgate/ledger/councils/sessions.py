@@ -25,6 +25,7 @@ from swarmgate.journal.disk_errors import writing
 from swarmgate.journal.lock import WriterLock, describe, live_owner, read_owner
 from swarmgate.ledger.councils.record_heads import sealed
 from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.files.traces import Call, by_model, call_at
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.files.folders import make
@@ -95,19 +96,25 @@ class Session:
 
     def used(self, *, after: int = 0) -> Usage:
         """The usage of the calls with numbers above `after`."""
-        total = Usage()
-        for number, path in sorted(self._numbers().items()):
-            if number > after:
-                total += _usage(path)
-        return total
+        return sum((call.usage for call in self._calls(after)), Usage())
+
+    def uncounted(self, ledger: Ledger) -> tuple[Call, ...]:
+        """The calls that the ledger does not count yet."""
+        events = (entry.event for entry, _ in ledger.entries())
+        mine = (each for each in events if isinstance(each, UsageRecorded) and each.source == self.name)
+        return self._calls(max((each.counted for each in mine), default=0))
 
     def due(self, ledger: Ledger) -> UsageRecorded | None:
         """What the ledger does not count yet, as an event; None: nothing."""
-        events = (entry.event for entry, _ in ledger.entries())
-        mine = (each for each in events if isinstance(each, UsageRecorded) and each.source == self.name)
-        counted, last = max((each.counted for each in mine), default=0), max(self._numbers(), default=0)
-        used = self.used(after=counted)
-        return UsageRecorded(role=ROLE, usage=used, source=self.name, counted=last) if used.calls else None
+        last, models = max(self._numbers(), default=0), by_model(self.uncounted(ledger))
+        used = sum(models.values(), Usage())
+        if not used.calls:
+            return None
+        return UsageRecorded(role=ROLE, usage=used, models=models, source=self.name, counted=last)
+
+    def _calls(self, after: int) -> tuple[Call, ...]:
+        found = (call_at(path) for number, path in sorted(self._numbers().items()) if number > after)
+        return tuple(call for call in found if call is not None)
 
     def settle(self, ledger: Ledger) -> None:
         """Has the ledger count all of it; a live one is left to its own end."""
@@ -211,12 +218,3 @@ def settle(ledger: Ledger) -> None:
     """
     for session in unsettled(ledger.folder):
         session.settle(ledger)
-
-
-def _usage(path: Path) -> Usage:
-    """What a kept exchange used, or wasted; nothing where the file is damaged."""
-    try:
-        data = json.loads(path.read_bytes())
-        return Usage.model_validate(data["reply"]["usage"] if "reply" in data else data["wasted"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return Usage()

@@ -182,9 +182,15 @@ class EvidenceStore:
 
     def archive(self, goal: int) -> None:
         """Moves evidence and phase summaries of an ended goal (its number, from 1) to `history/goal-<n>/`."""
-        history = self._folder.history
-        target = history / f"goal-{goal}"
-        for path in (self._folder.evidence, *sorted(history.glob("phase-*.md"))):
+        self._archive(goal, self._folder.evidence, *sorted(self._folder.history.glob("phase-*.md")))
+
+    def archive_plan(self, goal: int) -> None:
+        """Moves the plan files of an abandoned goal there: they would tell of work that goes on."""
+        self._archive(goal, self._folder.plan_md, self._folder.plan_json)
+
+    def _archive(self, goal: int, *places: Path) -> None:
+        target = self._folder.history / f"goal-{goal}"
+        for path in places:
             if path.exists():
                 make(target)
                 path.rename(target / path.name)

@@ -9,8 +9,10 @@ answers once more that were paid for already (`llm.wrappers.replay`).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
@@ -19,6 +21,37 @@ from swarmgate.journal.disk_errors import writing
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.files.folders import make
+
+
+class Call(NamedTuple):
+    """What a kept exchange used, or wasted: whose it was, which model answered, on which day (UTC)."""
+
+    role: str
+    model: str
+    usage: Usage
+    day: str
+
+
+def call_at(path: Path) -> Call | None:
+    """The call that a file holds; None where that is damaged."""
+    try:
+        data = json.loads(path.read_bytes())
+        answered = "reply" in data
+        usage = Usage.model_validate(data["reply"]["usage"] if answered else data["wasted"])
+        model = (data["reply"].get("model") if answered else "") or data.get("model", "")
+        began = data.get("started_at", "")
+        day = datetime.fromisoformat(began).astimezone(UTC).date().isoformat() if began else ""
+        return Call(str(data.get("purpose", {}).get("role", "")), str(model), usage, day)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def by_model(calls: Iterable[Call]) -> dict[str, Usage]:
+    """What each model used."""
+    found: dict[str, Usage] = {}
+    for call in calls:
+        found[call.model] = found.get(call.model, Usage()) + call.usage
+    return found
 
 
 class TraceStore:
@@ -49,19 +82,11 @@ class TraceStore:
             make(path.parent)
             replace(path, text.encode("utf-8", "replace"), durable=False)
 
-    def unrecorded(self, since: int) -> Usage:
-        """What the calls made at ledger position `since` or later used: their steps never came to record it."""
-        total = Usage()
-        for path in sorted(self._folder.traces.glob("*.json")):
-            position = path.name.partition("-")[0]
-            if not position.isdigit() or int(position) < since:
-                continue
-            try:
-                data = json.loads(path.read_text(encoding="utf-8"))
-                total += Usage.model_validate(data["reply"]["usage"])
-            except (OSError, ValueError, KeyError, TypeError):
-                continue
-        return total
+    def unrecorded(self, since: int) -> tuple[Call, ...]:
+        """The calls made at ledger position `since` or later: no step came to record what they used."""
+        named = ((path.name.partition("-")[0], path) for path in sorted(self._folder.traces.glob("*.json")))
+        found = (call_at(path) for position, path in named if position.isdigit() and int(position) >= since)
+        return tuple(call for call in found if call is not None)
 
     def finished(self, since: int, deaths: Sequence[int] = ()) -> dict[str, Any]:
         """The replies of calls made at ledger position `since` or later, as data by the key of their request.

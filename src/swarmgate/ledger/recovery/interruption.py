@@ -8,6 +8,7 @@ from pathlib import Path
 from swarmgate.domain.events.event import AttemptInterrupted, Event, TreeRestored
 from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.state import Attempt, State, current
+from swarmgate.errors import IllegalMove
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.workspace.files import irregular
 from swarmgate.workspace.git import history
@@ -75,6 +76,20 @@ def own_commit(state: State, attempt: Attempt, repository: Repository) -> Commit
         return None
     found = repository.find_commit(trailers(state, attempt), since=state.base)
     return found if found is not None and attempt.base in ("", found.parent) else None
+
+
+def require_recorded(state: State, repository: Repository) -> None:
+    """Requires that a running attempt can end: no commit of it was made that a crash left without its event.
+
+    Raises:
+        IllegalMove: it was.
+    """
+    attempt = state.task(state.open).running
+    if attempt is not None and own_commit(state, attempt, repository):
+        raise IllegalMove(
+            f"The commit of task {state.open} was made, and a crash left it off the record.",
+            hint="swarm run puts it on record",
+        )
 
 
 def trailers(state: State, attempt: Attempt) -> dict[str, str]:

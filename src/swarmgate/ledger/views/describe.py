@@ -90,6 +90,17 @@ def finding_lines(review: Review) -> list[str]:
     return [" ".join(filter(None, (f"{each.severity}:", at, first_line(each.message)))) for each, at in places]
 
 
+def _task_undone(event: Any) -> str:
+    why = f": {first_line(event.reason)}" if event.reason else ""
+    if not event.commit:
+        kept = f"; its unfinished change is kept in {event.kept}" if event.kept else ""
+        return f"task {event.task} undone{why}{kept}"
+    if not event.revert:
+        return f"task {event.task} undone{why}; nothing of {event.commit[:12]} was left"
+    whose = "your commit" if event.by_hand else "commit"
+    return f"task {event.task} undone{why}; {whose} {event.revert[:12]} takes {event.commit[:12]} back"
+
+
 def _verdict(event: Any) -> str:
     if event.passed and not event.review.approved:
         return "overruled by the user, not asked again"
@@ -99,6 +110,10 @@ def _verdict(event: Any) -> str:
 _WORDS: dict[str, Callable[[Any], str]] = {
     "project_initialised": lambda e: f"project initialised on branch {e.branch}",
     "goal_set": lambda e: f"goal: {first_line(e.goal)}",
+    "goal_abandoned": lambda e: (
+        f"goal abandoned: {first_line(e.reason)}{f'; branch {e.branch} stays' if e.branch else ''}"
+        f"{f'; what was not committed is kept in {e.kept}' if e.kept else ''}"
+    ),
     "questions_asked": lambda e: f"the architect asks {counted(len(e.questions), 'question')}",
     "question_answered": lambda e: (
         f"question {e.number} declined" if e.declined else f"question {e.number} answered: {first_line(e.answer)}"
@@ -137,7 +152,8 @@ _WORDS: dict[str, Callable[[Any], str]] = {
         f"task {e.task}: commit {e.was[:12]} stands as {e.commit[:12]} now"
         f"{f': {first_line(e.reason)}' if e.reason else ''}"
     ),
-    "task_reopened": lambda e: f"task {e.task} is open again: commit {e.commit[:12]} is not in the history any more",
+    "task_reopened": lambda e: f"task {e.task} is open again: commit {e.commit[:12]} is gone, or was reverted",
+    "task_undone": _task_undone,
     "task_blocked": lambda e: f"task {e.task} blocked: ({e.stage}) {first_line(e.reason)}",
     "task_retried": lambda e: f"task {e.task} will be retried",
     "task_skipped": lambda e: f"task {e.task} skipped: {e.reason}",

@@ -215,7 +215,8 @@ class _Parser:
         task = dict(task)
         line = task.pop("line")
         task["description"] = "\n".join(task["description"])
-        if task["status"] is TaskStatus.PENDING and task["attempts"]:
+        undone = task["attempts"] and task["attempts"][-1].mark is AttemptMark.UNDONE
+        if task["status"] is TaskStatus.PENDING and task["attempts"] and not undone:
             task["status"] = TaskStatus.IN_PROGRESS
         try:
             return TaskView(**task)

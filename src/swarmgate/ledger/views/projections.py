@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from swarmgate.domain.plan.plan import Complexity, Phase, Plan, Task
 from swarmgate.domain.state.plan_view import PhaseView, PlanView, TaskView, phase_status, task_view, verdict_lines
 from swarmgate.domain.state.state import State, TaskRecord
+from swarmgate.domain.usage import Usage
 from swarmgate.ledger.context.context_file import DERIVED_BEGIN, DERIVED_END, unmarked, update, with_block
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.views.describe import first_line
@@ -101,7 +102,8 @@ class Projector:
             head = json.dumps(keys, ensure_ascii=False)[:-1]
             tasks = ",\n".join(row.json for row in rows)
             phases.append(f'{head}, "tasks": [\n{tasks}\n]}}')
-        head = json.dumps({"title": plan.title, "seq": state.seq}, ensure_ascii=False)[:-1]
+        used = sum(state.usage_by_phase.values(), Usage())
+        head = json.dumps({"title": plan.title, "seq": state.seq} | _usage_keys(used), ensure_ascii=False)[:-1]
         return "".join(markdown), f'{head}, "phases": [\n' + ",\n".join(phases) + "\n]}\n"
 
     def view(self, state: State) -> PlanView:
@@ -145,7 +147,10 @@ class Projector:
         if known is not None and known.record is record and (known.task is task or known.task == task):
             return known
         view = task_view(state, task)
-        row = _Rendered(task, record, view, render_task(view), view.model_dump_json())
+        used = json.dumps(_usage_keys(record.usage))[1:-1]
+        as_json = view.model_dump_json()
+        as_json = f"{as_json[:-1]}, {used}}}" if used else as_json
+        row = _Rendered(task, record, view, render_task(view), as_json)
         self._rendered[task.id] = row
         return row
 
@@ -163,6 +168,14 @@ class Projector:
             return
         if update(self._folder.context, lambda old: with_block(old, DERIVED_BEGIN, DERIVED_END, derived)):
             self._written["context.md"] = derived  # where the lock was not to be had, the next append tries again
+
+
+def _usage_keys(used: Usage) -> dict[str, object]:
+    """What plan.json tells of usage: `usd` is null where a price is unknown; nothing where nothing was used."""
+    if used == Usage():
+        return {}
+    keys = {"tokens": used.tokens, "usd": None if used.usd is None else round(used.usd, 6)}
+    return {"usage": {**keys, "known_usd": round(used.least_usd, 6), "seconds": round(used.seconds, 1)}}
 
 
 _UNTOUCHED = TaskRecord()

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 TASK_TRAILER = "Swarm-Task"
 """The trailer that marks a commit as the work of one task."""
 
+UNDO_TRAILER = "Swarm-Undo"
+"""The trailer that marks a commit as the revert of a task's: the task's id, and the id of its commit."""
+
 SET_ASIDE = "refs/swarm/set-aside"
 """Where commits are named that were taken off a branch."""
 
@@ -129,24 +132,25 @@ def take_up(git: Driver, locks: Locks, commit: Commit) -> None:
     follow(git, locks, parent_tree, commit.tree)
 
 
-def task_commits(git: Driver, since: str | None) -> tuple[TaskCommit, ...]:
-    """The commits of `since`..HEAD that carry a `Swarm-Task` trailer, oldest first; all of HEAD's when None."""
+def task_commits(git: Driver, since: str | None, *, trailer: str = TASK_TRAILER) -> tuple[TaskCommit, ...]:
+    """The commits of `since`..HEAD (None: of HEAD) that carry a `Swarm-Task` trailer, or another one, oldest first."""
     revisions = f"{since}..HEAD" if since else "HEAD"
     log = git.run(
         "log",
         "--reverse",
-        f"--grep=^{TASK_TRAILER}:",
+        f"--grep=^{trailer}:",
         "--format=%H %T %P%x1f%(trailers:only=true,unfold=true)%x1e",
         "--end-of-options",
         revisions,
     )
     commits = [_parse(record) for record in log.decode(errors="replace").split("\x1e") if record.strip()]
-    return tuple(commit for commit in commits if TASK_TRAILER in commit.trailers)
+    return tuple(commit for commit in commits if trailer in commit.trailers)
 
 
 def find(git: Driver, trailers: Mapping[str, str], since: str) -> Commit | None:
-    """The newest task commit in `since`..HEAD with these trailers."""
-    for found in reversed(task_commits(git, since)):
+    """The newest commit of a task, or of its revert, in `since`..HEAD with these trailers."""
+    trailer = UNDO_TRAILER if UNDO_TRAILER in trailers else TASK_TRAILER
+    for found in reversed(task_commits(git, since, trailer=trailer)):
         if trailers.items() <= found.trailers.items():
             return Commit(id=found.id, tree=found.tree, parent=found.parent)
     return None

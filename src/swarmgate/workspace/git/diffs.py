@@ -53,6 +53,11 @@ class Raw:
         """Its new side."""
         return Entry(self.path, self.new_mode, self.new_id)
 
+    @property
+    def old(self) -> Entry:
+        """Its old side."""
+        return Entry(self.old_path, self.old_mode, self.old_id)
+
 
 @dataclass
 class _Lines:

@@ -159,14 +159,15 @@ def _same_patch(git: Driver, commit: str, there: Iterable[tuple[TreeCommit, int]
     code, out, _ = call(git.root, "log", "-1", "--format=%at", commit, "--", env=AT_HOME)
     if code:
         return ""
-    wrote, wanted = int(out.strip() or 0), _patch(git, commit)
+    wrote, wanted = int(out.strip() or 0), patch_digest(git, commit)
     likely = sorted(there, key=lambda each: each[1] != wrote)[:_COMPARED]  # a rebase keeps who wrote it and when
-    return next((made.commit for made, _ in likely if _patch(git, made.commit) == wanted), "")
+    return next((made.commit for made, _ in likely if patch_digest(git, made.commit) == wanted), "")
 
 
-def _patch(git: Driver, commit: str) -> str:
-    """The SHA-256 of what a commit changes, wherever in the files that stands."""
+def patch_digest(git: Driver, commit: str, *options: str) -> str:
+    """The SHA-256 of what a commit changes, wherever in the files that stands; with `-R`, of the opposite."""
     form = ("-p", "--root", "--no-commit-id", "-U0", "--binary", "--full-index", "--no-renames", "--no-color")
-    out = git.run("diff-tree", *form, "--no-ext-diff", "--no-textconv", commit, "--", ".", OUTSIDE)
+    plain = ("--no-prefix", "--no-ext-diff", "--no-textconv")
+    out = git.run("diff-tree", *form, *plain, *options, commit, "--", ".", OUTSIDE)
     text = b"\n".join(line for line in out.split(b"\n") if not line.startswith(_PLACES))
     return hashlib.sha256(text).hexdigest()

@@ -260,13 +260,16 @@ class Repository(Trees):
             remember(self._patches, (base, tree), found)
         return found
 
-    def restore(self, tree: str, *, quarantine: Path, only: Collection[str] | None = None) -> tuple[str, ...]:
+    def restore(
+        self, tree: str, *, quarantine: Path, only: Collection[str] | None = None, committed: bool = False
+    ) -> tuple[str, ...]:
         """Make the files of the work tree those of `tree`, so that `snapshot()` gives it again (less `.swarm/`).
 
         What stands at a differing path is copied below `quarantine` first, which is created only when needed. Ignored
         files, `.swarm/` and paths that do not differ are not touched; folders that become empty are removed.
 
-        With `only`, other paths than these stay as they are.
+        With `only`, other paths than these stay as they are. With `committed`, what the caller knows to be committed
+        as it stands is not copied: only files that git does not follow are.
 
         Returns:
             The paths that were written or removed, sorted.
@@ -276,7 +279,9 @@ class Repository(Trees):
         """
         from swarmgate.workspace.git import restoring  # noqa: PLC0415 - late: see the imports above
 
-        return restoring.restore(self._git, tree, snapshot=self.snapshot, quarantine=quarantine, only=only)
+        return restoring.restore(
+            self._git, tree, snapshot=self.snapshot, quarantine=quarantine, only=only, committed=committed
+        )
 
     def put_away_foreign(self, quarantine: Path) -> tuple[str, ...]:
         """Move what no tree may hold (a repository in this one, `.GIT`) below `quarantine`; returns its paths."""
@@ -340,6 +345,12 @@ class Repository(Trees):
         from swarmgate.workspace.git import commits  # noqa: PLC0415 - late: see the imports above
 
         return commits.task_commits(self._git, since)
+
+    def undo_commits(self, since: str | None = None) -> tuple[TaskCommit, ...]:
+        """The commits after `since` (None: all that HEAD reaches) that revert a task's and say so, oldest first."""
+        from swarmgate.workspace.git import commits  # noqa: PLC0415 - late: see the imports above
+
+        return commits.task_commits(self._git, since, trailer=commits.UNDO_TRAILER)
 
     def commits_since(self, since: str) -> tuple[str, ...]:
         """The ids of all commits after `since`, newest first."""

@@ -24,7 +24,13 @@ _RULES = frozenset({b".gitignore", b".gitattributes"})
 
 
 def restore(
-    git: Driver, tree: str, *, snapshot: Callable[[], str], quarantine: Path, only: Collection[str] | None = None
+    git: Driver,
+    tree: str,
+    *,
+    snapshot: Callable[[], str],
+    quarantine: Path,
+    only: Collection[str] | None = None,
+    committed: bool = False,
 ) -> tuple[str, ...]:
     """Make the files of the work tree those of `tree`; the contract is `Repository.restore`'s."""
     current = snapshot()
@@ -34,7 +40,7 @@ def restore(
         return ()
     done = {entry.path for entry in differing}
     rules = [entry for entry in differing if entry.path.rpartition(b"/")[2] in _RULES]
-    writer = _Writer(git, tree, quarantine)
+    writer = _Writer(git, tree, quarantine, committed=committed)
     if rules:
         # First what says which files count and how they are converted: a file that the restored rules ignore is none
         # of ours, and must not be removed because an edit of .gitignore had laid it open.
@@ -43,12 +49,18 @@ def restore(
         done = {entry.path for entry in (*rules, *differing)}
     writer.apply(differing)
     left = _limited(diffs.raw(git, snapshot(), tree), wanted)
+    if committed:  # git sees what a rule ignores only once it is committed
+        left = [entry for entry in left if entry.old_mode != diffs.ABSENT or not _lies(git, entry.path)]
     if left:
         raise WorkspaceError(
             f"the work tree could not be put back: `{paths.decode(left[0].path)}` still differs",
             hint=f"what stood there before is kept in {quarantine}",
         )
     return tuple(sorted(paths.decode(path) for path in done))
+
+
+def _lies(git: Driver, path: bytes) -> bool:
+    return os.path.lexists(git.root / os.fsdecode(path))
 
 
 def _limited(entries: Sequence[Raw], wanted: Collection[bytes] | None) -> Sequence[Raw]:
@@ -58,10 +70,11 @@ def _limited(entries: Sequence[Raw], wanted: Collection[bytes] | None) -> Sequen
 class _Writer:
     """Moves files between the work tree, `tree` and the quarantine."""
 
-    def __init__(self, git: Driver, tree: str, quarantine: Path) -> None:
+    def __init__(self, git: Driver, tree: str, quarantine: Path, *, committed: bool) -> None:
         self._git = git
         self._tree = tree
         self._quarantine = quarantine.absolute()
+        self._committed = committed
 
     def apply(self, entries: Sequence[Raw]) -> None:
         for entry in entries:
@@ -72,8 +85,9 @@ class _Writer:
                 )
         places = {entry.path: PurePosixPath(os.fsdecode(entry.path)) for entry in entries}
         try:
-            for place in places.values():
-                self._back_up(place)
+            for entry in entries:
+                if not self._committed or entry.old_mode == diffs.ABSENT:  # of which git has no copy
+                    self._back_up(places[entry.path])
             for place in places.values():
                 with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                     (self._git.root / place).unlink()

@@ -21,7 +21,7 @@ async def close_phase(state: State, ctx: Context) -> list[Event]:
     number = state.current_phase
     phase = state.plan.phase(number)
     report = phase_report(state, number)
-    put_away = quarantine_leftovers(state, ctx)
+    put_away = quarantine_leftovers(state, ctx.folder, ctx.repository)
     closing = await architect.close_phase(ctx.agent("architect"), phase=number, name=phase.name, report=report)
     closed = PhaseClosed(phase=number, summary=closing.summary, decisions=closing.decisions, lessons=closing.lessons)
     return [*put_away, closed]

@@ -41,7 +41,7 @@ async def start_work(state: State, ctx: Context) -> list[Event]:
     refuse_dirty_tree(ctx)
     title = state.plan.title if state.plan else state.goal
     name = f"{ctx.config.git.branch_prefix}{_slug(title)}"
-    if ctx.repository.branch() != name:  # a crash may have come right after the branch was made
+    if ctx.repository.branch() != name or _of_earlier_goal(ctx, name):
         name = _free_name(ctx, name)
         ctx.repository.create_branch(name)
     ctx.evidence.archive(state.goals - 1)
@@ -62,7 +62,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
         return [RejectionOverridden(task=task.id, stage=stage, reason=reason, by="architect")]
     events: list[Event] = []
     if not record.unfinished:
-        events = quarantine_leftovers(state, ctx)
+        events = quarantine_leftovers(state, ctx.folder, ctx.repository)
         refuse_dirty_tree(ctx)
     observed = observe(record)
     events += [_noted(task.id, each) for each in observed if is_news(record, each)]
@@ -219,6 +219,12 @@ def _other_open_tasks(state: State, plan: Plan, task: Task) -> dict[str, Task]:
 
 def _slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:50].strip("-") or "work"
+
+
+def _of_earlier_goal(ctx: Context, name: str) -> bool:
+    """Whether work began on a branch before; else, where it is checked out, a crash came right after it was made."""
+    events = (entry.event for entry, _ in ctx.ledger.entries())
+    return any(isinstance(event, WorkStarted) and event.branch == name for event in events)
 
 
 def _free_name(ctx: Context, name: str) -> str:

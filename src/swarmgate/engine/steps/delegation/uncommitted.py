@@ -32,13 +32,18 @@ def refuse_dirty_tree(ctx: Context) -> None:
         ctx.repository.stash("swarm: changes that were uncommitted before the run")
         ctx.notify("notice", f"{len(paths)} uncommitted files were stashed; get them back with: git stash pop")
         return
+    raise refusal(paths, "swarm run")
+
+
+def refusal(paths: tuple[str, ...], command: str) -> DirtyTree:
+    """The refusal of a command that has `--stash`, with the uncommitted files."""
     listed = "".join(f"\n  {path}" for path in paths[:_LISTED])
     if len(paths) > _LISTED:
         listed += f"\n  and {len(paths) - _LISTED} more"
-    raise DirtyTree(
+    return DirtyTree(
         f"Uncommitted changes would get mixed with the work:{listed}",
         paths=paths,
-        hint="Commit them, or put them aside with: swarm run --stash",
+        hint=f"Commit them, or put them aside with: {command} --stash",
     )
 
 

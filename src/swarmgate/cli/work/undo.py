@@ -1,0 +1,54 @@
+"""`swarm undo`: takes a task back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from swarmgate.cli.terminal.options import Json, Repo, TaskId
+from swarmgate.cli.terminal.terminal import boundary
+
+if TYPE_CHECKING:
+    from swarmgate.domain.events.event import TaskUndone
+
+
+def command(
+    task: TaskId,
+    with_dependents: Annotated[
+        bool, typer.Option("--with-dependents", help="Take back the tasks that build on it, too, the newest first.")
+    ] = False,
+    stash: Annotated[bool, typer.Option("--stash", help="Put uncommitted changes aside (git stash) first.")] = False,
+    reason: Annotated[str, typer.Option("--reason", help="Why; it goes on record, and to architect and coder.")] = "",
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Take a task back: revert its commit and have it done again.
+
+    The revert is a commit of its own; the attempts stay on record. Where the same lines were changed again since,
+    nothing is touched, and the message says what to do. A task that you reverted by hand (git revert) is put on record
+    as undone. The change of a task that is not complete goes to .swarm/quarantine/.
+
+    Example: swarm undo 1.2 --reason "the clock must be injected"
+    """
+    with boundary(json) as terminal:
+        from swarmgate.cli.terminal.progress import listener
+        from swarmgate.engine.swarm import Swarm
+
+        with listener(as_json=json) as listen:
+            swarm = Swarm(repo, listener=listen)
+            undone = swarm.undo(task, with_dependents=with_dependents, stash=stash, reason=reason)
+        lines = [line for each in undone for line in _lines(each)]
+        result = {"undone": [each.model_dump(mode="json", exclude={"type"}) for each in undone]}
+        terminal.result(result, [*lines, "Next: swarm run"])
+
+
+def _lines(event: TaskUndone) -> list[str]:
+    lines = [f"Task {event.task} is undone: it is pending again."]
+    if event.by_hand:
+        return [*lines, f"  your commit {event.revert[:12]} had taken {event.commit[:12]} back"]
+    if event.revert:
+        return [*lines, f"  commit {event.revert[:12]} takes {event.commit[:12]} back"]
+    if event.commit:
+        return [*lines, f"  nothing of {event.commit[:12]} was left that could be taken back"]
+    return [*lines, f"  its change is kept in {event.kept}"] if event.kept else lines
