@@ -23,7 +23,7 @@ VERBS = [
     "init", "plan", "approve", "run", "revise", "stop", "status", "show", "history", "failures", "verify", "retry",
     "skip", "override", "gates", "sbom", "guard", "dispatch", "debate", "chat", "discuss",
     "decide", "critique", "orchestrate", "metrics", "sync", "watch", "automation", "events", "hooks",
-    "preflight", "evidence", "drift", "handoff", "eval", "doctor", "agents", "demo",
+    "preflight", "evidence", "drift", "handoff", "report", "eval", "doctor", "agents", "demo",
 ]  # fmt: skip
 GATES = ["run", "list", "explain", "baseline", "doctor"]
 LOOKING = ["status", "history", "failures", "verify", "stop", "doctor"]

@@ -97,6 +97,7 @@ VERBS = {
         "views",
         "Write and print one page on where the work stands: goal, decisions, failures, next step, how to run, risks.",
     ),
+    "report": Verb("views", "Write one HTML page: timeline, cost, rejections, criteria and tests, changes, evidence."),
     "eval": Verb(
         "checks", "Measure how often the gates are right, and whether debates are worth their cost, on labelled data."
     ),

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from swarmgate.council.critique.program_checks import Programs
     from swarmgate.council.facade import Council
     from swarmgate.engine.reports.failures import FailureGroup
+    from swarmgate.engine.reports.goal_page.page import GoalReport
     from swarmgate.engine.reports.models import ModelsReport
     from swarmgate.ledger.check import Check
 
@@ -315,6 +316,23 @@ class Swarm:
     def history(self, *, task: str = "") -> tuple[HistoryLine, ...]:
         """Describes the recorded events, in order."""
         return history_lines((entry for entry, _ in Ledger.read(self.folder).entries()), task=task)
+
+    def report(self, *, phase: int = 0, out: Path | None = None) -> GoalReport:
+        """Writes one page of HTML about the goal, or about a phase, to `.swarm/report.html` or to `out`.
+
+        Raises:
+            UsageError: there is no plan or no such phase, or `out` is no place for a page.
+            LedgerWriteFailed: it could not be written.
+        """
+        from swarmgate.engine.reports.goal_page.page import write_report
+
+        return write_report(self.project, phase=phase, out=out)
+
+    def open_page(self, path: str) -> bool:
+        """Opens a page that was written; False where nothing on this machine does that."""
+        from swarmgate.workspace.programs.browser import open_page
+
+        return open_page(self.folder.root / path, self.folder.root)
 
     def verify(self) -> tuple[Check, ...]:
         """Walks the chain and compares ledger, plan files, evidence and git. Changes nothing."""

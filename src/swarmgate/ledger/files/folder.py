@@ -55,6 +55,7 @@ class SwarmFolder:
         self.preflight = self.runtime / "preflight"
         self.hooks = self.runtime / "hooks"
         self.handoff = self.path / "handoff.md"
+        self.report = self.path / "report.html"
         self.debate_worth = self.path / "debate-worth.json"
 
     @classmethod
