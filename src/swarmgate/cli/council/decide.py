@@ -190,10 +190,13 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, ask
     from swarmgate.council.decision.view import outcome_lines
     from swarmgate.engine.swarm import Swarm
 
-    record = Swarm(repo).council.decision_record(outcome.id)
+    council = Swarm(repo).council
+    record = council.decision_record(outcome.id)
     more = [f"All of it: swarm decide show {outcome.id}"]
     if outcome.ended_by == "timeout":
         more.append(f"It can go on: swarm decide resume {outcome.id}")
+    elif record.part_of:
+        more.append(f"What it is a part of goes on with: swarm orchestrate resume {record.part_of}")
     stands = [
         each.model_dump(mode="json", include={"participant", "stand", "agreement", "approves", "ranking", "excluded"})
         for each in (record.rounds[-1].contributions if record.rounds else ())

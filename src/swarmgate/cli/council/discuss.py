@@ -49,7 +49,7 @@ _Mode = Annotated[
 ]
 _Personas = Annotated[
     Path | None,
-    typer.Option("--personas", metavar="FILE", callback=filled, help="The experts, as a TOML or JSON file."),
+    typer.Option("--personas", metavar="FILE", callback=filled, help="The experts, as a TOML, YAML or JSON file."),
 ]
 _Yes = Annotated[bool, typer.Option("--yes", help="Take the cast, and follow the moderator; nobody is asked.")]
 _Interactive = Annotated[
@@ -155,7 +155,9 @@ def hold(
         }
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, DiscussionRecord]:
-            return swarm.council.discuss(topic, people=GivenAnswers(answering(swarm), choices=choices), **options)
+            return swarm.council.discuss(
+                topic, people=GivenAnswers(answering(swarm), swarm.council.edited_cast, choices=choices), **options
+            )
 
         finish(terminal, council_of(repo), _held(repo, terminal, asked, work, quiet=events), asked=asked, left=choices)
 
@@ -194,7 +196,7 @@ def resume(
         check(Swarm(repo).council.discussion_record(discussion), answers)
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, DiscussionRecord]:
-            people = GivenAnswers(answering(swarm), **answers)
+            people = GivenAnswers(answering(swarm), swarm.council.edited_cast, **answers)
             on_event = _on_event(events)
             return swarm.council.resume_discussion(discussion, people=people, tokens=tokens, usd=usd, on_event=on_event)
 
@@ -228,7 +230,8 @@ def show(
         council = council_of(repo)
         record = council.discussion_record(discussion)
         saved = save(council, discussion, html=html, export=export)
-        terminal.result(data(council, record), saved or text_lines(record))
+        onward = [] if record.status == "complete" else [f"Go on with: swarm discuss resume {discussion}"]
+        terminal.result(data(council, record), saved or [*text_lines(record), *onward])
 
 
 add_list(
