@@ -110,7 +110,7 @@ def known(ids: Iterable[str], visible: Collection[str]) -> tuple[tuple[str, ...]
 
 
 def with_round(named: str, visible: Collection[str]) -> str:
-    """An id that names no round, `#msg-007`, as that of the newest message shown with that number; others as they are."""
+    """An id that names no round, `#msg-007`, as that of the newest message shown with that number; others as given."""
     if named in visible or not (short := _NO_ROUND.fullmatch(named)):
         return named
     same = [each for each in visible if each.rpartition("-")[2].lstrip("0") == short[1]]
