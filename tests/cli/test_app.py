@@ -20,8 +20,8 @@ from swarmgate.cli.verbs import VERBS as TABLE
 pytestmark = pytest.mark.suite("unittest")
 
 VERBS = [
-    "init", "plan", "approve", "run", "revise", "stop", "status", "show", "history", "failures", "verify", "retry",
-    "skip", "override", "gates", "sbom", "guard", "dispatch", "debate", "chat", "discuss",
+    "init", "plan", "approve", "run", "revise", "stop", "pr", "status", "show", "history", "failures", "verify",
+    "retry", "skip", "override", "gates", "sbom", "guard", "dispatch", "debate", "chat", "discuss",
     "decide", "critique", "orchestrate", "metrics", "sync", "watch", "automation", "events", "hooks",
     "preflight", "evidence", "drift", "handoff", "report", "eval", "doctor", "agents", "demo",
 ]  # fmt: skip

@@ -27,7 +27,7 @@ from swarmgate.gates.tools import table
 from swarmgate.workspace.programs import import_path
 
 _OTHERS = """
-arp bandit bun bwrap cargo-clippy cat cc claude codex composer diff dotnet editor env file gcc gem gh go gpg gpg2
+arp bandit bun bwrap cargo-clippy cat cc claude codex composer diff dotnet editor env file gcc gem gh glab go gpg gpg2
 gradle hg ifconfig ip java ld ldconfig less ls lsb_release lsof make more mvn nice node npm npx objdump open osemgrep
 patch perl php pip pip3 pnpm poetry ps pyright python python3 rm ruby ruff sandbox-exec sed semgrep semgrep-core sh
 ssh sudo svn sw_vers swarm sysctl tar tput tr tty ty uname uv uvx vi vim which wslview xdg-open yarn
@@ -110,6 +110,7 @@ VERBS: dict[str, str] = {
     "drift": "",
     "handoff": "",
     "report": "--open",
+    "pr": "--draft",
     "eval gates": "secrets=none",
     "eval debate": "--fixtures none --models none",
     "eval list": "",

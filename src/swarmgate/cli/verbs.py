@@ -24,6 +24,7 @@ VERBS = {
         "work", "Have the architect change the plan as you say; the critic reviews it, then it waits for your approval."
     ),
     "stop": Verb("work", "Ask the running `swarm run` to stop at its next safe point."),
+    "pr": Verb("work", "Push the goal's branch and open a pull request that says what was done and what proves it."),
     "status": Verb(
         "views", "Show where the work stands: phases, the running task, tokens and cost, and what you can do next."
     ),

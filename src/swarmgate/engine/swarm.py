@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from swarmgate.config import Config
     from swarmgate.council.critique.program_checks import Programs
     from swarmgate.council.facade import Council
+    from swarmgate.engine.pull_request.opening import PullRequest
     from swarmgate.engine.reports.failures import FailureGroup
     from swarmgate.engine.reports.goal_page.page import GoalReport
     from swarmgate.engine.reports.models import ModelsReport
@@ -265,6 +266,29 @@ class Swarm:
         stage = last.stage if last else ""
         self._decide(RejectionOverridden(task=task, stage=stage, reason=reason))
         return stage
+
+    def describe(self, *, title: str = "", cost: bool = False) -> PullRequest:
+        """The description of a pull request as it would be opened now; nothing is pushed.
+
+        Raises:
+            UsageError: there is no plan.
+        """
+        from swarmgate.engine.pull_request.opening import described
+
+        return described(self.project, title=title, cost=cost)
+
+    def pull_request(
+        self, *, title: str = "", base: str = "", remote: str = "", draft: bool = False, cost: bool = False
+    ) -> PullRequest:
+        """Pushes the goal's branch, never by force, and opens a pull request where a program of the forge is there.
+
+        Raises:
+            IllegalMove: the goal is not finished, and `draft` is False.
+            UsageError, WorkspaceError: there is no remote, it is out of reach, or it refuses.
+        """
+        from swarmgate.engine.pull_request.opening import open_pull_request
+
+        return open_pull_request(self.project, title=title, base=base, remote=remote, draft=draft, cost=cost)
 
     # --- looking ---
 
