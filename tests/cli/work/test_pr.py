@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.project import Project, code, critic, part, plain, plan, review, task
+from tests.project import Project, code, critic, part, plain, plan, review, task, until
 
 pytestmark = [pytest.mark.suite("unittest"), pytest.mark.slow]
 
@@ -246,3 +249,28 @@ def test_glab_opens_it_where_the_remote_is_on_gitlab_and_without_it_the_address_
     words = calls(told)[-1][0]
     assert words[:4] == ["mr", "create", "--repo", "https://gitlab.example.com/group/sub/er"]
     assert words[words.index("--target-branch") + 1] == "main"
+
+
+def test_ctrl_c_ends_a_push_at_once_and_it_can_be_made_again(begun: Project, tmp_path: Path) -> None:
+    place = remote(begun, tmp_path / "bare.git")
+    begun.hook("pre-push", f"touch {tmp_path}/pushing; exec sleep 600")
+    process = begun.start("pr", "--draft")
+    until((tmp_path / "pushing").exists)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(60) == 130
+    assert there(place) == ""
+    (begun.root / ".git/hooks/pre-push").unlink()
+    both = [begun.start("pr", "--draft") for _ in range(2)]  # two at once
+    assert [each.wait(60) for each in both] == [0, 0]
+    assert there(place) == begun.git("rev-parse", BRANCH)
+
+
+def test_from_a_linked_worktree_and_a_branch_that_is_not_the_one_of_the_work(begun: Project, tmp_path: Path) -> None:
+    place = remote(begun, tmp_path / "bare.git")
+    begun.git("switch", "--quiet", "main")
+    assert begun.json("pr", "--draft")["pushed"]
+    assert there(place) == begun.git("rev-parse", BRANCH)
+    begun.git("worktree", "add", "--quiet", str(tmp_path / "linked"), BRANCH)
+    shutil.copytree(begun.folder.path, tmp_path / "linked/.swarm")
+    linked = Project(tmp_path / "linked")
+    assert linked.json("pr", "--draft")["commit"] == begun.git("rev-parse", BRANCH)

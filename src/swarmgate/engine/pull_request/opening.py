@@ -161,5 +161,10 @@ def _pushed(repository: Repository, to: Remote, commit: str, branch: str, before
         return False
     if before and not history.contains(repository, commit, before):
         raise remotes.diverged(to, branch)
-    remotes.push(repository, to, commit, branch)
+    try:
+        remotes.push(repository, to, commit, branch)
+    except WorkspaceError:
+        if remotes.tips(repository, to, branch).get(branch) == commit:  # somebody pushed the same at the same moment
+            return False
+        raise
     return True

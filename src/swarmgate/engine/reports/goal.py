@@ -215,17 +215,17 @@ def _phase(state: State, number: int, story: Iterable[ev.Entry]) -> GoalPhase:
 
 def _task(state: State, task: Task, runs: dict[tuple[str, int], TestRun], usage: dict[str, Usage]) -> GoalTask:
     record = state.task(task.id)
-    last = record.last
-    mapped = last.tests_review.criteria if last and last.tests_review else ()
+    last, complete = record.last, record.status is TaskStatus.COMPLETE
+    mapped = last.tests_review.criteria if complete and last and last.tests_review else ()
     return GoalTask(
         id=task.id,
         title=task.title,
         phase=state.plan.phase_numbers[task.id] if state.plan else 0,
         status=record.status,
         attempts=len(record.attempts),
-        commit=record.commit if record.status is TaskStatus.COMPLETE else "",
+        commit=record.commit if complete else "",
         note=record.reason if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED) else "",
-        proof=tuple(_proof(state, task.id, runs)) if record.status is TaskStatus.COMPLETE else (),
+        proof=tuple(_proof(state, task.id, runs)) if complete else (),
         files=tuple(dict.fromkeys((*last.files, *last.tests, *last.attacks))) if last else (),
         criteria=mapped or tuple(Criterion(criterion=text) for text in task.acceptance),
         usage=usage,
