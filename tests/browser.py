@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.project import until
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS = (
@@ -67,8 +68,7 @@ class Page:
         mobile = width < 600
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
         self.call("Page.navigate", url=page.as_uri())
-        while self.value("document.readyState + ' ' + location.protocol") != "complete file:":
-            time.sleep(0.02)
+        until(lambda: self.value("document.readyState + ' ' + location.protocol") == "complete file:", _PATIENCE_S)
 
     def value(self, expression: str) -> Any:
         """What an expression of JavaScript gives: asked from outside, the page's own policy runs no script."""

@@ -167,5 +167,9 @@ def test_a_real_browser_shows_it_on_a_phone_and_on_a_desk(worked: Project, tmp_p
                 assert len(colours) > 100
                 assert (sum(picture.getpixel((1, 1))) < 200) is dark  # type: ignore[arg-type]  # three bands
                 picture.save(tmp_path / f"report-{width}{'-dark' if dark else ''}.png")  # to be looked at
+        tab.open(page, width=794)  # A4 at 96 pixels an inch
+        tab.call("Emulation.setEmulatedMedia", media="print", features=[])
+        assert tab.value("document.documentElement.scrollWidth") <= 794
+        (tmp_path / "report-print.png").write_bytes(tab.picture())
         assert {url for url in tab.requests if url != "about:blank"} == {page.as_uri()}
         assert tab.said == []
