@@ -27,10 +27,10 @@ from swarmgate.gates.tools import table
 from swarmgate.workspace.programs import import_path
 
 _OTHERS = """
-arp bandit bun bwrap cargo-clippy cat cc claude codex composer diff dotnet editor env file gcc gem gh go gpg gpg2 gradle
-hg ifconfig ip java ld ldconfig less lsb_release lsof ls make more mvn node npm npx nice objdump open osemgrep patch
-perl php pip pip3 pnpm poetry ps pyright python python3 rm ruby ruff sandbox-exec sed semgrep semgrep-core sh ssh sudo
-svn swarm sw_vers sysctl tar tput tr tty ty uname uv uvx vi vim which xdg-open yarn
+arp bandit bun bwrap cargo-clippy cat cc claude codex composer diff dotnet editor env file gcc gem gh glab go gpg gpg2
+gradle hg ifconfig ip java ld ldconfig less ls lsb_release lsof make more mvn nice node npm npx objdump open osemgrep
+patch perl php pip pip3 pnpm poetry ps pyright python python3 rm ruby ruff sandbox-exec sed semgrep semgrep-core sh
+ssh sudo svn sw_vers swarm sysctl tar tput tr tty ty uname uv uvx vi vim which wslview xdg-open yarn
 """
 """Programs that packages and git start by their names, or that somebody might."""
 
@@ -113,6 +113,8 @@ VERBS: dict[str, str] = {
     "evidence prune": "",
     "drift": "",
     "handoff": "",
+    "report": "--open",
+    "pr": "--draft",
     "eval gates": "secrets=none",
     "eval debate": "--fixtures none --models none",
     "eval list": "",
@@ -194,7 +196,7 @@ def planted(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         "PATH": os.pathsep.join([*folders, os.environ["PATH"]]), "VIRTUAL_ENV": str(root / ".venv"),
         "PYTHONPATH": os.pathsep.join(["lib", str(root / "lib"), ""]), "NODE_PATH": str(root / "lib"),
         "NODE_OPTIONS": "--require ./lib/a.js", "LD_LIBRARY_PATH": str(root / "lib"), "BASH_ENV": str(root / "lib/env"),
-        "MY_API_KEY": SECRET,
+        "MY_API_KEY": SECRET, "BROWSER": "cat",
     }  # fmt: skip
     for name, value in environ.items():
         monkeypatch.setenv(name, value)

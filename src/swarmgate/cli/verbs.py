@@ -25,6 +25,7 @@ VERBS = {
         "work", "Have the architect change the plan as you say; the critic reviews it, then it waits for your approval."
     ),
     "stop": Verb("work", "Ask the running `swarm run` to stop at its next safe point."),
+    "pr": Verb("work", "Push the goal's branch and open a pull request that says what was done and what proves it."),
     "status": Verb(
         "views", "Show where the work stands: phases, the running task, tokens and cost, and what you can do next."
     ),
@@ -101,6 +102,7 @@ VERBS = {
         "views",
         "Write and print one page on where the work stands: goal, decisions, failures, next step, how to run, risks.",
     ),
+    "report": Verb("views", "Write one HTML page: timeline, cost, rejections, criteria and tests, changes, evidence."),
     "eval": Verb(
         "checks", "Measure how often the gates are right, and whether debates are worth their cost, on labelled data."
     ),

@@ -67,7 +67,9 @@ if TYPE_CHECKING:
     from swarmgate.council.facade import Council
     from swarmgate.domain.spending.cost import CostReport
     from swarmgate.domain.usage import Usage
+    from swarmgate.engine.pull_request.opening import PullRequest
     from swarmgate.engine.reports.failures import FailureGroup
+    from swarmgate.engine.reports.goal_page.page import GoalReport
     from swarmgate.engine.reports.models import ModelsReport
     from swarmgate.ledger.check import Check
     from swarmgate.workspace.git.repository import Repository
@@ -350,6 +352,29 @@ class Swarm:
             status_file.refresh(self.folder, ledger.state)
             return event
 
+    def describe(self, *, title: str = "", cost: bool = False) -> PullRequest:
+        """The description of a pull request as it would be opened now; nothing is pushed.
+
+        Raises:
+            UsageError: there is no plan.
+        """
+        from swarmgate.engine.pull_request.opening import described
+
+        return described(self.project, title=title, cost=cost)
+
+    def pull_request(
+        self, *, title: str = "", base: str = "", remote: str = "", draft: bool = False, cost: bool = False
+    ) -> PullRequest:
+        """Pushes the goal's branch, never by force, and opens a pull request where a program of the forge is there.
+
+        Raises:
+            IllegalMove: the goal is not finished, and `draft` is False.
+            UsageError, WorkspaceError: there is no remote, it is out of reach, or it refuses.
+        """
+        from swarmgate.engine.pull_request.opening import open_pull_request
+
+        return open_pull_request(self.project, title=title, base=base, remote=remote, draft=draft, cost=cost)
+
     # --- looking ---
 
     def status(self) -> StatusReport:
@@ -426,6 +451,23 @@ class Swarm:
     def history(self, *, task: str = "") -> tuple[HistoryLine, ...]:
         """Describes the recorded events, in order."""
         return history_lines((entry for entry, _ in Ledger.read(self.folder).entries()), task=task)
+
+    def report(self, *, phase: int = 0, out: Path | None = None) -> GoalReport:
+        """Writes one page of HTML about the goal, or about a phase, to `.swarm/report.html` or to `out`.
+
+        Raises:
+            UsageError: there is no plan or no such phase, or `out` is no place for a page.
+            LedgerWriteFailed: it could not be written.
+        """
+        from swarmgate.engine.reports.goal_page.page import write_report
+
+        return write_report(self.project, phase=phase, out=out)
+
+    def open_page(self, path: str) -> bool:
+        """Opens a page that was written; False where nothing on this machine does that."""
+        from swarmgate.workspace.programs.browser import open_page
+
+        return open_page(self.folder.root / path, self.folder.root)
 
     def verify(self) -> tuple[Check, ...]:
         """Walks the chain and compares ledger, plan files, evidence and git. Changes nothing."""

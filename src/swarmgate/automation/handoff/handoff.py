@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,9 +22,9 @@ from swarmgate.journal.lock import describe, live_owner
 from swarmgate.ledger.context import guidance
 from swarmgate.ledger.files import preflights
 from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.files.page_place import require_free, shown
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project
-from swarmgate.workspace.files import regular
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.git.repository import Repository
 
@@ -41,42 +40,12 @@ def hand_off(project: Project, ports: Ports, out: Path | None = None) -> Handoff
         UsageError: there is no folder to write it to, or something else stands there.
     """
     target = project.folder.handoff if out is None else out.absolute()
-    _require_free(target, project.folder)
+    require_free(target, project.folder, own=project.folder.handoff, mark=MARK, verb="handoff")
     found = _without_keys(project, _gathered(project, ports))
     page = render(found)
     with writing(target):
         replace(target, page)
-    path = (
-        target.relative_to(project.folder.root).as_posix()
-        if target.is_relative_to(project.folder.root)
-        else str(target)
-    )
-    return found.model_copy(update={"page": page, "path": path})
-
-
-def _require_free(target: Path, folder: SwarmFolder) -> None:
-    """Refuses a place that holds anything but an older page, and git's and swarmgate's own folders."""
-    if not target.parent.is_dir() or target.is_dir():
-        raise UsageError(f"{target} cannot be written: it needs a folder, and a name of a file there.")
-    root, place = folder.root.resolve(), target.parent.resolve() / target.name
-    inside = place.relative_to(root) if place.is_relative_to(root) else place
-    own = {".git", folder.path.name} & {part.casefold() for part in inside.parts}
-    if own and inside != folder.handoff.relative_to(folder.root):
-        raise UsageError(
-            f"{target} lies in {own.pop()}/, where no page of yours belongs.", hint="Name a file elsewhere: HANDOFF.md"
-        )
-    if os.path.lexists(target) and not _is_page(target):
-        raise UsageError(
-            f"{target} is there, and swarm handoff did not write it: it stays as it is.",
-            hint="Name another file with --out, or move that one away.",
-        )
-
-
-def _is_page(path: Path) -> bool:
-    try:
-        return regular.read(path, follow=False).split(b"\n", 1)[0].strip() == MARK.encode()
-    except OSError:
-        return False
+    return found.model_copy(update={"page": page, "path": shown(target, project.folder)})
 
 
 def _without_keys(project: Project, found: Handoff) -> Handoff:

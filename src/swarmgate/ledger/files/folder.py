@@ -56,6 +56,7 @@ class SwarmFolder:
         self.conversations = self.runtime / "conversations"
         self.hooks = self.runtime / "hooks"
         self.handoff = self.path / "handoff.md"
+        self.report = self.path / "report.html"
         self.debate_worth = self.path / "debate-worth.json"
 
     @classmethod

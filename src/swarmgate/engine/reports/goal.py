@@ -1,0 +1,283 @@
+"""The record of the present goal from its first event to now, or of one phase: what a report and a pull request tell.
+
+It is made of the ledger alone: what agents said is here as their words, what was measured as numbers and hashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.events import event as ev
+from swarmgate.domain.evidence.report import Claim, Standing, recorded
+from swarmgate.domain.evidence.summary import tests_in_words
+from swarmgate.domain.plan.plan import Task
+from swarmgate.domain.review.evidence import Criterion, TestRun
+from swarmgate.domain.state.plan_view import PhaseStatus, phase_status
+from swarmgate.domain.state.state import State, TaskStatus
+from swarmgate.domain.usage import Usage
+from swarmgate.engine.reports.timeline import AttemptTime, attempt_times
+from swarmgate.errors import UsageError
+from swarmgate.ledger.evidence.evidence import EvidenceStore
+from swarmgate.project import Project
+
+
+class Rejected(Frozen):
+    """One rejection: of which attempt, by whom, why."""
+
+    task: str
+    attempt: int
+    stage: str
+    by: tuple[str, ...]
+    """The judge; of the gates, each that rejected."""
+    reason: str
+
+
+class Overruled(Frozen):
+    """A rejection that was overruled; `subject` is the task or the phase."""
+
+    subject: str
+    stage: str
+    reason: str
+    by: str
+    time: str
+
+
+class GoalTask(Frozen):
+    """A task: `note` says why it is blocked or skipped, `proof` which verdicts and runs let its last attempt pass."""
+
+    id: str
+    title: str
+    phase: int
+    status: TaskStatus
+    attempts: int
+    commit: str = ""
+    note: str = ""
+    proof: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    criteria: tuple[Criterion, ...] = ()
+    usage: dict[str, Usage]
+    """By role."""
+
+    @property
+    def used(self) -> Usage:
+        """Of all roles."""
+        return sum(self.usage.values(), Usage())
+
+
+class GoalPhase(Frozen):
+    """A phase with its checkpoint; `approved` is when and `by` who, both empty while nobody has."""
+
+    number: int
+    name: str
+    status: PhaseStatus
+    summary: str = ""
+    decisions: tuple[str, ...] = ()
+    lessons: tuple[str, ...] = ()
+    approved: str = ""
+    by: str = ""
+
+
+class GoalEvidence(Frozen):
+    """The SHA-256 of a file of evidence, as the ledger has it, and what became of the file; None: nobody looked."""
+
+    task: str
+    attempt: int
+    file: str
+    sha256: str
+    standing: Standing | None = None
+
+
+class GoalRecord(Frozen):
+    """All of it. `phase` is 0 where it is about the whole goal; `seq`, `head` and `time` are of the newest entry.
+
+    `other` is the usage outside of these tasks by role: planning, checkpoints, councils; of the whole goal alone.
+    """
+
+    goal: str
+    title: str
+    branch: str
+    base: str
+    phase: int
+    seq: int
+    head: str
+    time: str
+    finished: bool
+    phases: tuple[GoalPhase, ...] = ()
+    tasks: tuple[GoalTask, ...] = ()
+    times: tuple[AttemptTime, ...] = ()
+    rejections: tuple[Rejected, ...] = ()
+    overruled: tuple[Overruled, ...] = ()
+    evidence: tuple[GoalEvidence, ...] = ()
+    known_red: tuple[str, ...] = ()
+    other: dict[str, Usage]
+
+    @property
+    def used(self) -> Usage:
+        """Of all that is told."""
+        return sum((*(each.used for each in self.tasks), *self.other.values()), Usage())
+
+    def count(self, status: TaskStatus) -> int:
+        """How many of the tasks have a status."""
+        return sum(each.status is status for each in self.tasks)
+
+
+def read_goal(project: Project, *, phase: int = 0) -> GoalRecord:
+    """The record, with a look at every file of evidence.
+
+    Raises:
+        UsageError: as `goal_record`.
+        LedgerError: the ledger cannot be read.
+    """
+    ledger = project.ledger()
+    record = goal_record(ledger.state, [entry for entry, _ in ledger.entries()], ledger.head, phase=phase)
+    store = EvidenceStore(project.folder)
+
+    def seen(each: GoalEvidence) -> GoalEvidence:
+        found = store.inspect(each.task, each.attempt, each.file, each.sha256)
+        return each.model_copy(update={"standing": found.standing})
+
+    return record.model_copy(update={"evidence": tuple(map(seen, record.evidence))})
+
+
+def goal_record(state: State, entries: Sequence[ev.Entry], head: str, *, phase: int = 0) -> GoalRecord:
+    """The record.
+
+    Args:
+        state: the fold.
+        entries: all that it was made of.
+        head: the hash of the newest.
+        phase: only its tasks; 0: all.
+
+    Raises:
+        UsageError: there is no plan, or it has no such phase.
+    """
+    plan = state.plan
+    if plan is None:
+        raise UsageError(
+            "There is no plan yet, so there is nothing to tell.", hint='swarm plan "GOAL": say what is wanted'
+        )
+    if not 0 <= phase <= len(plan.phases):
+        raise UsageError(f"The plan has no phase {phase}.", hint=f"It has {len(plan.phases)}. See: swarm status")
+    since = max((entry.seq for entry in entries if isinstance(entry.event, ev.GoalSet)), default=1)
+    story = [entry for entry in entries if entry.seq >= since]
+    tasks = {each.id: each for number, of in plan.numbered if phase in (0, number) for each in of.tasks}
+    usage = _usage(story)
+    claims = recorded(entries)
+    numbers = [phase] if phase else [number for number, _ in plan.numbered]
+    return GoalRecord(
+        goal=state.goal,
+        title=plan.title,
+        branch=state.branch,
+        base=state.base_branch,
+        phase=phase,
+        seq=state.seq,
+        head=head,
+        time=state.time,
+        finished=state.finished,
+        phases=tuple(_phase(state, number, story) for number in numbers),
+        tasks=tuple(_task(state, each, claims.runs, usage.get(each.id, {})) for each in tasks.values()),
+        times=tuple(each for each in attempt_times(story) if each.task in tasks),
+        rejections=tuple(_rejections(story, tasks)),
+        overruled=tuple(_overruled(story, tasks, numbers)),
+        evidence=tuple(_evidence(claims.claims.values(), {*tasks, *(f"phase-{number}" for number in numbers)})),
+        known_red=state.known_red,
+        other={} if phase else usage.get("", {}),
+    )
+
+
+def _usage(story: Iterable[ev.Entry]) -> dict[str, dict[str, Usage]]:
+    """By task and role; the task is empty outside of tasks."""
+    found: dict[str, dict[str, Usage]] = {}
+    for entry in story:
+        event = entry.event
+        if isinstance(event, ev.UsageRecorded):
+            roles = found.setdefault(event.task, {})
+            roles[event.role] = roles.get(event.role, Usage()) + event.usage
+    return found
+
+
+def _phase(state: State, number: int, story: Iterable[ev.Entry]) -> GoalPhase:
+    record = state.phase(number)
+    approvals = [each for each in story if isinstance(each.event, ev.PhaseApproved) and each.event.phase == number]
+    approval = approvals[-1] if approvals and record.approved else None
+    return GoalPhase(
+        number=number,
+        name=state.plan.phase(number).name if state.plan else "",
+        status=phase_status(state, number),
+        summary=record.summary,
+        decisions=record.decisions,
+        lessons=record.lessons,
+        approved=approval.time if approval else "",
+        by=approval.actor if approval else "",
+    )
+
+
+def _task(state: State, task: Task, runs: dict[tuple[str, int], TestRun], usage: dict[str, Usage]) -> GoalTask:
+    record = state.task(task.id)
+    last, complete = record.last, record.status is TaskStatus.COMPLETE
+    mapped = last.tests_review.criteria if complete and last and last.tests_review else ()
+    return GoalTask(
+        id=task.id,
+        title=task.title,
+        phase=state.plan.phase_numbers[task.id] if state.plan else 0,
+        status=record.status,
+        attempts=len(record.attempts),
+        commit=record.commit if complete else "",
+        note=record.reason if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED) else "",
+        proof=tuple(_proof(state, task.id, runs)) if complete else (),
+        files=tuple(dict.fromkeys((*last.files, *last.tests, *last.attacks))) if last else (),
+        criteria=mapped or tuple(Criterion(criterion=text) for text in task.acceptance),
+        usage=usage,
+    )
+
+
+def _proof(state: State, task: str, runs: dict[tuple[str, int], TestRun]) -> Iterator[str]:
+    """What let the last attempt pass, a few words each."""
+    last = state.task(task).last
+    if last is None:
+        return
+    for name, review in (
+        ("review", last.review),
+        ("security review", last.security_review),
+        ("test engineer", last.tests_review),
+        ("review of tests", last.second_review),
+    ):
+        if review is not None:
+            yield f"{name} {review.verdict}"
+    if run := runs.get((task, last.number)):
+        yield f"tests: {tests_in_words(run)}"
+
+
+def _rejections(story: Iterable[ev.Entry], tasks: Iterable[str]) -> Iterator[Rejected]:
+    wanted = frozenset(tasks)
+    for entry in story:
+        event = entry.event
+        if isinstance(event, ev.AttemptRejected) and event.task in wanted:
+            yield Rejected(
+                task=event.task,
+                attempt=event.attempt,
+                stage=event.stage,
+                by=tuple(sorted(event.stage.parts)),
+                reason=event.reason,
+            )
+
+
+def _overruled(story: Iterable[ev.Entry], tasks: Iterable[str], phases: Sequence[int]) -> Iterator[Overruled]:
+    wanted = frozenset(tasks)
+    for entry in story:
+        match event := entry.event:
+            case ev.RejectionOverridden() if event.task in wanted:
+                yield _overrule(f"task {event.task}", event.stage, event.reason, event.by, entry.time)
+            case ev.PhaseOverridden() if event.phase in phases:
+                yield _overrule(f"phase {event.phase}", event.stage, event.reason, entry.actor, entry.time)
+
+
+def _overrule(subject: str, stage: str, reason: str, by: str, time: str) -> Overruled:
+    return Overruled(subject=subject, stage=stage, reason=reason, by=by, time=time)
+
+
+def _evidence(claims: Iterable[Claim], subjects: set[str]) -> Iterator[GoalEvidence]:
+    for each in sorted(claims, key=lambda claim: claim.seq):
+        if each.sha256 and each.task in subjects:
+            yield GoalEvidence(task=each.task, attempt=each.attempt, file=each.file, sha256=each.sha256)
