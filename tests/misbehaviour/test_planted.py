@@ -64,6 +64,7 @@ VERBS: dict[str, str] = {
     "approve": "",
     "run": "",
     "revise": "'Smaller parts'",
+    "top": "",
     "stop": "",
     "status": "",
     "show": "1.1",

@@ -8,7 +8,7 @@ from swarmgate.agents.context_factory import memory_of
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import SPEAKING
 from swarmgate.council.shared import Shared
-from swarmgate.domain.review.finding import GateReport, GateResult
+from swarmgate.domain.review.finding import GateReport, GateResult, GateStatus
 from swarmgate.domain.state.state import State
 from swarmgate.engine import debaters
 from swarmgate.engine.context import Context, StopFlag
@@ -20,6 +20,7 @@ from swarmgate.gates.pipeline.pipeline import GatesOptions, run_pipeline
 from swarmgate.gates.sensitivity import definition as sensitivity
 from swarmgate.ledger.councils import debate_worth
 from swarmgate.ledger.evidence.evidence import EvidenceStore
+from swarmgate.ledger.files.live_progress import LiveProgress
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.capabilities.settings import compact_roles, steered
 from swarmgate.project import Project
@@ -67,7 +68,7 @@ def build(
         records=Shared(project).records,
         worth=debate_worth.read(folder) if "auto" in debaters.modes(config) else None,
         stop=StopFlag(folder.stop_request),
-        listener=project.listener,
+        listener=LiveProgress(folder.progress, project.listener),
         stash=stash,
         waits=waits,
         environ=dict(project.environ),
@@ -83,7 +84,8 @@ async def _judged(
     gates = ctx.config.gates
 
     def report(result: GateResult) -> None:
-        ctx.notify("gate", row(result).text.rstrip())
+        failed = result.status in (GateStatus.FAIL, GateStatus.ERROR)
+        ctx.notify("gate", row(result).text.rstrip(), failed=failed)
 
     return await run_pipeline(
         definitions,

@@ -52,7 +52,7 @@ from swarmgate.engine.reports.status import (
 )
 from swarmgate.errors import IllegalMove, NotAProject, SwarmError, UsageError
 from swarmgate.journal.lock import at_work, describe
-from swarmgate.ledger.files import live_breakers, status_file
+from swarmgate.ledger.files import live_breakers, live_progress, status_file
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from swarmgate.engine.reports.failures import FailureGroup
     from swarmgate.engine.reports.models import ModelsReport
     from swarmgate.ledger.check import Check
+    from swarmgate.ledger.files.live_progress import LiveRun
 
 _MEND_SETTINGS = (
     "mend the settings: no command that works can begin before",
@@ -278,6 +279,10 @@ class Swarm:
         more = {"settings_problem": problem, "edited": edited, "ledger_problem": ledger.lost}
         first = {"actions": _MEND_SETTINGS} if problem and not owner else {}
         return report.model_copy(update={**more, **first})
+
+    def live(self, pid: int = 0) -> LiveRun | None:
+        """What the run at work told last; None where nobody works. `pid`: of that process, also when it has ended."""
+        return live_progress.read(self.folder.progress, {"pid": pid} if pid else at_work(self.folder.lock))
 
     def _role_models(self) -> tuple[dict[str, RoleModel], str]:
         """The models of the roles as the settings have them now; where those cannot be read, why not."""

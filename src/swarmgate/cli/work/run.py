@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo
+from swarmgate.cli.terminal.options import Json, Plain, Repo, Verbose
 from swarmgate.cli.terminal.terminal import boundary
 from swarmgate.cli.work.run_loop import drive, finish
 
@@ -16,6 +17,8 @@ def command(
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait for the end of a model's limit, however long that takes.")
     ] = False,
+    plain: Plain = False,
+    verbose: Verbose = False,
     repo: Repo = None,
     json: Json = False,
 ) -> None:
@@ -28,4 +31,5 @@ def command(
     Example: swarm run
     """
     with boundary(json) as terminal:
-        finish(terminal, drive(repo, terminal, lambda swarm: swarm.run(stash=stash, wait=wait)))
+        shown = partial(drive, repo, terminal, plain=plain, verbose=verbose)
+        finish(terminal, shown(lambda swarm: swarm.run(stash=stash, wait=wait)))

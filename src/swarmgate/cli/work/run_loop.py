@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 
 def drive(
-    repo: Path | None, terminal: Terminal, work: Callable[[Swarm], Coroutine[Any, Any, RunOutcome]]
+    repo: Path | None,
+    terminal: Terminal,
+    work: Callable[[Swarm], Coroutine[Any, Any, RunOutcome]],
+    *,
+    plain: bool = False,
+    verbose: bool = False,
 ) -> RunOutcome:
     """Runs `work` with live progress. Ctrl-C asks for a safe point; a second one ends it at once."""
     import asyncio
@@ -27,7 +32,7 @@ def drive(
     from swarmgate.cli.terminal.progress import listener
     from swarmgate.engine.swarm import Swarm
 
-    with listener(as_json=terminal.as_json) as listen:
+    with listener(as_json=terminal.as_json, plain=plain, verbose=verbose) as listen:
         swarm = Swarm(repo, listener=listen)
         try:
             return asyncio.run(_with_signals(swarm, work(swarm)))
