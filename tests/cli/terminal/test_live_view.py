@@ -68,6 +68,8 @@ def test_the_step_the_task_and_the_answer_are_drawn_as_they_come() -> None:
     assert "now I write the store" in shown
     view(_progress("event", "task 1.2: gates passed"))
     assert "now I write" not in _drawn(view)
+    view(_progress("tests", "12 of 340 tests, 1 failed, about 2:10 left", failed=True))
+    assert "12 of 340 tests, 1 failed, about 2:10 left" in _drawn(view)
     view.__exit__(None, None, None)
 
 
@@ -138,6 +140,7 @@ def test_a_pipe_gets_lines_and_all_of_it_where_it_is_asked_for() -> None:
     messages = (
         _progress("step", "the coder works"),
         _progress("answer", "a/b: 1,234 tokens of the answer", detail="I think"),
+        _progress("tests", "12 of 340 tests"),
         _progress("words", "coder", detail="First I read."),
         _progress("gate", "PASS   sast_scan"),
         _progress("tool", "coder: edit_file a.py (+2 -1)", detail=DIFF),
@@ -151,6 +154,7 @@ def test_a_pipe_gets_lines_and_all_of_it_where_it_is_asked_for() -> None:
         told.append(out.getvalue())
     assert [line[10:] for line in told[0].splitlines()] == [
         "task 2 of 7: the coder works",
+        "  12 of 340 tests",
         "  coder: edit_file a.py (+2 -1)",
     ]
     assert all(text in told[1] for text in ("First I read.", "PASS   sast_scan", "-VALUE = 'a'"))

@@ -31,6 +31,10 @@ def test_a_word_that_is_too_long_stays_whole() -> None:
     assert _lines("a src/a/very/long/path.py b", 10) == ["a", "src/a/very/long/path.py", "b"]
 
 
+def test_a_word_begins_further_left_where_it_would_not_fit_otherwise() -> None:
+    assert _lines("FAILED tests/a.py::b now", 14, 4) == ["FAILED", " tests/a.py::b", "    now"]
+
+
 def test_scripts_without_blanks_are_broken_between_characters() -> None:
     assert _lines("検索を速くする", 6) == ["検索を", "速くす", "る"]
 

@@ -25,11 +25,14 @@ def test_what_was_told_last_can_be_read_by_another_process(tmp_path: Path) -> No
     assert live.told == 2
     assert live.step == live.items[0] == heard[0]
     assert live.items[1].detail == "@@\n-a\n+b \ufffd[31m\ufffd"
-    assert live.answer == heard[2]
+    assert live.now == heard[2]
     assert live.since(1) == live.items[1:]
     assert live.since(2) == ()
     tell(Progress(kind="event", text="gates passed"))
-    assert _read(path).answer is None
+    assert _read(path).now is None
+    tell(Progress(kind="tests", text="12 of 340 tests"))
+    assert _read(path).now == heard[-1]
+    assert _read(path).told == 3
     assert read(path, {"pid": os.getpid() + 1}) is None
     assert read(path, {}) is None
 

@@ -14,7 +14,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from swarmgate.cli.terminal.screen import deafen
-from swarmgate.domain.progress import Progress
+from swarmgate.domain.progress import PASSING, Progress
 from swarmgate.domain.text.printable import printable
 from swarmgate.domain.text.screen import Piece, wrapped
 
@@ -85,7 +85,7 @@ class LiveView:
         self._now, self._heard = progress, time.monotonic()
         if progress.kind == "step":
             self._step = progress
-        elif progress.kind != "answer" and (self._verbose or _worth_a_line(progress)):
+        elif progress.kind not in PASSING and (self._verbose or _worth_a_line(progress)):
             _print(self._console, [*self._lines(progress)])
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -99,8 +99,8 @@ class LiveView:
         text = f"{_plain(now.text) if now.until else _plain(self._step.text)}  {self._time()}  {_meter(now)}"
         self._spinner.update(text=_one_line([(text, "cyan")], width - 2))
         yield self._spinner
-        if now.kind == "answer":
-            yield _one_line([(f"  {_plain(now.text)}", "dim")], width)
+        if now.kind in PASSING:
+            yield _one_line([(f"  {_plain(now.text)}", "red" if now.failed else "dim")], width)
             most = min(_ANSWER, max(console.size.height // 3, 1))
             rows = [row for line in _plain(now.detail).splitlines()[-most:] for row in wrapped([(line, "")], width - 4)]
             yield from (_assembled([("  \u2502 ", "dim"), *row]) for row in rows[-most:])

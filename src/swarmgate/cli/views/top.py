@@ -11,6 +11,7 @@ from swarmgate.cli.terminal.options import Json, Plain, Repo, Verbose
 from swarmgate.cli.terminal.terminal import boundary
 
 if TYPE_CHECKING:
+    from swarmgate.domain.progress import Progress
     from swarmgate.engine.reports.status import StatusReport
     from swarmgate.engine.swarm import Swarm
 
@@ -50,16 +51,17 @@ def _follow(swarm: Swarm, *, plain: bool, verbose: bool) -> bool:
     if live is None:
         return False
     told, ended = 0, False
+    shown: Progress | None = None
     with listener(as_json=False, plain=plain, verbose=verbose) as listen:
         while True:
             new = live.since(told)
             if new and live.step is not None and live.step not in new:
                 listen(live.step)
-            for each in (*new, *([live.answer] if live.answer else ())):
+            for each in (*new, *([live.now] if live.now and live.now != shown else ())):
                 listen(each)
             if ended:
                 return True
-            told = live.told
+            told, shown = live.told, live.now
             time.sleep(_EVERY_S)
             ended = swarm.live() is None  # what was told between the last look and the end is shown, too
             live = swarm.live(live.pid) or live

@@ -48,29 +48,31 @@ def wrapped(pieces: Sequence[Piece], width: int, hang: int = 0) -> Iterator[list
     Args:
         pieces: of one line.
         width: columns; 0: one line. A word that is wider than that stays whole.
-        hang: how many columns from the left a further line begins.
+        hang: how many columns from the left a further line begins; one that begins with a word that would not fit
+            there begins further left.
     """
-    text, indent = "".join(text for text, _ in pieces), list[Piece]()
-    for start, end in _lines(text, width, hang):
-        yield [*indent, *_between(pieces, start, end)]
-        indent = [(" " * hang, "")] if hang else []
+    text = "".join(text for text, _ in pieces)
+    for start, end, indent in _lines(text, width, hang):
+        yield [*([(" " * indent, "")] if indent else []), *_between(pieces, start, end)]
 
 
-def _lines(text: str, width: int, hang: int) -> Iterator[tuple[int, int]]:
-    """Where each line begins and ends."""
+def _lines(text: str, width: int, hang: int) -> Iterator[tuple[int, int, int]]:
+    """Where each line begins and ends, and how far it is indented."""
     if not width or columns(text) <= width:
-        yield 0, len(text)
+        yield 0, len(text), 0
         return
-    start, used, room = 0, 0, width
+    start = used = indent = 0
     for unit in _UNITS.finditer(text):
         size = columns(unit[0])
-        if start < unit.start() and used + size > room:
-            yield start, unit.start()
-            start = unit.end() - len(unit[0].lstrip())
-            used, room = columns(unit[0].lstrip()), max(width - hang, 1)
+        if start < unit.start() and used + size > width:
+            yield start, unit.start(), indent
+            word = unit[0].lstrip()
+            start, size = unit.end() - len(word), columns(word)
+            indent = max(min(hang, width - size), 0)
+            used = indent + size
         else:
             used += size
-    yield start, len(text)
+    yield start, len(text), indent
 
 
 def _between(pieces: Sequence[Piece], start: int, end: int) -> Iterator[Piece]:

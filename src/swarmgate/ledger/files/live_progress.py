@@ -13,7 +13,7 @@ from collections import deque
 from pathlib import Path
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.progress import Listener, Progress
+from swarmgate.domain.progress import PASSING, Listener, Progress
 from swarmgate.domain.text.printable import printable
 from swarmgate.workspace.files.atomic import replace
 
@@ -27,14 +27,14 @@ _CHARACTERS = 100_000
 class LiveRun(Frozen):
     """What a run told last. `told` counts all its messages, of which `items` are the newest.
 
-    `step` is the newest that said which step began, `answer` how far an answer has come that still arrives.
+    `step` is the newest that said which step began, `now` how far an answer, or the tests, have come since.
     """
 
     pid: int
     told: int
     items: tuple[Progress, ...]
     step: Progress | None = None
-    answer: Progress | None = None
+    now: Progress | None = None
 
     def since(self, told: int) -> tuple[Progress, ...]:
         """The messages after so many, as far as they are kept."""
@@ -55,7 +55,7 @@ class LiveProgress:
         self._listener = listener
         self._items: deque[str] = deque()
         self._size = self._told = 0
-        self._step = self._answer = "null"
+        self._step = self._now = "null"
         self._at_work = threading.Lock()  # workers tell from threads of their own
 
     def __call__(self, progress: Progress) -> None:
@@ -66,10 +66,10 @@ class LiveProgress:
         self._listener(progress)
 
     def _take(self, kind: str, written: str) -> None:
-        if kind == "answer":
-            self._answer = written
+        if kind in PASSING:
+            self._now = written
         else:
-            self._answer = "null"
+            self._now = "null"
             self._step = written if kind == "step" else self._step
             self._items.append(written)
             self._told += 1
@@ -77,7 +77,7 @@ class LiveProgress:
             while len(self._items) > _ITEMS or (self._size > _CHARACTERS and len(self._items) > 1):
                 self._size -= len(self._items.popleft())
         items = ",\n".join(self._items)
-        head = f'"pid": {os.getpid()}, "told": {self._told}, "step": {self._step}, "answer": {self._answer}'
+        head = f'"pid": {os.getpid()}, "told": {self._told}, "step": {self._step}, "now": {self._now}'
         with contextlib.suppress(OSError):  # a full disk shows itself where something is recorded
             replace(self._path, f'{{{head}, "items": [\n{items}\n]}}\n', durable=False)
 
