@@ -11,14 +11,16 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 _LONGEST_S = 120
 
+Typed = tuple[str, str | Callable[[], str]]
+
 
 def at_terminal(
-    root: Path, *args: str, columns: int = 80, typed: Sequence[tuple[str, str]] = (), **environ: str
+    root: Path, *args: str, columns: int = 80, typed: Sequence[Typed] = (), **environ: str
 ) -> tuple[str, int]:
     """What was written to the terminal, and the exit code.
 
@@ -26,7 +28,7 @@ def at_terminal(
         root: where the verb runs.
         args: the verb and its arguments.
         columns: how wide the terminal is.
-        typed: pairs of a text that is waited for and what is typed then, in order.
+        typed: pairs of a text that is waited for and what is typed then, or what does something first; in order.
         environ: variables that are added.
     """
     ours, theirs = pty.openpty()
@@ -39,6 +41,7 @@ def at_terminal(
         stdout=theirs,
         stderr=theirs,
         start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - so that Ctrl-C reaches it
     )
     os.close(theirs)
     try:
@@ -50,7 +53,7 @@ def at_terminal(
         os.close(ours)
 
 
-def _read(terminal: int, typed: list[tuple[str, str]]) -> str:
+def _read(terminal: int, typed: list[Typed]) -> str:
     seen, answered, end = "", 0, time.monotonic() + _LONGEST_S
     while time.monotonic() < end:
         if not select.select([terminal], [], [], 1)[0]:
@@ -63,7 +66,8 @@ def _read(terminal: int, typed: list[tuple[str, str]]) -> str:
             break
         seen += data.decode("utf-8", "replace")
         if typed and typed[0][0] in seen[answered:]:
-            os.write(terminal, typed.pop(0)[1].encode())
+            answer = typed.pop(0)[1]
+            os.write(terminal, (answer if isinstance(answer, str) else answer()).encode())
             answered = len(seen)
     assert not typed, f"never asked {typed[0][0]!r}:\n{seen}"
     return seen

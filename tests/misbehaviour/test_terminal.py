@@ -31,7 +31,9 @@ def test_what_agents_say_does_not_steer_the_terminal(project: Project, monkeypat
         rule("coder", "code", {"text": f"{_EVIL} {SECRET}", "tool_calls": calls}),
         providers__local={"api_key_env": "SOME_KEY"},
     )
-    shown, exits = at_terminal(project.root, "run", "--verbose", SOME_KEY=SECRET)
+    shown, exits = at_terminal(
+        project.root, "run", "--verbose", typed=[("Approve, revise or stop?", "s\n")], SOME_KEY=SECRET
+    )
     assert exits == 3
     assert "task 1 of 1: 1.1 Part 1.1" in shown
     assert "not markup" in shown

@@ -10,6 +10,7 @@ from swarmgate.config import SPEAKING
 from swarmgate.council.shared import Shared
 from swarmgate.domain.review.finding import GateReport, GateResult, GateStatus
 from swarmgate.domain.state.state import State
+from swarmgate.domain.state.unattended import ATTENDED, Unattended
 from swarmgate.engine import debaters
 from swarmgate.engine.context import Context, StopFlag
 from swarmgate.engine.run_agents import RunAgents
@@ -30,7 +31,13 @@ from swarmgate.workspace.programs import shadowing
 
 
 def build(
-    project: Project, *, repository: Repository, ledger: Ledger, stash: bool = False, waits: bool = False
+    project: Project,
+    *,
+    repository: Repository,
+    ledger: Ledger,
+    stash: bool = False,
+    waits: bool = False,
+    unattended: Unattended = ATTENDED,
 ) -> Context:
     """Creates the context of one run. No model is connected before its role is first needed.
 
@@ -71,6 +78,7 @@ def build(
         listener=LiveProgress(folder.progress, project.listener),
         stash=stash,
         waits=waits,
+        unattended=unattended,
         environ=dict(project.environ),
     )
     agents.context = context

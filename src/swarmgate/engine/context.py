@@ -27,6 +27,7 @@ from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.finding import GateReport
 from swarmgate.domain.spending.budget import PROJECT, Account, accounts
 from swarmgate.domain.state.state import Attempt, State
+from swarmgate.domain.state.unattended import ATTENDED, Unattended
 from swarmgate.domain.task.debate_rules import DebateWorth
 from swarmgate.domain.text.redaction import redact
 from swarmgate.domain.usage import Usage
@@ -106,7 +107,7 @@ class Context:
     `agent` gives the agent context of a role, made on first use with its model. `commands` runs what agents and tests
     run, confined. `sensitivity` says which code gets a security review. `meters` are the models made so far, by role.
     `reports` is what guards, turns and experts said since the last record. `worked` is the time less the waits for the
-    ends of limits; `waits` has these take as long as they take.
+    ends of limits; `waits` has these take as long as they take. `unattended` is what is approved in the user's place.
     `agent_files` is what belongs to agent programs, and so is nobody's to write; `start_up`, where modules that
     swarmgate's own Python would start with are nobody's to make.
     `debate_contexts` makes those of a debate, `records` is where debates are kept, `worth` what was measured of their
@@ -137,6 +138,7 @@ class Context:
     started: float = field(default_factory=time.monotonic)
     worked: WorkTime = field(default_factory=WorkTime)
     waits: bool = False
+    unattended: Unattended = ATTENDED
 
     @cached_property
     def clock(self) -> WorkClock:

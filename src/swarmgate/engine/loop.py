@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from swarmgate.agents.briefs import house_rules
 from swarmgate.domain.events.event import Event, PauseReason, RunPaused, RunStarted, UsageRecorded
 from swarmgate.domain.evidence.report import RECORDED
-from swarmgate.domain.next_step import Step, next_step
+from swarmgate.domain.next_step import Step, approval_due, next_step
 from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.state import State
 from swarmgate.domain.transitions.task import overruled
@@ -18,6 +18,7 @@ from swarmgate.engine.between_steps.branch_watch import History
 from swarmgate.engine.between_steps.ignored_watch import watched
 from swarmgate.engine.between_steps.phase_preflight import PhasePreflight
 from swarmgate.engine.between_steps.plan_edits import PlanEdits
+from swarmgate.engine.branch_history import standing
 from swarmgate.engine.context import Context
 from swarmgate.engine.run_limits import allowances
 from swarmgate.engine.steps import recovery
@@ -88,9 +89,13 @@ async def run_loop(ctx: Context) -> State:
     state, edits, preflight, history = _begin(ctx), PlanEdits(ctx), PhasePreflight(ctx), History(ctx)
     between = True
     try:
-        while step := next_step(state):
+        while (step := next_step(state)) or approval_due(state, ctx.unattended):
             if ctx.stop.requested:
                 raise Stopped("Stopped at a safe point, as asked.", hint="Go on with: swarm run")
+            if step is None:
+                state = _record(ctx, _approved(state, ctx))
+                state = _record(ctx, await edits.take_in(state))
+                continue
             if found := history.check(state, step):
                 state = _record(ctx, found)
                 continue
@@ -107,6 +112,16 @@ async def run_loop(ctx: Context) -> State:
         _pause(ctx, error, between=between)
         raise
     return state
+
+
+def _approved(state: State, ctx: Context) -> list[Event]:
+    """The approval that nobody but the settings gives, or the option that the run was started with.
+
+    Raises:
+        CommitLost: the commit of a completed task is not in the branch any more.
+    """
+    approval = approval_due(state, ctx.unattended)
+    return [*standing(state, ctx.folder.root), *([approval] if approval else [])]
 
 
 async def _done(step: Step, state: State, ctx: Context, edits: PlanEdits) -> list[Event]:

@@ -36,10 +36,11 @@ from swarmgate.domain.events.event import (
     TaskRetried,
     TaskSkipped,
 )
-from swarmgate.domain.next_step import Waiting, next_step, waiting_for
+from swarmgate.domain.next_step import Waiting, approval_due, needs_person, next_step, waiting_for
 from swarmgate.domain.progress import Listener, silent
 from swarmgate.domain.state.phase_verdict import judged_stage, phase_number
 from swarmgate.domain.state.state import Planning, State, TaskStatus
+from swarmgate.domain.state.unattended import ATTENDED, Unattended, Until, rules_of
 from swarmgate.engine.reports.outcome import RunOutcome, actions, outcome_of
 from swarmgate.engine.reports.status import (
     HistoryLine,
@@ -189,12 +190,13 @@ class Swarm:
 
     # --- work ---
 
-    async def run(self, *, stash: bool = False, wait: bool = False) -> RunOutcome:
+    async def run(self, *, stash: bool = False, wait: bool = False, until: Until | None = None) -> RunOutcome:
         """Works task by task until it is the user's turn.
 
         Args:
             stash: put uncommitted changes aside instead of refusing to start.
             wait: wait for the end of a model's limit however long that takes, and not as `[loop] wait_limit` says.
+            until: how far it goes; None: as `[approve] auto` says.
 
         Raises:
             DirtyTree, WorkspaceError: the repository cannot be worked on as it is.
@@ -203,7 +205,9 @@ class Swarm:
             LimitReached: the same; the end of a model's limit is too far away to wait for.
             Stopped: the user asked for it.
         """
-        return await self._work([], stash=stash, needs_tree=True, waits=wait)
+        approve = self.config.approve
+        rules = rules_of(approve.auto, approve.phases_in_a_row, until)
+        return await self._work([], stash=stash, needs_tree=True, waits=wait, unattended=rules)
 
     def interrupt(self) -> None:
         """Asks the run of this object to end at the next safe point. Safe to call from a signal handler."""
@@ -435,7 +439,13 @@ class Swarm:
         return ended(state, self.folder, self.project.repository(), "the user decided otherwise")
 
     async def _work(
-        self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False, waits: bool = False
+        self,
+        first: Sequence[Event],
+        *,
+        stash: bool = False,
+        needs_tree: bool = False,
+        waits: bool = False,
+        unattended: Unattended = ATTENDED,
     ) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
         from swarmgate.automation.watch.run_workers import wait_for_hooks
@@ -456,9 +466,11 @@ class Swarm:
             repository.locks.recover()
             removed = repository.locks.drain()
             self._record(ledger, [LocksRemoved(locks=each.locks, command=each.command) for each in removed])
-            if not first and next_step(ledger.state) is None:
-                return outcome_of(ledger.state)
-            context = build(self.project, repository=repository, ledger=ledger, stash=stash, waits=waits)
+            if not first and next_step(ledger.state) is None and not approval_due(ledger.state, unattended):
+                return self._outcome(ledger.state, unattended)
+            context = build(
+                self.project, repository=repository, ledger=ledger, stash=stash, waits=waits, unattended=unattended
+            )
             for warning in require_models(config, self.project.environ, repository):
                 self.notice(warning)
             require_tools(config)
@@ -477,7 +489,17 @@ class Swarm:
                 self._interrupt = self._notify = None
                 for meter in context.meters.values():
                     await meter.aclose()
-        return outcome_of(state)
+        return self._outcome(state, unattended)
+
+    def _outcome(self, state: State, unattended: Unattended) -> RunOutcome:
+        """The outcome of a run; a checkpoint comes with what drifted from the decisions on record."""
+        found = outcome_of(state)
+        more: dict[str, object] = {"reason": why} if (why := needs_person(state, unattended)) else {}
+        if found.checkpoint:
+            drift = self.automation.drift()
+            signals = tuple(signal.line for signal in drift.signals) if drift.drifted else ()
+            more["checkpoint"] = found.checkpoint.model_copy(update={"drift": signals})
+        return found.model_copy(update=more)
 
     def _record(self, ledger: Ledger, events: Sequence[Event]) -> None:
         """Records what was found before the work begins, and says so."""

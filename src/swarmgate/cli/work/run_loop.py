@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
@@ -14,6 +14,13 @@ from swarmgate.cli.terminal.terminal import Terminal
 if TYPE_CHECKING:
     from swarmgate.engine.reports.outcome import RunOutcome
     from swarmgate.engine.swarm import Swarm
+
+
+class Drive(Protocol):
+    """Runs work with live progress."""
+
+    def __call__(self, work: Callable[[Swarm], Coroutine[Any, Any, RunOutcome]], /) -> RunOutcome:
+        """What the work ended with."""
 
 
 def drive(
@@ -65,15 +72,17 @@ async def _with_signals(swarm: Swarm, work: Coroutine[Any, Any, RunOutcome]) -> 
         loop.remove_signal_handler(signal.SIGTERM)
 
 
-def finish(terminal: Terminal, outcome: RunOutcome) -> None:
-    """Prints where the work stands and leaves with its exit code."""
+def finish(terminal: Terminal, outcome: RunOutcome, *, seen: bool = False) -> None:
+    """Prints where the work stands and leaves with its exit code; `seen`: the user saw the page of it already."""
     from swarmgate.engine.reports.outcome import EXIT_CODES
 
-    terminal.result(outcome, _lines(outcome))
+    lines = [] if seen else page(outcome)
+    terminal.result(outcome, [*lines, "Next:", *(f"  {action}" for action in outcome.actions)])
     raise typer.Exit(EXIT_CODES[outcome.waiting])
 
 
-def _lines(outcome: RunOutcome) -> list[str]:
+def page(outcome: RunOutcome) -> list[str]:
+    """Where the work stands."""
     from swarmgate.domain.next_step import Waiting
 
     headline = {
@@ -91,5 +100,6 @@ def _lines(outcome: RunOutcome) -> list[str]:
     if outcome.objections:
         lines += [f"The {outcome.judge} still objects:", *(f"  - {text}" for text in outcome.objections)]
     lines += [f"  {text}" for text in outcome.verdicts]
-    lines += outcome.checkpoint.lines if outcome.checkpoint else []
-    return [*lines, "Next:", *(f"  {action}" for action in outcome.actions)]
+    if outcome.reason and outcome.waiting in (Waiting.PLAN_APPROVAL, Waiting.PHASE_APPROVAL):
+        lines.append(f"It waits for you: {outcome.reason}.")
+    return [*lines, "", *outcome.checkpoint.page] if outcome.checkpoint else lines

@@ -44,6 +44,8 @@ class PhaseSummary(Frozen):
     tasks: dict[TaskStatus, int]
     verdicts: tuple[str, ...] = ()
     """Of the phase as a whole, those that count now."""
+    approved_by: str = ""
+    """What approved it in the user's place; empty: the user did, or nobody yet."""
 
 
 class BudgetReport(Frozen):
@@ -103,6 +105,8 @@ class StatusReport(Frozen):
     sandbox_warning: str
     qa_skipped: int
     actions: tuple[str, ...]
+    plan_approved_by: str = ""
+    """What approved the plan in the user's place; empty: the user did, or nobody yet."""
     checkpoint: Checkpoint | None = None
     """The phase that waits for approval; None where none does."""
     breakers: LiveTurn | None = None
@@ -214,6 +218,7 @@ def status_report(
         sandbox_warning=_sandbox_warning(state.sandbox),
         qa_skipped=state.qa_skipped,
         actions=() if working else actions(state, waiting),
+        plan_approved_by=state.plan_approved_by,
         checkpoint=checkpoint(state) if waiting is Waiting.PHASE_APPROVAL and not working else None,
         breakers=turn,
         models=models or {},
@@ -267,6 +272,7 @@ def _phases(state: State) -> tuple[PhaseSummary, ...]:
                 status=phase_status(state, number),
                 tasks=dict(counts),
                 verdicts=_verdicts(state, number),
+                approved_by=state.phase(number).approved_by,
             )
         )
     return tuple(found)
