@@ -118,22 +118,21 @@ def waiting_for(state: State) -> Waiting | None:
 
 def approval_due(state: State, rules: Unattended) -> PlanApproved | PhaseApproved | None:
     """The approval that is given now in the user's place; None where nothing waits for one, or only the user can."""
-    waiting = waiting_for(state)
-    if needs_person(state, rules):
-        return None
-    if waiting is Waiting.PLAN_APPROVAL and "plan" in rules.what:
-        return PlanApproved(by=rules.by)
-    if waiting is Waiting.PHASE_APPROVAL and "phase" in rules.what:
-        return PhaseApproved(phase=state.current_phase, by=rules.by)
-    return None
+    match waiting_for(state):
+        case Waiting.PLAN_APPROVAL if (by := rules.by.get("plan")) and not needs_person(state, rules):
+            return PlanApproved(by=by)
+        case Waiting.PHASE_APPROVAL if (by := rules.by.get("phase")) and not needs_person(state, rules):
+            return PhaseApproved(phase=state.current_phase, by=by)
+        case _:
+            return None
 
 
 def needs_person(state: State, rules: Unattended) -> str:
     """Why an approval waits for the user though it is among those given in the user's place; empty: it does not."""
     match waiting_for(state):
-        case Waiting.PLAN_APPROVAL if "plan" in rules.what:
+        case Waiting.PLAN_APPROVAL if "plan" in rules.by:
             return plan_needs_person(state)
-        case Waiting.PHASE_APPROVAL if "phase" in rules.what:
+        case Waiting.PHASE_APPROVAL if "phase" in rules.by:
             return phase_needs_person(state.phase(state.current_phase)) or too_many(state, rules)
         case _:
             return ""

@@ -150,6 +150,8 @@ def _begin(ctx: Context) -> State:
         ctx.notify("notice", f"{unread[0].path} is not committed: agents are told what is committed")
     for mistyped in guidance.mistake_notices(ctx.folder.context, ctx.folder.relative(ctx.folder.context)):
         ctx.notify("notice", mistyped)
+    for what, by in ctx.unattended.by.items():
+        ctx.notify("notice", f"each {what} that can be is approved in your place in this run: {by}")
     if message := _before_its_end(ctx.ledger.state):
         ctx.notify("notice", message)
     rules, budget = ctx.config.loop, ctx.config.budget

@@ -32,6 +32,7 @@ def test_until_done_goes_over_plan_and_phases_and_says_so_everywhere(project: Pr
     status = project.swarm("status").stdout
     assert f"Phase 2: Phase 2 - COMPLETE (1 complete), approved without a person: {OPTION}" in status
     assert f"plan approved without a person: {OPTION}" in status
+    assert f"phase 1 was approved without a person: {OPTION}" in project.swarm("handoff").stdout
     project.swarm("verify")
 
     # that is a record: no edit says otherwise

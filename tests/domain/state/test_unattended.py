@@ -11,7 +11,7 @@ from swarmgate.domain.next_step import approval_due, needs_person
 from swarmgate.domain.state.state import State
 from swarmgate.domain.state.unattended import ATTENDED, Unattended, Until, rules_of
 
-BOTH = Unattended(frozenset({"plan", "phase"}), "a test", in_a_row=2)
+BOTH = Unattended({"plan": "a test", "phase": "a test"}, in_a_row=2)
 FOUR = make_plan(*([make_task(f"{number}.1")] for number in range(1, 5)))
 PLAN, PHASE = ev.PlanApproved(by="a test"), ev.PhaseApproved(phase=1, by="a test")
 
@@ -26,7 +26,7 @@ def test_a_plan_is_approved_once_its_critic_approves_it() -> None:
     waiting = play(State(), *planned())
     assert approval_due(waiting, BOTH) == PLAN
     assert approval_due(waiting, ATTENDED) is None
-    assert approval_due(waiting, Unattended(frozenset({"phase"}), "a test", 9)) is None
+    assert approval_due(waiting, Unattended({"phase": "a test"}, 9)) is None
     assert play(waiting, PLAN).plan_approved_by == "a test"
     assert not play(waiting, PLAN, ev.RevisionRequested(text="x")).plan_approved_by
 
@@ -89,17 +89,18 @@ def test_nothing_else_that_waits_is_decided() -> None:
 
 
 @pytest.mark.parametrize(
-    ("auto", "until", "what"),
+    ("auto", "until", "by"),
     [
-        ((), None, set()),
-        (("plan", "phase"), None, {"plan", "phase"}),
-        (("plan", "phase"), Until.PHASE, {"plan"}),
-        ((), Until.BLOCKED, {"phase"}),
-        (("plan",), Until.BLOCKED, {"plan", "phase"}),
-        ((), Until.DONE, {"plan", "phase"}),
+        ((), None, {}),
+        (("plan", "phase"), None, {"plan": "[approve] auto", "phase": "[approve] auto"}),
+        (("plan", "phase"), Until.PHASE, {"plan": "[approve] auto"}),
+        ((), Until.PHASE, {}),
+        ((), Until.BLOCKED, {"phase": "swarm run --until blocked"}),
+        (("plan",), Until.BLOCKED, {"plan": "[approve] auto", "phase": "swarm run --until blocked"}),
+        ((), Until.DONE, {"plan": "swarm run --until done", "phase": "swarm run --until done"}),
     ],
 )
 def test_what_one_run_is_told_goes_before_the_settings(
-    auto: tuple[str, ...], until: Until | None, what: set[str]
+    auto: tuple[str, ...], until: Until | None, by: dict[str, str]
 ) -> None:
-    assert rules_of(auto, 3, until).what == what
+    assert rules_of(auto, 3, until) == Unattended(by, 3)

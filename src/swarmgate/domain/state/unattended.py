@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import takewhile
 from typing import get_args
@@ -16,14 +15,13 @@ from swarmgate.domain.state.state import PhaseRecord, Planning, State
 
 @dataclass(frozen=True, slots=True)
 class Unattended:
-    """What is approved in the user's place: the `plan`, a `phase`, or both; nothing by default.
+    """What is approved in the user's place: nothing by default.
 
-    `by` names the setting or the option that says so, for the record. After `in_a_row` phases that nobody looked at,
-    the next one waits for the user.
+    `by` names, for the `plan` and for a `phase`, the setting or the option that says so; it goes on record. After
+    `in_a_row` phases that nobody looked at, the next one waits for the user.
     """
 
-    what: AbstractSet[str] = frozenset()
-    by: str = ""
+    by: Mapping[str, str] = field(default_factory=dict)
     in_a_row: int = 0
 
 
@@ -50,16 +48,9 @@ def rules_of(auto: Collection[str], in_a_row: int, until: Until | None) -> Unatt
         in_a_row: after so many phases the user is asked all the same.
         until: what the user said when the run was started; None: nothing.
     """
-    match until:
-        case None:
-            return Unattended(frozenset(auto), "[approve] auto", in_a_row)
-        case Until.PHASE:
-            return Unattended(frozenset(auto) - {"phase"}, "[approve] auto", in_a_row)
-        case Until.BLOCKED:
-            named = frozenset({"phase"})
-        case Until.DONE:
-            named = frozenset({"plan", "phase"})
-    return Unattended(named | frozenset(auto), f"swarm run --until {until}", in_a_row)
+    by = {what: "[approve] auto" for what in auto if (what, until) != ("phase", Until.PHASE)}
+    over = {Until.BLOCKED: ("phase",), Until.DONE: ("plan", "phase")}.get(until, ()) if until else ()
+    return Unattended(by | dict.fromkeys(over, f"swarm run --until {until}"), in_a_row)
 
 
 def plan_needs_person(state: State) -> str:
