@@ -20,14 +20,14 @@ from swarmgate.cli.verbs import VERBS as TABLE
 pytestmark = pytest.mark.suite("unittest")
 
 VERBS = [
-    "init", "plan", "approve", "run", "answer", "revise", "stop", "pr", "status", "cost", "show", "history", "failures",
-    "verify", "retry", "skip", "undo", "override", "abandon", "gates", "sbom", "guard", "dispatch", "debate", "chat",
-    "discuss",
+    "init", "plan", "approve", "run", "answer", "revise", "top", "stop", "pr", "status", "cost", "show", "history",
+    "failures", "verify", "retry", "skip", "undo", "override", "abandon", "gates", "sbom", "guard", "dispatch",
+    "debate", "chat", "discuss",
     "decide", "critique", "orchestrate", "metrics", "sync", "watch", "automation", "events", "hooks",
     "preflight", "evidence", "drift", "handoff", "report", "eval", "doctor", "agents", "demo",
 ]  # fmt: skip
 GATES = ["run", "list", "explain", "baseline", "doctor"]
-LOOKING = ["status", "history", "failures", "verify", "stop", "doctor"]
+LOOKING = ["status", "top", "history", "failures", "verify", "stop", "doctor"]
 
 
 def swarm(*args: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:

@@ -65,6 +65,7 @@ VERBS: dict[str, str] = {
     "run": "",
     "answer": "1 'metres'",
     "revise": "'Smaller parts'",
+    "top": "",
     "stop": "",
     "status": "",
     "cost": "",

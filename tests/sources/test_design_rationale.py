@@ -105,7 +105,7 @@ def test_a_checkpoint_says_what_was_created_where_and_asks_for_the_next_phase_by
     )
     assert told in ran
     assert told in project.swarm("status").stdout
-    assert project.json("status")["checkpoint"] == {
+    expected = {
         "phase": 1,
         "name": "Foundation",
         "created": ["User model", "Migrations"],
@@ -114,6 +114,7 @@ def test_a_checkpoint_says_what_was_created_where_and_asks_for_the_next_phase_by
         "next_phase": 2,
         "next_name": "Core Auth",
     }
+    assert project.json("status")["checkpoint"].items() >= expected.items()
     project.swarm("approve")
     assert project.json("status")["checkpoint"] is None
     assert "Ready to finish?\n" in project.swarm("run", exits=3).stdout

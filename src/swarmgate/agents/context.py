@@ -51,15 +51,26 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """One tool call, for a progress display; `summary` is one line, and so is `problem`, why it did not succeed."""
+    """One tool call, for a progress display; `summary` is one line, and so is `problem`, why it did not succeed.
+
+    `outcome` is what came of it: `+3 -1` lines of an edit, `exit code 1 after 2.3 s`; `detail` is the diff of the edit,
+    or the output of the command; `failed` says that the command failed, or the call.
+    """
 
     role: str
     tool: str
     summary: str
     problem: str = ""
+    outcome: str = ""
+    detail: str = ""
+    failed: bool = False
 
 
 def ignore(_what: object) -> None:
+    """Tell nobody."""
+
+
+def ignore_words(_role: str, _words: str) -> None:
     """Tell nobody."""
 
 
@@ -74,6 +85,7 @@ class AgentContext:
     `house_rules` gives what the project itself tells agents about some files: it stands, fenced, in every brief.
     `commands` runs what `run_command` is asked for, confined; `allow_commands` are patterns of lines that run though
     the policy speaks against them.
+    `on_tool` hears of each tool call, `on_words` of role and words where a reply says something beside its calls.
     `on_guard` hears what a guard noticed, `on_turn` what a turn took: both go on record in the ledger. `on_count` hears
     how far the breakers of the running turn have come, None at its end. `expert` is whom `ask_sme` asks; None: nobody.
     `authority` is what the role may write, `self_coding` how many of the architect's own writes were refused in this
@@ -92,6 +104,7 @@ class AgentContext:
     house_rules: HouseRulesOf = no_rules
     limits: Limits = field(default_factory=Limits)
     on_tool: Callable[[ToolUse], None] = ignore
+    on_words: Callable[[str, str], None] = ignore_words
     on_guard: Callable[[GuardNote], None] = ignore
     on_turn: Callable[[Turn], None] = ignore
     on_count: Callable[[LiveTurn | None], None] = ignore

@@ -17,7 +17,7 @@ from swarmgate.agents.authority.authority import Authority, Right
 from swarmgate.agents.briefs.house_rules import HouseRulesOf
 from swarmgate.agents.briefs.house_rules import none as no_rules
 from swarmgate.agents.briefs.prior_knowledge import standing
-from swarmgate.agents.context import DEFAULT_WINDOW, AgentContext, Limits, ToolUse, ignore
+from swarmgate.agents.context import DEFAULT_WINDOW, AgentContext, Limits, ToolUse, ignore, ignore_words
 from swarmgate.agents.guards.permissions import permit
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import PROJECT_FILE, Config, Role, is_program
@@ -79,6 +79,7 @@ class AgentContexts:
     equipped: Callable[[str, Role, AgentContext], AgentContext] = lambda _role, _settings, agent: agent
     on_event: OnEvent = nobody
     on_tool: Callable[[ToolUse], None] = ignore
+    on_words: Callable[[str, str], None] = ignore_words
     on_guard: Callable[[GuardNote], None] = ignore
     on_turn: Callable[[Turn], None] = ignore
     _working: dict[str, AgentContext] = field(default_factory=dict, init=False)
@@ -123,6 +124,7 @@ class AgentContexts:
             house_rules=self.house_rules,
             limits=_limits(config, role),
             on_tool=self.on_tool,
+            on_words=self.on_words,
             on_guard=self.on_guard,
             on_turn=self.on_turn,
             end_turn=model.end_turn,
@@ -187,6 +189,7 @@ class AgentContexts:
             house_rules=self.house_rules,
             limits=_voice_limits(config, role),
             on_tool=self.on_tool,
+            on_words=self.on_words,
             on_guard=self.on_guard,
             on_turn=self.on_turn,
             opening=lambda brief: standing(self.guidance("\n".join(each.text for each in brief.sections))),

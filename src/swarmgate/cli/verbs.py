@@ -24,6 +24,10 @@ VERBS = {
     "revise": Verb(
         "work", "Have the architect change the plan as you say; the critic reviews it, then it waits for your approval."
     ),
+    "top": Verb(
+        "views",
+        "Show what the run in another process does: its task, its words, edits and commands; it ends with that run.",
+    ),
     "stop": Verb("work", "Ask the running `swarm run` to stop at its next safe point."),
     "pr": Verb("work", "Push the goal's branch and open a pull request that says what was done and what proves it."),
     "status": Verb(

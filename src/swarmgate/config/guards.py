@@ -210,6 +210,19 @@ with warnings.catch_warnings():
         )
 
 
+class Approve(Section):
+    """`[approve]`: what is approved in your place, in runs that nobody attends."""
+
+    auto: tuple[Literal["plan", "phase"], ...] = Field(
+        (),
+        description="What `swarm run` approves by itself: a plan that its critic approved, phases that no reviewer "
+        "rejected; on record as such. Empty: nothing.",
+    )
+    phases_in_a_row: int = Field(
+        10, ge=1, le=1000, description="After so many phases that nobody looked at, the next one waits for you."
+    )
+
+
 class Models(Section):
     """`[models]`: rules about the models of all roles."""
 

@@ -25,7 +25,19 @@ from swarmgate.config.base import (
     no_key,
 )
 from swarmgate.config.council import Agent, Council
-from swarmgate.config.guards import Ask, Authority, Breakers, Commands, Enforce, Models, Phase, Reviews, Scope, Spend
+from swarmgate.config.guards import (
+    Approve,
+    Ask,
+    Authority,
+    Breakers,
+    Commands,
+    Enforce,
+    Models,
+    Phase,
+    Reviews,
+    Scope,
+    Spend,
+)
 from swarmgate.errors import ConfigError
 
 PREFIX = "SWARM_"
@@ -303,6 +315,7 @@ class Config(Section):
     breakers: Breakers = Field(default_factory=Breakers, description="Bounds of a turn.")
     review: Reviews = Field(default_factory=Reviews, description="What the reviewer is asked.")
     phase: Phase = Field(default_factory=Phase, description="Who judges a phase as a whole.")
+    approve: Approve = Field(default_factory=Approve, description="What is approved in your place.")
     models: Models = Field(default_factory=Models, description="Rules about the models of all roles.")
     council: Council = Field(default_factory=Council, description="Debates, dispatched tasks and swarm chats.")
     automation: Automation = Field(default_factory=Automation, description="Work in the background.")

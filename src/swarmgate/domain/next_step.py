@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from swarmgate.domain.events.event import AttemptKind
+from swarmgate.domain.events.event import AttemptKind, PhaseApproved, PlanApproved
 from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.stage import Judge
 from swarmgate.domain.spending.estimate import estimate_due
@@ -25,6 +25,7 @@ from swarmgate.domain.state.state import (
     TaskRecord,
     TaskStatus,
 )
+from swarmgate.domain.state.unattended import Unattended, phase_needs_person, plan_needs_person, too_many
 from swarmgate.domain.task.failure_patterns import stopping
 from swarmgate.domain.transitions.review import adversarial_due, tests_review_due
 from swarmgate.domain.transitions.task import attempt_kind
@@ -127,6 +128,28 @@ def waiting_for(state: State) -> Waiting | None:
     if standing(state) is Standing.REJECTED:
         return Waiting.PHASE_REJECTED
     return Waiting.PHASE_APPROVAL if state.phase_settled(state.current_phase) else Waiting.BLOCKED_TASK
+
+
+def approval_due(state: State, rules: Unattended) -> PlanApproved | PhaseApproved | None:
+    """The approval that is given now in the user's place; None where nothing waits for one, or only the user can."""
+    match waiting_for(state):
+        case Waiting.PLAN_APPROVAL if (by := rules.by.get("plan")) and not needs_person(state, rules):
+            return PlanApproved(by=by)
+        case Waiting.PHASE_APPROVAL if (by := rules.by.get("phase")) and not needs_person(state, rules):
+            return PhaseApproved(phase=state.current_phase, by=by)
+        case _:
+            return None
+
+
+def needs_person(state: State, rules: Unattended) -> str:
+    """Why an approval waits for the user though it is among those given in the user's place; empty: it does not."""
+    match waiting_for(state):
+        case Waiting.PLAN_APPROVAL if "plan" in rules.by:
+            return plan_needs_person(state)
+        case Waiting.PHASE_APPROVAL if "phase" in rules.by:
+            return phase_needs_person(state.phase(state.current_phase)) or too_many(state, rules)
+        case _:
+            return ""
 
 
 def next_task(state: State) -> Task | None:

@@ -8,8 +8,9 @@ from swarmgate.agents.context_factory import memory_of
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import SPEAKING
 from swarmgate.council.shared import Shared
-from swarmgate.domain.review.finding import GateReport, GateResult
+from swarmgate.domain.review.finding import GateReport, GateResult, GateStatus
 from swarmgate.domain.state.state import State
+from swarmgate.domain.state.unattended import ATTENDED, Unattended
 from swarmgate.engine import debaters
 from swarmgate.engine.context import Context, StopFlag
 from swarmgate.engine.run_agents import RunAgents
@@ -20,6 +21,7 @@ from swarmgate.gates.pipeline.pipeline import GatesOptions, run_pipeline
 from swarmgate.gates.sensitivity import definition as sensitivity
 from swarmgate.ledger.councils import debate_worth
 from swarmgate.ledger.evidence.evidence import EvidenceStore
+from swarmgate.ledger.files.live_progress import LiveProgress
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.capabilities.settings import compact_roles, steered
 from swarmgate.project import Project
@@ -36,6 +38,7 @@ def build(
     stash: bool = False,
     waits: bool = False,
     attended: bool = False,
+    unattended: Unattended = ATTENDED,
 ) -> Context:
     """Creates the context of one run. No model is connected before its role is first needed.
 
@@ -75,10 +78,11 @@ def build(
         records=Shared(project).records,
         worth=debate_worth.read(folder) if "auto" in debaters.modes(config) else None,
         stop=StopFlag(folder.stop_request),
-        listener=project.listener,
+        listener=LiveProgress(folder.progress, project.listener),
         stash=stash,
         waits=waits,
         attended=attended,
+        unattended=unattended,
         environ=dict(project.environ),
     )
     agents.context = context
@@ -92,7 +96,8 @@ async def _judged(
     gates = ctx.config.gates
 
     def report(result: GateResult) -> None:
-        ctx.notify("gate", row(result).text.rstrip())
+        failed = result.status in (GateStatus.FAIL, GateStatus.ERROR)
+        ctx.notify("gate", row(result).text.rstrip(), failed=failed)
 
     return await run_pipeline(
         definitions,

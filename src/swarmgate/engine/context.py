@@ -27,6 +27,7 @@ from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.finding import GateReport
 from swarmgate.domain.spending.budget import PROJECT, Account, accounts
 from swarmgate.domain.state.state import Attempt, State
+from swarmgate.domain.state.unattended import ATTENDED, Unattended
 from swarmgate.domain.task.debate_rules import DebateWorth
 from swarmgate.domain.text.redaction import redact
 from swarmgate.domain.usage import Usage
@@ -55,6 +56,10 @@ OWN = "swarmgate"
 """The role under which the ledger counts the time that no model call took."""
 _WORTH_A_LINE = 0.1
 """Seconds; less is told with the time of the steps after it."""
+
+
+_AGENTS_WORDS = ("tool", "words", "answer")
+"""Kinds of progress that tell what agents say and do: a secret may stand there."""
 
 
 @dataclass
@@ -102,7 +107,7 @@ class Context:
     `agent` gives the agent context of a role, made on first use with its model. `commands` runs what agents and tests
     run, confined. `sensitivity` says which code gets a security review. `meters` are the models made so far, by role.
     `reports` is what guards, turns and experts said since the last record. `worked` is the time less the waits for the
-    ends of limits; `waits` has these take as long as they take.
+    ends of limits; `waits` has these take as long as they take. `unattended` is what is approved in the user's place.
     `agent_files` is what belongs to agent programs, and so is nobody's to write; `start_up`, where modules that
     swarmgate's own Python would start with are nobody's to make.
     `debate_contexts` makes those of a debate, `records` is where debates are kept, `worth` what was measured of their
@@ -134,6 +139,7 @@ class Context:
     worked: WorkTime = field(default_factory=WorkTime)
     waits: bool = False
     attended: bool = False
+    unattended: Unattended = ATTENDED
 
     @cached_property
     def clock(self) -> WorkClock:
@@ -223,24 +229,42 @@ class Context:
         files = self.repository.list_tree(self.repository.snapshot())
         return detect(self.repository.root, files).test_command
 
-    def notify(self, kind: str, text: str, *, step: str = "", until: str = "") -> None:
+    def notify(
+        self, kind: str, text: str, *, step: str = "", until: str = "", detail: str = "", failed: bool = False
+    ) -> None:
         """Sends a progress message to the listener; `until` is when a wait ends."""
         state = self.ledger.state
         attempt = state.task(state.open).running if state.open else None
         used = state.usage + self.pending
+        tasks, task = state.plan.tasks if state.plan else {}, worked_on(state)
+        place = [*tasks].index(task) + 1 if task in tasks else 0
         self.listener(
             Progress(
                 kind=kind,
-                text=text,
+                text=self._redact(text) if kind in _AGENTS_WORDS else text,
                 step=step,
                 phase=state.current_phase,
-                task=state.open,
+                task=task,
                 attempt=attempt.number if attempt else 0,
                 seconds=time.monotonic() - self.started,
                 usage=used,
                 until=until,
+                title=tasks[task].title if place else "",
+                place=place,
+                of=len(tasks) if place else 0,
+                detail=self._redact(detail),
+                failed=failed,
             )
         )
+
+    def _redact(self, text: str) -> str:
+        return redact(text, self._keys) if text else ""
+
+    @cached_property
+    def _keys(self) -> tuple[str, ...]:
+        """The values of the keys of all providers."""
+        names = (provider.api_key_env for provider in self.config.providers.values())
+        return tuple(key for name in names if (key := self.environ.get(name, "").strip()))
 
     @property
     def pending(self) -> Usage:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from swarmgate.agents.briefs import house_rules
 from swarmgate.domain.events.event import Event, PauseReason, RunPaused, RunStarted, UsageRecorded
 from swarmgate.domain.evidence.report import RECORDED
-from swarmgate.domain.next_step import Step, next_step, question_at_work
+from swarmgate.domain.next_step import Step, approval_due, next_step, question_at_work
 from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.state import State
 from swarmgate.domain.transitions.task import overruled
@@ -19,6 +19,7 @@ from swarmgate.engine.between_steps.branch_watch import History
 from swarmgate.engine.between_steps.ignored_watch import watched
 from swarmgate.engine.between_steps.phase_preflight import PhasePreflight
 from swarmgate.engine.between_steps.plan_edits import PlanEdits
+from swarmgate.engine.branch_history import standing
 from swarmgate.engine.context import Context
 from swarmgate.engine.run_limits import allowances
 from swarmgate.engine.steps import questions, recovery
@@ -90,9 +91,13 @@ async def run_loop(ctx: Context) -> State:
     state, edits, preflight, history = _begin(ctx), PlanEdits(ctx), PhasePreflight(ctx), History(ctx)
     between = True
     try:
-        while step := next_step(state):
+        while (step := next_step(state)) or approval_due(state, ctx.unattended):
             if ctx.stop.requested:
                 raise Stopped("Stopped at a safe point, as asked.", hint="Go on with: swarm run")
+            if step is None:
+                state = _record(ctx, _approved(state, ctx))
+                state = _record(ctx, await edits.take_in(state))
+                continue
             if found := history.check(state, step):
                 state = _record(ctx, found)
                 continue
@@ -109,6 +114,16 @@ async def run_loop(ctx: Context) -> State:
         _pause(ctx, error, between=between)
         raise
     return _paused_at_question(ctx, state)
+
+
+def _approved(state: State, ctx: Context) -> list[Event]:
+    """The approval that nobody but the settings gives, or the option that the run was started with.
+
+    Raises:
+        CommitLost: the commit of a completed task is not in the branch any more.
+    """
+    approval = approval_due(state, ctx.unattended)
+    return [*standing(state, ctx.folder.root), *([approval] if approval else [])]
 
 
 async def _done(step: Step, state: State, ctx: Context, edits: PlanEdits) -> list[Event]:
@@ -137,6 +152,8 @@ def _begin(ctx: Context) -> State:
         ctx.notify("notice", f"{unread[0].path} is not committed: agents are told what is committed")
     for mistyped in guidance.mistake_notices(ctx.folder.context, ctx.folder.relative(ctx.folder.context)):
         ctx.notify("notice", mistyped)
+    for what, by in ctx.unattended.by.items():
+        ctx.notify("notice", f"each {what} that can be is approved in your place in this run: {by}")
     if message := _before_its_end(ctx.ledger.state):
         ctx.notify("notice", message)
     rules, budget = ctx.config.loop, ctx.config.budget

@@ -21,7 +21,7 @@ from swarmgate.ledger.files.live_breakers import LiveCounts
 from swarmgate.ledger.files.traces import TraceStore
 from swarmgate.llm.budget import Budget
 from swarmgate.llm.endpoint.model_memory import ModelMemory
-from swarmgate.llm.events import ModelEvent
+from swarmgate.llm.events import Answering, ModelEvent
 from swarmgate.llm.limits.account import AccountLimits
 from swarmgate.llm.model import Model
 from swarmgate.llm.wrappers.replay import Finished, Replayed
@@ -94,6 +94,7 @@ class RunAgents:
             equipped=self._equipped,
             on_event=self._report_model,
             on_tool=self._report_tool,
+            on_words=lambda role, words: ctx.notify("words", role, detail=words),
             on_guard=ctx.reports.append,
             on_turn=self._ended,
         )
@@ -165,7 +166,10 @@ class RunAgents:
         self._report_model(event)
 
     def _report_model(self, event: ModelEvent) -> None:
-        self.context.notify(event.kind, event.text, until=event.ends)
+        words = event.words if isinstance(event, Answering) else ""
+        self.context.notify(event.kind, event.text, until=event.ends, detail=words)
 
     def _report_tool(self, use: ToolUse) -> None:
-        self.context.notify("tool", " ".join(filter(None, (f"{use.role}: {use.tool}", use.summary, use.problem))))
+        outcome = f"({use.outcome})" if use.outcome else ""
+        text = " ".join(filter(None, (f"{use.role}: {use.tool}", use.summary, outcome, use.problem)))
+        self.context.notify("tool", text, detail=use.detail, failed=use.failed)

@@ -38,10 +38,18 @@ from swarmgate.domain.events.event import (
     TaskSkipped,
     TaskUndone,
 )
-from swarmgate.domain.next_step import Waiting, next_step, question_at_work, waiting_for
+from swarmgate.domain.next_step import (
+    Waiting,
+    approval_due,
+    needs_person,
+    next_step,
+    question_at_work,
+    waiting_for,
+)
 from swarmgate.domain.progress import Listener, silent
 from swarmgate.domain.state.phase_verdict import judged_stage, phase_number
 from swarmgate.domain.state.state import Planning, State, TaskStatus
+from swarmgate.domain.state.unattended import ATTENDED, Unattended, Until, rules_of
 from swarmgate.engine.reports.outcome import RunOutcome, actions, outcome_of
 from swarmgate.engine.reports.status import (
     HistoryLine,
@@ -54,7 +62,7 @@ from swarmgate.engine.reports.status import (
 )
 from swarmgate.errors import IllegalMove, NotAProject, SwarmError, UsageError
 from swarmgate.journal.lock import at_work, describe
-from swarmgate.ledger.files import live_breakers, status_file
+from swarmgate.ledger.files import live_breakers, live_progress, status_file
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project
@@ -72,6 +80,7 @@ if TYPE_CHECKING:
     from swarmgate.engine.reports.goal_page.page import GoalReport
     from swarmgate.engine.reports.models import ModelsReport
     from swarmgate.ledger.check import Check
+    from swarmgate.ledger.files.live_progress import LiveRun
     from swarmgate.workspace.git.repository import Repository
 
 _MEND_SETTINGS = (
@@ -195,12 +204,15 @@ class Swarm:
 
     # --- work ---
 
-    async def run(self, *, stash: bool = False, wait: bool = False, attended: bool = False) -> RunOutcome:
+    async def run(
+        self, *, stash: bool = False, wait: bool = False, until: Until | None = None, attended: bool = False
+    ) -> RunOutcome:
         """Works task by task until it is the user's turn.
 
         Args:
             stash: put uncommitted changes aside instead of refusing to start.
             wait: wait for the end of a model's limit however long that takes, and not as `[loop] wait_limit` says.
+            until: how far it goes; None: as `[approve] auto` says.
             attended: somebody is there to answer questions, whatever `[ask] wait` says.
 
         Raises:
@@ -210,7 +222,9 @@ class Swarm:
             LimitReached: the same; the end of a model's limit is too far away to wait for.
             Stopped: the user asked for it.
         """
-        return await self._work([], stash=stash, needs_tree=True, waits=wait, attended=attended)
+        approve = self.config.approve
+        rules = rules_of(approve.auto, approve.phases_in_a_row, until)
+        return await self._work([], stash=stash, needs_tree=True, waits=wait, unattended=rules, attended=attended)
 
     def interrupt(self) -> None:
         """Asks the run of this object to end at the next safe point. Safe to call from a signal handler."""
@@ -409,6 +423,10 @@ class Swarm:
 
         return problem(state, self.folder.root)
 
+    def live(self, pid: int = 0) -> LiveRun | None:
+        """What the run at work told last; None where nobody works. `pid`: of that process, also when it has ended."""
+        return live_progress.read(self.folder.progress, {"pid": pid} if pid else at_work(self.folder.lock))
+
     def _role_models(self) -> tuple[dict[str, RoleModel], str]:
         """The models of the roles as the settings have them now; where those cannot be read, why not."""
         from swarmgate.engine.reports.models import role_models
@@ -589,6 +607,7 @@ class Swarm:
         stash: bool = False,
         needs_tree: bool = False,
         waits: bool = False,
+        unattended: Unattended = ATTENDED,
         attended: bool = True,
     ) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
@@ -608,10 +627,18 @@ class Swarm:
         with self.project.writing() as ledger:
             self._recover_locks(ledger, repository)
             declines = not (attended or config.ask.wait) and question_at_work(ledger.state) is not None
-            if not first and next_step(ledger.state) is None and not declines:
-                return outcome_of(ledger.state)
-            made: dict[str, bool] = {"stash": stash, "waits": waits, "attended": attended}
-            context = build(self.project, repository=repository, ledger=ledger, **made)
+            due = next_step(ledger.state) or approval_due(ledger.state, unattended) or declines
+            if not (first or due):
+                return self._outcome(ledger.state, unattended)
+            context = build(
+                self.project,
+                repository=repository,
+                ledger=ledger,
+                stash=stash,
+                waits=waits,
+                unattended=unattended,
+                attended=attended,
+            )
             for warning in require_models(config, self.project.environ, repository):
                 self.notice(warning)
             require_tools(config)
@@ -630,7 +657,17 @@ class Swarm:
                 self._interrupt = self._notify = None
                 for meter in context.meters.values():
                     await meter.aclose()
-        return outcome_of(state)
+        return self._outcome(state, unattended)
+
+    def _outcome(self, state: State, unattended: Unattended) -> RunOutcome:
+        """The outcome of a run; a checkpoint comes with what drifted from the decisions on record."""
+        found = outcome_of(state)
+        more: dict[str, object] = {"reason": why} if (why := needs_person(state, unattended)) else {}
+        if found.checkpoint:
+            drift = self.automation.drift()
+            signals = tuple(signal.line for signal in drift.signals) if drift.drifted else ()
+            more["checkpoint"] = found.checkpoint.model_copy(update={"drift": signals})
+        return found.model_copy(update=more)
 
     def _recover_locks(self, ledger: Ledger, repository: Repository) -> None:
         """Removes git's locks that a dead process of ours left, on record."""

@@ -138,12 +138,16 @@ class Adapted(ModelReport):
 
 
 class Answering(ModelReport):
-    """An answer arrives: `tokens` of it, by an estimate, so far. For a live display, and worth no line."""
+    """An answer arrives: `tokens` of it, by an estimate, so far; `words` are its newest lines.
+
+    For a live display, and worth no line.
+    """
 
     kind: ClassVar[str] = "answer"
 
     model: str
     tokens: int
+    words: str = ""
 
     @property
     def text(self) -> str:

@@ -153,6 +153,45 @@ async def test_progress_is_told(make_agent: OpenDesk, say: Say, task: Task) -> N
     assert [use.problem for use in seen] == ["", ""]
 
 
+async def test_edits_commands_and_words_are_told_with_what_came_of_them(
+    make_agent: OpenDesk, say: Say, task: Task, repo: Path
+) -> None:
+    (repo / "many.txt").write_text("".join(f"line {number}\r\n" for number in range(2000)))
+    (repo / "large.txt").write_text("a line\n" * 40_000)
+    seen: list[ToolUse] = []
+    words: list[tuple[str, str]] = []
+    calls = (
+        say("write_file", path="src/new.py", content="A = 1\nB = 2\n"),
+        say("edit_file", path="src/new.py", old="A = 1", new="A = 3"),
+        say("write_file", path="many.txt", content="nothing\n"),
+        say("write_file", path="large.txt", content="less\n"),
+        say("delete_file", path="src/new.py"),
+        say("run_command", command="seq 1000; exit 3"),
+        say("run_command", command="echo fine"),
+    )
+    told = ModelReply(text=" I write it first.\n", tool_calls=calls)
+    agent, _ = make_agent(
+        told,
+        say("finish", summary="x"),
+        on_tool=seen.append,
+        on_words=lambda role, said: words.append((role, said)),
+    )
+    await coding(agent, task)
+    new, edit, many, large, deleted, failing, passing, _ = seen
+    assert words == [("coder", "I write it first.")]
+    assert (new.outcome, edit.outcome, deleted.outcome) == ("+2 -0", "+1 -1", "+0 -2")
+    assert edit.detail.splitlines() == ["@@ -1,2 +1,2 @@", "-A = 1", "+A = 3", " B = 2"]
+    assert many.outcome == "+1 -2000"
+    assert len(many.detail.splitlines()) == 401
+    assert (large.outcome, large.detail) == ("", "")  # too large to be compared
+    assert failing.failed
+    assert failing.outcome.startswith("exit code 3 after ")
+    assert failing.detail.splitlines()[-1] == "1000"
+    assert len(failing.detail.splitlines()) == 401
+    assert (passing.failed, passing.detail) == (False, "--- stdout\nfine")
+    assert [use.failed for use in (new, edit, many, large, deleted)] == [False] * 5
+
+
 async def test_a_call_that_did_not_succeed_is_told_as_such(
     make_agent: OpenDesk, say: Say, task: Task, repo: Path
 ) -> None:

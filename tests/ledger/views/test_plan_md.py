@@ -106,12 +106,14 @@ def _views(draw: st.DrawFn) -> PlanView:
             number=number,
             name=draw(LINE),
             status=draw(st.sampled_from(PhaseStatus)),
+            approved_by=draw(HOSTILE),
             verdicts=tuple(draw(st.lists(_verdicts(), max_size=2))),
             tasks=tuple(draw(_tasks(number, n)) for n in range(1, draw(st.integers(1, 3)) + 1)),
         )
         for number in range(1, draw(st.integers(1, 2)) + 1)
     ]
-    return PlanView(title=draw(LINE), seq=draw(st.integers(0, 10**9)), phases=tuple(phases))
+    seq, by = draw(st.integers(0, 10**9)), draw(HOSTILE)
+    return PlanView(title=draw(LINE), seq=seq, approved_by=by, phases=tuple(phases))
 
 
 def _titled(title: str, description: str = "") -> PlanView:

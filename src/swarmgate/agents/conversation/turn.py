@@ -12,6 +12,7 @@ from swarmgate.agents.briefs.house_rules import sections
 from swarmgate.agents.context import AgentContext, ToolUse
 from swarmgate.agents.conversation.conversation import Talk, shortened
 from swarmgate.agents.conversation.replies import answers, cut_off, is_text, problem_of, retraction, with_own_ids
+from swarmgate.agents.conversation.tool_effect import UNKNOWN, Effected, ToolEffect
 from swarmgate.agents.conversation.toolbox import Handler
 from swarmgate.agents.guards.breakers import Watch
 from swarmgate.agents.guards.unoffered_tools import UnofferedCalls
@@ -229,6 +230,8 @@ class _Hands(Generic[T]):
 
     async def carry_out(self, reply: ModelReply) -> _Done[T]:
         """Answer every tool call of the reply, in order, up to the one that ends the turn."""
+        if words := reply.text.strip():
+            self.agent.on_words(self.brief.role, words)
         if self.answer is not None and is_text(reply):
             try:
                 return _Done(ending=(self.answer(reply.text.strip()),))
@@ -245,9 +248,7 @@ class _Hands(Generic[T]):
                     self._report(call, _summary(arguments))
                     rest = [AWAITED, *[_DROPPED] * (len(reply.tool_calls) - len(results) - 1)]
                     return replace(done, ending=(ending,), call=call.id, messages=answers(reply, [*results, *rest]))
-                result, failed = await self._use(call, tool.name, arguments)
-                results.append(result)
-                self._report(call, _summary(arguments), result if failed else "")
+                results.append(await self._use(call, tool.name, arguments))
                 done = replace(done, worked=True)
             except BadCall as error:
                 problem = self.unoffered.refusal(call, str(error))
@@ -262,9 +263,11 @@ class _Hands(Generic[T]):
                 self._report(call, "", results[-1])
         return replace(done, messages=answers(reply, results))
 
-    def _report(self, call: ToolCall, summary: str, problem: str = "") -> None:
+    def _report(self, call: ToolCall, summary: str, problem: str = "", effect: Effected = UNKNOWN) -> None:
         name = cut(one_line(call.name), 80, "...")  # a model may call anything a tool
-        self.agent.on_tool(ToolUse(self.brief.role, name, summary, cut(one_line(problem), 200, "...")))
+        why = cut(one_line(problem), 200, "...")
+        failed = bool(problem) or effect.failed
+        self.agent.on_tool(ToolUse(self.brief.role, name, summary, why, effect.outcome, effect.detail, failed))
 
     def report_counts(self) -> None:
         """Publishes the breaker counts, for `swarm status` in another process."""
@@ -281,11 +284,11 @@ class _Hands(Generic[T]):
             )
         )
 
-    async def _use(self, call: ToolCall, name: str, arguments: Arguments) -> tuple[str, bool]:
-        """Run a working tool; its result, and whether it failed: what a model can mend is a result too."""
+    async def _use(self, call: ToolCall, name: str, arguments: Arguments) -> str:
+        """Run a working tool and report it; its result: what a model can mend is one too."""
         warning = self.watch.before_call(call)
         self.report_counts()
-        failed, refused_by = True, ""
+        failed, refused_by, shown = True, "", ToolEffect(self.agent.files, name, arguments)
         try:
             result = await self.work[name](arguments)
             failed = False
@@ -297,7 +300,9 @@ class _Hands(Generic[T]):
             result = f"Error: {name} failed: {error}"
         again = self.watch.after_call(call, result, failed=failed, refused_by=refused_by)
         rendered = shortened(result, self.agent.limits.result_chars, _READ_ON.get(name, _ASK_LESS))
-        return "\n".join(filter(None, (rendered, warning or again))), failed
+        answer = "\n".join(filter(None, (rendered, warning or again)))
+        self._report(call, _summary(arguments), answer if failed else "", UNKNOWN if failed else shown.after(result))
+        return answer
 
 
 def _summary(arguments: Arguments) -> str:

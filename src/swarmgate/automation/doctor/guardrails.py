@@ -60,6 +60,8 @@ def _rules(config: Config) -> Iterator[_Found]:
         (tests.adversarial == "off", ("tests", "adversarial"), "nobody attacks the change, security-sensitive or not"),
         (review.security == "off", ("review", "security"), "no change gets a security review, however sensitive"),
         (not review.cite, ("review", "cite"), "findings that quote nothing count: invented ones reject good work"),
+        ("plan" in config.approve.auto, ("approve", "auto"), "work begins on plans that nobody but the critic read"),
+        ("phase" in config.approve.auto, ("approve", "auto"), "phases go on though nobody looked at what was built"),
         (config.scope.enforce == "off", ("scope", "enforce"), "a task may change any number of files unseen"),
         (commands.sandbox == "none", ("commands", "sandbox"), "commands of agents run with all your rights"),
         (commands.network, ("commands", "network"), "commands of agents can send away what they can read"),

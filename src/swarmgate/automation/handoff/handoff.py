@@ -213,6 +213,10 @@ def _risks(state: State, config: Config | None) -> Iterator[str]:
     for number, record in sorted(state.phases.items()):
         for stage, why in sorted(record.overruled.items()):
             yield f"overridden by the user: phase {number}, {stage}: {why}"
+        if record.approved_by:
+            yield f"phase {number} was approved without a person: {record.approved_by}"
+    if state.plan_approved_by:
+        yield f"the plan was approved without a person: {state.plan_approved_by}"
     if state.qa_skipped:
         yield f"{state.qa_skipped} completed in a row without the approval of both the reviewer and the test engineer"
     if state.known_red:

@@ -51,6 +51,13 @@ Repo = Annotated[
     Path | None, typer.Option("--repo", metavar="DIR", help="A folder in the repository; the current one by default.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON only on stdout, progress as JSON lines on stderr.")]
+Plain = Annotated[
+    bool, typer.Option("--plain", help="Print lines only: nothing is drawn, coloured or wrapped, as in a pipe.")
+]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", help="Show whole diffs, the output of commands, agents' words, and gates that passed."),
+]
 TaskId = Annotated[str, typer.Argument(metavar="TASK", help="The id of a task, such as 1.2.")]
 Events = Annotated[
     bool, typer.Option("--events", help="Print every event on stderr as one line of JSON, in the place of progress.")

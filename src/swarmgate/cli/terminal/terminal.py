@@ -16,7 +16,8 @@ from typing import Any
 import typer
 
 from swarmgate import __version__
-from swarmgate.domain.text.printable import escaped, printable
+from swarmgate.cli.terminal.screen import laid_out
+from swarmgate.domain.text.printable import escaped
 from swarmgate.errors import LimitReached, PlanError, PreflightFailed, Stopped, SwarmError, UsageError
 from swarmgate.workspace.process import temporary
 
@@ -36,8 +37,8 @@ class Terminal:
         if self.as_json:
             sys.stdout.write(_to_json(data) + "\n")
         else:
-            for line in lines:
-                typer.echo(printable(line))
+            for line in laid_out(lines):
+                typer.echo(line, color=True)  # nothing but our own colours is left in it
         sys.stdout.flush()
 
     def text(self, text: str) -> None:
@@ -50,7 +51,7 @@ class Terminal:
         """Something on the side, for people only."""
         if not self.as_json:
             with suppress(OSError):  # a note is no result
-                typer.echo(printable(text), err=True)
+                _tell(text)
 
 
 @contextmanager
@@ -102,7 +103,11 @@ def report(error: SwarmError, *, as_json: bool) -> None:
             sys.stdout.flush()
             return
     lines = [f"swarm: {error.message}", *(f"  - {problem}" for problem in problems)]
-    typer.echo(printable("\n".join([*lines, *([f"  -> {error.hint}"] if error.hint else [])])), err=True)
+    _tell("\n".join([*lines, *([f"  -> {error.hint}"] if error.hint else [])]))
+
+
+def _tell(text: str) -> None:
+    typer.echo("\n".join(laid_out([text], sys.stderr)), err=True, color=True)
 
 
 def _to_json(data: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from swarmgate.cli.terminal.options import Json, Repo
@@ -28,10 +29,7 @@ def _lines(report: StatusReport) -> list[str]:
     lines = [report.title or report.goal or "No plan yet."]
     if report.branch:
         lines.append(f"  branch: {report.branch}")
-    for phase in report.phases:
-        counts = ", ".join(f"{count} {status.value.replace('_', ' ')}" for status, count in phase.tasks.items())
-        lines.append(f"  Phase {phase.number}: {phase.name} - {phase.status} ({counts})")
-        lines += [f"    {verdict}" for verdict in phase.verdicts]
+    lines += _plan(report)
     if report.task:
         lines.append(f"  now: task {report.task}, attempt {report.attempt}, {report.state}")
     if report.working:
@@ -60,6 +58,17 @@ def _lines(report: StatusReport) -> list[str]:
     if report.actions:
         lines += ["Next:", *(f"  {action}" for action in report.actions)]
     return lines
+
+
+def _plan(report: StatusReport) -> Iterator[str]:
+    """A line for each phase, and who approved plan and phases where that was not the user."""
+    if report.plan_approved_by:
+        yield f"  plan approved without a person: {report.plan_approved_by}"
+    for phase in report.phases:
+        counts = ", ".join(f"{count} {status.value.replace('_', ' ')}" for status, count in phase.tasks.items())
+        by = f", approved without a person: {phase.approved_by}" if phase.approved_by else ""
+        yield f"  Phase {phase.number}: {phase.name} - {phase.status} ({counts}){by}"
+        yield from (f"    {verdict}" for verdict in phase.verdicts)
 
 
 def _edited(report: StatusReport) -> list[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo
+from swarmgate.cli.terminal.options import Json, Plain, Repo, Verbose
 from swarmgate.cli.terminal.terminal import Terminal, boundary
 from swarmgate.cli.work.run_loop import drive, finish
 from swarmgate.errors import UsageError
@@ -25,6 +26,8 @@ def command(
     answer: Annotated[
         list[str] | None, typer.Option("--answer", metavar="N=TEXT", help="Answer question N of the architect.")
     ] = None,
+    plain: Plain = False,
+    verbose: Verbose = False,
     repo: Repo = None,
     json: Json = False,
 ) -> None:
@@ -38,10 +41,11 @@ def command(
         text, source = _read(spec)
         goal = goal.strip() or _first_line(text)
         answers = dict(_answer(given) for given in answer or [])
-        outcome = drive(repo, terminal, lambda swarm: swarm.plan(goal, spec=text, source=source, answers=answers))
+        shown = partial(drive, repo, terminal, plain=plain, verbose=verbose)
+        outcome = shown(lambda swarm: swarm.plan(goal, spec=text, source=source, answers=answers))
         while outcome.questions and sys.stdin.isatty() and not terminal.as_json:
             given = _ask(terminal, outcome)
-            outcome = drive(repo, terminal, lambda swarm, given=given: swarm.plan(answers=given))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+            outcome = shown(lambda swarm, given=given: swarm.plan(answers=given))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
         finish(terminal, outcome)
 
 

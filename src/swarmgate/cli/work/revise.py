@@ -6,13 +6,15 @@ from typing import Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo
+from swarmgate.cli.terminal.options import Json, Plain, Repo, Verbose
 from swarmgate.cli.terminal.terminal import boundary
 from swarmgate.cli.work.run_loop import drive, finish
 
 
 def command(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What should be different.")],
+    plain: Plain = False,
+    verbose: Verbose = False,
     repo: Repo = None,
     json: Json = False,
 ) -> None:
@@ -23,4 +25,4 @@ def command(
     Example: swarm revise "use argon2"
     """
     with boundary(json) as terminal:
-        finish(terminal, drive(repo, terminal, lambda swarm: swarm.revise(text)))
+        finish(terminal, drive(repo, terminal, lambda swarm: swarm.revise(text), plain=plain, verbose=verbose))

@@ -3,46 +3,58 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo
+from swarmgate.cli.terminal.options import Json, Plain, Repo, Verbose
 from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.cli.work.checkpoint import ASKED_ABOUT, asked_at, proceed
 from swarmgate.cli.work.run_loop import answered, drive, finish
+from swarmgate.domain.state.unattended import Until
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     from swarmgate.engine.reports.outcome import RunOutcome
-    from swarmgate.engine.swarm import Swarm
 
 
 def command(
-    stash: Annotated[bool, typer.Option("--stash", help="Put uncommitted changes aside (git stash) first.")] = False,
+    stash: Annotated[bool, typer.Option("--stash", help="Put uncommitted changes aside with git stash.")] = False,
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait for the end of a model's limit, however long that takes.")
     ] = False,
+    until: Annotated[
+        Until | None,
+        typer.Option(
+            help="Go on unattended: to the end of the phase, to where somebody has to decide, or over the plan too."
+        ),
+    ] = None,
+    plain: Plain = False,
+    verbose: Verbose = False,
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Work task by task until it is your turn: a phase checkpoint, a blocked task, a question.
+    """Work task by task until it is your turn: a question, a blocked task, or a phase that waits for your approval.
 
-    What an agent asks ([ask]) is asked here on a terminal; elsewhere the run ends, and goes on after `swarm answer`.
+    Ctrl-C stops at the next safe point, a second Ctrl-C at once; both resume with the next run. It waits for the end
+    of a model's limit where that is known and near (settings: [loop] wait_limit), and else pauses (exit code 4).
+    At a terminal it asks for your approval where a plan or a phase waits, and what an agent asks ([ask]); with --until
+    it asks nobody, and goes on after `swarm answer`.
 
-    Exit codes: 0 all done, 1 a task is blocked or preflight stops the phase, 3 waiting for you, 4 budget used up or a
-    limit that ends too late to wait for, 5 endpoint failed, 130 stopped. Whatever ended it, the next `swarm run` goes
-    on from there.
-
-    Example: swarm run
+    Example: swarm run --until blocked
     """
     with boundary(json) as terminal:
-        attended = sys.stdin.isatty() and not terminal.as_json
+        shown = partial(drive, repo, terminal, plain=plain, verbose=verbose)
+        attended = until is None and sys.stdin.isatty() and not terminal.as_json
 
-        def work(swarm: Swarm) -> Coroutine[Any, Any, RunOutcome]:
-            return swarm.run(stash=stash, wait=wait, attended=attended)
+        def run() -> RunOutcome:
+            work = partial(shown, lambda swarm: swarm.run(stash=stash, wait=wait, until=until, attended=attended))
+            outcome = work()
+            while attended and outcome.questions and answered(repo, terminal, outcome):
+                outcome = work()
+            return outcome
 
-        outcome = drive(repo, terminal, work)
-        while attended and outcome.questions and answered(repo, terminal, outcome):
-            outcome = drive(repo, terminal, work)
-        finish(terminal, outcome)
+        outcome, asked = run(), until is None and asked_at(terminal)
+        if asked:
+            outcome = proceed(repo, terminal, outcome, run=run, drive=shown)
+        finish(terminal, outcome, seen=asked and outcome.waiting in ASKED_ABOUT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
@@ -17,8 +17,20 @@ if TYPE_CHECKING:
     from swarmgate.engine.swarm import Swarm
 
 
+class Drive(Protocol):
+    """Runs work with live progress."""
+
+    def __call__(self, work: Callable[[Swarm], Coroutine[Any, Any, RunOutcome]], /) -> RunOutcome:
+        """What the work ended with."""
+
+
 def drive(
-    repo: Path | None, terminal: Terminal, work: Callable[[Swarm], Coroutine[Any, Any, RunOutcome]]
+    repo: Path | None,
+    terminal: Terminal,
+    work: Callable[[Swarm], Coroutine[Any, Any, RunOutcome]],
+    *,
+    plain: bool = False,
+    verbose: bool = False,
 ) -> RunOutcome:
     """Runs `work` with live progress. Ctrl-C asks for a safe point; a second one ends it at once."""
     import asyncio
@@ -28,7 +40,7 @@ def drive(
     from swarmgate.cli.terminal.progress import listener
     from swarmgate.engine.swarm import Swarm
 
-    with listener(as_json=terminal.as_json) as listen:
+    with listener(as_json=terminal.as_json, plain=plain, verbose=verbose) as listen:
         swarm = Swarm(repo, listener=listen)
         try:
             return asyncio.run(_with_signals(swarm, work(swarm)))
@@ -90,15 +102,17 @@ def answered(repo: Path | None, terminal: Terminal, outcome: RunOutcome) -> bool
     return True
 
 
-def finish(terminal: Terminal, outcome: RunOutcome) -> None:
-    """Prints where the work stands and leaves with its exit code."""
+def finish(terminal: Terminal, outcome: RunOutcome, *, seen: bool = False) -> None:
+    """Prints where the work stands and leaves with its exit code; `seen`: the user saw the page of it already."""
     from swarmgate.engine.reports.outcome import EXIT_CODES
 
-    terminal.result(outcome, _lines(outcome))
+    lines = [] if seen else page(outcome)
+    terminal.result(outcome, [*lines, "Next:", *(f"  {action}" for action in outcome.actions)])
     raise typer.Exit(EXIT_CODES[outcome.waiting])
 
 
-def _lines(outcome: RunOutcome) -> list[str]:
+def page(outcome: RunOutcome) -> list[str]:
+    """Where the work stands."""
     from swarmgate.domain.next_step import Waiting
 
     headline = {
@@ -117,5 +131,6 @@ def _lines(outcome: RunOutcome) -> list[str]:
     if outcome.objections:
         lines += [f"The {outcome.judge} still objects:", *(f"  - {text}" for text in outcome.objections)]
     lines += [f"  {text}" for text in outcome.verdicts]
-    lines += outcome.checkpoint.lines if outcome.checkpoint else []
-    return [*lines, "Next:", *(f"  {action}" for action in outcome.actions)]
+    if outcome.reason and outcome.waiting in (Waiting.PLAN_APPROVAL, Waiting.PHASE_APPROVAL):
+        lines.append(f"It waits for you: {outcome.reason}.")
+    return [*lines, "", *outcome.checkpoint.page] if outcome.checkpoint else lines

@@ -80,9 +80,13 @@ class PlanReviewed(Frozen):
 
 
 class PlanApproved(Frozen):
-    """The user approved the plan as it stands."""
+    """The plan is approved as it stands.
+
+    `by` names the setting or the option that approved it in the user's place; empty: the user did.
+    """
 
     type: Literal["plan_approved"] = "plan_approved"
+    by: Line = ""
 
 
 class RevisionRequested(Frozen):
@@ -162,7 +166,11 @@ class PhaseClosed(Frozen):
 
 
 class PhaseApproved(Frozen):
-    """The user approved the phase checkpoint."""
+    """The checkpoint of a phase is approved.
+
+    `by` names the setting or the option that approved it in the user's place; empty: the user did.
+    """
 
     type: Literal["phase_approved"] = "phase_approved"
     phase: int
+    by: Line = ""

@@ -90,11 +90,15 @@ class VerdictLine(Frozen):
 
 
 class PhaseView(Frozen):
-    """A phase and its status. `number` counts from 1; `verdicts` are those of all rounds."""
+    """A phase and its status. `number` counts from 1; `verdicts` are those of all rounds.
+
+    `approved_by` names what approved it in the user's place; empty: the user did, or nobody yet.
+    """
 
     number: int
     name: Line
     status: PhaseStatus = PhaseStatus.PENDING
+    approved_by: Line = ""
     verdicts: Annotated[tuple[VerdictLine, ...], FailFast()] = ()
     tasks: Annotated[tuple[TaskView, ...], FailFast()] = ()
 
@@ -106,10 +110,11 @@ class PhaseView(Frozen):
 
 
 class PlanView(Frozen):
-    """The whole plan at ledger position `seq`."""
+    """The whole plan at ledger position `seq`. `approved_by` is as of a phase."""
 
     title: Line
     seq: int
+    approved_by: Line = ""
     phases: Annotated[tuple[PhaseView, ...], FailFast()] = ()
 
     @model_validator(mode="before")
@@ -130,7 +135,9 @@ def view_of(state: State) -> PlanView | None:
     if state.plan is None:
         return None
     phases = tuple(_phase_view(state, number, phase) for number, phase in state.plan.numbered)
-    return PlanView.model_construct(title=state.plan.title, seq=state.seq, phases=phases)
+    return PlanView.model_construct(
+        title=state.plan.title, seq=state.seq, approved_by=state.plan_approved_by, phases=phases
+    )
 
 
 def phase_status(state: State, number: int) -> PhaseStatus:
@@ -154,6 +161,7 @@ def _phase_view(state: State, number: int, phase: Phase) -> PhaseView:
         number=number,
         name=phase.name,
         status=phase_status(state, number),
+        approved_by=state.phase(number).approved_by,
         verdicts=verdict_lines(state, number),
         tasks=tasks,
     )

@@ -262,7 +262,8 @@ class PhaseRecord:
     """A phase as a whole: judged by reviewers, closed by the architect's summary, approved by the user.
 
     `reviews` are all verdicts on it, in order; the first `void` ones count no more. `overruled` says why the user goes
-    on in spite of a rejection, by stage; `notes` are the user's words for the reviewers.
+    on in spite of a rejection, by stage; `notes` are the user's words for the reviewers. `approved_by` names what
+    approved it in the user's place; empty: the user did.
     """
 
     summary: str = ""
@@ -270,6 +271,7 @@ class PhaseRecord:
     lessons: tuple[str, ...] = ()
     closed: bool = False
     approved: bool = False
+    approved_by: str = ""
     reviews: tuple[PhaseReviewed, ...] = ()
     void: int = 0
     overruled: Map[str, str] = field(default_factory=Map)
@@ -365,7 +367,8 @@ class State:
     approval; it goes back to 0 when both have been seen on a task since. `sandbox` is what confines commands in the
     newest run. `known_red` are tests that fail in the newest commit because the user overruled them. `usage_in_run` is
     that of the newest run, `usage_by_phase` that of this goal, with planning as phase 0; `experience` is what the
-    newest completed tasks took, across goals. `plan_debate` is how the criticism of the saved plan was weighed,
+    newest completed tasks took, across goals. `plan_approved_by` names what approved the plan in the user's place;
+    empty: the user did. `plan_debate` is how the criticism of the saved plan was weighed,
     `debates` counts all that were, across goals; `debate_heads` is the SHA-256 of the newest line of each debate for
     this goal.
     """
@@ -415,6 +418,7 @@ class State:
     qa_skipped: int = 0
     sandbox: str = ""
     known_red: tuple[str, ...] = ()
+    plan_approved_by: str = ""
     plan_debate: DebateWeighed | None = None
     debate_heads: Map[str, str] = field(default_factory=Map)
     debates: DebateCount = field(default_factory=DebateCount)

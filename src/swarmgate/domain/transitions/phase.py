@@ -6,6 +6,7 @@ What a majority rejected goes on only by another plan, by verdicts asked for ane
 from __future__ import annotations
 
 from swarmgate.domain.events import event as ev
+from swarmgate.domain.state import unattended
 from swarmgate.domain.state.phase_verdict import Standing, judged_stage, standing
 from swarmgate.domain.state.state import PhaseRecord, State, replace
 from swarmgate.errors import IllegalMove
@@ -63,7 +64,11 @@ def phase_approved(state: State, event: ev.PhaseApproved, _: ev.Entry) -> State:
     record = state.phase(event.phase)
     if not record.closed or record.approved:
         raise IllegalMove(f"Phase {event.phase} does not wait for approval.")
-    return _with(state, event.phase, replace(record, approved=True))
+    if event.by and (why := unattended.phase_needs_person(record)):
+        raise IllegalMove(f"Nobody but the user can approve phase {event.phase}: {why}.")
+    record = replace(record, approved=True, approved_by=event.by)
+    memory = state.memory.set((state.goals, event.phase), record)
+    return replace(_with(state, event.phase, record), memory=memory)
 
 
 def _rejected(state: State, phase: int) -> PhaseRecord:

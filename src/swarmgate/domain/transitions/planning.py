@@ -10,6 +10,7 @@ from immutables import Map
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.plan.plan import Phase, Plan, problems, problems_of_change
 from swarmgate.domain.review.evidence import Verdict
+from swarmgate.domain.state import unattended
 from swarmgate.domain.state.state import (
     UNUSED,
     Planning,
@@ -149,17 +150,25 @@ def plan_reviewed(state: State, event: ev.PlanReviewed, _: ev.Entry) -> State:
     )
 
 
-def plan_approved(state: State, _event: ev.PlanApproved, _: ev.Entry) -> State:
+def plan_approved(state: State, event: ev.PlanApproved, _: ev.Entry) -> State:
     ready = state.planning is Planning.REVIEWED or (state.planning is Planning.FAILED and state.plan is not None)
     _require(ready, "There is no plan that waits for approval.")
-    return replace(state, planning=Planning.APPROVED, revision="", planning_problems=())
+    if event.by and (why := unattended.plan_needs_person(state)):
+        raise IllegalMove(f"Nobody but the user can approve this plan: {why}.")
+    return replace(state, planning=Planning.APPROVED, revision="", planning_problems=(), plan_approved_by=event.by)
 
 
 def revision_requested(state: State, event: ev.RevisionRequested, _: ev.Entry) -> State:
     if state.plan is None:
         raise IllegalMove("There is no plan to revise.", hint='Make one with: swarm plan "goal"')
     return replace(
-        state, planning=Planning.ASKED, revision=event.text, critic_rounds=0, plan_reviews=(), planning_problems=()
+        state,
+        planning=Planning.ASKED,
+        revision=event.text,
+        critic_rounds=0,
+        plan_reviews=(),
+        planning_problems=(),
+        plan_approved_by="",
     )
 
 

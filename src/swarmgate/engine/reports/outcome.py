@@ -47,8 +47,9 @@ class RunOutcome(Frozen):
     """The outcome of a run: what it waits for the user for, at ledger position `seq`, and the possible commands.
 
     `task` is the blocked task; `questions` are the open ones with their numbers, `asked` is that of an agent at work;
-    `reason` says why in one line; `checkpoint` is the phase that waits for approval. `judge` is who still objects
-    to the plan. `verdicts` are those on a whole phase, each with its findings.
+    `reason` says why in one line, also why only the user can approve what the settings would; `checkpoint` is the phase
+    that waits for approval. `judge` is who still objects to the plan. `verdicts` are those on a whole phase, each with
+    its findings.
     """
 
     waiting: Waiting

@@ -45,6 +45,8 @@ class PhaseSummary(Frozen):
     verdicts: tuple[str, ...] = ()
     """Of the phase as a whole, those that count now."""
     usage: Usage = Usage()
+    approved_by: str = ""
+    """What approved it in the user's place; empty: the user did, or nobody yet."""
 
 
 class BudgetReport(Frozen):
@@ -109,6 +111,8 @@ class StatusReport(Frozen):
     actions: tuple[str, ...]
     asked: AskedQuestion | None = None
     """What an agent asks in the middle of a task; None where it waits for no answer."""
+    plan_approved_by: str = ""
+    """What approved the plan in the user's place; empty: the user did, or nobody yet."""
     checkpoint: Checkpoint | None = None
     """The phase that waits for approval; None where none does."""
     breakers: LiveTurn | None = None
@@ -228,6 +232,7 @@ def status_report(
         qa_skipped=state.qa_skipped,
         actions=() if working else actions(state, waiting),
         asked=None if working else asked_about_task(state),
+        plan_approved_by=state.plan_approved_by,
         checkpoint=checkpoint(state) if waiting is Waiting.PHASE_APPROVAL and not working else None,
         breakers=turn,
         models=models or {},
@@ -282,6 +287,7 @@ def _phases(state: State) -> tuple[PhaseSummary, ...]:
                 tasks=dict(counts),
                 verdicts=_verdicts(state, number),
                 usage=state.usage_by_phase.get(number, Usage()),
+                approved_by=state.phase(number).approved_by,
             )
         )
     return tuple(found)

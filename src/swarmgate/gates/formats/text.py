@@ -5,7 +5,6 @@ Lines are made of pieces with a style each, so that a terminal may colour what a
 
 from __future__ import annotations
 
-import unicodedata
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import NOT_SELECTED, GateStatus, Severity, Standing
-from swarmgate.domain.text.screen import PIPE
+from swarmgate.domain.text.screen import PIPE, columns, wrapped
 from swarmgate.gates.formats.escaping import flat, visible
 
 if TYPE_CHECKING:
@@ -81,7 +80,8 @@ def _rendered(lines: Iterable[Line], screen: Screen) -> list[str]:
     text: list[str] = []
     for line in lines:
         if line.pieces or (text and text[-1]):
-            text += [screen.paint(list(pieces)) for pieces in _wrapped(line, screen.width)]
+            width = 0 if line.whole else screen.width
+            text += [screen.paint(pieces) for pieces in wrapped(line.pieces, width, line.hang)]
     return text
 
 
@@ -215,10 +215,10 @@ def _code(finding: Finding, gutter: int, width: int) -> Iterator[Line]:
     last = _end(code, first) if finding.column else len(code)
     before, marked, after = (visible(part.expandtabs(4)) for part in (code[:first], code[first:last], code[last:]))
     room = max((width or _CODE) - gutter - 5, 20)
-    if _columns(before + marked) > room and len(before) > room // 3:  # what the caret points at has to be seen
+    if columns(before + marked) > room and len(before) > room // 3:  # what the caret points at has to be seen
         before = f"…{before[-(room // 3) :]}"
-    text, pad = _cut(visible(f"{before}{marked}{after}"), room), _columns(before)
-    carets = "^" * max(min(_columns(marked), room - pad), 1)
+    text, pad = _cut(visible(f"{before}{marked}{after}"), room), columns(before)
+    carets = "^" * max(min(columns(marked), room - pad), 1)
     yield Line(((f"  {'':{gutter}} |", "blue"),), whole=True)
     yield Line(((f"  {finding.line:>{gutter}} | ", "blue"), (text, "")), whole=True)
     yield Line(((f"  {'':{gutter}} | ", "blue"), (f"{'':{pad}}{carets}", "bold red")), whole=True)
@@ -234,41 +234,11 @@ def _end(code: str, first: int) -> int:
 
 def _cut(text: str, room: int) -> str:
     """The beginning of a text, as much as fits in so many columns."""
-    taken = list(accumulate(map(_columns, text)))
+    taken = list(accumulate(map(columns, text)))
     if not taken or taken[-1] <= room:
         return text
     return f"{text[: bisect_right(taken, room - 1)]}…"
 
 
-def _columns(text: str) -> int:
-    """How many columns of a terminal a text takes: characters of East Asian scripts take two."""
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
-
-
 def _plain(text: str, style: str = "") -> Line:
     return Line(((text, style),))
-
-
-def _wrapped(line: Line, width: int) -> Iterator[Sequence[Piece]]:
-    """The pieces of a line, in as many lines as the width asks for; a word that is longer stays whole."""
-    text, start, room = line.text, 0, width
-    indent: list[Piece] = []
-    while width and not line.whole and len(text) - start > room:
-        words = start + len(text[start:]) - len(text[start:].lstrip())
-        cut = text.rfind(" ", words, start + room + 1)
-        cut = cut if cut > words else text.find(" ", start + room)
-        if cut < 0:
-            break
-        yield [*indent, *_between(line.pieces, start, cut)]
-        start, room = cut + 1, max(width - line.hang, 1)
-        indent = [(" " * line.hang, "")]
-    yield [*indent, *_between(line.pieces, start, len(text))]
-
-
-def _between(pieces: Sequence[Piece], start: int, end: int) -> Iterator[Piece]:
-    place = 0
-    for text, style in pieces:
-        part = text[max(start - place, 0) : max(end - place, 0)]
-        place += len(text)
-        if part:
-            yield part, style

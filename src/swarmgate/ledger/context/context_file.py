@@ -40,7 +40,7 @@ _MARKS = frozenset({*BLOCKS, *BLOCKS.values()})
 
 EVIDENCE_HEADING = "## Evidence of long tasks"
 _HEADINGS = {
-    DERIVED_BEGIN: ("## Decisions", "## Overrides", "## Patterns"),
+    DERIVED_BEGIN: ("## Decisions", "## Overrides", "## Approved without a person", "## Patterns"),
     EVIDENCE_BEGIN: (EVIDENCE_HEADING,),
 }
 """How a block begins that swarmgate wrote; what begins with anything else is the user's own."""

@@ -44,6 +44,7 @@ class SwarmFolder:
         self.stop_request = self.runtime / "stop"
         self.models = self.runtime / "models.json"
         self.breakers = self.runtime / "breakers.json"
+        self.progress = self.runtime / "progress.json"
         self.chats = self.runtime / "chats.sqlite3"
         self.records = self.path / "discussions.sqlite3"
         self.automation_log = self.path / "events.jsonl"

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from swarmgate.domain.plan.merge import changed, merge
 from swarmgate.domain.plan.plan import Plan, problems
-from swarmgate.domain.state.plan_view import PlanView, TaskView
+from swarmgate.domain.state.plan_view import PhaseView, PlanView, TaskView
 from swarmgate.domain.state.state import State, replace
 from swarmgate.domain.transitions.planning import plan_change_problems
 from swarmgate.errors import PlanSyntaxError
@@ -252,14 +252,20 @@ class _Reader:
 def state_edits(base: PlanView, edited: PlanView) -> Iterator[tuple[Place, str]]:
     """The places where an edit touches what only the ledger may say: statuses, attempts, notes."""
     before = {task.id: task for phase in base.phases for task in phase.tasks}
+    if edited.approved_by != base.approved_by:
+        yield ("seq",), "who approved the plan was edited. It is a record and stays as it was."
     for phase in edited.phases:
-        was = base.phases[phase.number - 1].status if phase.number <= len(base.phases) else "PENDING"
-        if phase.status != was:
-            message = f"phase {phase.number} is {was}, and the edit says {phase.status}. Status comes from the ledger"
-            yield ("phase", phase.number, "status"), f"{message} alone."
-        if phase.verdicts != (base.phases[phase.number - 1].verdicts if phase.number <= len(base.phases) else ()):
+        new = PhaseView(number=phase.number, name=phase.name)
+        was, place = base.phases[phase.number - 1] if phase.number <= len(base.phases) else new, ("phase", phase.number)
+        if phase.status != was.status:
+            message = f"phase {phase.number} is {was.status}, and the edit says {phase.status}. Status comes from the"
+            yield (*place, "status"), f"{message} ledger alone."
+        if phase.verdicts != was.verdicts:
             message = f"the verdicts on phase {phase.number} were edited. They are a record and stay as they were."
-            yield ("phase", phase.number, "status"), message
+            yield (*place, "status"), message
+        if phase.approved_by != was.approved_by:
+            message = f"who approved phase {phase.number} was edited. It is a record and stays as it was."
+            yield (*place, "status"), message
         for task in phase.tasks:
             if (old := before.get(task.id)) is not task:
                 yield from _task_state_edits(old, task)

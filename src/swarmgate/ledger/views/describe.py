@@ -107,6 +107,10 @@ def _verdict(event: Any) -> str:
     return f"{event.review.verdict} - {first_line(event.review.summary)}"
 
 
+def _unattended(by: str) -> str:
+    return f" without a person, by {by}" if by else ""
+
+
 _WORDS: dict[str, Callable[[Any], str]] = {
     "project_initialised": lambda e: f"project initialised on branch {e.branch}",
     "goal_set": lambda e: f"goal: {first_line(e.goal)}",
@@ -123,7 +127,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "plan_reviewed": lambda e: (
         f"{'plan review' if e.review.debate else 'critic'}: {e.review.verdict} - {first_line(e.review.summary)}"
     ),
-    "plan_approved": lambda _: "plan approved",
+    "plan_approved": lambda e: f"plan approved{_unattended(e.by)}",
     "revision_requested": lambda e: f"revision requested: {first_line(e.text)}",
     "plan_amended": lambda e: f"plan amended by hand in {e.source}",
     "edit_refused": lambda e: f"edit of {e.source} refused, kept at {e.kept}: {e.problems[0]}",
@@ -164,7 +168,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "phase_retried": lambda e: f"phase {e.phase} will be judged anew",
     "phase_overridden": lambda e: f"phase {e.phase}: {e.stage} overridden - {e.reason}",
     "phase_closed": lambda e: f"phase {e.phase} closed: {first_line(e.summary)}",
-    "phase_approved": lambda e: f"phase {e.phase} approved",
+    "phase_approved": lambda e: f"phase {e.phase} approved{_unattended(e.by)}",
     "usage_recorded": lambda _: "",
     "guard_acted": lambda e: (
         f"guard {e.note.rule}: {e.note.effect}{' ' if e.note.role else ''}{e.note.role}: {first_line(e.note.detail)}"

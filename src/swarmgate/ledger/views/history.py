@@ -50,6 +50,7 @@ def render_history(state: State, number: int, name: str, tasks: tuple[Task, ...]
         ("Tasks", [line for task, its in done for line in _built(task, its)]),
         ("Decisions", [f"- {inline(text)}" for text in record.decisions]),
         ("Reviews of the phase", list(_reviews(record))),
+        ("Approval", [f"- Without a person, by {inline(record.approved_by)}"] if record.approved_by else []),
         ("Rejections", list(_rejections(done))),
         ("Answers of the user", [line for task in tasks for line in _answers(state.asked_about(task.id))]),
         ("Overrides", [line for task, its in done for line in _overrides(task, its)]),

@@ -54,6 +54,8 @@ _ATTEMPT = re.compile(
     rf"  - Attempt (?P<number>{_NUMBER}): (?P<mark>{'|'.join(sorted(AttemptMark, key=len, reverse=True))})"
     r"(?: \((?P<stage>[^()]*)\))?(?: - (?P<reason>.*))?"
 )
+_APPROVED_PLAN = re.compile(r"<!-- swarm plan: approved without a person by (?P<by>.+) -->")
+_APPROVED_PHASE = re.compile(r"- Approved without a person by (?P<by>.+)")
 _VERDICT = re.compile(
     rf"- (?P<stage>Gate|Validation) (?P<round>{_NUMBER})\.(?P<number>{_NUMBER}): (?P<mark>{'|'.join(VerdictMark)})"
     r"(?: - (?P<reason>.*))?"
@@ -75,29 +77,38 @@ _FORMS = (
 
 def render(view: PlanView) -> str:
     """The text of plan.md."""
-    parts = [render_head(view.title, view.seq)]
+    parts = [render_head(view.title, view.seq, view.approved_by)]
     for phase in view.phases:
         size = len(phase.tasks), phase.size
-        parts.append(render_phase(phase.number, phase.name, phase.status, *size, phase.verdicts))
+        parts.append(render_phase(phase.number, phase.name, phase.status, *size, phase.verdicts, phase.approved_by))
         parts.extend(render_task(task) for task in phase.tasks)
     return "".join(parts)
 
 
-def render_head(title: str, seq: int) -> str:
-    """Title and ledger position."""
-    return f"# {title}\n<!-- swarm plan: seq {seq} -->\n"
+def render_head(title: str, seq: int, approved_by: str = "") -> str:
+    """Title and ledger position, and what approved the plan in the user's place."""
+    approved = f"<!-- swarm plan: approved without a person by {approved_by} -->\n" if approved_by else ""
+    return f"# {title}\n<!-- swarm plan: seq {seq} -->\n{approved}"
 
 
 def render_phase(
-    number: int, name: str, status: PhaseStatus, tasks: int, size: Complexity, verdicts: Sequence[VerdictLine] = ()
+    number: int,
+    name: str,
+    status: PhaseStatus,
+    tasks: int,
+    size: Complexity,
+    verdicts: Sequence[VerdictLine] = (),
+    approved_by: str = "",
 ) -> str:
-    """The heading of a phase, and the verdicts on it as a whole; `size` is its biggest task's."""
+    """The heading of a phase, the verdicts on it as a whole and who approved it; `size` is its biggest task's."""
     lines = (
         f"- {each.stage.capitalize()} {each.round}.{each.number}: {each.mark}"
         f"{f' - {each.reason}' if each.reason else ''}\n"
         for each in verdicts
     )
-    return f"\n## Phase {number}: {name} [{tasks} task{'' if tasks == 1 else 's'}, {size}] {status}\n{''.join(lines)}"
+    heading = f"## Phase {number}: {name} [{tasks} task{'' if tasks == 1 else 's'}, {size}] {status}"
+    approved = f"- Approved without a person by {approved_by}\n" if approved_by else ""
+    return f"\n{heading}\n{''.join(lines)}{approved}"
 
 
 def render_task(view: TaskView) -> str:
@@ -168,9 +179,11 @@ class _Parser:
             (_TASK, self._task),
             (_PHASE, self._phase),
             (_VERDICT, self._verdict),
+            (_APPROVED_PHASE, self._approved_phase),
             (_SHORT_TASK, self._task),
             (_SHORT_PHASE, self._phase),
             (_SEQ, self._seq),
+            (_APPROVED_PLAN, self._approved_plan),
             (_TITLE, self._title),
         )
 
@@ -209,7 +222,7 @@ class _Parser:
             )
             for phase in self._phases
         )
-        return PlanView(title=self._plan["title"], seq=self._plan["seq"], phases=phases)
+        return PlanView(**self._plan, phases=phases)
 
     def _build(self, task: dict[str, Any]) -> TaskView:
         task = dict(task)
@@ -230,6 +243,16 @@ class _Parser:
 
     def _seq(self, match: re.Match[str]) -> None:
         self._once("seq", int(match["seq"]), "'swarm plan: seq' comment")
+
+    def _approved_plan(self, match: re.Match[str]) -> None:
+        self._once("approved_by", match["by"], "'approved' comment")
+
+    def _approved_phase(self, match: re.Match[str]) -> None:
+        self._require_phase()
+        phase = self._phases[-1]
+        if self._tasks or "approved_by" in phase:
+            raise self._error("says who approved the phase, and stands below its first task, or there already")
+        phase["approved_by"] = match["by"]
 
     def _once(self, key: str, value: object, what: str) -> None:
         if key in self._plan:

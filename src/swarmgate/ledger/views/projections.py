@@ -88,22 +88,26 @@ class Projector:
     def _plan_texts(self, state: State, plan: Plan) -> tuple[str, str]:
         if len(self._rendered) > 2 * len(plan.tasks) + _SPARE:
             self._rendered = {task_id: self._rendered[task_id] for task_id in plan.tasks if task_id in self._rendered}
-        markdown, phases = [render_head(plan.title, state.seq)], []
+        markdown, phases = [render_head(plan.title, state.seq, state.plan_approved_by)], []
         for number, phase in plan.numbered:
             rows = [self._render(state, task) for task in phase.tasks]
             status = phase_status(state, number)
             sizes = {task.complexity for task in phase.tasks}
             size = next((each for each in reversed(Complexity) if each in sizes), Complexity.SMALL)
             verdicts = verdict_lines(state, number)
-            markdown.append(render_phase(number, phase.name, status, len(rows), size, verdicts))
+            by = state.phase(number).approved_by
+            markdown.append(render_phase(number, phase.name, status, len(rows), size, verdicts, by))
             markdown.extend(row.markdown for row in rows)
             keys: dict[str, object] = {"number": number, "name": phase.name, "status": status}
+            keys |= {"approved_by": by} if by else {}
             keys |= {"verdicts": [each.model_dump() for each in verdicts]} if verdicts else {}
             head = json.dumps(keys, ensure_ascii=False)[:-1]
             tasks = ",\n".join(row.json for row in rows)
             phases.append(f'{head}, "tasks": [\n{tasks}\n]}}')
-        used = sum(state.usage_by_phase.values(), Usage())
-        head = json.dumps({"title": plan.title, "seq": state.seq} | _usage_keys(used), ensure_ascii=False)[:-1]
+        names: dict[str, object] = {"title": plan.title, "seq": state.seq}
+        names |= {"approved_by": state.plan_approved_by} if state.plan_approved_by else {}
+        names |= _usage_keys(sum(state.usage_by_phase.values(), Usage()))
+        head = json.dumps(names, ensure_ascii=False)[:-1]
         return "".join(markdown), f'{head}, "phases": [\n' + ",\n".join(phases) + "\n]}\n"
 
     def view(self, state: State) -> PlanView:
@@ -114,12 +118,15 @@ class Projector:
                 number=number,
                 name=phase.name,
                 status=phase_status(state, number),
+                approved_by=state.phase(number).approved_by,
                 verdicts=verdict_lines(state, number),
                 tasks=tuple(self._render(state, task).view for task in phase.tasks),
             )
             for number, phase in plan.numbered
         )
-        return PlanView.model_construct(title=plan.title, seq=state.seq, phases=tuple(phases))
+        return PlanView.model_construct(
+            title=plan.title, seq=state.seq, approved_by=state.plan_approved_by, phases=tuple(phases)
+        )
 
     @property
     def known(self) -> Mapping[str, TaskView]:
@@ -191,7 +198,7 @@ def _plan_of(state: State) -> Plan:
 
 
 def render_context(state: State) -> str:
-    """The derived part of context.md: debates on the plan, decisions of closed phases and overrides; empty for none."""
+    """The derived part of context.md: debates on the plan, decisions, overrides, what nobody looked at."""
     lines: list[str] = []
     closed = [(_when(state, *key), state.memory[key]) for key in sorted(state.memory)]
     decisions = [f"- {text} ({when})" for when, record in closed for text in record.decisions]
@@ -204,6 +211,12 @@ def render_context(state: State) -> str:
         for key in sorted(whole)
         for stage, reason in sorted(whole[key].overruled.items())
     ]
+    alone = [f"- The plan: {state.plan_approved_by}"] if state.plan_approved_by else []
+    alone += [
+        f"- {_when(state, *key).capitalize()}: {whole[key].approved_by}"
+        for key in sorted(whole)
+        if whole[key].approved_by
+    ]
     debated = [
         f"- Round {number}, debate {review.debate}: {review.verdict} - {first_line(review.summary)}"
         for number, review in enumerate(state.plan_reviews, start=1)
@@ -213,6 +226,7 @@ def render_context(state: State) -> str:
         ("Reviews of the plan", debated),
         ("Decisions", decisions),
         ("Overrides", overrides),
+        ("Approved without a person", alone),
         ("Patterns", lessons),
     ):
         if items:

@@ -13,7 +13,7 @@ _AFTER_END_S = 30.0
 _AFTER_DONE_S = 1.0
 """How long to wait for the end of the connection after the end of the answer, so that it can be used again."""
 
-_PROGRESS_EVERY_S = 2.0
+_PROGRESS_EVERY_S = 0.25
 """Seconds between two progress reports of an answer."""
 
 

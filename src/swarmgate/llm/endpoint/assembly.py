@@ -11,6 +11,7 @@ from typing import Any
 
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.endpoint import refusals
+from swarmgate.llm.endpoint.newest_words import newest_of_call, newest_words
 from swarmgate.llm.endpoint.opaque_fields import MESSAGE, OpaqueFields, extra_fields, of_call
 from swarmgate.llm.endpoint.repetition import Repetition
 from swarmgate.llm.endpoint.web_pages import is_page
@@ -123,6 +124,12 @@ class Assembly:
     def begun(self) -> bool:
         """Whether anything of the answer is there yet."""
         return self.size > 0 or bool(self._slots)
+
+    @property
+    def newest(self) -> str:
+        """The newest words of it, for a live display."""
+        last = self._slots[-1] if self._slots else None
+        return newest_of_call(last.name, last.arguments) if last else newest_words(self._text)
 
     @property
     def text(self) -> str:

@@ -255,7 +255,8 @@ class OpenAIModel:
                 ended = bool(assembly.finish_reason)
                 limit.reschedule(timer.received(begun=assembly.begun, done=reader.done, ended=ended))
                 if timer.worth_showing(assembly.size):
-                    self._on_event(Answering(model=self.name, tokens=wire.estimated_tokens(assembly.size)))
+                    tokens = wire.estimated_tokens(assembly.size)
+                    self._on_event(Answering(model=self.name, tokens=tokens, words=assembly.newest))
         reader.finish()
         self._answered = self._client
 

@@ -1,0 +1,73 @@
+"""Runs a verb at a terminal of its own: what a user would see, with every escape, and what he types."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+_LONGEST_S = 120
+
+Typed = tuple[str, str | Callable[[], str]]
+
+
+def at_terminal(
+    root: Path, *args: str, columns: int = 80, typed: Sequence[Typed] = (), **environ: str
+) -> tuple[str, int]:
+    """What was written to the terminal, and the exit code.
+
+    Args:
+        root: where the verb runs.
+        args: the verb and its arguments.
+        columns: how wide the terminal is.
+        typed: pairs of a text that is waited for and what is typed then, or what does something first; in order.
+        environ: variables that are added.
+    """
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "swarmgate", *args],
+        cwd=root,
+        env={**os.environ, "TERM": "xterm-256color", **environ},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - so that Ctrl-C reaches it
+    )
+    os.close(theirs)
+    try:
+        seen = _read(ours, list(typed))
+        return seen, process.wait(timeout=_LONGEST_S)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+def _read(terminal: int, typed: list[Typed]) -> str:
+    seen, answered, end = "", 0, time.monotonic() + _LONGEST_S
+    while time.monotonic() < end:
+        if not select.select([terminal], [], [], 1)[0]:
+            continue
+        try:
+            data = os.read(terminal, 65_536)
+        except OSError:  # Linux: nobody has the other side open any more
+            break
+        if not data:
+            break
+        seen += data.decode("utf-8", "replace")
+        if typed and typed[0][0] in seen[answered:]:
+            answer = typed.pop(0)[1]
+            os.write(terminal, (answer if isinstance(answer, str) else answer()).encode())
+            answered = len(seen)
+    assert not typed, f"never asked {typed[0][0]!r}:\n{seen}"
+    return seen
