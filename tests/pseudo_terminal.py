@@ -16,6 +16,8 @@ from pathlib import Path
 
 _LONGEST_S = 120
 
+_OF_OTHER_TERMINALS = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"}
+
 Typed = tuple[str, str | Callable[[], str]]
 
 
@@ -31,12 +33,13 @@ def at_terminal(
         typed: pairs of a text that is waited for and what is typed then, or what does something first; in order.
         environ: variables that are added.
     """
+    inherited = {name: value for name, value in os.environ.items() if name not in _OF_OTHER_TERMINALS}
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     process = subprocess.Popen(
         [sys.executable, "-m", "swarmgate", *args],
         cwd=root,
-        env={**os.environ, "TERM": "xterm-256color", **environ},
+        env={**inherited, "TERM": "xterm-256color", **environ},
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

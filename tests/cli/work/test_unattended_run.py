@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.misbehaviour.case import case
 from tests.project import Project, critic, plain, plan, rule, verdict
 
 from swarmgate.domain.events import event as ev
@@ -68,6 +69,24 @@ def test_a_plan_that_the_critic_rejects_and_a_blocked_task_wait_for_a_person(pro
     project.play(rule("reviewer", "review", [verdict("REJECTED", "no")]), loop={"max_rejections": 1})
     assert project.json("run", "--until", "done", exits=1)["waiting"] == "blocked_task"
     assert project.events(ev.PhaseApproved) == []
+
+
+@case(
+    "order",
+    "a run that nobody attends (`[approve] auto`, `--until done`) comes to a phase that its reviewers rejected",
+    "it waits for the user, also once the rejection is overruled: the fold takes no approval without a person",
+)
+def test_a_phase_that_its_reviewers_rejected_waits_for_a_person(project: Project) -> None:
+    rejects = [verdict("REJECTED", "dead code")]
+    seat = rule("reviewer", "validate_phase", rejects, participant="reviewer-1")
+    project.planned(plan("1.1", "2.1"), seat, phase={"validate": 1}, approve={"auto": ["plan", "phase"]})
+    assert project.json("run", "--until", "done", exits=1)["waiting"] == "phase_rejected"
+    project.swarm("override", "1", "--reason", "I can tell")
+    ended = project.swarm("run", "--until", "done", exits=3).stdout
+    assert "It waits for you: its reviewers rejected it." in ended
+    assert project.events(ev.PhaseApproved) == []
+    project.swarm("approve")
+    assert [each.by for each in project.events(ev.PhaseApproved)] == [""]
 
 
 def test_a_word_that_is_none_of_them_is_refused(project: Project) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    stash: Annotated[bool, typer.Option("--stash", help="Put uncommitted changes aside with git stash.")] = False,
+    stash: Annotated[bool, typer.Option("--stash", help="Put uncommitted changes aside (git stash) first.")] = False,
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait for the end of a model's limit, however long that takes.")
     ] = False,
@@ -34,14 +34,16 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Work task by task until it is your turn: a question, a blocked task, or a phase that waits for your approval.
+    """Work task by task until it is your turn: a phase checkpoint, a blocked task, a question.
 
-    Ctrl-C stops at the next safe point, a second Ctrl-C at once; both resume with the next run. It waits for the end
-    of a model's limit where that is known and near (settings: [loop] wait_limit), and else pauses (exit code 4).
-    At a terminal it asks for your approval where a plan or a phase waits, and what an agent asks ([ask]); with --until
-    it asks nobody, and goes on after `swarm answer`.
+    Where a plan or a phase waits, you are asked at a terminal: approve, revise or stop; so you are where an agent asks
+    ([ask]). With --until nobody is; what an agent asks is answered with `swarm answer`.
 
-    Example: swarm run --until blocked
+    Exit codes: 0 all done, 1 a task is blocked or preflight stops the phase, 3 waiting for you, 4 budget used up or a
+    limit that ends too late to wait for, 5 endpoint failed, 130 stopped. Whatever ended it, the next `swarm run` goes
+    on from there.
+
+    Example: swarm run
     """
     with boundary(json) as terminal:
         shown = partial(drive, repo, terminal, plain=plain, verbose=verbose)
