@@ -116,6 +116,7 @@ def test_as_json_of_one_phase_elsewhere(worked: Project, tmp_path: Path) -> None
     assert changes == {"1.1": "", "1.2": "its evidence is changed"}
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 def test_what_cannot_be_told_is_refused_with_a_hint(project: Project, tmp_path: Path) -> None:
     assert "swarm plan" in project.swarm("report", exits=2).stderr
