@@ -106,7 +106,7 @@ def test_lines_that_gitignore_lacks(folder: SwarmFolder) -> None:
     path.write_bytes(b"# mine\r\nruntime/\r\n/traces")
     (found,), (draft,) = swarm_folder.inspect(folder)
     assert (found.where, found.fixable) == (".swarm/.gitignore", True)
-    assert "lacks /quarantine/, /discussions.sqlite3-*, /events.jsonl*:" in found.message
+    assert "lacks /quarantine/, /report.html, /discussions.sqlite3-*, /events.jsonl*:" in found.message
     assert (
         draft.after == "# mine\r\nruntime/\r\n/traces\r\n/quarantine/\r\n/discussions.sqlite3-*\r\n/events.jsonl*\r\n"
     )
