@@ -25,6 +25,9 @@ from swarmgate.project import Project
 _Passed = tuple[dict[tuple[str, int], ev.GatesRun], dict[tuple[str, int], TestRun]]
 """What the gates said of each attempt, and its newest test run."""
 
+OUR_WORDS = ("status", "standing", "outcome")
+"""Fields of a record that hold words of swarmgate's: a key that is one of them (`present`) is not masked there."""
+
 
 class Rejected(Frozen):
     """One rejection: of which attempt, by whom, why."""
