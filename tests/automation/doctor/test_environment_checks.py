@@ -106,10 +106,9 @@ def test_lines_that_gitignore_lacks(folder: SwarmFolder) -> None:
     path.write_bytes(b"# mine\r\nruntime/\r\n/traces")
     (found,), (draft,) = swarm_folder.inspect(folder)
     assert (found.where, found.fixable) == (".swarm/.gitignore", True)
-    assert "lacks /quarantine/, /discussions.sqlite3-*, /events.jsonl*:" in found.message
-    assert (
-        draft.after == "# mine\r\nruntime/\r\n/traces\r\n/quarantine/\r\n/discussions.sqlite3-*\r\n/events.jsonl*\r\n"
-    )
+    assert "lacks /quarantine/, /report.html, /discussions.sqlite3-*, /events.jsonl*:" in found.message
+    added = "/quarantine/\r\n/report.html\r\n/discussions.sqlite3-*\r\n/events.jsonl*\r\n"
+    assert draft.after == f"# mine\r\nruntime/\r\n/traces\r\n{added}"
 
 
 def test_files_of_the_template_that_are_gone(folder: SwarmFolder) -> None:

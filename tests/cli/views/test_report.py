@@ -95,7 +95,9 @@ def test_the_page_tells_the_goal_and_no_word_of_anybody_becomes_markup(worked: P
 
 @pytest.mark.slow
 @pytest.mark.suite("unittest")
-def test_as_json_of_one_phase_elsewhere(worked: Project, tmp_path: Path) -> None:
+def test_as_json_of_one_phase_elsewhere(worked: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "present")
+    worked.configure(providers__local={"base_url": "http://127.0.0.1:9/v1", "api_key_env": "MY_KEY"})
     place = tmp_path / "page.html"
     told = worked.json("report", "--phase", "1", "--out", str(place))
     record = told["record"]
@@ -116,6 +118,7 @@ def test_as_json_of_one_phase_elsewhere(worked: Project, tmp_path: Path) -> None
     assert changes == {"1.1": "", "1.2": "its evidence is changed"}
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 def test_what_cannot_be_told_is_refused_with_a_hint(project: Project, tmp_path: Path) -> None:
     assert "swarm plan" in project.swarm("report", exits=2).stderr

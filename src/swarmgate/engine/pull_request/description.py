@@ -93,8 +93,8 @@ def _standing(record: GoalRecord) -> str:
     state = "The goal is finished" if record.finished else "**The goal is not finished**"
     approved = sum(bool(each.approved) for each in record.phases)
     return (
-        f"{state}: {_words(record.title)}. {len(record.tasks)} tasks ({told}), {len(record.rejections)} rejected "
-        f"attempts, {approved} of {len(record.phases)} phases approved."
+        f"{state}: {_words(record.title)}. {len(record.tasks)} tasks ({told}), attempts rejected: "
+        f"{len(record.rejections)}, {approved} of {len(record.phases)} phases approved."
     )
 
 

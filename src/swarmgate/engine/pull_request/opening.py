@@ -8,7 +8,7 @@ from swarmgate.domain.state.state import State
 from swarmgate.domain.text.redaction import masked
 from swarmgate.engine.branch_history import standing
 from swarmgate.engine.pull_request.description import description
-from swarmgate.engine.reports.goal import GoalRecord, read_goal
+from swarmgate.engine.reports.goal import OUR_WORDS, GoalRecord, read_goal
 from swarmgate.engine.reports.outcome import actions
 from swarmgate.errors import IllegalMove, UsageError, WorkspaceError
 from swarmgate.project import Project
@@ -57,7 +57,7 @@ def described(project: Project, *, title: str = "", cost: bool = False) -> PullR
         LedgerError: the ledger cannot be read.
     """
     record = read_goal(project)
-    record = GoalRecord.model_validate(masked(record.model_dump(mode="json"), project.redact))
+    record = GoalRecord.model_validate(masked(record.model_dump(mode="json"), project.redact, names=OUR_WORDS))
     return PullRequest(
         title=" ".join((project.redact(title) or record.title).split())[:_LONGEST_TITLE],
         description=description(record, cost=cost),

@@ -13,6 +13,7 @@ from swarmgate.domain.evidence.report import Claim, Standing, recorded
 from swarmgate.domain.evidence.summary import tests_in_words
 from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.evidence import Criterion, TestRun
+from swarmgate.domain.review.finding import GateStatus
 from swarmgate.domain.state.plan_view import PhaseStatus, phase_status
 from swarmgate.domain.state.state import State, TaskStatus
 from swarmgate.domain.usage import Usage
@@ -20,6 +21,12 @@ from swarmgate.engine.reports.timeline import AttemptTime, attempt_times
 from swarmgate.errors import UsageError
 from swarmgate.ledger.evidence.evidence import EvidenceStore
 from swarmgate.project import Project
+
+_Passed = tuple[dict[tuple[str, int], ev.GatesRun], dict[tuple[str, int], TestRun]]
+"""What the gates said of each attempt, and its newest test run."""
+
+OUR_WORDS = ("status", "standing", "outcome")
+"""Fields of a record that hold words of swarmgate's: a key that is one of them (`present`) is not masked there."""
 
 
 class Rejected(Frozen):
@@ -164,6 +171,7 @@ def goal_record(state: State, entries: Sequence[ev.Entry], head: str, *, phase: 
     tasks = {each.id: each for number, of in plan.numbered if phase in (0, number) for each in of.tasks}
     usage = _usage(story)
     claims = recorded(entries)
+    passed = _gates(story), claims.runs
     numbers = [phase] if phase else [number for number, _ in plan.numbered]
     return GoalRecord(
         goal=state.goal,
@@ -176,7 +184,7 @@ def goal_record(state: State, entries: Sequence[ev.Entry], head: str, *, phase: 
         time=state.time,
         finished=state.finished,
         phases=tuple(_phase(state, number, story) for number in numbers),
-        tasks=tuple(_task(state, each, claims.runs, usage.get(each.id, {})) for each in tasks.values()),
+        tasks=tuple(_task(state, each, passed, usage.get(each.id, {})) for each in tasks.values()),
         times=tuple(each for each in attempt_times(story) if each.task in tasks),
         rejections=tuple(_rejections(story, tasks)),
         overruled=tuple(_overruled(story, tasks, numbers)),
@@ -213,7 +221,7 @@ def _phase(state: State, number: int, story: Iterable[ev.Entry]) -> GoalPhase:
     )
 
 
-def _task(state: State, task: Task, runs: dict[tuple[str, int], TestRun], usage: dict[str, Usage]) -> GoalTask:
+def _task(state: State, task: Task, passed: _Passed, usage: dict[str, Usage]) -> GoalTask:
     record = state.task(task.id)
     last, complete = record.last, record.status is TaskStatus.COMPLETE
     mapped = last.tests_review.criteria if complete and last and last.tests_review else ()
@@ -225,18 +233,30 @@ def _task(state: State, task: Task, runs: dict[tuple[str, int], TestRun], usage:
         attempts=len(record.attempts),
         commit=record.commit if complete else "",
         note=record.reason if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED) else "",
-        proof=tuple(_proof(state, task.id, runs)) if complete else (),
+        proof=tuple(_proof(state, task.id, *passed)) if complete else (),
         files=tuple(dict.fromkeys((*last.files, *last.tests, *last.attacks))) if last else (),
         criteria=mapped or tuple(Criterion(criterion=text) for text in task.acceptance),
         usage=usage,
     )
 
 
-def _proof(state: State, task: str, runs: dict[tuple[str, int], TestRun]) -> Iterator[str]:
+def _gates(story: Iterable[ev.Entry]) -> dict[tuple[str, int], ev.GatesRun]:
+    """The newest judgement of the gates on each attempt."""
+    events = (entry.event for entry in story)
+    return {(each.task, each.attempt): each for each in events if isinstance(each, ev.GatesRun)}
+
+
+def _proof(
+    state: State, task: str, gates: dict[tuple[str, int], ev.GatesRun], runs: dict[tuple[str, int], TestRun]
+) -> Iterator[str]:
     """What let the last attempt pass, a few words each."""
     last = state.task(task).last
     if last is None:
         return
+    if judged := gates.get((task, last.number)):
+        passed = sum(status is GateStatus.PASS for status in judged.statuses.values())
+        overruled = f", overruled: {', '.join(judged.overridden)}" if judged.overridden else ""
+        yield f"gates: {passed} passed{overruled}"
     for name, review in (
         ("review", last.review),
         ("security review", last.security_review),

@@ -14,7 +14,7 @@ from swarmgate.domain.evidence.summary import in_words
 from swarmgate.domain.state.state import TaskStatus
 from swarmgate.domain.text.redaction import masked
 from swarmgate.domain.usage import Usage
-from swarmgate.engine.reports.goal import GoalEvidence, GoalRecord, GoalTask, read_goal
+from swarmgate.engine.reports.goal import OUR_WORDS, GoalEvidence, GoalRecord, GoalTask, read_goal
 from swarmgate.engine.reports.goal_page import plots
 from swarmgate.engine.reports.goal_page.plots import Part, Plot, Value
 from swarmgate.engine.reports.timeline import STAGES, since_first
@@ -65,7 +65,7 @@ def write_report(project: Project, *, phase: int = 0, out: Path | None = None) -
     target = folder.report if out is None else out.absolute()
     require_free(target, folder, own=folder.report, mark=MARK, verb="report")
     report = _gathered(project, phase)
-    report = GoalReport.model_validate(masked(report.model_dump(mode="json"), project.redact))
+    report = GoalReport.model_validate(masked(report.model_dump(mode="json"), project.redact, names=OUR_WORDS))
     page = render(report).encode("utf-8", "replace")
     with writing(target):
         replace(target, page)
