@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from immutables import Map
 
@@ -131,7 +131,7 @@ class TaskRecord:
     reason: str = ""
     block: Block | None = None
     notes: tuple[str, ...] = ()
-    overrides: Map[Stage, str] = field(default_factory=Map)
+    overrides: Map[Stage, Override] = field(default_factory=Map)
     override_pending: bool = False
     commit: str = ""
     usage: Usage = UNUSED
@@ -304,6 +304,12 @@ class Override:
     stage: Stage
     reason: str
     time: str
+    by: Literal["user", "architect"] = "user"
+
+    @property
+    def told(self) -> str:
+        """`gates: lint: it is fine`; what the architect overruled says so before the reason, where no reason can."""
+        return f"{self.stage}{'' if self.by == 'user' else f', by the {self.by}'}: {self.reason}"
 
 
 @dataclass(frozen=True)

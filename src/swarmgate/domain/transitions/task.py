@@ -252,19 +252,19 @@ def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.
             "an override would ask the same role again.",
             hint=f"Set {settings_for(event.task, last.stage, last.reason)[0]}",
         )
-    reason = event.reason if event.by == "user" else f"{event.by}: {event.reason}"
+    given = Override(event.task, event.stage, event.reason, entry.time, event.by)
     record = replace(
         record,
         status=TaskStatus.IN_PROGRESS,
         reason="",
         block=None,
-        overrides=record.overrides.set(event.stage, reason),
+        overrides=record.overrides.set(event.stage, given),
         override_pending=True,
     )
     return replace(
         state,
         tasks=state.tasks.set(event.task, record),
-        overrides=(*state.overrides, Override(event.task, event.stage, reason, entry.time)),
+        overrides=(*state.overrides, given),
     )
 
 

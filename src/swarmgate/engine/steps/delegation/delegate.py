@@ -128,9 +128,7 @@ async def open_override(state: State, ctx: Context) -> list[Event]:
     _, task = _next(state)
     record = state.task(task.id)
     put_away = _attacks_put_away(ctx, task.id, record)
-    stage, reason = next(
-        ((o.stage, o.reason) for o in reversed(state.overrides) if o.task == task.id), ("", "overridden by the user")
-    )
+    told = next((each.told for each in reversed(state.overrides) if each.task == task.id), "overridden by the user")
     scope = record.last.scope if record.last else task.files
     return [
         *put_away,
@@ -139,7 +137,7 @@ async def open_override(state: State, ctx: Context) -> list[Event]:
             attempt=len(record.attempts) + 1,
             kind=AttemptKind.OVERRIDE,
             scope=scope,
-            instructions=f"{stage}: {reason}",
+            instructions=told,
             tree=ctx.repository.snapshot(),
             base=ctx.repository.head(),
             house_rules=_house_rules(ctx, scope),
