@@ -55,6 +55,7 @@ STEPS: dict[Step, Callable[[State, Context], Awaitable[list[Event]]]] = {
     Step.REVIEW_PLAN: plan.review_plan,
     Step.START_WORK: delegate.start_work,
     Step.ESTIMATE: plan.estimate,
+    Step.WEIGH: delegate.weigh,
     Step.DELEGATE: delegate.delegate,
     Step.OPEN_OVERRIDE: delegate.open_override,
     Step.CODE: coder.code,
@@ -159,6 +160,7 @@ def _begin(ctx: Context) -> State:
             review_tests=ctx.config.review.tests,
             validators=ctx.config.phase.validate,
             phase_gate=ctx.config.phase.gate,
+            architect_overrides_budget=ctx.config.gates.architect_overrides_budget,
         )
     )
     return _record(ctx, events)
@@ -241,6 +243,7 @@ def describe_step(step: Step, state: State) -> str:
         Step.REVIEW_PLAN: "the critic reviews the plan",
         Step.START_WORK: "making the branch of the work",
         Step.ESTIMATE: f"estimating phase {state.current_phase}",
+        Step.WEIGH: "the architect weighs what is beyond the quality budget",
         Step.DELEGATE: "the architect delegates",
         Step.OPEN_OVERRIDE: "opening an attempt on the tree as it stands",
         Step.CODE: "the coder works",

@@ -274,6 +274,8 @@ class Rules:
     """Reviewers that judge each phase after its last task; 0: none."""
     phase_gate: bool = False
     """Whether the critic judges each phase before its first task."""
+    architect_overrides_budget: bool = False
+    """Whether the architect weighs what the quality budget alone is against."""
 
 
 @dataclass(frozen=True)

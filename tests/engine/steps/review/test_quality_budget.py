@@ -114,6 +114,9 @@ def test_the_architect_that_holds_to_the_budget_has_it_mended(project: Project) 
     project.swarm("run", exits=1)
     assert not project.events(ev.RejectionOverridden)
     assert "USE-A-TABLE" in project.briefs("architect", "delegate", task="1.1", attempt="2")[0]
+    told = [event.note for event in project.events(ev.GuardActed) if event.note.rule == "budget-weighed"]
+    assert [(note.attempt, note.detail) for note in told] == [(1, "USE-A-TABLE"), (2, "USE-A-TABLE")]
+    assert "USE-A-TABLE" in project.swarm("show", "1.1").stdout
     assert [each.stage for each in attempts(project)][:2] == ["gates: quality_budget"] * 2
 
 
