@@ -12,6 +12,7 @@ from swarmgate.domain.events.event import Event, PauseReason, RunPaused, RunStar
 from swarmgate.domain.evidence.report import RECORDED
 from swarmgate.domain.next_step import Step, next_step
 from swarmgate.domain.state.lifecycle import TaskState
+from swarmgate.domain.state.phase_verdict import reviewers
 from swarmgate.domain.state.state import State
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.between_steps.branch_watch import History
@@ -268,7 +269,7 @@ def describe_step(step: Step, state: State) -> str:
 def _validated(state: State) -> str:
     """Describes which reviewer of how many reads the phase."""
     number = len(state.phase(state.current_phase).verdicts("validation")) + 1
-    return f"reviewer {number} of {state.rules.validators} reads phase {state.current_phase} as a whole"
+    return f"reviewer {number} of {reviewers(state, 'validation')} reads phase {state.current_phase} as a whole"
 
 
 def _judged(state: State, stage: str, words: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, TypeVar
@@ -244,15 +245,24 @@ class PhaseRecord:
 
     def tally(self, stage: PhaseStage) -> Tally:
         """How many of them approve and reject; a majority approves, and what cannot be read approves nothing."""
-        given = self.verdicts(stage)
-        failed = sum(each.failed for each in given)
-        approved = sum(each.review.approved for each in given)
-        return Tally(approve=approved, reject=len(given) - approved - failed, failed=failed)
+        return tally_of(self.verdicts(stage))
+
+    def newest(self, stage: PhaseStage) -> tuple[PhaseReviewed, ...]:
+        """The verdicts of the last round at a stage, whether they still count or not."""
+        given = [each for each in self.reviews if each.stage == stage]
+        return tuple(each for each in given if each.round == given[-1].round)
 
     @property
     def renewed(self) -> PhaseRecord:
         """The record of the phase when it is open again: what was said of it as a whole counts no more."""
         return PhaseRecord(reviews=self.reviews, void=len(self.reviews), notes=self.notes)
+
+
+def tally_of(given: Sequence[PhaseReviewed]) -> Tally:
+    """The verdicts, counted."""
+    failed = sum(each.failed for each in given)
+    approved = sum(each.review.approved for each in given)
+    return Tally(approve=approved, reject=len(given) - approved - failed, failed=failed)
 
 
 @dataclass(frozen=True)
