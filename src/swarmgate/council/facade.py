@@ -68,6 +68,7 @@ class Council:
         self.decide, self.decide_file = decisions.decide, decisions.decide_file
         self.resume_decision, self.answer_decision = decisions.resume_decision, decisions.answer_decision
         self.decisions, self.decision_record = decisions.decisions, decisions.decision_record
+        self.decision_whole = decisions.decision_whole
 
         self.critique, self.critique_file = critiques.critique, critiques.critique_file
         self.resume_critique = critiques.resume_critique

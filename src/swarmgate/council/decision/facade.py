@@ -229,6 +229,10 @@ class Decisions:
         """
         return record_of(self._shared.record(RULES, id).standing)
 
+    def decision_whole(self, id: str) -> str:  # noqa: A002 - as the other verbs call it
+        """The id of the orchestration that a decision is a part of; empty: of none."""
+        return self._shared.record(RULES, id).standing.part_of
+
     # --- inside ---
 
     def _with_people(self, outcome: DecisionOutcome | None) -> DecisionOutcome:

@@ -38,9 +38,9 @@ class FailureGroup(Frozen):
     """Rejections of one stage whose messages differ in names and numbers only.
 
     `rule` is the gate's rule, empty for others. `tasks` of earlier goals carry their goal's number; a phase that was
-    rejected as a whole stands there as `phase 2`, its stage is `gate` or `validation`. `cause` is what the failure points
-    at when it stands in three tasks: `gate`, `prompt`, `plan`, `model`, `tests` or `hook`; `advice` says
-    why, `sources` where to look, in words, commands and paths.
+    rejected as a whole stands there as `phase 2`, its stage is `gate` or `validation`. `cause` is what the failure
+    points at when it stands in three tasks: `gate`, `prompt`, `plan`, `model`, `tests` or `hook`; `advice` says why,
+    `sources` where to look, in words, commands and paths.
     """
 
     stage: Stage
