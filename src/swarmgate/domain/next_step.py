@@ -28,7 +28,7 @@ from swarmgate.domain.state.state import (
 from swarmgate.domain.state.unattended import Unattended, phase_needs_person, plan_needs_person, too_many
 from swarmgate.domain.task.failure_patterns import stopping
 from swarmgate.domain.transitions.review import adversarial_due, tests_review_due
-from swarmgate.domain.transitions.task import attempt_kind
+from swarmgate.domain.transitions.task import attempt_kind, to_weigh
 
 
 class Step(StrEnum):
@@ -43,6 +43,8 @@ class Step(StrEnum):
     """Make the branch of the work."""
     ESTIMATE = "estimate"
     """Say what the phase that begins is expected to use."""
+    WEIGH = "weigh"
+    """The architect weighs a change that only the quality budget is against."""
     DELEGATE = "delegate"
     OPEN_OVERRIDE = "open_override"
     """Open an attempt on the tree as it stands, because the user overruled a rejection."""
@@ -195,9 +197,9 @@ def worked_on(state: State) -> str:
     if state.open:
         return state.open
     step = next_step(state)
-    if step not in (Step.DELEGATE, Step.DECLINE, None):
+    if step not in (Step.WEIGH, Step.DELEGATE, Step.DECLINE, None):
         return ""
-    due = next_task(state) if step is Step.DELEGATE else None
+    due = next_task(state) if step in (Step.WEIGH, Step.DELEGATE) else None
     return due.id if due else "".join(question.task for question in open_questions(state))
 
 
@@ -243,6 +245,8 @@ def _task_step(state: State) -> Step | None:
         return Step.BLOCK
     if attempt_kind(state, task.id) is AttemptKind.OVERRIDE:
         return Step.OPEN_OVERRIDE
+    if to_weigh(state, record):
+        return Step.WEIGH
     return Step.ESTIMATE if estimate_due(state) else Step.DELEGATE
 
 

@@ -42,7 +42,10 @@ def _lines(report: TaskReport) -> list[str]:
         *([f"  commit:  {report.commit}"] if report.commit else []),
         *(f"  note:    {note}" for note in report.notes),
         *(f"  asked:   {asked}" for asked in report.asked),
-        *(f"  override of {stage}: {reason}" for stage, reason in report.overrides.items()),
+        *(
+            f"  override of {stage} by the {report.overridden_by[stage]}: {reason}"
+            for stage, reason in report.overrides.items()
+        ),
     ]
     known = {attempt.number for attempt in report.attempts}
     lines += [f"  {_guard(note)}" for note in report.guards if note.attempt not in known]
