@@ -53,6 +53,7 @@ class RunStarted(Frozen):
     review_tests: bool = False
     validators: int = 0
     phase_gate: bool = False
+    architect_overrides_budget: bool = False
 
 
 class RunPaused(Frozen):

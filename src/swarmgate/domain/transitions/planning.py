@@ -208,6 +208,7 @@ def run_started(state: State, event: ev.RunStarted, _: ev.Entry) -> State:
         event.review_tests,
         event.validators,
         event.phase_gate,
+        event.architect_overrides_budget,
     )
     return replace(
         state,

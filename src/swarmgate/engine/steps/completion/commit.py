@@ -38,7 +38,7 @@ async def commit(state: State, ctx: Context) -> list[Event]:
             return [_refused(task, attempt, _HOOKS.format(files=", ".join(f"`{path}`" for path in touched)))]
         trailers = [*own_trailers(state, attempt).items(), ("Swarm-Ledger", f"{state.seq} {ctx.ledger.head}")]
         if attempt.kind is AttemptKind.OVERRIDE:
-            overrides = (f"{stage}: {reason}" for stage, reason in record.overrides.items())
+            overrides = (each.told for each in record.overrides.values())
             trailers.append(("Swarm-Override", "; ".join(sorted(overrides))))
         try:
             made = ctx.repository.commit(change, _message(task), trailers, onto=attempt.base)
