@@ -19,7 +19,7 @@ def test_until_done_goes_over_plan_and_phases_and_says_so_everywhere(project: Pr
     project.play(plan("1.1", "2.1"))
     project.swarm("plan", "Add parts", exits=3)
     ended = project.json("run", "--until", "done")
-    assert ended["waiting"] == "nothing"
+    assert (ended["waiting"], ended["unseen"]) == ("nothing", [1, 2])
     assert [each.by for each in project.events(ev.PlanApproved)] == [OPTION]
     assert [(each.phase, each.by) for each in project.events(ev.PhaseApproved)] == [(1, OPTION), (2, OPTION)]
     assert f"<!-- swarm plan: approved without a person by {OPTION} -->" in project.plan_md
@@ -52,6 +52,7 @@ def test_settings_approve_phases_up_to_a_bound_and_until_phase_goes_before(proje
     ended = project.swarm("run", exits=3).stdout
     assert [(each.phase, each.by) for each in project.events(ev.PhaseApproved)] == [(1, "[approve] auto")]
     assert "Phase 2 is done and waits for your approval" in ended
+    assert "Nobody looked at phase 1: .swarm/history/ has its page." in ended
     assert "It waits for you: phases in a row that nobody looked at: 1 ([approve] phases_in_a_row)." in ended
     project.swarm("approve")
     assert [each.by for each in project.events(ev.PhaseApproved)] == ["[approve] auto", ""]

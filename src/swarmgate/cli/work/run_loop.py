@@ -131,6 +131,8 @@ def page(outcome: RunOutcome) -> list[str]:
     if outcome.objections:
         lines += [f"The {outcome.judge} still objects:", *(f"  - {text}" for text in outcome.objections)]
     lines += [f"  {text}" for text in outcome.verdicts]
+    if outcome.unseen:
+        lines.append(f"Nobody looked at phase {', '.join(map(str, outcome.unseen))}: .swarm/history/ has its page.")
     if outcome.reason and outcome.waiting in (Waiting.PLAN_APPROVAL, Waiting.PHASE_APPROVAL):
         lines.append(f"It waits for you: {outcome.reason}.")
     return [*lines, "", *outcome.checkpoint.page] if outcome.checkpoint else lines

@@ -150,9 +150,9 @@ def _warnings(state: State, tasks: Iterable[Task]) -> Iterator[str]:
         yield "nothing confined the commands of agents in the newest run ([commands] sandbox)"
     for task in tasks:
         record = state.task(task.id)
-        for stage, why in sorted(record.overrides.items()):
-            who = "" if why.startswith("architect: ") else "you: "
-            yield f"task {task.id}: {stage} overruled by {who}{first_line(why)}"
+        for stage, each in sorted(record.overrides.items()):
+            who = "you" if each.by == "user" else f"the {each.by}"
+            yield f"task {task.id}: {stage} overruled by {who}: {first_line(each.reason)}"
         if record.last is not None and record.status is TaskStatus.COMPLETE:
             yield from (f"task {task.id}, {text}" for text in _remarks(record, record.last))
 

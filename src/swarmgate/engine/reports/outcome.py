@@ -46,10 +46,10 @@ class AskedQuestion(Frozen):
 class RunOutcome(Frozen):
     """The outcome of a run: what it waits for the user for, at ledger position `seq`, and the possible commands.
 
-    `task` is the blocked task; `questions` are the open ones with their numbers, `asked` is that of an agent at work;
-    `reason` says why in one line, also why only the user can approve what the settings would; `checkpoint` is the phase
-    that waits for approval. `judge` is who still objects to the plan. `verdicts` are those on a whole phase, each with
-    its findings.
+    `task` is the blocked task; `questions` are the open ones with their numbers, `asked` is that of an agent at
+    work; `reason` says why in one line, also why only the user can approve what the settings would; `checkpoint` is
+    the phase that waits for approval. `judge` is who still objects to the plan. `verdicts` are those on a whole
+    phase, each with its findings. `unseen` are the phases of the plan that were approved without a person.
     """
 
     waiting: Waiting
@@ -63,6 +63,7 @@ class RunOutcome(Frozen):
     judge: str = "critic"
     verdicts: tuple[str, ...] = ()
     checkpoint: Checkpoint | None = None
+    unseen: tuple[int, ...] = ()
     actions: tuple[str, ...] = ()
 
 
@@ -101,6 +102,7 @@ def outcome_of(state: State) -> RunOutcome:
         judge="debate" if state.plan_reviews and state.plan_reviews[-1].debate else "critic",
         verdicts=verdicts(state) if waiting in (Waiting.PHASE_REJECTED, Waiting.PHASE_APPROVAL) else (),
         checkpoint=checkpoint(state) if waiting is Waiting.PHASE_APPROVAL else None,
+        unseen=tuple(number for number, record in sorted(state.phases.items()) if record.approved_by),
         actions=actions(state, waiting),
     )
 
