@@ -26,7 +26,9 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Take hand edits of the plan in, and do what `[automation]` and `[hooks]` switch on. Spends no money.
+    """Take hand edits of the plan in as they are made.
+
+    What `[automation]` and `[hooks]` switch on is done, too. Spends no money.
 
     Ends with Ctrl-C (exit code 130), SIGTERM or `swarm watch stop` (0). One process watches a project.
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from swarmgate.evaluation.agent_trials import Known, Trial
 
 app = typer.Typer(
-    help="Coding agents of the command line as roles: which are known, and whether one works here.",
+    help="List coding agents that can be roles, and test one here.",
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,
@@ -26,7 +26,7 @@ _Strings = list[str] | None
 
 @app.callback()
 def _group() -> None:
-    """Coding agents of the command line as roles: which are known, and whether one works here."""
+    """List coding agents that can be roles, and test one here."""
 
 
 @app.command("list")

@@ -11,7 +11,7 @@ from swarmgate.cli.terminal.options import Json, Repo, filled
 from swarmgate.cli.terminal.terminal import boundary
 
 app = typer.Typer(
-    help="Measure how often the gates are right, and whether debates are worth their cost, on labelled data.",
+    help="Measure on labelled data how often gates and debates are right.",
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,

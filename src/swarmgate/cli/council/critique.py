@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 
 app = group(
-    'Make something and improve it: swarm critique "TASK", or swarm critique FILE.toml (see: swarm critique hold '
-    "--help). Or show, list and resume what was made. All take --json and --repo.\n\n"
+    "Make something, judge it and improve it. "
+    'Hold one with: swarm critique "TASK", or swarm critique FILE.toml (see: swarm critique hold --help). '
+    "Or show, list and resume what was made. All take --json and --repo.\n\n"
     'Example: swarm critique "Write the release notes of 2.0" --out NOTES.md',
     "for a task of one word",
 )

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 app = group(
-    'Hold a discussion: swarm discuss "TOPIC" (see: swarm discuss hold --help). '
+    "Have experts with opposing interests discuss a topic. "
+    'Hold one with: swarm discuss "TOPIC" (see: swarm discuss hold --help). '
     "Or show, list and resume those that were held. All take --json and --repo.\n\n"
     'Example: swarm discuss "How should sessions be kept?" --mode lightweight --yes',
     "for a topic of one word",

@@ -9,7 +9,7 @@ from swarmgate.cli.terminal.terminal import boundary
 
 
 def command(repo: Repo = None, json: Json = False) -> None:
-    """Make .swarm/ in this repository: settings, gates and prompts to override, the ledger.
+    """Make .swarm/ in this repository: settings, gates, the ledger.
 
     Languages, test command and branch are detected and written where you can change them.
 

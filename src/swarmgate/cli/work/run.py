@@ -19,7 +19,7 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Work task by task until it is your turn: a phase checkpoint, a blocked task, a question.
+    """Work task by task until it is your turn. That is a phase checkpoint, a blocked task or a question.
 
     Exit codes: 0 all done, 1 a task is blocked or preflight stops the phase, 3 waiting for you, 4 budget used up or a
     limit that ends too late to wait for, 5 endpoint failed, 130 stopped. Whatever ended it, the next `swarm run` goes
