@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+import yaml
 from tests.council.discussion_script import ASSESSED, CONCLUDED, says
 from tests.project import Project, Rule, plain, rule
 
@@ -316,14 +317,48 @@ def test_the_analysis_is_read_from_a_file_and_from_the_moderator(tmp_path: Path)
     )
 
 
+@pytest.mark.parametrize("suffix", ["json", "yaml", "toml"])
+def test_any_trait_may_be_a_list_and_the_problem_a_sentence(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"analysis.{suffix}"
+    experts = [{**each, "stakes": ["pages", "trust"], "bias": ["old", "new"]} for each in analysis()["experts"]]
+    given = {**analysis(), "experts": experts, "problemDefinition": "Orders span four services."}
+    path.write_text(yaml.safe_dump(given) if suffix == "yaml" else json.dumps(given), "utf-8")
+    cast_ = personas.read(path)
+    assert {(each.stakes, each.bias) for each in cast_.experts} == {("pages, trust", "old, new")}
+    assert cast_.problem_definition
+    assert cast_.problem_definition.statement == "Orders span four services."
+    made = experts_of(discussion_of(id="d", topic=TOPIC)).read(json.dumps(given))
+    assert (made.experts, made.problem_definition) == (cast_.experts, cast_.problem_definition)
+
+
+def test_a_list_alone_is_that_of_the_experts(tmp_path: Path) -> None:
+    path = tmp_path / "experts.json"
+    path.write_text(json.dumps(analysis()["experts"], indent=1), "utf-8")
+    assert [each.id for each in personas.read(path).experts] == [each["id"] for each in analysis()["experts"]]
+
+
+def test_a_moderator_may_name_experts_as_a_manifest_does_and_tensions_by_name() -> None:
+    given = analysis()
+    named = [each["name"].upper() for each in given["experts"][:2]]
+    tension = {"between": named, "axis": "order"}
+    said = {"personas": given["experts"], "tensionMap": [tension, "people against machines"]}
+    made = experts_of(discussion_of(id="d", topic=TOPIC)).read(json.dumps(said))
+    assert [each.id for each in made.experts] == [each["id"] for each in given["experts"]]
+    assert [each.between for each in made.tensions] == [NAMES[:2]]
+    assert made.dropped == ("a tension that does not pair two of the experts: people against machines",)
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
+        ({"tensionMap": [{"between": ["a"], "axis": "x"}]}, "line 1: `tensionMap.1.between`: must be the ids of two"),
+        ({"tensionMap": [{"between": ["a", "A B"], "axis": "x"}]}, "`tensionMap.1.between`: must be the ids of two"),
+        ({"experts": [{"id": "a", "name": ["A"], "expertise": "x"}]}, "`experts.1.name`: must be a text"),
         ({"problemDefinition": {"statment": "x"}}, "unknown key `statment`; did you mean `statement`?"),
         ({"problemDefinition": {"scope": "x"}}, "the key `statement` is missing"),
         (
             {"problemDefinition": {"statement": "x" * 5000}},
-            "json: `problemDefinition`: has 5,000 characters: the limit is 4,000",
+            "json, line 1: `problemDefinition`: has 5,000 characters: the limit is 4,000",
         ),
         ({"tensionMap": [{"between": ["a", "b"], "axes": "x"}]}, "unknown key `axes`; did you mean `axis`?"),
         ({"tensionMap": [{"between": ["a", "b"], "axis": "x"}]}, "there is no expert 'a'"),

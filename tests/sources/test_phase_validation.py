@@ -101,13 +101,27 @@ def test_a_majority_that_rejects_keeps_the_phase_open_until_its_plan_mends_it(pr
     project.swarm("approve")
 
 
+def test_a_plan_that_mends_elsewhere_leaves_the_phase_rejected_and_that_is_told(project: Project) -> None:
+    project.planned(rejects(1), plan("1.1", "2.1", step="revise"), phase={"validate": 1})
+    project.swarm("run", exits=1)
+    project.swarm("revise", "mend it in a phase of its own", exits=3)
+    assert "Phase 1 is still rejected as a whole: the plan has no new task in it." in project.swarm("approve").stdout
+    project.swarm("run", exits=1)
+    assert project.events(ev.PhaseClosed) == []
+    project.swarm("override", "1", "--reason", "phase 2 mends it")
+    assert "Ready to proceed to Phase 2" in project.swarm("run", exits=3).stdout
+
+
 def test_the_user_overrules_a_rejected_phase_with_a_reason(project: Project) -> None:
     project.planned(rejects(1), phase={"validate": 1})
     project.swarm("run", exits=1)
     project.swarm("override", "2", "--reason", "the wrong one", exits=2)
     told = project.swarm("override", "1", "--reason", "the part is called by a later phase")
     assert "Phase 1: validation is overridden." in told.stdout
-    project.swarm("run", exits=3)
+    closed = project.swarm("run", exits=3).stdout  # REJECTED stands there, and why it goes on all the same
+    reason = "you overruled the validation: the part is called by a later phase"
+    assert reason in closed
+    assert reason in project.swarm("status").stdout
     assert len(project.events(ev.PhaseReviewed)) == 1
     assert "the part is called by a later phase" in project.folder.context.read_text()
     assert "the part is called by a later phase" in project.folder.history.joinpath("phase-1.md").read_text()
@@ -135,7 +149,9 @@ def test_after_a_commit_of_the_user_the_phase_is_judged_anew_with_that_in_it(pro
 def test_a_verdict_that_cannot_be_read_is_no_approval(project: Project) -> None:
     mute = rule("reviewer", "validate_phase", {"text": "fine, all of it"}, participant=["reviewer-2", "reviewer-3"])
     project.planned(reads(1), mute, phase={"validate": 3}, loop={"replies": 1})
-    assert "1 for, 2 failed" in project.swarm("run", exits=1).stdout
+    told = project.swarm("run", exits=1).stdout
+    assert "1 for, 2 failed" in told
+    assert "another model in [roles.reviewer], or `models` in [phase], since one gave no verdict" in told
     assert [each.failed for each in project.events(ev.PhaseReviewed)] == [False, True, True]
     assert "Validation 1.2: NO VERDICT" in project.plan_md
 
@@ -259,6 +275,9 @@ def test_another_plan_passes_the_gate_anew(project: Project) -> None:
     project.swarm("approve")
     project.play(evaluates(), phase={"gate": True})
     project.swarm("run", exits=3)
+    again = project.briefs("critic", "evaluate_phase")[-1]
+    assert "builds on nothing" in again.partition("Your objections so far")[2]
+    assert "The user says" not in again  # who has said nothing
     assert [(each.round, each.review.verdict) for each in project.events(ev.PhaseReviewed)] == [
         (1, "REJECTED"),
         (2, "APPROVED"),

@@ -119,6 +119,15 @@ def test_what_still_stands_against_a_plan_is_told_before_its_approval(project: P
     assert "nobody asked for it" in printed
 
 
+def test_a_meeting_without_votes_that_can_be_read_is_no_approval_and_no_word_of_the_critic(project: Project) -> None:
+    fine = rule("participant", "debate", {"text": "APPROVED, all of it, I am delighted!"}, round="2")
+    project.play(speaks(), fine, review={"plan_seats": ["pm", "engineer"]}, loop={"critic_rounds": 1, "replies": 1})
+    printed = project.swarm("plan", GOAL, exits=3).stdout
+    assert "The debate still objects:\n  - The debate decided nothing: all 2 voices failed in round 2" in printed
+    assert [each.review.approved for each in project.events(ev.PlanReviewed)] == [False]
+    assert "Round 1, debate plan-round-1: REJECTED" in project.folder.context.read_text()
+
+
 def test_seats_speak_with_models_of_their_own_and_of_registered_agents(project: Project) -> None:
     seats = ["pm", "combatant=local/junior", "lawyer"]
     lawyer = {"system": "You know what may be kept about people.", "model": "local/junior"}
@@ -215,6 +224,18 @@ def test_a_proposal_is_debated_by_the_cast(project: Project) -> None:
     assert {each.headers["PARTICIPANT"] for each in project.requests if "PARTICIPANT" in each.headers} == {*FOUR}
 
 
+def test_a_file_names_seats_of_the_cast_as_people_do(project: Project, tmp_path: Path) -> None:
+    seats = ["Red Team=local/junior", {"id": "User Advocate", "modelTier": "execution"}, "PM"]
+    project.play(*meeting("APPROVE"))
+    file = tmp_path / "meeting.json"
+    file.write_text(json.dumps({"question": "Links expire?", "cast": "Vision Alignment", "participants": seats}))
+    project.swarm("debate", str(file))
+    asked = {str(each.headers["PARTICIPANT"]): each.model for each in project.requests if "PARTICIPANT" in each.headers}
+    assert asked == {each: "junior" if each in ("combatant", "user-advocate") else "senior" for each in FOUR}
+    file.write_text(json.dumps({"question": "Q?", "cast": "Vision Alignment", "participants": ["Two Words"]}))
+    assert "`participants.1.id`: letters, digits" in project.swarm("debate", str(file), exits=2).stderr
+
+
 @pytest.mark.parametrize("name", ["Vision Alignment Meeting", "vision_alignment"])
 def test_the_words_of_the_document_find_the_cast(name: str) -> None:
     ids = ("product-manager", "user-advocate", "combatant", "architect")
@@ -225,6 +246,25 @@ def test_the_words_of_the_document_find_the_cast(name: str) -> None:
 def test_an_unknown_cast_is_told_with_the_nearest() -> None:
     with pytest.raises(CouncilRefused, match="did you mean vision-alignment"):
         cast("vision-alingment")
+
+
+def test_in_a_chat_too_your_own_agent_of_the_name_of_a_persona_speaks_with_its_words(
+    project: Project, tmp_path: Path
+) -> None:
+    own = {"system": "You sell to hospitals.", "model": "local/junior"}
+    project.play(
+        rule("participant", "chat", [call("synthesize", summary="Links stay.")]), **{"agents__user-advocate": own}
+    )
+    file = tmp_path / "meeting.toml"
+    opening = 'from = "moderator"\nto = "user-advocate"\ncontent = "Links expire?"\n'
+    file.write_text(f'cast = "vision-alignment"\n[initial]\n{opening}')
+    project.swarm("chat", str(file))
+    [asked] = [each for each in project.requests if each.headers.get("STEP") == "chat"]
+    system = plain(str(asked.messages[0]["content"]))
+    assert asked.model == "junior"
+    assert "You sell to hospitals." in system
+    assert plain(cast("vision-alignment").personas[1].brief) in system  # what it does with a proposal stays
+    assert plain(cast("vision-alignment").personas[1].system) not in system
 
 
 @pytest.mark.slow

@@ -27,7 +27,9 @@ class Agent(Section):
         "", description="What it is: one of the roles that a model speaks as (its prompt and model hold), or any words."
     )
     system: str = Field("", description="Its own part of the system message.")
-    system_file: InnerPath = Field("", description="A text file of the repository that has it instead.")
+    system_file: InnerPath = Field(
+        "", description="A text file of the repository that has it instead, of 8,000 characters at most."
+    )
     model: ModelName | None = Field(
         None, description="As of `[roles.ROLE]`; unset: that of its tier, of its role, or of `participant`."
     )

@@ -93,6 +93,8 @@ async def test_other_tools_are_refused_and_on_record_without_a_count(
         ("complete_task", True),
         ("mark_task_done", True),
         ("setTaskState", True),
+        ("TaskUpdate", True),
+        ("update-task-status", True),
         ("list_tasks", False),
         ("finish_line", False),
     ],

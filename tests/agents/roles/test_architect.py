@@ -10,8 +10,9 @@ import pytest
 
 from swarmgate.agents.briefs.house_rules import HouseRules, everywhere
 from swarmgate.agents.context import AgentContext
-from swarmgate.agents.roles.architect import Closing, Delegation, Questions, close_phase, delegate, named_files, revise
+from swarmgate.agents.roles.architect import Closing, Delegation, Questions, close_phase, delegate, revise
 from swarmgate.agents.roles.architect import plan as make_plan
+from swarmgate.agents.roles.file_directive import named_files
 from swarmgate.domain.plan.plan import Plan, Task
 from swarmgate.domain.review.evidence import Remark, Review, Verdict
 from swarmgate.domain.review.finding import Severity
@@ -132,6 +133,10 @@ async def test_the_directive_in_the_instructions_is_the_scope_and_is_judged_as_o
     agent, model = make_agent(stranger, say("delegate", instructions="Do it.\nFILE: src/app.py, ./src/new.py"))
     assert (await delegated(agent, task, other, plan)).scope == ("src/app.py", "src/new.py")
     assert "../outside.py" in model.requests[1].messages[-1].content
+    pattern = say("delegate", instructions="Do it.\nFILES: src/**/*.py")
+    agent, model = make_agent(pattern, say("delegate", instructions="Do it.\nFILES:\n- src/app.py\n- src/new.py"))
+    assert (await delegated(agent, task, other, plan)).scope == ("src/app.py", "src/new.py")
+    assert "'src/**/*.py' is a pattern" in model.requests[1].messages[-1].content
     both = ModelReply(
         tool_calls=(say("declare_scope", files=["src/app.py"]), say("delegate", instructions="FILE: src/new.py"))
     )
@@ -220,6 +225,13 @@ async def test_a_phase_is_closed_with_a_summary(make_agent: OpenDesk, say: Say) 
         ("FILES: src/a.py and src/b.py. Then stop", ("src/a.py", "src/b.py")),
         ("FILES: src/a.py (new), src/b.py src/c.py", ("src/a.py", "src/b.py", "src/c.py")),
         ("FILES: the three below\nFILES: none", ()),
+        ("FILE: n/a", ()),
+        ("FILES:\n\n- src/a.py\n- `src/b.py`: new\n\nThen:\n- write src/c.py", ("src/a.py", "src/b.py")),
+        ("**FILES:**\n  1. Makefile\n  2. src/a.py", ("Makefile", "src/a.py")),
+        ('FILES: ["src/a.py","app/[id]/b.tsx"]', ("src/a.py", "app/[id]/b.tsx")),
+        ("FILES: [app/[id]/b.tsx, src/a.py]", ("app/[id]/b.tsx", "src/a.py")),
+        ("FILE: `docs/the guide.md` FILE: [a.py](src/a.py)", ("docs/the guide.md", "a.py")),
+        ("FILES: src/a.py:10-20 | src/b.py#L7", ("src/a.py", "src/b.py")),
     ],
 )
 def test_the_directive_names_files_in_free_text(text: str, files: tuple[str, ...]) -> None:

@@ -59,6 +59,12 @@ def test_the_document_of_the_work_tree_goes_to_stdout_and_the_summary_to_stderr(
     assert project.git("status", "--porcelain", "--untracked-files=all") == before, "nothing was written"
 
 
+def test_what_has_neither_a_version_nor_a_name_is_told_by_its_place(project: Project) -> None:
+    project.write("requirements.txt", "rich\n-e ./libs/part[fast]\ngit+https://git.example/a/b@main\n")
+    told = project.swarm("sbom").stderr
+    assert "3 without a version: ./libs/part, git+https://git.example/a/b@main, rich" in told
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", ["1.6", "1.7"])
 def test_the_document_is_valid_against_the_schema(project: Project, spec: str) -> None:

@@ -186,6 +186,9 @@ BAD = [
     (["Well?", "--strategy", "ranked", "--option", "A"], "--option is 1: the limit is 2 to 10 -> Change --option"),
     (["Well?", "--weight", "user=2"], "--weight is 2.0: the limit is 0 to 1"),
     (["Well?", "--participant", "a b"], "--participant 1: letters, digits"),
+    (["Well?", "--human", "Ada L"], "--human: letters, digits"),
+    (["Well?", "--human", "user"], "--human: user takes part already"),
+    (["Well?", "--human", "ada", "--human", "ada"], "--human: ada takes part already"),
     (["  "], "the value is empty"),
     (["shwo"], "did you mean `show`?"),
 ]

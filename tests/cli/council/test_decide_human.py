@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from tests.project import Project, plain
 
 from swarmgate.cli.council.decide_interactive import AskedAtTerminal
 from swarmgate.council.decision.model import DecisionRecord
+from swarmgate.council.decision.user_choices import PersonalVote
 from swarmgate.engine import Swarm
 from swarmgate.errors import CouncilRefused, WaitingForUser
 
@@ -34,11 +36,24 @@ def test_a_decision_waits_for_a_person_and_goes_on_with_the_answer(project: Proj
     assert f"swarm decide answer {name} --as ada --stand agree" in plain(waits.stderr)
     assert "the decision is over" not in waits.stderr
     assert project.json("decide", "list")[0]["status"] == "paused"
-    assert "WAITING  (0 rounds; paused because somebody is waited for)" in project.swarm("decide", "show", name).stdout
+    shown = project.swarm("decide", "show", name).stdout
+    assert "WAITING  (0 rounds; paused because somebody is waited for)" in shown
+    assert f"Why: it waits for ada: swarm decide answer {name} --as ada --stand STAND" in shown
+    for args, why in (
+        ((), "No stand is given. -> --stand agree --level 0.8"),
+        (("--stand", "yes"), "'yes' is no stand: it is agree, disagree, abstain."),
+        (("--level", "0.9"), "No stand is given."),
+        (("--stand", "agree", "--level", "9"), "The level is 9: it is a number from 0 to 1."),
+        (("--stand", "agree", "--level", "nan"), "The level is nan: it is a number from 0 to 1."),
+        (("--stand", "agree", "--option", "A"), "a stand is asked for, and no option"),
+    ):
+        told = plain(project.swarm("decide", "answer", name, *args, exits=2).stderr)
+        assert why in told
+        assert "JSON" not in told  # which nobody types
     asked = len(project.requests)
     project.swarm("decide", "resume", name, exits=3)
     assert len(project.requests) == asked  # bob has spoken, and is not asked again
-    told = project.json("decide", "answer", name, "--stand", "agree", "--level", "0.9", "--reason", "I pay for it.")
+    told = project.json("decide", "answer", name, "--stand", "Agree", "--level", "0.9", "--reason", "I pay for it.")
     assert (told["consensus"], told["count"]["why"]) == (True, "ada decides: agree")
     [bob, ada] = sorted(told["stands"], key=lambda each: each["participant"] == "ada")
     assert (ada["stand"], ada["agreement"], bob["stand"]) == ("agree", 0.9, "disagree")
@@ -65,6 +80,7 @@ def test_a_person_has_a_ballot_and_is_asked_in_each_round(project: Project, tmp_
         (("--as", "bob", "--option", "C"), "does not wait for bob. -> It waits for ada, dee."),
         (("--as", "ada", "--option", "MySQL"), '"MySQL" is none of the options'),
         (("--as", "ada", "--stand", "agree"), "By ranked options are voted on"),
+        (("--as", "ada"), "No option is given."),  # which is not the same as a vote for none
     ):
         assert why in plain(project.swarm("decide", "answer", name, *args, exits=2).stderr)
     assert "waits for dee" in plain(
@@ -133,6 +149,23 @@ async def test_a_person_votes_by_letters_and_may_go_on_later(project: Project) -
     assert recorded(project).status == "paused"
 
 
+@pytest.mark.slow
+async def test_when_its_time_is_up_a_decision_waits_for_the_person_and_has_no_outcome(project: Project) -> None:
+    class Thinking:
+        async def vote(self, *_: Any) -> Any:
+            await asyncio.Event().wait()
+
+    project.play(YES, FACILITATES, council={"whole_s": 1})
+    council = Swarm(project.root).council
+    with pytest.raises(WaitingForUser, match="is up, and it waits for ada"):
+        await council.decide("Do we?", participants=["bob"], humans=["ada"], people=Thinking())
+    name = the_id(project)
+    shown = project.swarm("decide", "show", name).stdout
+    assert "WAITING  (0 rounds; paused because somebody is waited for)" in shown
+    assert f"the time of the whole decision was up; it waits for ada: swarm decide answer {name}" in shown
+    assert (await council.answer_decision(name, PersonalVote(stand="agree"))).consensus
+
+
 @pytest.mark.parametrize("more", [{"model": "local/x"}, {"critique": 2}, {"system": "You are Ada."}])
 async def test_a_person_has_no_model(project: Project, more: dict[str, Any]) -> None:
     project.configure()
@@ -151,7 +184,8 @@ def test_an_orchestration_waits_for_the_person_of_its_decision(project: Project,
     )
     waits = plain(project.swarm("orchestrate", str(path), exits=3).stderr)
     assert "Decision release.go waits for ada in round 1" in waits
-    project.swarm("decide", "answer", "release.go", "--stand", "agree")
+    told = project.swarm("decide", "answer", "release.go", "--stand", "agree").stdout
+    assert told.endswith("What it is a part of goes on with: swarm orchestrate resume release\n")
     told = project.json("orchestrate", "resume", "release")
     assert told["steps"][0]["fields"]["consensus"] is True
 

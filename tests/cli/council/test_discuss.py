@@ -175,6 +175,10 @@ def test_resuming_takes_another_mode_personas_and_choices(ready: Project, tmp_pa
     assert (paused["discussion"]["mode"], paused["cast"]["experts"][0]["bias"]) == ("standard", "")
     assert paused["rounds"][1]["constraints"] == ["No new service."]
     assert any("No new service." in brief for brief in ready.briefs("participant", "argue", round="2"))
+    assert ready.swarm("discuss", "show", name).stdout.splitlines()[-1] == f"Go on with: swarm discuss resume {name}"
+    other = ready.swarm("discuss", TOPIC, "--name", name, "--timeout", "7", "--problem", "Keys leak.", exits=2).stderr
+    assert "--problem" in other
+    assert "--timeout" in other
     late = ready.swarm("discuss", "resume", name, "--mode", "deep", exits=2).stderr
     assert "the cast is confirmed" in late
     told = ready.json("discuss", "resume", name, "--choose", "deep-dive=the cost", "--choose", "synthesize")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -130,6 +131,32 @@ async def test_positions_are_blind_and_what_is_shown_can_be_cited(room: Make) ->
     assert "disagreement budget: 4 of 10" in argue
     assert "Tension between economist and ecologist" in argue
     assert "Measured in round 1: counters 2 (2 with a steel-man)" in there.brief("assess", "moderator", 1)
+
+
+@pytest.mark.slow
+async def test_a_deep_dive_into_nothing_named_goes_into_what_is_contested_most(room: Make) -> None:
+    """The moderator's, and the user's."""
+    contested = {"focus": "", "activeDisagreements": [{"point": "who pays for it"}, {"point": "when"}]}
+    there = room(
+        rule("assess", assessed("deep-dive", **contested)),
+        rule("assess", assessed("continue", activeDisagreements=[]), number=2),
+    )
+    user = User(choices=[Choice(after=1, kind=ChoiceKind.FOLLOW), Choice(after=2, kind=ChoiceKind.DEEP_DIVE)])
+    record = await there.hold(user, rounds=3)
+    told = [each.direction for each in record.rounds]
+    assert told == ["", "Go deeper into: who pays for it", "Go deeper into: what divides you most"]
+    assert told[1] in there.brief("argue", "economist", 2)
+
+
+async def test_everybody_knows_what_an_expert_may_lose_and_tends_to_overlook(room: Make) -> None:
+    cast = json.loads(experts(*EXPERTS[:2]))
+    cast["experts"][0] |= {"stakes": ["her budget", "her name"], "blindSpots": "what has no price, " * 40}
+    there = room(rule("experts", json.dumps(cast)))
+    await there.hold()
+    line = next(each for each in there.brief("argue", "ecologist").splitlines() if each.startswith("economist: "))
+    assert "; at stake: her budget, her name; tends to overlook: what has no price, " in line
+    assert len(line) < 400
+    assert line in there.brief("attack", "contrarian")
 
 
 @pytest.mark.slow

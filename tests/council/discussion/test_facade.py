@@ -58,7 +58,7 @@ def test_both_spellings_and_both_formats_are_read(tmp_path: Path) -> None:
         ('id = "operations"', 'id = "o p"', "line 9: `experts.2.id`: letters, digits"),
         ('name = "Operations"', 'nmae = "x"', "line 10: `experts.2.nmae`: unknown key `nmae`; did you mean `name`?"),
         ('expertise = "pagers"\n', "", "line 8: `experts.2`: the key `expertise` is missing"),
-        ('expertise = "pagers"', "expertise = 3", "line 11: `experts.2.expertise`: must be a valid string"),
+        ('expertise = "pagers"', "expertise = 3", "line 11: `experts.2.expertise`: must be a text, or a list of texts"),
         ('expertise = "pagers"', f'expertise = "{"x" * 8001}"', "has 8,001 characters: the limit is 8,000"),
         ('"operations"]', '"auditor"]', "line 15: `tensions.1.between`: there is no expert 'auditor'"),
         ('"operations"]', '"security"]', "line 15: `tensions.1.between`: a tension is between two experts"),

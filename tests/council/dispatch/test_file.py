@@ -46,6 +46,19 @@ def test_a_file_says_all_of_it(file: Path) -> None:
     assert 'role = "no key, but text"' in found.tasks[0].text
 
 
+def test_json_may_stand_in_a_call_too_and_what_is_no_json_is_told_what_reads_it(tmp_path: Path) -> None:
+    file = tmp_path / "tasks.json"
+    file.write_text('subagent({"tasks": [{"agent": "critic", "task": "What breaks?"}]});\n')
+    assert [task.text for task in read(file).tasks] == ["What breaks?"]
+    for name in ("tasks.json", "tasks.js"):
+        file = tmp_path / name
+        file.write_text('subagent({ tasks: [{ agent: "critic", task: "What breaks?" }] })\n')
+        with pytest.raises(CouncilRefused) as caught:
+            read(file)
+        assert "call the file tasks.yaml" in caught.value.hint
+        assert [task.text for task in read(file.rename(tmp_path / "tasks.yaml")).tasks] == ["What breaks?"]
+
+
 def test_the_command_line_says_what_the_file_does_not(file: Path) -> None:
     seats = "".join(f'[[tasks]]\nparticipant = "{name}"\ntext = "Is it sound?"\n' for name in "ab")
     file.write_text(seats)

@@ -82,7 +82,6 @@ def test_an_unknown_mode_is_told_the_nearest(mode: Any, told: str) -> None:
         ({"role": "participant", "text": "x"}, "task 2: unknown role 'participant'; the roles are architect, critic"),
         ({"role": ["critic"], "text": "x"}, "task 2: unknown role ['critic']"),
         ({"role": "critic", "agent": "a", "text": "x"}, "task 2: has an `agent` and a `role`: give one of the two"),
-        ({"role": "critic", "text": "x", "task": "y"}, "task 2: unknown key `task`"),
         ({"text": "x"}, "task 2: has no `agent`, `role` or `participant`"),
         ({"role": "critic"}, "task 2: `text` is missing"),
         ({"role": "critic", "text": " \n"}, "task 2: `text` must not be empty"),
@@ -94,6 +93,8 @@ def test_an_unknown_mode_is_told_the_nearest(mode: Any, told: str) -> None:
         ({"role": "critic", "text": "x", "folder": "/etc"}, "task 2: `folder` must be inside of the repository"),
         ({"role": "critic", "text": "x", "folder": "src/../.."}, "task 2: `folder` must be inside of the repository"),
         ({"role": "critic", "text": "x", "folder": 3}, "task 2: `folder` must be text"),
+        ({"role": "critic", "text": "x", "task": "y"}, "task 2: has a `text` and a `task`: give one of the two"),
+        ({"role": "critic", "text": "x", "modelTier": "a", "model_tier": "b"}, "unknown key `modelTier`; did you mean"),
         ({3: "critic"}, "task 2: "),
         ("Look.", "task 2: must be a table with `agent`, `role` or `participant`, and `text`"),
         (None, "task 2: must be a table"),
@@ -101,6 +102,12 @@ def test_an_unknown_mode_is_told_the_nearest(mode: Any, told: str) -> None:
 )
 def test_a_task_that_is_none_is_refused_by_number_and_key(task: Any, told: str) -> None:
     assert told in refused("parallel", [*tasks("a"), task]).message
+
+
+def test_keys_of_other_programs_are_read_in_tasks_as_in_seats() -> None:
+    given = [{"agent": "critic", "task": "What breaks?", "modelTier": "validation"}]
+    [task] = checked("parallel", given).tasks
+    assert (task.text, task.model_tier) == ("What breaks?", "validation")
 
 
 @pytest.mark.parametrize("given", [None, "Look.", {"role": "critic", "text": "x"}, 3, iter([])])

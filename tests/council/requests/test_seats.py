@@ -96,6 +96,25 @@ def test_a_file_that_is_gone_or_leads_out_of_the_repository_is_no_system_text(pr
     assert {name: bool(each["problem"]) for name, each in told.items()} == {"a": True, "b": True}
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x" * 8_001, "'own.md' has 8,001 characters: the limit is 1 to 8,000"),
+        (" \n", "'own.md' has 0 characters"),
+        (None, "there is no file 'own.md' in the repository"),
+    ],
+)
+def test_a_system_text_is_never_cut_and_never_nothing(project: Sample, text: str | None, told: str) -> None:
+    if text is not None:
+        project.write("own.md", text)
+    project.configure(agents__a={"system_file": "own.md"})
+    with pytest.raises(CouncilRefused) as refused:
+        seat(Project(project.root), id="a")
+    assert refused.value.message.startswith(f"`seat.agent`: `system_file`: {told}")
+    project.write("own.md", "x" * 8_000)
+    assert len(seat(Project(project.root), id="a")["system"]) == 8_000
+
+
 def test_only_those_that_are_called_by_their_agent_or_role_are_numbered(made: Project) -> None:
     given: list[Any] = ["pm", {"agent": "reviewer"}, {"role": "reviewer"}, {"role": "code  reader!"}, "pm=local/x"]
     found = cast_of(given, Seat.model_fields, made, lambda at, key: f"{at}.{key}: ")
@@ -106,6 +125,18 @@ def test_only_those_that_are_called_by_their_agent_or_role_are_numbered(made: Pr
         seats_of([{"id": "ann"}, {"id": "ann"}])
     long = seats_of([{"agent": "a" * 40}, {"agent": "a" * 40}])
     assert [len(each.id) for each in long] == [39, 39]
+
+
+def test_a_role_in_any_words_lends_a_name_that_is_one() -> None:
+    roles = ("Prüfer für Löschungen", "市场", "設計", "one who has kept such a thing running for twenty years", "!")
+    found = seats_of([{"role": each} for each in roles])
+    assert [(each.id, each.role) for each in found] == [
+        ("Prufer-fur-Loschungen", roles[0]),
+        ("participant-1", roles[1]),
+        ("participant-2", roles[2]),
+        ("one-who-has-kept-such-a-thing-running-fo", roles[3]),
+        ("participant-3", roles[4]),
+    ]
 
 
 def test_a_seat_may_be_written_in_a_word_or_with_names_of_elsewhere() -> None:

@@ -92,6 +92,25 @@ def test_old_ledgers_ask_nobody() -> None:
     assert (event.validators, event.phase_gate) == (0, False)
 
 
+@pytest.mark.parametrize(("verdicts", "passes"), [("NN", False), ("YN", False), ("YY", True)])
+def test_settings_that_ask_for_nobody_take_no_verdict_back(verdicts: str, *, passes: bool) -> None:
+    state = built(validators=3)
+    for number, word in enumerate(verdicts, start=1):
+        state = play(state, said(number, YES if word == "Y" else NO))
+    state = play(state, ev.RunStarted(pid=2, host="here"))  # such as without SWARM_PHASE__VALIDATE
+    assert legal(state, CLOSED) is passes
+    assert (waiting_for(state) is Waiting.PHASE_REJECTED) is not passes
+    if not passes:
+        assert next_step(play(state, ev.PhaseRetried(phase=1))) is Step.CLOSE_PHASE
+
+
+def test_a_gate_that_rejected_stands_when_the_settings_ask_for_none() -> None:
+    state = play(State(), *started(ONE, phase_gate=True), said(1, NO, stage="gate", of=1))
+    state = play(state, ev.RunStarted(pid=2, host="here"))
+    assert waiting_for(state) is Waiting.PHASE_REJECTED
+    assert next_step(play(state, ev.PhaseRetried(phase=1))) is Step.DELEGATE
+
+
 def test_more_work_in_the_phase_makes_its_verdicts_count_no_more() -> None:
     state = play(built(validators=1), said(1, NO, of=1), ev.RevisionRequested(text="mend"))
     state = play(state, ev.PlanSaved(plan=TWO), ev.PlanReviewed(review=YES), ev.PlanApproved())

@@ -22,6 +22,11 @@ def test_a_run_of_roles_that_must_differ_and_do_not_is_refused_before_any_call(p
     assert "distinct models" in project.swarm("doctor", exits=6).stdout
 
 
+def test_with_one_model_the_doctor_does_not_say_that_coder_and_reviewer_differ(project: Project) -> None:
+    project.play(roles__coder={"model": "local/senior"})
+    assert "ok    distinct models: coder, reviewer, once the roles have two models\n" in project.swarm("doctor").stdout
+
+
 def test_status_shows_models_and_families_and_works_without_settings(project: Project) -> None:
     project.configure(roles__coder={"model": "local/qwen3-coder:30b"}, roles__sme={"model": "local/claude-opus-4-5"})
     told = project.swarm("status").stdout

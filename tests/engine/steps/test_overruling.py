@@ -71,7 +71,7 @@ def test_an_overruled_verdict_is_told_as_one_and_nobody_is_said_to_read(project:
     assert "the reviewer reads" not in ran
     assert "reviewer REJECTED" not in ran
     shown = plain(project.swarm("show", "1.1").stdout)
-    assert "Attempt 3 (override): COMPLETE overruled by the user: reviewer: UNITS-ARE-KNOWN" in shown
+    assert "Attempt 3 (override): COMPLETE overruled: reviewer: UNITS-ARE-KNOWN" in shown
     assert "reviewer: overruled, not asked again" in shown
     assert shown.count("reviewer (local/senior): REJECTED") == 2
 

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from swarmgate.config import Commands
+from swarmgate.config.sections import Quality
 from swarmgate.domain.review.finding import GateStatus
 from swarmgate.gates import adapters
 from swarmgate.gates.cache import environment
@@ -313,6 +314,17 @@ def test_another_definition_or_version_looks_again(project: Project, monkeypatch
         assert set(cached(run(project.root, memory=Memory())).values()) == {False}
     finally:
         environment._own.cache_clear()
+
+
+def test_a_limit_that_is_set_to_what_it_is_by_default_is_another_question(project: Project) -> None:
+    branches = "".join(f"    if value == {n}:\n        return {n}\n" for n in range(8))
+    project.write("src/new.py", f"def pick(value):\n{branches}    return 0\n")
+    budget = next(gate for gate in load() if gate.id == "quality_budget")
+    assert run(project.root, budget, memory=Memory()).passed
+    limited = budget.model_copy(update={"limits": Quality(max_complexity_delta=5)})
+    assert repr(limited.limits) == repr(budget.limits)
+    assert not run(project.root, limited, memory=Memory()).passed
+    assert cached(run(project.root, budget, memory=Memory())) == {"quality_budget": True}
 
 
 @pytest.mark.parametrize(("cache", "runs"), [(False, 2), (True, 1)])

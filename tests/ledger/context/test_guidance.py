@@ -311,6 +311,29 @@ def test_plain_bullets_are_standing_guidance() -> None:
     assert facts(found).startswith("Security:\n- Use bcrypt with cost factor 12\n- Never log tokens\n  or what")
 
 
+@pytest.mark.parametrize(
+    ("heading", "read"),
+    [
+        ("Data stores (phase 2):", ("Data stores", 2)),
+        ("Security & Privacy (PHASE 1: Foundation)", ("Security & Privacy", 1)),
+        ("Sécurité (Phases 3-4)  ", ("Sécurité", 3)),
+        ("API:", ("API", 0)),
+        ("Clients (phased out)", ("Clients (phased out)", 0)),
+    ],
+)
+def test_a_heading_names_its_domain_in_whatever_form_it_names_the_phase(heading: str, read: tuple[str, int]) -> None:
+    (found,) = parse(f"{HEADING}\n### {heading}\n- Keep it.\n")
+    assert (found.domain, found.phase) == read
+
+
+def test_a_domain_with_prose_alone_is_named() -> None:
+    (found,) = mistakes(f"{HEADING}\n### API\nErrors are RFC 7807.\n")
+    assert found == (
+        2,
+        "nothing is read below the heading: a fact is `- FACT`, an answer `- Question:` and `- Answer:`",
+    )
+
+
 def test_standing_guidance_without_a_domain_is_named() -> None:
     assert parse(f"{HEADING}\n- Use bcrypt\n") == ()
     assert mistakes(f"{HEADING}\n- Use bcrypt\n")[0][0] == 2

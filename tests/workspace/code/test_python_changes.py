@@ -22,3 +22,14 @@ def test_each_added_statement_has_a_probe_of_its_own() -> None:
     assert few is not None
     assert [unit.line for unit in few.units] == [18]
     assert probed("a.py", b"def f(:\n", {1}, 0) is None
+
+
+def test_what_no_program_runs_is_not_asked_for() -> None:
+    text = (
+        b"import typing\nif typing.TYPE_CHECKING:\n    import os\n    if os: X = int\nelse:\n    X = str\n"
+        b"class P(typing.Protocol):\n    def size(self) -> int: ...\n    def name(self) -> str:\n        return 'p'\n"
+        b"if not typing.TYPE_CHECKING:\n    X = 1\n"
+    )
+    found = probed("a.py", text, range(1, 13), 0)
+    assert found is not None
+    assert [unit.line for unit in found.units] == [1, 2, 6, 7, 8, 9, 10, 11, 12]

@@ -240,6 +240,26 @@ def test_what_the_object_model_starts_runs_no_hook_and_no_program_of_settings_an
     assert ran.exists(), "the plants are alive"
 
 
+@pytest.mark.parametrize("key", ["protocol.ext.allow", "protocol.allow"])
+def test_a_commit_that_is_missing_is_fetched_by_no_program_of_settings(
+    repo: Path, tmp_path: Path, git: Git, key: str
+) -> None:
+    program, ran = tmp_path / "program", tmp_path / "ran"
+    program.write_text(f"#!/bin/sh\necho ran >> {ran}\nexit 1\n")
+    program.chmod(0o755)
+    commit(repo)
+    lost = git(repo, "rev-parse", "HEAD~1")
+    (repo / ".git/objects" / lost[:2] / lost[2:]).unlink()
+    settings = {"extensions.partialClone": "far", "remote.far.url": f"ext::{program}", "remote.far.promisor": "true"}
+    for name, value in {**settings, key: "always"}.items():
+        git(repo, "config", name, value)
+    with pytest.raises(WorkspaceError):
+        walk(Driver(repo), ["HEAD"])
+    assert not ran.exists()
+    subprocess.run(["git", "log"], cwd=repo, capture_output=True, check=False)
+    assert ran.exists(), "the plants are alive"
+
+
 def test_a_pipe_in_the_work_tree_keeps_nobody_waiting(repo: Path) -> None:
     os.mkfifo(repo / ".gitattributes")
     assert [each.message for each in walk(Driver(repo), ["HEAD"])] == ["Start"]

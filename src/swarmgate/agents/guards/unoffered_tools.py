@@ -21,8 +21,8 @@ from swarmgate.llm.model import ToolCall
 WRITING = frozenset({"write_file", "edit_file", "delete_file"})
 """The tools that change the project's files."""
 
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_MOVES_A_TASK = re.compile(r"(?i)(?=(?:.*_)?tasks?(?:_|$))(?=.*(?:status|state|complet|done|finish|close|mark))")
+_BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[-.]")
+_MOVES_A_TASK = re.compile(r"(?i)(?=(?:.*_)?tasks?(?:_|$))(?=.*(?:status|state|updat|complet|done|finish|close|mark))")
 """Names by which agents of other systems say themselves what became of a task."""
 
 _NOT_MOVED = (
@@ -55,7 +55,7 @@ class UnofferedCalls:
         Raises:
             SelfCodingBlocked: it is the architect's third attempt in this run at writing files itself.
         """
-        if call.name not in TOOLS and _MOVES_A_TASK.match(_CAMEL.sub("_", call.name)):
+        if call.name not in TOOLS and _MOVES_A_TASK.match(_BETWEEN_WORDS.sub("_", call.name)):
             self._note(
                 RULE, Effect.REFUSED, f"called {cut(one_line(call.name), _LENGTH, '...')}, which no role has", call
             )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Any
 
 from swarmgate.agents.briefs.brief import Brief, Section, answers_text, bullets, plan_json, plan_window, task_text
@@ -15,6 +14,7 @@ from swarmgate.agents.briefs.scope_files import SCOPE_NOTE, scope_text
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.conversation.toolbox import Toolbox, plain
 from swarmgate.agents.conversation.turn import Refused, take_turn
+from swarmgate.agents.roles.file_directive import named_files
 from swarmgate.agents.roles.verdict import signed
 from swarmgate.agents.tools import arguments as args
 from swarmgate.domain.plan.plan import Plan, Task, path_problem, problems
@@ -25,13 +25,7 @@ from swarmgate.workspace.file_tools.files import FileTree
 
 ROLE = "architect"
 _MENDING = "Plan tasks in that phase that mend it. Its finished tasks stay as they are; add new ones."
-_DIRECTIVE = re.compile(r"(?<![\w/.])FILES?:(?P<paths>[^\n]*)")
-"""Written in capitals, as the header lines of a brief are: "the file: ..." of a sentence is none."""
-
-_LIKE_A_PATH = re.compile(r"[./]\w")
-_BETWEEN, _NO_FILE = frozenset({"and", "&", "+", "-"}), frozenset({"none", "all", "any", "n/a"})
-"""What stands between two paths, and what says that there is none."""
-
+_PATTERN = re.compile(r"[*?]")
 _ORIENTATION = "For orientation: every other task is somebody else's delegation."
 
 
@@ -328,22 +322,6 @@ def shortest(files: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(plain(path) if path.strip() else "" for path in files))
 
 
-def named_files(instructions: str) -> tuple[str, ...]:
-    """The files that instructions name by the directive `FILE:`, each once: all paths behind it, up to other words.
-
-    A name without a dot or a slash is one where it stands alone: `FILE: Makefile`.
-    """
-    found: list[str] = []
-    for directive in _DIRECTIVE.finditer(instructions):
-        names = [word.strip("`'\"*<>;,").rstrip(".:)") for word in directive["paths"].split()]
-        names = [name for name in names if name and not name.startswith("(") and name not in _BETWEEN]
-        if len(names) == 1 and names[0].lower() not in _NO_FILE:
-            found += names
-        else:
-            found += takewhile(_LIKE_A_PATH.search, names)
-    return tuple(dict.fromkeys(found))
-
-
 def scope_problems(task: Task, scope: Sequence[str], others: Mapping[str, Task], tree: FileTree) -> tuple[str, ...]:
     """Every reason to refuse the scope.
 
@@ -393,9 +371,12 @@ def _path_problems(path: str, task: Task, owners: Mapping[str, str], tree: FileT
         yield f"The scope file {path!r} {problem}."
         return
     try:
-        tree.resolve(path)
+        place = tree.resolve(path)
     except UnsafePath as error:
         yield f"The scope: {error.message}."
+    else:
+        if _PATTERN.search(path) and not place.exists():
+            yield f"The scope file {path!r} is a pattern: name files with `declare_scope`, new ones as well."
     if path in owners:
         yield (
             f"The scope file {path} belongs to task {owners[path]}, which is open, and not to task {task.id}. "

@@ -42,7 +42,14 @@ async def review_plan(
 
 
 async def evaluate_phase(
-    agent: AgentContext, *, goal: str, plan: Plan, phase: int, status: str, notes: Sequence[str] = ()
+    agent: AgentContext,
+    *,
+    goal: str,
+    plan: Plan,
+    phase: int,
+    status: str,
+    earlier: str = "",
+    notes: Sequence[str] = (),
 ) -> Review:
     """Say whether a phase is ready to be built, and its criteria to be tested, in the repository as it is now.
 
@@ -52,7 +59,8 @@ async def evaluate_phase(
         plan: the whole plan.
         phase: the number of the phase that begins.
         status: how the tasks before it ended.
-        notes: what the user said to earlier objections.
+        earlier: what the critic objected to before.
+        notes: what the user said to that.
 
     Raises:
         NoUsableReply: as `review_plan`.
@@ -61,6 +69,7 @@ async def evaluate_phase(
         Section("The phase that begins", "\n\n".join(map(task_text, plan.phase(phase).tasks)), whole=True),
         Section("The whole plan", plan_json(plan)),
         Section("How earlier tasks ended", status),
+        Section("Your objections so far", earlier),
         Section("The user says", bullets(notes)),
     )
     brief = Brief("critic", "evaluate_phase", goal=goal, phase=phase, sections=sections)

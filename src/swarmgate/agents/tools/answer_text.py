@@ -105,8 +105,9 @@ def fields_of(
 
 
 def without_objects(text: str) -> str:
-    """The prose of an answer: all of it but its JSON objects and the marks of fences."""
-    return PLACES.sub("", unfenced(taken_apart(text).text)).strip()
+    """The prose of an answer: all of it but its JSON objects, the list that they stand in, and the marks of fences."""
+    prose = PLACES.sub("", unfenced(taken_apart(text).text)).strip()
+    return prose if prose.strip("[], \t\n") else ""
 
 
 def unwrapped(found: dict[str, Any], keys: Collection[str], *, by_any_name: bool = False) -> dict[str, Any]:

@@ -6,6 +6,7 @@ answer in text are held to the same schema.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -60,7 +61,12 @@ class Answer(Arguments):
         try:
             return cls.model_validate(dict(found))
         except ValidationError as error:
-            raise _own(error) or Unread(" ".join(sentences(error, found, cls))) from None
+            raise _own(error) or Unread(cls._as_asked(" ".join(sentences(error, found, cls)))) from None
+
+    @classmethod
+    def _as_asked(cls, told: str) -> str:
+        """Sentences about fields, which are called as they are asked for."""
+        return re.sub(r"`(\w+)\b", lambda at: f"`{cls.asked_as(at[1]) if at[1] in cls.model_fields else at[1]}", told)
 
     @classmethod
     def as_given(cls, data: dict[str, Any]) -> dict[str, Any]:

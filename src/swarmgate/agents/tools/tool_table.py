@@ -242,6 +242,8 @@ def _sentence(error: ErrorDetails, raw: Any, model: type[args.Arguments]) -> str
         what = "unknown key; " + (f"did you mean `{close}`?" if close else f"known: {', '.join(known) or 'none'}")
     elif error["type"] == "missing":
         what = "is missing"
+    elif error["type"] == "string_too_short" and error["ctx"]["min_length"] == 1:
+        what = "must not be empty"
     elif error["type"] in {"model_type", "model_attributes_type"}:
         what = "must be an object"
     return f"{_owner(raw, error['loc'])}`{place}`: {what}"

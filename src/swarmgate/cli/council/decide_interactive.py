@@ -68,7 +68,8 @@ class AskedAtTerminal:
             if not stand:
                 self._say(f"{reply[:60] or 'nothing'} is none of these: {', '.join(_LETTERS)}")
                 continue
-            level = "" if stand == "abstain" else await self._line("How far do you agree, 0 to 1? (Enter: fully so) ")
+            usual = "not at all" if stand == "disagree" else "fully"
+            level = "" if stand == "abstain" else await self._line(f"How far do you agree, 0 to 1? (Enter: {usual}) ")
             try:
                 return PersonalVote(stand=stand, level=float(level) if level else None)
             except ValueError:
@@ -77,7 +78,8 @@ class AskedAtTerminal:
     async def _ballot(self, decision: Decision, seat: DecisionSeat) -> PersonalVote:
         asked = "which are good enough" if decision.strategy is Strategy.APPROVAL else "which, the best first"
         reply = await self._line(f"{seat.id}: {asked}, such as A, B? (Enter: none, /pause) ")
-        return PersonalVote(options=tuple(filter(None, (each.strip() for each in reply.split(",")))))
+        options = tuple(filter(None, (each.strip() for each in reply.split(","))))
+        return PersonalVote(options=options, stand="" if options else "abstain")
 
     async def _line(self, question: str) -> str:
         reply = await self._ask(question)

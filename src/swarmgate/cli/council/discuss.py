@@ -50,7 +50,7 @@ _Mode = Annotated[
 ]
 _Personas = Annotated[
     Path | None,
-    typer.Option("--personas", metavar="FILE", callback=filled, help="The experts, as a TOML or JSON file."),
+    typer.Option("--personas", metavar="FILE", callback=filled, help="The experts, as a TOML, YAML or JSON file."),
 ]
 _Yes = Annotated[bool, typer.Option("--yes", help="Take the cast, and follow the moderator; nobody is asked.")]
 _Interactive = Annotated[
@@ -229,7 +229,8 @@ def show(
         council = council_of(repo)
         record = council.discussion_record(discussion)
         saved = save(council, discussion, html=html, export=export)
-        terminal.result(data(council, record), saved or text_lines(record))
+        onward = [] if record.status == "complete" else [f"Go on with: swarm discuss resume {discussion}"]
+        terminal.result(data(council, record), saved or [*text_lines(record), *onward])
 
 
 add_list(

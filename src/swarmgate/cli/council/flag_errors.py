@@ -10,7 +10,7 @@ from swarmgate.errors import UsageError
 
 Refusal = TypeVar("Refusal", bound=UsageError)
 
-_KEY = re.compile(r"`(?P<key>[a-z_]+)(?:\.(?P<number>[0-9]+))?(?:\.(?P<field>[a-z_]+))?`")
+_KEY = re.compile(r"`(?P<key>[A-Za-z_]+)(?:\.(?P<number>[0-9]+))?(?:\.(?P<field>[a-z_]+))?`")
 
 
 def in_flags(
@@ -19,7 +19,7 @@ def in_flags(
     """The refusal with flags in the place of the keys that a flag gave, and with a hint where it had none.
 
     Args:
-        error: as it came; it names keys in backticks, `key`, `key.2` or `key.2.field`.
+        error: as it came; it names keys in backticks, `key`, `key.2` or `key.2.field`, in camelCase too.
         flags: the flag of each `key`, and of each `key.field` that has one of its own.
         given: the keys that flags gave.
         in_file: whether the rest stands in a file.
@@ -29,7 +29,8 @@ def in_flags(
     named: list[str] = []
 
     def flag(found: re.Match[str]) -> str:
-        key, number, field = found["key"], found["number"], found["field"]
+        key = re.sub(r"[A-Z]", lambda at: f"_{at[0].lower()}", found["key"])
+        number, field = found["number"], found["field"]
         own = flags.get(f"{key}.{field}")
         if key not in flags or (in_file and key not in given):
             return found[0]

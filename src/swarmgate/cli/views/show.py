@@ -109,7 +109,7 @@ def _attempt(task_id: str, attempt: AttemptReport) -> list[str]:
         head += f" in {attempt.state}"
     lines = ["", head + (f" - {attempt.reason}" if attempt.reason else "")]
     if attempt.kind == "override":
-        lines.append(f"    overruled by the user: {attempt.instructions}")
+        lines.append(f"    overruled: {attempt.instructions}")
     lines += [f"    {line}".rstrip() for line in _gates(attempt)]
     for text in () if attempt.gates else attempt.feedback:
         first, *more = text.strip().splitlines()[-_LINES:] or [""]

@@ -13,11 +13,17 @@ def command(repo: Repo = None, json: Json = False) -> None:
     """
     with boundary(json) as terminal:
         from swarmgate.cli.terminal.progress import listener
+        from swarmgate.domain.next_step import Waiting
         from swarmgate.engine.swarm import Swarm
 
         with listener(as_json=json) as listen:
             swarm = Swarm(repo, listener=listen)
             approved = swarm.approve()
-        after = swarm.status().actions
-        lines = [f"Approved: {', '.join(approved)}.", "Next:", *(f"  {action}" for action in after)]
-        terminal.result({"approved": approved, "actions": after}, lines)
+        after = swarm.status()
+        lines = [f"Approved: {', '.join(approved)}."]
+        if after.waiting == Waiting.PHASE_REJECTED:
+            lines.append(
+                f"Phase {swarm.state.current_phase} is still rejected as a whole: the plan has no new task in it."
+            )
+        lines += ["Next:", *(f"  {action}" for action in after.actions)]
+        terminal.result({"approved": approved, "actions": after.actions}, lines)

@@ -97,9 +97,9 @@ class Chats:
         Raises:
             CouncilRefused: the file cannot be read, or is not that of a chat; the message names file, line and key.
         """
-        from swarmgate.council.chat.request import cast, read
+        from swarmgate.council.chat.request import read
 
-        return {"id": new_id(), **read(path, lambda agents: cast(agents, self._project))}
+        return {"id": new_id(), **read(path, self._project)}
 
     # --- look ---
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,12 +92,12 @@ def chat_of(
     )
 
 
-def read(path: Path, seated: Callable[[Any], Any] = lambda agents: agents) -> dict[str, Any]:
+def read(path: Path, project: Project) -> dict[str, Any]:
     """What a file asks for: the arguments of `Council.swarm`, by name, which make a chat that can be held.
 
     Args:
         path: of the file.
-        seated: the agents as the settings have those that are named there; may refuse them.
+        project: whose settings have the agents that are named there.
 
     Raises:
         CouncilRefused: the file cannot be read, or is not that of such a chat; the message names file, line and key.
@@ -108,14 +108,15 @@ def read(path: Path, seated: Callable[[Any], Any] = lambda agents: agents) -> di
         check_keys(values, KEYS, "")
         if "cast" in values:
             name, given = str(values.pop("cast")), values.get("agents", [])
-            values["agents"] = casts.cast(name).agents(given if isinstance(given, list) else ())
+            seats = casts.cast(name).seated(given if isinstance(given, list) else (), project.config.agents)
+            values["agents"] = [casts.in_one_text(each) for each in cast(seats, project)]
         for key in ("agents", "initial"):
             if key not in values:
                 what = "[[agents]] tables" if key == "agents" else "[initial] table"
                 raise CouncilRefused(f"this is not a chat file: it has no {what}", hint="See: swarm chat --help")
         ttl_s = ttl_of(values.get("ttl_s"), values.get("ttl_ms"), default=1)
         rest = {key: value for key, value in values.items() if key not in ("ttl_s", "ttl_ms")}
-        chat_of(**{**_LEFT_OUT, **rest, "agents": seated(values["agents"])}, ttl_s=ttl_s, created_at=0.0)
+        chat_of(**{**_LEFT_OUT, **rest, "agents": cast(values["agents"], project)}, ttl_s=ttl_s, created_at=0.0)
     except CouncilRefused as error:
         where = begins(path, text, _place(error.message), naming=False)
         raise CouncilRefused(f"{where}{error.message}", hint=error.hint) from None

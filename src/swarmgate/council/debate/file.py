@@ -14,8 +14,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
+from swarmgate.council.requests import casts
 from swarmgate.council.requests.request_file import Described
 from swarmgate.council.requests.seats import as_seat, numbered
 from swarmgate.domain.base import Frozen
@@ -43,6 +44,14 @@ class DebateFile(Frozen):
     id: str = ""
     tokens: int | None = Field(None, ge=1)
     usd: float | None = Field(None, ge=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_as_in_the_cast(cls, value: Any) -> Any:
+        name, given = value.get("cast"), value.get("participants")
+        if not (name and isinstance(name, str) and isinstance(given, list)):
+            return value
+        return {**value, "participants": [casts.cast(name).named(each) for each in given]}
 
 
 FILE = Described(

@@ -16,7 +16,7 @@ from swarmgate.council.decision.request import Participant, decision_of, facilit
 from swarmgate.council.decision.rules import RULES
 from swarmgate.council.decision.view import record_of
 from swarmgate.council.shared import Shared, new_id
-from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused
+from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, WaitingForUser
 
 if TYPE_CHECKING:
     from swarmgate.council.decision.user_choices import People, PersonalVote
@@ -125,7 +125,7 @@ class Decisions:
             "on_event": on_event,
         }
         outcome = await self._shared.hold(DECISION, decision, where=where, **held)
-        return _whole(outcome)
+        return self._with_people(outcome)
 
     async def decide_file(self, path: Path, **options: Any) -> DecisionOutcome:
         """Has decided what a TOML file describes; `options` are arguments of `decide` that win over the file.
@@ -175,7 +175,7 @@ class Decisions:
         models = None if personal else self._models_of(record.request, lambda _: "")
         more: dict[str, Any] = {"models": models, "own": self._preparation(people), "on_event": on_event}
         outcome = await self._shared.resume(DECISION, id, tokens=tokens, usd=usd, **more)
-        return _whole(outcome)
+        return self._with_people(outcome)
 
     async def answer_decision(
         self,
@@ -202,7 +202,7 @@ class Decisions:
         from swarmgate.council.decision.user_choices import ABSENT, GivenVotes, counted
 
         standing = self._shared.record(RULES, id).standing
-        waiting = [] if standing.over else [each.id for each in standing.own.missing if each.human]
+        waiting = () if standing.over else standing.own.people_missing
         if not waiting or (who and who not in waiting):
             raise CouncilRefused(
                 f"The decision {id} does not wait for {who or 'a person'}.",
@@ -230,6 +230,22 @@ class Decisions:
         return record_of(self._shared.record(RULES, id).standing)
 
     # --- inside ---
+
+    def _with_people(self, outcome: DecisionOutcome | None) -> DecisionOutcome:
+        """The outcome, where no person is missing in it.
+
+        Raises:
+            CouncilFailed: there is none.
+            WaitingForUser: the time was up before a person had spoken, without whom it does not end.
+        """
+        found = _whole(outcome)
+        if found.ended_by == "waiting":
+            who = self._shared.record(RULES, found.id).standing.own.people_missing
+            raise WaitingForUser(
+                f"The time of decision {found.id} is up, and it waits for {', '.join(who)}.",
+                hint=f"swarm decide resume {found.id}, or: swarm decide answer {found.id} --as {who[0]} ...",
+            )
+        return found
 
     def _preparation(self, people: People | None) -> Any:
         """What participants need beside their models."""

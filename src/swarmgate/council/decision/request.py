@@ -166,7 +166,7 @@ def seats(
     Where no participant is named, the usual ones are there.
 
     Raises:
-        CouncilRefused: as `cast_of`.
+        CouncilRefused: as `cast_of`; or the name of a person is none, or takes part already.
     """
     given = list(PERSPECTIVES) if participants is None else participants
     found = cast_of(given, DecisionSeat.model_fields, project, lambda at, key: f"`participants.{at + 1}.{key}`: ")
@@ -174,7 +174,13 @@ def seats(
         {"perspective": PERSPECTIVES.get(str(each.get("id")), ""), **each} if isinstance(who, str) else each
         for who, each in zip(given, found, strict=True)
     ]
-    return [*made, *({"id": name, "human": True} for name in humans)]
+    for name in humans:
+        if name in [each.get("id") for each in made if isinstance(each, Mapping)]:
+            raise CouncilRefused(f"`humans`: {name[:100]} takes part already", hint="Give one of the two another name.")
+        person = {"id": name, "human": True}
+        checked(DecisionSeat, person, "humans", words=_what)
+        made.append(person)
+    return made
 
 
 def facilitator_of(given: str | None, project: Project) -> dict[str, Any]:

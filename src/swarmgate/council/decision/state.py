@@ -80,6 +80,11 @@ class State:
         return tuple(each for each in self.decision.participants if each.id not in self.contributions)
 
     @property
+    def people_missing(self) -> tuple[str, ...]:
+        """The people among those, without whom it never ends."""
+        return tuple(each.id for each in self.missing if each.human)
+
+    @property
     def silent(self) -> bool:
         """Whether no contribution of the current round counts."""
         return all(each.excluded for each in self.contributions.values())
@@ -180,7 +185,7 @@ def outcome_of(standing: Standing[State]) -> DecisionOutcome | None:
     return DecisionOutcome(
         id=standing.id,
         consensus=agreed,
-        ended_by=state.ended or ("timeout" if state.late else "waiting"),
+        ended_by=state.ended or ("waiting" if state.people_missing or not state.late else "timeout"),
         strategy=state.decision.strategy,
         decided=(made.text or choice or held_on) if agreed else "",
         proposed=made.text,

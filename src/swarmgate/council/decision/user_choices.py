@@ -82,6 +82,7 @@ def counted(vote: PersonalVote, decision: Decision) -> TypedAnswer:
     Raises:
         CouncilRefused: it is none: no stand, a level that contradicts it, or an option that was never put.
     """
+    vote = vote.model_copy(update={"stand": vote.stand.strip().lower()})
     if len(vote.reason) > TOPIC.most:
         raise CouncilRefused(f"The reason has {len(vote.reason):,} characters: the limit is {TOPIC.most:,.0f}.")
     voting = decision.strategy in VOTING
@@ -89,12 +90,25 @@ def counted(vote: PersonalVote, decision: Decision) -> TypedAnswer:
     if stray:
         what = "options are voted on" if voting else "a stand is asked for, and no option"
         raise CouncilRefused(f"By {decision.strategy} {what}.", hint=_example(decision))
+    if problem := _unclear(vote, voting=voting):
+        raise CouncilRefused(problem, hint=_example(decision))
     try:
         _, answer = form_of(decision).take(form_of(decision).schema.given(_fields(vote, decision)))
     except Unread as unread:
         raise CouncilRefused(unread.problem, hint=unread.form or _example(decision)) from None
     found: TypedAnswer = answer
     return found
+
+
+def _unclear(vote: PersonalVote, *, voting: bool) -> str:
+    """What a person has not said, or not in words that are known; empty where all is clear."""
+    if not vote.stand and not vote.options:
+        return f"No {'option' if voting else 'stand'} is given."
+    if vote.stand and vote.stand not in _LEVELS:
+        return f"{vote.stand[:60]!r} is no stand: it is {', '.join(_LEVELS)}."
+    if vote.level is not None and not 0 <= vote.level <= 1:
+        return f"The level is {vote.level:g}: it is a number from 0 to 1."
+    return ""
 
 
 def _fields(vote: PersonalVote, decision: Decision) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from swarmgate.agents.briefs.brief import cut, one_line
 from swarmgate.council.decision.model import (
+    VOTING,
     Contribution,
     Decision,
     DecisionOutcome,
@@ -82,10 +83,19 @@ def record_of(standing: Standing[State]) -> DecisionRecord:
     return DecisionRecord(
         decision=state.decision,
         status=standing.status,
-        why=standing.why,
+        why="; ".join(filter(None, (standing.why, _waits_for(standing)))),
         rounds=state.rounds,
         outcome=outcome_of(standing),
     )
+
+
+def _waits_for(standing: Standing[State]) -> str:
+    """Whom a paused decision waits for, and the command that answers; empty where it waits for nobody."""
+    people = standing.own.people_missing
+    if standing.status != "paused" or not people:
+        return ""
+    flag = "--option TEXT" if standing.own.decision.strategy in VOTING else "--stand STAND"
+    return f"it waits for {', '.join(people)}: swarm decide answer {standing.id} --as {people[0]} {flag}"
 
 
 def summary_of(standing: Standing[State]) -> DecisionSummary:

@@ -79,6 +79,11 @@ class ProblemDefinition(Camel):
     scope: Joined = ""
     success_criteria: Annotated[tuple[Text, ...], BeforeValidator(listed)] = ()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _in_words(cls, data: Any) -> Any:
+        return {"statement": data} if isinstance(data, str) else data
+
     @property
     def size(self) -> int:
         """Characters of all its texts."""
@@ -95,10 +100,10 @@ class Expert(Camel):
     id: SeatId
     name: Line = Field(min_length=1)
     expertise: Joined = Field(min_length=1)
-    thinking_style: Text = ""
-    bias: Text = ""
-    reply_tendency: Text = ""
-    stakes: Text = ""
+    thinking_style: Joined = ""
+    bias: Joined = ""
+    reply_tendency: Joined = ""
+    stakes: Joined = ""
     blind_spots: Joined = ""
     model: str = ""
     system: Text = ""

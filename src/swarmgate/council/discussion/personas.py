@@ -1,4 +1,4 @@
-"""Reads and edits a personas file (TOML or JSON), which defines the participants of a discussion.
+"""Reads and edits a personas file (TOML, YAML or JSON), which defines the participants of a discussion.
 
 [[experts]]
 id = "security-lead"
@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,7 @@ from swarmgate.council.discussion.model import USER, Cast, Expert, Mode, Problem
 from swarmgate.council.discussion.request import FIXED, check_experts
 from swarmgate.council.limits import PARTICIPANTS, PERSONA, TOPIC
 from swarmgate.council.records.document_store import Documents
-from swarmgate.council.requests import request_file
+from swarmgate.council.requests import request_file, yaml_text
 from swarmgate.errors import CouncilRefused
 
 Place = tuple[int | str, ...]
@@ -47,6 +46,10 @@ PROPOSED = "personas/proposed.json"
 _TAKEN = (*FIXED, USER)
 _KEYS = ("id", "name", "expertise", "thinkingStyle", "bias", "replyTendency", "stakes", "blindSpots", "model", "system")
 _MOST_BYTES = 1_000_000
+_KINDS = {".json": "JSON", ".yaml": "YAML", ".yml": "YAML"}
+_JOINED = ("statement", "scope", "expertise", "thinkingStyle", "bias", "replyTendency", "stakes", "blindSpots")
+"""Keys of texts that may be lists."""
+
 _HINT = "Mend that, then try again; every key: docs/discussion.md, Personas."
 
 
@@ -115,17 +118,21 @@ def changed(cast: Cast, text: str, name: str, mode: Mode) -> Cast:
 
 
 def parsed(text: str, name: str) -> Cast:
-    """The cast of a text, which is JSON where it begins with a brace; `name` is the file's, for messages.
+    """The cast of a text: YAML or JSON where `name`, the file's, says so, JSON too where it begins with a brace.
+
+    A list alone is that of the experts.
 
     Raises:
         CouncilRefused: as `read`.
     """
-    is_json = text.lstrip().startswith("{")
+    kind = _KINDS.get(Path(name).suffix, "JSON" if text.lstrip().startswith("{") else "TOML")
     try:
-        values = json.loads(text) if is_json else toml_text.loads(text)
-    except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
-        raise CouncilRefused(f"{name} is not valid {'JSON' if is_json else 'TOML'}: {error}", hint=_HINT) from None
-    return cast_of(values, begins=lambda place: request_file.begins(name, "" if is_json else text, place))
+        values = toml_text.loads(text) if kind == "TOML" else yaml_text.loads(text, is_json=kind == "JSON")
+    except (ValueError, RecursionError) as error:
+        raise CouncilRefused(f"{name} is not valid {kind}: {error}", hint=_HINT) from None
+    lines = text if kind == "TOML" or name.endswith(yaml_text.SUFFIXES) else ""
+    values = {"experts": values} if isinstance(values, list) else values
+    return cast_of(values, begins=lambda place: request_file.begins(name, lines, place))
 
 
 def proposed(documents: Documents, record: str, cast: Cast) -> Cast:
@@ -197,7 +204,9 @@ def text_of(path: Path) -> str:
     Raises:
         CouncilRefused: it cannot be read, is no text, or far too long.
     """
-    return request_file.text_of(path, "personas file", hint="Give the path of a TOML or JSON file.", most=_MOST_BYTES)
+    return request_file.text_of(
+        path, "personas file", hint="Give the path of a TOML, YAML or JSON file.", most=_MOST_BYTES
+    )
 
 
 def _problems(file: PersonasFile) -> Iterable[tuple[Place, str]]:
@@ -232,6 +241,8 @@ def _mistake(error: ValidationError) -> tuple[Place, str]:
     # A key that is misspelled is missing, too: the spelling is what to mend.
     first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
     place = tuple(first["loc"])
+    if "between" in place:
+        return place[: place.index("between") + 1], "must be the ids of two experts"
     match first["type"]:
         case "extra_forbidden":
             return place, unknown(str(place[-1]), _known(place))
@@ -245,6 +256,8 @@ def _mistake(error: ValidationError) -> tuple[Place, str]:
             return place, f"there are too many experts: the limit is {PARTICIPANTS}"
         case "too_short" if place == ("experts",):
             return place, f"there is no expert: the limit is {PARTICIPANTS}"
+        case "string_type":
+            return place, f"must be a text{', or a list of texts' if place[-1] in _JOINED else ''}"
     message = re.sub(r"^(Input|String|Tuple|List) should", "must", first["msg"].removeprefix("Value error, "))
     return place, message.replace("valid tuple", "list")
 

@@ -32,8 +32,8 @@ _OF_EXPERTS = frozenset({Step.POSITION, Step.ARGUE, Step.RESPOND})
 """Steps of several participants: where all of them fail, nothing was said, and the step is asked anew."""
 
 _DIRECTIONS = {
-    ChoiceKind.DEEP_DIVE: ("Go deeper into", "what divides you most"),
-    ChoiceKind.DIFFERENT_ANGLE: ("Take a different angle", "one that nobody has taken yet"),
+    ChoiceKind.DEEP_DIVE: "Go deeper into",
+    ChoiceKind.DIFFERENT_ANGLE: "Take a different angle",
 }
 
 
@@ -363,7 +363,7 @@ def next_round(state: State) -> DiscussionRound:
     return DiscussionRound(
         number=len(state.rounds) + 1,
         topic=proposed.topic if proposed else "",
-        direction=_direction(last, proposed),
+        direction=_direction(last, proposed, state),
         constraints=tuple(filter(None, map(_constraint, chosen))),
     )
 
@@ -377,11 +377,21 @@ def _proposed(choice: Choice, state: State) -> Reopening | None:
     return found if found and found.topic and follows else None
 
 
-def _direction(choice: Choice | None, proposed: Reopening | None) -> str:
+def _direction(choice: Choice | None, proposed: Reopening | None, state: State) -> str:
     if proposed:
         return "\n".join(filter(None, (proposed.topic, proposed.framing)))
-    words, otherwise = _DIRECTIONS.get(choice.kind, ("", "")) if choice else ("", "")
-    return f"{words}: {choice.text or otherwise}" if choice and words else ""
+    if choice is None or choice.kind not in _DIRECTIONS:
+        return ""
+    is_angle = choice.kind is ChoiceKind.DIFFERENT_ANGLE
+    otherwise = "one that nobody has taken yet" if is_angle else _contested(state.rounds[choice.after - 1])
+    return f"{_DIRECTIONS[choice.kind]}: {choice.text or otherwise}"
+
+
+def _contested(held: DiscussionRound) -> str:
+    """What a round left most divided, as its moderator names it first."""
+    assessment = _assessment_of(held)
+    points = [each.point for each in assessment.active_disagreements if each.point] if assessment else []
+    return points[0] if points else "what divides you most"
 
 
 def _assessment_of(held: DiscussionRound) -> Assessment | None:

@@ -67,9 +67,11 @@ class DispatchTask(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _text_as_task(cls, value: Any) -> Any:
-        if isinstance(value, Mapping) and "task" in value and "text" not in value:
-            return {"text" if key == "task" else key: each for key, each in value.items()}
-        return value
+        if not isinstance(value, Mapping) or "task" not in value:
+            return value
+        if "text" in value:
+            raise ValueError("has a `text` and a `task`: give one of the two")
+        return {"text" if key == "task" else key: each for key, each in value.items()}
 
     @model_validator(mode="after")
     def _somebody(self) -> Self:

@@ -19,7 +19,7 @@ from swarmgate.council.dispatch.model import (
     Means,
     Mode,
 )
-from swarmgate.council.requests.seats import numbered, seated
+from swarmgate.council.requests.seats import numbered, renamed, seated
 from swarmgate.domain.review.votes import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
 from swarmgate.errors import CouncilRefused
 from swarmgate.project import Project
@@ -139,7 +139,7 @@ def _task(number: int, value: Any, where: Where) -> DispatchTask:
         meant = f"did you mean `{close}`?" if close else f"the roles are {', '.join(ROLES)}"
         raise _refused(f"{where(number, 'role')}unknown role {role!r}; {meant}")
     try:
-        return DispatchTask.model_validate(dict(value), strict=True)
+        return DispatchTask.model_validate(renamed(value), strict=True)
     except ValidationError as error:
         key, what = _problem(error.errors(include_url=False, include_input=False)[0])
         raise _refused(f"{where(number, key)}{what}") from None

@@ -14,7 +14,7 @@ from typing import Any
 
 from swarmgate import assets
 from swarmgate.config import Agent, nearest
-from swarmgate.council.requests.seats import as_seat
+from swarmgate.council.requests.seats import as_seat, slug
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.review.votes import Seat, SeatId
 from swarmgate.errors import CouncilRefused
@@ -64,6 +64,14 @@ class Cast(Frozen):
             **{key: each for key, each in said.items() if each and key != "id"},
         }
 
+    def named(self, given: Any) -> Any:
+        """A participant whose name is one of a persona's, as people write it, with that name as an id."""
+        if isinstance(given, str):
+            name, sign, model = given.partition("=")
+            return f"{slug(name)}{sign}{model}" if self.persona(name) else given
+        name = given.get("id") if isinstance(given, Mapping) else None
+        return {**given, "id": slug(name)} if isinstance(name, str) and self.persona(name) else given
+
     def seated(self, given: Sequence[Any] = (), agents: Mapping[str, Agent] = MappingProxyType({})) -> list[Any]:
         """Those who come where nobody says who does, and who else is `given`; each persona sits there once."""
         found: dict[Any, Any] = {}
@@ -72,15 +80,13 @@ class Cast(Frozen):
             found[seat["id"] if seat is not each else number] = seat
         return list(found.values())
 
-    def agents(self, given: Sequence[Any] = ()) -> list[Any]:
-        """The same as agents of a chat, where who somebody is and what they do is one text."""
-        seats = [each if isinstance(each, Mapping) else as_seat(each) for each in self.seated(given)]
-        return [
-            {**each, "system": "\n\n".join(filter(None, (each.get("system"), brief)))}
-            if (brief := each.pop("brief", ""))
-            else each
-            for each in map(dict, seats)
-        ]
+
+def in_one_text(seat: Any) -> Any:
+    """A seat with who it is and what it does as one text, which is all that an agent of a chat has."""
+    if not isinstance(seat, Mapping) or not seat.get("brief"):
+        return seat
+    said = "\n\n".join(filter(None, (seat.get("system"), seat["brief"])))
+    return {**{key: each for key, each in seat.items() if key != "brief"}, "system": said}
 
 
 @cache

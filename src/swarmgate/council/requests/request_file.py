@@ -150,7 +150,10 @@ def tables_of(path: Path, text: str) -> dict[str, Any]:
     try:
         values = toml_text.loads(text) if kind == "TOML" else yaml_text.loads(text, is_json=kind == "JSON")
     except ValueError as error:  # tomllib.TOMLDecodeError and json.JSONDecodeError are such
-        raise CouncilRefused(f"{path} is not valid {kind}: {error}", hint="Mend that line, then try again.") from None
+        hint = "Mend that line, then try again."
+        if kind != "YAML" and yaml_text.is_call(text):
+            hint = f"Keys without quotes, as in {{ mode: ... }}, are read as YAML: call the file {path.stem}.yaml"
+        raise CouncilRefused(f"{path} is not valid {kind}: {error}", hint=hint) from None
     if not isinstance(values, dict):
         raise CouncilRefused(f"{path} has no keys at its top", hint="Begin it with a key, such as `tasks:`.")
     return values

@@ -6,7 +6,9 @@ of a voice, for every pattern. What the request says of a seat wins over its age
 
 from __future__ import annotations
 
+import os
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
@@ -27,8 +29,12 @@ Place = Callable[[str], str]
 """The beginning of a message about a key of a seat."""
 
 _SEAT_ID = "letters, digits, `.`, `_` and `-`, at most 40, a letter or digit first"
+_LONGEST = 40
 _NUMBERED = 37
 """Characters of a name that a number follows: with it a seat's id has 40 at most."""
+
+_MOST_READ = 1_000_000
+"""Characters of a system text in a file that are counted."""
 
 _OTHER_NAMES = {"systemPrompt": "system", "system_prompt": "system", "modelTier": "model_tier"}
 """Keys as requests for other programs have them, and what they are called here."""
@@ -73,14 +79,26 @@ def as_seat(value: Any) -> Any:
         return {"id": name, "model": model}
     if not isinstance(value, Mapping):
         return value
-    fields = {_OTHER_NAMES.get(key, key): each for key, each in value.items()}
+    fields = renamed(value)
     called = fields.get("agent") or fields.get("role")
-    return {"id": slug(called), **fields} if isinstance(called, str) else fields
+    return {"id": _lent(called), **fields} if isinstance(called, str) else fields
+
+
+def renamed(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The table with the keys of requests for other programs under our names; one that has both keeps both."""
+    ours = {key: name for key, name in _OTHER_NAMES.items() if name not in value}
+    return {ours.get(key, key): each for key, each in value.items()}
 
 
 def slug(name: str) -> str:
-    """A name as an id: `product manager` is `product-manager`."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")
+    """A name as an id: `product manager` is `product-manager`; without accents, and empty where nothing is left."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip("-._")[:_LONGEST].rstrip("-._")
+
+
+def _lent(name: str) -> str:
+    """The id of a seat that is called as its agent, or its role."""
+    return slug(name) or "participant"
 
 
 def seated(given: Mapping[str, Any], fields: Collection[str], project: Settings, place: Place) -> dict[str, Any]:
@@ -136,10 +154,16 @@ def _agent(given: Mapping[str, Any], project: Settings, place: Place) -> dict[st
 
 
 def _text(path: str, project: Settings, place: Place) -> str:
+    root, begins = project.folder.root, f"{place('agent')}`system_file`: "
+    if not os.path.exists(root / path):  # noqa: PTH110 - it may be too long for a path
+        raise CouncilRefused(f"{begins}there is no file {path!r} in the repository")
     try:
-        return FileTree(project.folder.root).read(path, limit=int(PERSONA.most)).strip()
+        text = FileTree(root).read(path, limit=_MOST_READ).strip()
     except UsageError as error:
-        raise CouncilRefused(f"{place('agent')}`system_file`: {error.message}", hint=error.hint) from error
+        raise CouncilRefused(f"{begins}{error.message}", hint=error.hint) from error
+    if not 0 < len(text) <= PERSONA.most:
+        raise CouncilRefused(f"{begins}{path!r} has {len(text):,} characters: the limit is 1 to {PERSONA.most:,.0f}")
+    return text
 
 
 def _model(role: str, tier: str, config: Config, place: Place) -> str:
@@ -212,7 +236,8 @@ def registered(project: Settings) -> dict[str, dict[str, Any]]:
 def numbered(seats: Sequence[Any]) -> list[Any]:
     """The seats with a number behind the names of those that are called as their agent or role, where several are."""
     lent = [
-        isinstance(each, Mapping) and each.get("id") in [slug(str(each.get(key) or "")) for key in ("agent", "role")]
+        isinstance(each, Mapping)
+        and each.get("id") in [_lent(name) for key in ("agent", "role") if (name := str(each.get(key) or ""))]
         for each in seats
     ]
     often = Counter(each["id"] for each, is_lent in zip(seats, lent, strict=True) if is_lent)

@@ -30,7 +30,7 @@ def loads(text: str, *, is_json: bool = False) -> Any:
     """
     try:
         if is_json:
-            return json.loads(text, object_pairs_hook=_once)
+            return json.loads(_without_call(text), object_pairs_hook=_once)
         return _yaml(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -96,6 +96,11 @@ def _once(pairs: list[tuple[str, Any]], place: str = "") -> dict[str, Any]:
             raise ValueError(f"{place}{': ' if place else ''}the key `{key[:60]}` stands there twice")
         found[key] = value
     return found
+
+
+def is_call(text: str) -> bool:
+    """Whether a request is written as a call."""
+    return _without_call(text) != text
 
 
 def _without_call(text: str) -> str:

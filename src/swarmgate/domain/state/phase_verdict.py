@@ -23,16 +23,19 @@ class Standing(StrEnum):
 
 
 def judged_stage(state: State) -> PhaseStage | None:
-    """The stage at which the current phase is judged as it stands now; None where the rules ask for nobody."""
-    if not (state.rules.validators or state.rules.phase_gate):
-        return None
+    """The stage at which the current phase is judged as it stands now; None where nobody is asked, or was.
+
+    Settings that ask for nobody from now on take no verdict back: whoever was heard already still counts.
+    """
     if state.plan is None or state.planning is not Planning.APPROVED or state.finished:
         return None
+    record = state.phase(state.current_phase)
     tasks = [state.task(task.id) for task in state.plan.phase(state.current_phase).tasks]
     if state.phase_settled(state.current_phase):
         built = any(task.status is TaskStatus.COMPLETE for task in tasks)
-        return "validation" if state.rules.validators and built else None
-    return "gate" if state.rules.phase_gate and not any(task.attempts for task in tasks) else None
+        return "validation" if built and (state.rules.validators or record.verdicts("validation")) else None
+    untouched = not any(task.attempts for task in tasks)
+    return "gate" if untouched and (state.rules.phase_gate or record.verdicts("gate")) else None
 
 
 def phase_number(text: str) -> int:
@@ -42,8 +45,9 @@ def phase_number(text: str) -> int:
 
 
 def reviewers(state: State, stage: PhaseStage) -> int:
-    """How many judge a phase at a stage."""
-    return state.rules.validators if stage == "validation" else 1
+    """How many judge the current phase at a stage, those among them who were heard already."""
+    heard = len(state.phase(state.current_phase).verdicts(stage))
+    return max(heard, state.rules.validators if stage == "validation" else 1)
 
 
 def standing(state: State) -> Standing:

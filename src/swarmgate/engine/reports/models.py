@@ -117,6 +117,8 @@ def distinct(config: Config) -> Check:
     from swarmgate.llm.families import require_distinct
 
     roles = ", ".join(config.models.require_distinct)
+    if "require_distinct" not in config.models.model_fields_set:
+        roles += ", once the roles have two models"
     try:
         require_distinct(config)
     except SwarmError as error:

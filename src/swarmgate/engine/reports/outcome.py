@@ -10,7 +10,7 @@ from swarmgate.domain.next_step import Waiting, blocked_task, waiting_for, worke
 from swarmgate.domain.review.votes import in_words
 from swarmgate.domain.spending.budget import accounts
 from swarmgate.domain.state.phase_verdict import judged_stage
-from swarmgate.domain.state.state import State
+from swarmgate.domain.state.state import PhaseRecord, State
 from swarmgate.domain.task.remedies import of_model, override_line, settings_for
 from swarmgate.engine.reports.checkpoint import Checkpoint, checkpoint
 from swarmgate.ledger.views.describe import finding_lines, verdict_in_words
@@ -110,9 +110,10 @@ def actions(state: State, waiting: Waiting | None) -> tuple[str, ...]:
         case Waiting.PHASE_REJECTED:
             number = state.current_phase
             return (
+                *_past_silence(state),
                 'swarm revise "...": have the plan changed; the architect is told the findings',
                 "edit .swarm/plan.md: change the plan yourself",
-                f'swarm retry {number} --note "...": have phase {number} judged anew, after a commit of yours',
+                f'swarm retry {number} --note "...": have phase {number} judged anew, such as after a commit of yours',
                 f'swarm override {number} --reason "...": go on in spite of it',
             )
         case Waiting.PHASE_APPROVAL:
@@ -126,6 +127,15 @@ def actions(state: State, waiting: Waiting | None) -> tuple[str, ...]:
         case Waiting.NOTHING:
             merge = f"git switch {state.base_branch} && git merge {state.branch}: take the work over"
             return (*([merge] if state.base_branch and state.branch else []), 'swarm plan "GOAL": begin something new')
+
+
+def _past_silence(state: State) -> tuple[str, ...]:
+    """What helps where a reviewer of the phase gave no verdict that can be read: that is of the model, not the work."""
+    stage, number = judged_stage(state), state.current_phase
+    if stage is None or not state.phase(number).tally(stage).failed:
+        return ()
+    where = "[roles.critic]" if stage == "gate" else "[roles.reviewer], or `models` in [phase]"
+    return (f"another model in {where}, since one gave no verdict, then: swarm retry {number}",)
 
 
 def _past_budgets(state: State) -> tuple[str, ...]:
@@ -183,12 +193,17 @@ def _ways_out(state: State) -> tuple[str, ...]:
 
 
 def verdicts(state: State) -> tuple[str, ...]:
-    """The verdicts on the current phase as a whole, each with its findings; none where nobody was asked."""
+    """The verdicts on the current phase as a whole, each with its findings, and what the user overruled of them."""
     record, found = state.phase(state.current_phase), list[str]()
     for event in (*record.verdicts("gate"), *record.verdicts("validation")):
         found.append(verdict_in_words(event))
         found += [f"  {text}" for text in finding_lines(event.review)]
-    return tuple(found)
+    return (*found, *overruled_lines(record))
+
+
+def overruled_lines(record: PhaseRecord) -> tuple[str, ...]:
+    """Why the user goes on in spite of reviewers who rejected a phase: `you overruled the gate: I can tell`."""
+    return tuple(f"you overruled the {stage}: {why}" for stage, why in sorted(record.overruled.items()))
 
 
 def _objections(state: State) -> tuple[str, ...]:

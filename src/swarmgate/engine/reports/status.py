@@ -24,7 +24,7 @@ from swarmgate.domain.state.plan_view import PhaseStatus, phase_status
 from swarmgate.domain.state.state import Attempt, Outcome, State, TaskStatus
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.reports.checkpoint import Checkpoint, checkpoint
-from swarmgate.engine.reports.outcome import actions, verdicts
+from swarmgate.engine.reports.outcome import actions, overruled_lines, verdicts
 from swarmgate.errors import UsageError
 from swarmgate.ledger.views.describe import debate_in_words, describe, verdict_in_words
 
@@ -277,7 +277,7 @@ def _verdicts(state: State, number: int) -> tuple[str, ...]:
     if phase_status(state, number) is PhaseStatus.REJECTED:
         return verdicts(state)
     record = state.phase(number)
-    return tuple(map(verdict_in_words, record.reviews[record.void :]))
+    return (*map(verdict_in_words, record.reviews[record.void :]), *overruled_lines(record))
 
 
 def task_report(state: State, task_id: str, evidence: "EvidenceStore") -> TaskReport:
@@ -313,7 +313,7 @@ def task_report(state: State, task_id: str, evidence: "EvidenceStore") -> TaskRe
 
 
 def _gates(evidence: "EvidenceStore", task_id: str, attempt: Attempt) -> tuple[GateResult, ...]:
-    """What the gates said that rejected an attempt; nothing where others did, or where the evidence is gone."""
+    """What the gates said that rejected an attempt; nothing where they passed it, or where the evidence is gone."""
     if attempt.stage.judge is not Judge.GATES:
         return ()
     from swarmgate.ledger.evidence.evidence import FINAL_GATES, GATES
@@ -321,7 +321,7 @@ def _gates(evidence: "EvidenceStore", task_id: str, attempt: Attempt) -> tuple[G
     for name in (FINAL_GATES, GATES):
         with suppress(OSError, ValueError):
             report = GateReport.model_validate_json(evidence.place(task_id, attempt.number, name).read_bytes())
-            return tuple(result for result in report.results if result.gate in attempt.stage.names)
+            return tuple(result for result in report.results if result.gate in attempt.stage.names and result.blocks)
     return ()
 
 

@@ -33,7 +33,9 @@ def cache_key(job: Job, surroundings: str) -> str:
     values = (getattr(job, field.name) for field in fields(job) if field.name not in _APART)
     # A tool may say something else where it is confined.
     confined = gate.reads_files and job.in_run
-    return key_of((surroundings, confined, *map(repr, values), *_looked_at(job)))
+    # A limit that is set holds otherwise than the same one by default, and a model does not show which are.
+    limits = sorted(job.quality.model_fields_set) if job.quality else ()
+    return key_of((surroundings, confined, limits, *map(repr, values), *_looked_at(job)))
 
 
 def _looked_at(job: Job) -> Iterator[object]:

@@ -15,6 +15,7 @@ from swarmgate import config as settings
 from swarmgate.errors import UsageError
 from swarmgate.gates.confinement import by_hand, unconfined_note
 from swarmgate.gates.sbom import cyclonedx, formats, inventory
+from swarmgate.gates.sbom.model import UNKNOWN
 from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
@@ -47,8 +48,9 @@ class Bill:
 
     @property
     def unversioned(self) -> tuple[str, ...]:
-        """The components whose version nothing tells."""
-        return tuple(each.name for each in self.components if not each.version)
+        """The components whose version nothing tells; where nothing tells the name either, the place."""
+        lacking = (each for each in self.components if not each.version)
+        return tuple(each.url if each.name == UNKNOWN and each.url else each.name for each in lacking)
 
     @property
     def exit_code(self) -> int:

@@ -40,7 +40,7 @@ from swarmgate.ledger.context.questions import meaning, same, words
 HEADING = "## SME Guidance Cache"
 
 _IS_HEADING = re.compile(r"##[ \t]+SME Guidance Cache[ \t]*$", re.IGNORECASE)
-_DOMAIN = re.compile(r"###[ \t]+(?P<domain>.*?)[ \t]*(?:\([Pp]hase[ \t]+(?P<phase>\d{1,9})\))?[ \t]*$")
+_DOMAIN = re.compile(r"###[ \t]+(?P<domain>.*?)[ \t]*(?:\((?i:phases?)[ \t]+(?P<phase>\d{1,9})\b[^()]*\))?:?[ \t]*$")
 _OTHER_SECTION = re.compile(r"##?[ \t]")
 _FIELD = re.compile(r"(?:[-*+][ \t]+)?(?:\*\*)?(question|asked|answer):(?:\*\*)?(?:[ \t]+|$)(.*)", re.IGNORECASE)
 _BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+(?P<fact>\S.*)")
@@ -171,7 +171,9 @@ class _Written:
         """What keeps the entry from being used, then the lines that look like a field."""
         needed = () if _FACT in self.fields else _NEEDED
         missing = [f"`- {name.capitalize()}:`" for name in needed if not self.fields.get(name, "").strip()]
-        if self.begun and missing:
+        if self.begun and not (self.fields or self.odd):
+            why = "nothing is read below the heading: a fact is `- FACT`, an answer `- Question:` and `- Answer:`"
+        elif self.begun and missing:
             why = f"the entry has no {' and no '.join(missing)}, so it is not used"
         elif self.begun and not self.domain:
             why = "no heading `### DOMAIN` stands above the entry, so it is not used"

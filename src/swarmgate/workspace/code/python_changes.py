@@ -18,7 +18,9 @@ from swarmgate.workspace.code.python_statements import (
     branches_elsewhere,
     definitions,
     first_line,
+    for_type_checkers,
     is_boolean,
+    is_constant,
     is_docstring,
     is_exempt,
     is_future,
@@ -142,12 +144,16 @@ class _Marking:
         )
 
     def each_statement(self) -> Rewritten:
-        """The file with a unit for each added statement, the heads of branches and definitions among them."""
+        """The file with a unit for each added statement, the heads of branches and definitions among them.
+
+        What stands for type checkers alone, and a `...` that stands for a body, is none: no program runs it.
+        """
+        never = frozenset(map(id, for_type_checkers(self._tree)))
         units = [
             Unit(self._path, f"line {node.lineno}", node.lineno, (self._statement(node),))
             for node in ast.walk(self._tree)
             if isinstance(node, ast.stmt) and not isinstance(node, ast.Global | ast.Nonlocal)
-            if not is_docstring(node) and not is_future(node)
+            if not is_constant(node) and not is_future(node) and id(node) not in never
             if self._group(node) is not None and self._can_stand_before(node)
         ]
         if units:

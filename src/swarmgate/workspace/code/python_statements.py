@@ -79,6 +79,11 @@ def is_exempt(node: ast.stmt) -> bool:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         called = node.value.func
         return isinstance(called, ast.Attribute) and called.attr in _LOGS
+    return is_constant(node)
+
+
+def is_constant(node: ast.stmt) -> bool:
+    """Whether a statement is a value that stands alone: a text, or `...`."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
@@ -101,6 +106,15 @@ def below_elsewhere(tree: ast.Module) -> Iterator[ast.AST]:
     """What stands below a condition that another program, system or version meets, or below an error."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ExceptHandler) or (isinstance(node, ast.If) and _asks_elsewhere(node.test)):
+            yield from (each for part in node.body for each in ast.walk(part))
+
+
+def for_type_checkers(tree: ast.Module) -> Iterator[ast.AST]:
+    """What stands below `if TYPE_CHECKING`."""
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.If) and isinstance(node.test, ast.Name | ast.Attribute)):
+            continue
+        if ast.unparse(node.test).endswith("TYPE_CHECKING"):
             yield from (each for part in node.body for each in ast.walk(part))
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from swarmgate.errors import MissingRequirement, NotAProject, WorkspaceError
-from swarmgate.workspace.git.driver import call, failure
+from swarmgate.workspace.git.driver import AT_HOME, call, failure
 from swarmgate.workspace.programs import trusted
 
 _MINIMUM_GIT = (2, 30)
@@ -23,7 +23,7 @@ def find(start: Path, *, lenient: bool) -> tuple[Path, bool]:
         raise WorkspaceError(f"{redirected} is set, which redirects git elsewhere", hint=f"unset {redirected}")
     _require_git(start)
     # The usual case in one process; what is amiss is then asked step by step.
-    code, out, _ = call(start, "rev-parse", "HEAD^{commit}", "--show-toplevel")
+    code, out, _ = call(start, "rev-parse", "HEAD^{commit}", "--show-toplevel", env=AT_HOME)
     if not code:
         root = Path(os.fsdecode(out.partition(b"\n")[2].removesuffix(b"\n"))).resolve()
         _require_own(start, root)
@@ -35,7 +35,7 @@ def find(start: Path, *, lenient: bool) -> tuple[Path, bool]:
     root = Path(os.fsdecode(out.split(b"\n", 1)[1].removesuffix(b"\n"))).resolve()
     _require_own(start, root)
     trusted.keep_out(root)
-    headless = bool(call(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")[0])
+    headless = bool(call(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", env=AT_HOME)[0])
     if headless and not call(root, "rev-parse", "--verify", "--quiet", "HEAD")[0]:
         raise WorkspaceError(
             f"the commit that HEAD names is missing in {root}: the repository is damaged",

@@ -56,9 +56,13 @@ SETTINGS = {
     "advice.addEmbeddedRepo": "false",
     "diff.ignoreSubmodules": "dirty",  # to see more, git would run there what the settings there say
     "log.showSignature": "false",
+    "protocol.ext.allow": "never",  # a remote that is a command line; what is missing may be fetched from others
     "trailer.separators": ":",
 }
 """Plumbing runs no hooks, and prints paths, diffs and logs in one known form."""
+AT_HOME = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
+"""Nothing that is missing is fetched: a partial clone has all of its commits, and the way to another machine may be a
+program. The second is for git before 2.44; `protocol.allow` would give way to what the settings say of one protocol."""
 # A scratch index must neither leave shared parts in the user's git folder nor trust a file system monitor.
 # Which files were edited it must see whatever the user chose not to look at: the time of the inode's last change is the
 # one that no program can set. And what lies outside of a sparse checkout's cone is added like any other file.
@@ -289,6 +293,7 @@ class Driver:
         literal = [] if patterns else ["--literal-pathspecs"]
         options = [part for key, value in config.items() for part in ("-c", f"{key}={value}")]
         env = {"GIT_OPTIONAL_LOCKS": "0", **({"GIT_INDEX_FILE": str(index)} if index else {})}
+        env |= AT_HOME if args[0] == "log" else {}
         if work_tree:
             env |= {"GIT_WORK_TREE": str(work_tree), "GIT_DIR": str(self.git_dir)}
         code, out, err = call(self.root, *literal, *options, *args, stdin=stdin, env=env)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.workspace.files import paths, regular
 from swarmgate.workspace.git import commits, diffs
-from swarmgate.workspace.git.driver import OUTSIDE, Driver, call
+from swarmgate.workspace.git.driver import AT_HOME, OUTSIDE, Driver, call
 from swarmgate.workspace.git.object_model import walk
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def missing(repository: Repository, tip: str, wanted: Sequence[str]) -> tuple[st
     if not known:
         return ()
     # The usual case in one process: nothing can be reached from them that cannot be reached from the tip.
-    code, out, _ = call(repository.root, "rev-list", "--max-count=1", *known, "--not", tip)
+    code, out, _ = call(repository.root, "rev-list", "--max-count=1", *known, "--not", tip, env=AT_HOME)
     if code == 0 and not out.strip():
         return ()
     return tuple(each for each in known if not contains(repository, tip, each))
@@ -156,7 +156,7 @@ def _newer(git: Driver, since: str, tip: str) -> Iterator[tuple[TreeCommit, int]
 
 def _same_patch(git: Driver, commit: str, there: Iterable[tuple[TreeCommit, int]]) -> str:
     """The commit that changes the very same lines; empty where there is none, or `commit` is not known any more."""
-    code, out, _ = call(git.root, "log", "-1", "--format=%at", commit, "--")
+    code, out, _ = call(git.root, "log", "-1", "--format=%at", commit, "--", env=AT_HOME)
     if code:
         return ""
     wrote, wanted = int(out.strip() or 0), _patch(git, commit)

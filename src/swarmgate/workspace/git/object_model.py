@@ -11,7 +11,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from swarmgate.workspace.git.driver import SETTINGS, program, surroundings
+from swarmgate.workspace.git.driver import AT_HOME, SETTINGS, program, surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,12 +26,11 @@ _NO_PROGRAMS = {
     "core.askPass": "",
     "credential.helper": "",
     "diff.external": "",
-    "protocol.allow": "never",
     "gc.auto": "0",
     "maintenance.auto": "false",
 }
-"""Settings by which git would start a program, or talk to another machine: a walk does neither."""
-_CLOSED = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_CONFIG_PARAMETERS": ""}
+"""Settings by which git would start a program: a walk starts none."""
+_CLOSED = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_CONFIG_PARAMETERS": "", **AT_HOME}
 _IMPORTING = {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_TRACE": ""}
 """GitPython starts a git when it is imported: the one that was found before, and no other."""
 _FIELDS = "%H%x00%T%x00%P%x00%at%x00%B%x00%x00"

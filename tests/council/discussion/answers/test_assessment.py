@@ -122,6 +122,14 @@ def test_what_is_given_as_text_or_in_another_shape_is_words_and_never_json() -> 
     assert made.insights[0].text == "finding: a; by: r1-msg-005"
 
 
+def test_sides_may_stand_under_the_names_of_voices_in_any_spelling() -> None:
+    sides = {"Database expert": "one writer", "API": ["many"]}
+    (made,) = read({**GIVEN, "activeDisagreements": {"point": "who writes", "positions": sides}})[
+        "assessment"
+    ].active_disagreements
+    assert [(each.position, each.advocates) for each in made.positions] == [("one writer", ("db",)), ("many", ("api",))]
+
+
 def test_an_assessment_of_an_older_record_is_read() -> None:
     old = {**SCORES, "agreements": ["It costs."], "activeDisagreements": ["Who pays."], "openQuestions": ["Why?"]}
     made = Assessment.model_validate({**old, "insights": [{"text": "new", "source": ["r1-msg-005"]}], "focus": "cost"})

@@ -96,6 +96,85 @@ def test_prose_alone_counters_nothing_and_nothing_at_all_is_none() -> None:
     assert empty.value.otherwise is None
 
 
+@pytest.mark.parametrize("id_", ["R1-MSG-002", "r1-msg-2", "#r1-msg-002", "Message r1-msg-0002 of bob"])
+def test_an_id_is_known_in_capitals_without_zeros_and_among_words(id_: str) -> None:
+    (link,) = READER.argument.read(said(references=[{"targetId": id_, "relation": "support"}]))["links"]
+    assert (link.to, link.kind) == ("r1-msg-002", Relation.SUPPORTS)
+    moved = {"kind": "minor shift", "from": "no", "to": "yes", "reason": "so it is", "trigger": f"Regarding {id_}"}
+    part = READER.response.read(said(positionShift=moved, references=[id_]))
+    assert (part["shift"].kind, part["shift"].cites) == (ShiftKind.MINOR, ("r1-msg-002",))
+    assert (part["shift"].previous_position, part["position"].position) == ("no", "yes")
+
+
+def test_words_around_an_id_that_was_not_shown_are_no_ids() -> None:
+    shift = {"kind": "major", "reason": "r", "trigger": "Message #msg-007 from operations-engineer"}
+    part = kept(READER.response.read, said(shift=shift))
+    assert part["unresolved"] == ("#msg-007",)
+    assert part["shift"].refused
+
+
+def test_each_of_several_counters_has_the_steel_man_that_is_restated_for_it() -> None:
+    seen = {"r1-msg-002": "bob", "r1-msg-003": "moderator", "r1-msg-006": "contrarian"}
+    links = [{"targetId": each, "relation": "counters"} for each in ("r1-msg-002", "r1-msg-006", "r1-msg-003")]
+    told = [
+        "Regarding r1-msg-006: I understand the position: [Queues show delays.] My concern with this is r1-msg-002.",
+        "As for r1-msg-002, to confirm that I understand it: events keep teams free. My concern with this is order.",
+    ]
+    part = kept(Reader("ann", seen).argument.read, json.dumps({"counterpoints": told, "references": links}))
+    assert {each.to: each.steel_man for each in part["links"]} == {
+        "r1-msg-002": "events keep teams free.",
+        "r1-msg-006": "Queues show delays.",
+        "r1-msg-003": "",
+    }
+    assert part["noted"] == ("You counter r1-msg-003 without a `steelMan`, the strongest form of what it says.",)
+
+
+@pytest.mark.parametrize("content", [["Nobody pays.", "Nobody asks."], [["Nobody pays."], "Nobody asks."]])
+def test_prose_may_be_a_list(content: Any) -> None:
+    links = [{"targetId": "r1-msg-002", "type": "questions"}]
+    assert (
+        READER.attack.read(json.dumps({"content": content, "references": links}))["text"]
+        == "Nobody pays.\nNobody asks."
+    )
+    listed = READER.position.read(json.dumps([{"position": "p", "confidence": 1, "wouldChangeIf": "rain"}]))
+    assert listed["text"] == "p"
+
+
+@pytest.mark.parametrize(
+    ("said_", "is_one"),
+    [
+        ("Nothing could change my mind.", False),
+        ("nothing at all", False),
+        ("No argument would convince me of that!", False),
+        ("...", False),
+        (False, False),
+        ("n/a", False),
+        ("Nothing less than a trace of a thousand requests", True),
+        ("No outage in a year", True),
+        ("证据", True),
+    ],
+)
+def test_what_would_change_a_mind_is_more_than_a_denial(said_: Any, *, is_one: bool) -> None:
+    part = kept(READER.position.read, said(position="yes", confidence=0.5, wouldChangeIf=said_))
+    assert bool(part["position"].would_change_if) is is_one
+    assert bool(part["noted"]) is not is_one
+
+
+def test_questions_may_stand_under_the_names_of_those_who_are_asked_or_go_to_all() -> None:
+    names = {"api-designer": "api-designer", "API Designer": "api-designer", "bob": "bob"}
+    lines = [{"between": ["Api designer", "BOB"], "axis": "cost"}]
+
+    def framed(questions: Any) -> Any:
+        part = framing_of(names).read(said(faultLines=lines, questions=questions, disagreementBudget=4))
+        assert part["noted"] == ()
+        return part["framing"]
+
+    asked = framed({"API Designer": "Why?", "bob": {"question": "How?"}})
+    assert [(each.to, each.text) for each in asked.questions] == [(("api-designer",), "Why?"), (("bob",), "How?")]
+    assert asked.fault_lines[0].between == ("api-designer", "bob")
+    assert [each.to for each in framed([{"to": "all", "text": "Who?"}, "Who else?"]).questions] == [(), ()]
+
+
 def test_an_attack_counters_or_questions() -> None:
     with pytest.raises(Unread, match="neither counters nor questions"):
         READER.attack.read(said(links=[{"to": "r1-msg-002", "kind": "supports"}]))
@@ -123,7 +202,7 @@ def test_a_frame_names_voices_and_keeps_to_the_budget() -> None:
     part = framing_of({"ann": "ann", "bob": "bob"}).read(said(faultLines=lines, disagreementBudget=9))
     assert [each.between for each in part["framing"].fault_lines] == [("ann",)]
     assert part["framing"].disagreement_budget == 6
-    assert part["noted"] == ("zoe in a fault line is no voice", "disagreementBudget 9 was taken as 6")
+    assert part["noted"] == ("zoe is no voice", "disagreementBudget 9 was taken as 6")
     for wrong in ({"faultLines": [], "disagreementBudget": 4}, {"faultLines": lines, "disagreementBudget": "4"}):
         with pytest.raises(Unread):
             framing_of({"ann": "ann"}).read(said(**wrong))
@@ -135,9 +214,13 @@ def test_an_assessment_has_six_numbers_and_one_of_four_recommendations() -> None
     given = {"scores": scores, "overall": 0, "recommendation": "Deep Dive", "insights": ["new"], "summary": "s" * 250}
     part = assessment_of((), {}).read(said(**given))
     assert (part["assessment"].overall, part["assessment"].recommendation) == (1, "deep-dive")
-    for wrong in ({"overall": "4/5"}, {"recommendation": "stop"}, {"recommendation": None}, {"evidenceQuality": None}):
+    good: dict[str, Any] = {**scores, "recommendation": "continue", "summary": "s" * 250}
+    assert assessment_of((), {}).read(said(**good))["assessment"].recommendation == "continue"
+    wrongs = ("stop", None, "continue|deep-dive|different-angle|synthesize")
+    bad: list[dict[str, Any]] = [{"overall": "4/5"}, {"evidenceQuality": None}]
+    for wrong in (*bad, *({"recommendation": each} for each in wrongs)):
         with pytest.raises(Unread):
-            assessment_of((), {}).read(said(**{**scores, "recommendation": "continue", **wrong}))
+            assessment_of((), {}).read(said(**{**good, **wrong}))
 
 
 def test_a_question_is_prose_or_a_text() -> None:

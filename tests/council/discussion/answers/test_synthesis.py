@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -169,6 +170,37 @@ def test_a_conclusion_under_a_key_of_its_own_is_read() -> None:
     form = conclusion_of(CHECKS)
     for made in (form.read(json.dumps(given)), form.take(form.schema.model_validate(given))):
         assert made.open_questions[0].question == "Why?"
+
+
+def test_what_is_said_by_expert_may_stand_under_its_name() -> None:
+    claims: dict[str, Any] = {}
+
+    def conditions(given: Any) -> tuple[()]:
+        claims.update(given)
+        return ()
+
+    checks = replace(CHECKS, conditions=conditions)
+    said = {
+        "positionEvolution": {"Ada Marsh": ["repair", "remove"], "ecologist": {"journey": ["remove"]}},
+        "wouldChangeIf": {"ada_marsh": {"cameUp": True, "cites": ["r2-msg-003"]}, "ecologist": "no, it did not"},
+    }
+    made = conclusion_of(checks).read(json.dumps({"executiveSummary": EXECUTIVE, **said}))
+    assert {each.expert: each.journey for each in made.journeys} == {
+        "economist": ("repair", "remove"),
+        "ecologist": ("remove",),
+    }
+    assert claims == {"economist": (True, ("r2-msg-003",)), "ecologist": (False, ())}
+    assert made.noted == ()
+
+
+def test_an_empty_summary_is_asked_for_by_its_name() -> None:
+    with pytest.raises(Unread, match="`executiveSummary`: must not be empty"):
+        read(executiveSummary="")
+
+
+def test_the_id_of_a_message_stands_once_before_what_it_says() -> None:
+    (made,) = read(insights=[{"title": "t", "supportingEvidence": "r2-msg-003: fills by 2040"}]).insights
+    assert [(each.cites, each.summary) for each in made.supporting_evidence] == [(("r2-msg-003",), "fills by 2040")]
 
 
 def test_a_conclusion_of_an_older_record_is_read() -> None:

@@ -17,6 +17,7 @@ from swarmgate.council.discussion.model import Cast, DiscussionRecord, Discussio
 from swarmgate.council.discussion.view.artifacts import artifacts
 from swarmgate.council.discussion.view.mermaid import label
 from swarmgate.council.discussion.view.plain_text import text_lines
+from swarmgate.council.discussion.view.round_record import round_records
 from swarmgate.council.views.markdown import item, quote
 from swarmgate.domain.text.markdown import line
 
@@ -26,6 +27,13 @@ HOSTILE = (
 )
 RECORDS = {"standard": standard, "lightweight": lightweight}
 VOID = {"meta"}
+
+
+def test_the_record_of_a_round_has_the_fields_of_a_message_without_prose_as_its_content() -> None:
+    found = json.loads(round_records(standard(), {})["rounds/001.json"])
+    said = {each["type"]: each["content"] for each in found["messages"]}
+    assert "disagreement budget: 5 of 10" in said["opening"].splitlines()
+    assert "scores, of 5: genuine disagreement" in said["quality_gate"]
 
 
 class Page(HTMLParser):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.project import Project, code, engineer
+from tests.project import Project, code, engineer, plain
 
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.state.state import Outcome
@@ -41,6 +41,7 @@ def test_lines_that_no_test_runs_reject_the_attempt_and_an_override_lets_it_pass
     assert [(each.file, each.line, each.message) for each in first.feedback] == [
         (PART, 8, "No test runs lines 8, 9, 10.")
     ]
+    assert "high: src/calc/part_1.1.py:8 No test runs lines 8, 9, 10." in plain(project.swarm("show", "1.1").stdout)
     assert second.outcome is Outcome.COMPLETE
     assert told(project) == ["3 of 6 added lines ran (50%)", "6 of 6 added lines ran (100%)"]
 

@@ -97,6 +97,9 @@ def test_the_architect_may_accept_what_is_beyond_the_budget_where_the_user_lets_
     assert f"- Task 1.1, {reason}" in project.folder.context.read_text()
     assert project.trailers()["Swarm-Override"] == reason
     assert project.json("verify")["passed"]
+    for told in (project.swarm("show", "1.1"), project.swarm("handoff"), project.swarm("evidence", "summary")):
+        assert reason in " ".join(told.stdout.split())
+        assert "by the user: gates" not in " ".join(told.stdout.split())
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from swarmgate.agents.tools.answer_text import Unread
+from swarmgate.agents.tools.answer_text import Unread, squeezed
 from swarmgate.agents.tools.answers import Answer, Form, called
 from swarmgate.council.discussion.answers.experts import Part
 from swarmgate.council.discussion.answers.values import (
@@ -19,6 +19,7 @@ from swarmgate.council.discussion.answers.values import (
     Spoken,
     Text,
     Texts,
+    by_voice,
     clamped,
     first_of,
     items_of,
@@ -71,7 +72,9 @@ class Shared(Item):
     strength: Annotated[Strength | None, one_of(Strength)] = Field(None, description="strong, moderate or weak.")
 
 
-Sides = Annotated[tuple[Side, ...], BeforeValidator(items_of)]
+Sides = Annotated[
+    tuple[Side, ...], BeforeValidator(lambda value: by_voice(value, "advocates", "stance", Side.spellings()))
+]
 
 
 class Divided(Item):
@@ -153,7 +156,7 @@ class RoundAssessment(Scores, Spoken):
             inner = found.get(key)
             found = {**inner, **found} if isinstance(inner, Mapping) else found
         read = super().fields_in(found)
-        if advised := _ADVISED.match(text_of(read.get("recommendation"))):
+        if (advised := _ADVISED.match(text_of(read.get("recommendation")))) and "|" not in advised[0]:
             read["recommendation"] = advised[1]
             read["focus"] = read.get("focus") or advised[2]
         return read
@@ -206,16 +209,20 @@ def _assessed(given: RoundAssessment, visible: Collection[str], names: Mapping[s
 
 @dataclass(slots=True)
 class Voices:
-    """Who is named in an answer: `names` are ids by id and by name, `strays` has a phrase for each that is nobody."""
+    """Who is named in an answer: `names` are ids by id and by name, `strays` has a phrase for each that is nobody.
+
+    Names compare without case, blanks, `_` and `-`.
+    """
 
     names: Mapping[str, str]
     strays: list[str] = field(default_factory=list)
 
     def known(self, named: Collection[str]) -> tuple[str, ...]:
         """The ids of those that are known, each once."""
-        found, strange = known(named, self.names)
+        ids = {squeezed(name): one for name, one in self.names.items()}
+        strange = [each for each in named if squeezed(each) not in ids]
         self.strays += [stray for each in strange if (stray := f"{each[:80]} is no voice") not in self.strays]
-        return tuple(dict.fromkeys(self.names[each] for each in found))
+        return tuple(dict.fromkeys(ids[squeezed(each)] for each in named if each not in strange))
 
 
 def stances(given: Collection[Side], voices: Voices) -> tuple[Stance, ...]:

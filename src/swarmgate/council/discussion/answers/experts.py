@@ -7,7 +7,7 @@ not have is asked for once more (`Unread`); where the answer still says somethin
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,7 @@ from swarmgate.council.discussion.answers.schemas import (
     Response,
     condition,
 )
-from swarmgate.council.discussion.answers.values import known
+from swarmgate.council.discussion.answers.values import known, message_ids
 from swarmgate.council.discussion.argument.structure import link_problem, steel_manned
 from swarmgate.council.discussion.model import Link, Relation, Shift, ShiftKind
 from swarmgate.council.participants.answer_prose import prose_of, shortened, text_under
@@ -112,11 +112,12 @@ class Reader:
         if not text:
             raise Unread("Your answer has no prose.")
         read = _Read(problems=[given.conflict] if given.conflict else [])
-        alone = sum(each.kind is Relation.COUNTERS for each in given.links) == 1
-        restated = _RESTATED.search(text) if alone else None
-        strong = given.steel_man or (restated[1] if restated else "")
+        countered = [each.to[0] for each in given.links if each.kind is Relation.COUNTERS and each.to]
+        restated = _restated(text, countered)
+        if given.steel_man and len(countered) == 1:
+            restated[countered[0]] = given.steel_man
         for each in given.links:
-            self._link(each, read, strong if alone else "")
+            self._link(each, read, restated)
         self._mentioned((*given.references, *given.cites), read, typed=True)
         if read.unresolved:
             read.problems.append(f"You were shown no message {', '.join(read.unresolved[:5])}.")
@@ -126,13 +127,13 @@ class Reader:
         part["would_change_if"] = condition(given.would_change_if)
         return part | {"unresolved": tuple(dict.fromkeys(read.unresolved))}, read.problems
 
-    def _link(self, each: Reference, read: _Read, strong: str) -> None:
-        """A link as it was asked for."""
+    def _link(self, each: Reference, read: _Read, restated: Mapping[str, str]) -> None:
+        """A link as it was asked for; `restated` has steel-mans that stand beside the links, by id."""
         to = next(iter(each.to), "")
         if not to or each.kind is None:
             read.problems.append(f"A link has a message id as `to` and a `kind` of {', '.join(Relation)}.")
             return
-        steel_man = (each.steel_man or strong) if each.kind is Relation.COUNTERS else ""
+        steel_man = (each.steel_man or restated.get(to, "")) if each.kind is Relation.COUNTERS else ""
         link = Link(to=to, kind=each.kind, steel_man=steel_man, comment=each.comment)
         if to not in self.seen:
             read.unresolved.append(to)
@@ -189,6 +190,18 @@ def _declared(given: Declaration) -> Part:
 def _prose(text: str) -> str:
     """The prose of an answer, or what it has under the key that is asked for."""
     return text_under(text, ("text",))
+
+
+def _restated(text: str, countered: Sequence[str]) -> dict[str, str]:
+    """The steel-mans in prose by what they restate: the message that is named last before one, or the only one."""
+    made: dict[str, str] = {}
+    begin = 0
+    for found in _RESTATED.finditer(text):
+        named = [each for each in message_ids(text[begin : found.start()]) if each in countered]
+        begin = found.end()
+        if to := named[-1:] or countered[: len(countered) == 1]:
+            made.setdefault(to[0], found[1].strip("[] "))
+    return made
 
 
 def _weak(links: Collection[Link]) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from swarmgate.agents.tools.answer_text import Unread
+from swarmgate.agents.tools.answer_text import Unread, squeezed
 from swarmgate.agents.tools.answers import Answer, Form, called
+from swarmgate.council.discussion.answers.assessment import Voices
 from swarmgate.council.discussion.answers.experts import Part
 from swarmgate.council.discussion.answers.values import (
     LONGEST,
@@ -17,9 +18,9 @@ from swarmgate.council.discussion.answers.values import (
     Number,
     Spoken,
     Text,
+    by_voice,
     clamped,
     items_of,
-    known,
     text_of,
 )
 from swarmgate.council.discussion.model import FaultLine, Framing, Question
@@ -30,6 +31,9 @@ _QUESTIONS = 3
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
 _TOPIC = 300
 """Characters of a topic that is the first sentence of prose."""
+
+_ALL = frozenset(("all", "allexperts", "everybody", "everyone", "experts"))
+"""Whom a question goes to that names nobody, as `squeezed`."""
 
 _TAKEUP = ("tension", "question", "settled", "topic", "framing")
 
@@ -53,11 +57,16 @@ class Asked(Answer):
     )
 
 
+Questions = Annotated[
+    tuple[Asked, ...], BeforeValidator(lambda value: by_voice(value, "to", "text", Asked.spellings()))
+]
+
+
 class Frame(Spoken):
     """What divides the participants of a round, what some of them are asked, and how much dissent it should have."""
 
     fault_lines: Annotated[tuple[Line, ...], BeforeValidator(items_of)]
-    questions: Annotated[tuple[Asked, ...], BeforeValidator(items_of)] = Field((), description="To named experts.")
+    questions: Questions = Field((), description="To named experts.")
     disagreement_budget: Number = Field(None, description="A number of 3 to 6.")
 
 
@@ -101,19 +110,17 @@ def framing_of(names: Mapping[str, str]) -> Form[Frame, Part]:
 
 
 def _framed(given: Frame, names: Mapping[str, str]) -> Part:
-    lines, noted = [], list(given.noted)
+    lines, voices = [], Voices(names)
     for each in given.fault_lines:
-        between, stray = known(each.between, names)
-        noted += [f"{name} in a fault line is no voice" for name in stray]
         if each.axis:
-            ids = tuple(dict.fromkeys(names[name] for name in between))
-            lines.append(FaultLine(between=ids, axis=each.axis, description=each.description))
+            between = voices.known(each.between)
+            lines.append(FaultLine(between=between, axis=each.axis, description=each.description))
     if not lines:
         raise Unread("`faultLines` has no line with an `axis`.")
     budget = given.disagreement_budget
     clamped_budget, clamp = clamped("disagreementBudget", _USUAL_BUDGET if budget is None else budget, *_BUDGET)
     questions, left_out = _questions(given.questions, names)
-    noted += left_out
+    noted = [*given.noted, *voices.strays, *left_out]
     framing = Framing(fault_lines=tuple(lines), questions=questions, disagreement_budget=clamped_budget)
     part = {"text": given.text, "framing": framing, "noted": (*noted, *filter(None, [clamp]))}
     if budget is None:
@@ -129,14 +136,18 @@ def _questions(given: Sequence[Asked], names: Mapping[str, str]) -> tuple[tuple[
     made: list[Question] = []
     for each in asked[:_QUESTIONS]:
         to = [names[name] for name in names if any(_named(name, text) for text in each.to or (each.text,))]
-        stray = [text for text in each.to if not any(_named(name, text) for name in names)]
+        stray = [
+            text for text in each.to if squeezed(text) not in _ALL and not any(_named(name, text) for name in names)
+        ]
         noted += [f"{text} in a question is no voice" for text in stray]
         made.append(Question(to=tuple(dict.fromkeys(to)), text=each.text))
     return tuple(made), noted if len(asked) > _QUESTIONS else noted[1:]
 
 
 def _named(name: str, text: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE) is not None
+    """Whether a text is a name in any spelling, or names it somewhere."""
+    said = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE)
+    return said is not None or squeezed(name) == squeezed(text)
 
 
 def question_of(text: str) -> Part:

@@ -6,6 +6,7 @@ counterpoints and questions. Then its prose is put together from these, and noth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any
 
@@ -22,6 +23,7 @@ from swarmgate.council.discussion.answers.values import (
     Texts,
     first_of,
     message_ids,
+    one_of,
     text_of,
     texts_of,
 )
@@ -30,13 +32,17 @@ from swarmgate.council.discussion.model import Position, Relation, ShiftKind
 NO_CONFIDENCE = "`confidence` must be a JSON number of 0 to 1, no word, no string and no percentage."
 NO_CONDITION = "`wouldChangeIf` must name what one could find out that would change your mind."
 
-_UNFALSIFIABLE = frozenset(
-    ("no", "na", "none", "null", "nothing", "never", "nothingwould", "noevidence", "nothingwouldchangemymind")
+_DENIAL = re.compile(
+    r"\W*(?:no|none|nothing|never|nobody)(?:\W+(?:all|anything|argument|at|can|change|convince|could|ever|evidence|i|it|me"
+    r"|mind|move|my|of|one|persuade|position|really|stance|sway|that|think|this|view|whatsoever|will|would))*\W*",
+    re.IGNORECASE,
 )
-"""What names no condition at all, as `squeezed`."""
+"""A text that names no condition: it denies, and has none but the words of a denial."""
 
-_KINDS = {squeezed(each): each for each in Relation} | {"references": Relation.RESPONDS_TO}
-_SHIFTS = {squeezed(each): each for each in ShiftKind}
+_BLANK = frozenset(("na", "null", "false", "tbd", "unknown"))
+"""What stands for nothing at all, as `squeezed`."""
+
+_KINDS = {squeezed(each).rstrip("s"): each for each in Relation} | {"reference": Relation.RESPONDS_TO}
 
 _RELATION = ("kind", "type", "relation")
 _WHY, _BY = ("reason", "shiftreason", "reasoning"), ("cites", "cite", "trigger")
@@ -52,8 +58,8 @@ _PARTS = {
 }
 """Keys under which it has a part of that, and what stands above."""
 
-Kind = Annotated[Relation | None, BeforeValidator(lambda value: _KINDS.get(squeezed(text_of(value))))]
-Moved = Annotated[ShiftKind | None, BeforeValidator(lambda value: _SHIFTS.get(squeezed(text_of(value))))]
+Kind = Annotated[Relation | None, BeforeValidator(lambda value: _KINDS.get(squeezed(text_of(value)).rstrip("s")))]
+Moved = Annotated[ShiftKind | None, one_of(ShiftKind)]
 
 
 class Standing(Spoken):
@@ -149,8 +155,8 @@ class Response(Argument, Standing):
         inner = dict(shift) if isinstance(shift, Mapping) else {"kind": shift}
         inner["reason"] = first_of(inner, *_WHY) or first_of(found, "shiftreason", "reason")
         inner["cites"] = first_of(inner, *_BY) or first_of(found, "shiftcites", *_BY)
-        inner["previousposition"] = first_of({**found, **inner}, "previousposition")
-        position = first_of({**found, **inner}, "currentposition", "position")
+        inner["previousposition"] = first_of({**found, **inner}, "previousposition") or inner.get("from")
+        position = first_of({**found, **inner}, "currentposition", "position") or inner.get("to")
         return super().fields_in({**found, "shift": inner, "position": position})
 
     @classmethod
@@ -162,7 +168,8 @@ class Response(Argument, Standing):
 
 def condition(text: str) -> str:
     """What would change a mind, as it is named; empty where that is nothing."""
-    return "" if squeezed(text) in _UNFALSIFIABLE else text
+    names_none = not re.search(r"\w", text) or squeezed(text) in _BLANK or _DENIAL.fullmatch(text)
+    return "" if names_none else text
 
 
 def _listed(value: Any) -> list[Any]:
@@ -181,7 +188,7 @@ def _unfolded(found: Mapping[str, Any], known: Collection[str]) -> Mapping[str, 
 
 def _said(prose: str, stance: str, found: Mapping[str, Any]) -> Iterator[str]:
     """What an answer says: its stance and prose, and each of its parts that does not stand in that; else why."""
-    whole = next((text_of(found[key]) for key in _WHOLE if isinstance(found.get(key), str)), "")
+    whole = next((text_of(found[key]) for key in _WHOLE if isinstance(found.get(key), str | list)), "")
     parts = [(head, texts_of(found.get(key))) for key, head in _PARTS.items()]
     told = ["\n".join([head, *(f"- {each}" for each in texts)] if head else texts) for head, texts in parts if texts]
     said: list[str] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
@@ -20,6 +21,7 @@ from swarmgate.council.discussion.answers.values import (
     Spoken,
     Text,
     Texts,
+    by_voice,
     dicts_of,
     items_of,
     known,
@@ -48,6 +50,8 @@ from swarmgate.domain.review.votes import MESSAGE_ID
 
 SUMMARY = (500, 800)
 """Characters of the executive summary."""
+
+_LEADING_ID = re.compile(rf"\[?{MESSAGE_ID.pattern}\]?(?:\W+|$)")
 
 Sure = Annotated[Level | None, one_of(Level)]
 
@@ -152,6 +156,11 @@ class CameUp(Answer):
     cites: Ids = called("cites", "source", "messages", default=(), description="Ids of the messages that show it.")
 
 
+Claims = Annotated[
+    tuple[CameUp, ...], BeforeValidator(lambda value: by_voice(value, "expert", "cameup", CameUp.spellings()))
+]
+
+
 class Synthesis(Spoken):
     """The synthesis of all rounds."""
 
@@ -164,9 +173,7 @@ class Synthesis(Spoken):
     unresolved_debates: Annotated[tuple[Open, ...], BeforeValidator(items_of)] = ()
     position_evolution: Text = ""
     journeys: Annotated[tuple[Moved, ...], BeforeValidator(dicts_of)] = ()
-    would_change_if: Annotated[tuple[CameUp, ...], BeforeValidator(dicts_of)] = Field(
-        (), description="Whether what would change the mind of each expert came up."
-    )
+    would_change_if: Claims = Field((), description="Whether what would change the mind of each expert came up.")
     open_questions: Questions = ()
     recommendations: Annotated[tuple[Advised, ...], BeforeValidator(items_of)] = ()
     meta_observations: Text = ""
@@ -177,7 +184,11 @@ class Synthesis(Spoken):
         read = super().fields_in(found)
         evolution = read.get("position_evolution")
         if isinstance(evolution, list | Mapping):
-            listed = evolution if isinstance(evolution, list) else [evolution]
+            listed = (
+                evolution
+                if isinstance(evolution, list)
+                else by_voice(evolution, "expert", "journey", Moved.spellings())
+            )
             journeys = [each for each in listed if isinstance(each, Mapping) and each.get("expert")]
             others = "\n".join(texts_of([each for each in listed if each not in journeys]))
             read |= {"position_evolution": others, "journeys": [*read.get("journeys", ()), *journeys]}
@@ -285,7 +296,7 @@ def _quoted(given: Sequence[Source], checks: Checks) -> tuple[Quoted, ...]:
     for each in given:
         cites = known(each.ids, checks.ids)[0]
         answered = bool(cites) and checks.evidence.answered.issuperset(cites)
-        summary = "" if MESSAGE_ID.fullmatch(each.summary) else each.summary
+        summary = _LEADING_ID.sub("", each.summary) if cites else each.summary
         if cites or summary:
             made.append(Quoted(cites=cites, summary=summary, refuted=each.refuted, answered=answered))
     return tuple(made)

@@ -19,13 +19,14 @@ from pydantic.json_schema import SkipJsonSchema
 from swarmgate.agents.tools.answer_text import squeezed
 from swarmgate.agents.tools.answers import TEXT, Answer
 from swarmgate.council.participants.answer_prose import shortened
-from swarmgate.domain.review.votes import MESSAGE_ID
+from swarmgate.domain.review.votes import message_id
 
 LONGEST = 2_000
 """Characters of a typed text at most: a steel-man, a reason, a key risk. Prose has a bound of its own."""
 
 ID_KEYS = ("to", "id", "target", "targetid", "messageid", "message", "ref", "cites")
 _CONTENT = "content"
+_SPELT = re.compile(r"\br([1-9][0-9]{0,5})-msg-([0-9]{1,6})\b", re.IGNORECASE)
 _FLAGS = {"true": True, "yes": True, "false": False, "no": False}
 _TEXT_KEYS = ("text", "statement", "summary", "insight", "question", "description", "topic")
 
@@ -61,6 +62,21 @@ def items_of(value: Any) -> tuple[Mapping[str, Any], ...]:
     )
 
 
+def by_voice(value: Any, voice: str, says: str, own: Collection[str]) -> tuple[Mapping[str, Any], ...]:
+    """The objects of a list. One that stands in its place may have what each voice says under that voice's name.
+
+    Args:
+        value: the list, or the object.
+        voice: the key that the name of the voice goes to.
+        says: the key that what it says goes to, where that is no object.
+        own: the keys of the objects of the list, as `squeezed`; an object with one of them is one of these.
+    """
+    if not isinstance(value, Mapping) or any(squeezed(key) in own for key in value):
+        return items_of(value)
+    said = ((name, each if isinstance(each, Mapping) else {says: each}) for name, each in value.items())
+    return tuple({voice: name, **each} for name, each in said)
+
+
 def first_of(found: Mapping[str, Any], *keys: str) -> Any:
     """The value under the first of these keys that there is one under."""
     return next((found[key] for key in keys if found.get(key) is not None), None)
@@ -73,12 +89,16 @@ def ids_of(value: Any) -> tuple[str, ...]:
 
 
 def message_ids(value: Any) -> tuple[str, ...]:
-    """Ids of messages, each once, in order, however they are listed: texts, one text with commas, objects with one."""
+    """Ids of messages, each once, in order, however they are listed: texts, one text with commas, objects with one.
+
+    An id may be spelt without leading zeros, or in capitals; of a text without any, the words with a digit are taken.
+    """
     made: list[str] = []
     for each in value if isinstance(value, list | tuple) else [value]:
         named = first_of(each, *ID_KEYS) if isinstance(each, Mapping) else each
         if isinstance(named, str):
-            made += MESSAGE_ID.findall(named) or re.split(r"[\s,;]+", named)
+            spelt = [message_id(int(round_number), int(number)) for round_number, number in _SPELT.findall(named)]
+            made += spelt or re.findall(r"\S*\d\S*", named.replace(",", " ").replace(";", " ")) or [named.strip()]
     return tuple(dict.fromkeys(filter(None, (each.strip("[]()`.") for each in made))))
 
 
@@ -110,13 +130,13 @@ def flag_of(value: Any) -> bool | None:
 
 
 def one_of(words: type[StrEnum]) -> BeforeValidator:
-    """Reads a word of these in any spelling, whatever stands behind it; None: it is none of them."""
+    """Reads a word of these in any spelling, whatever stands behind it; None: it is none of them, or lists several."""
     known_words = {squeezed(each): each for each in words}
 
     def read(value: Any) -> StrEnum | None:
         text = text_of(value)
         first = re.split(r"[^\w-]", text, maxsplit=1)[0]
-        return known_words.get(squeezed(text)) or known_words.get(squeezed(first))
+        return None if "|" in text else known_words.get(squeezed(text)) or known_words.get(squeezed(first))
 
     return BeforeValidator(read)
 

@@ -10,9 +10,9 @@ from pydantic import BeforeValidator, Field
 
 from swarmgate.agents.briefs.brief import Brief, Section, one_line
 from swarmgate.agents.context import AgentContext
-from swarmgate.agents.tools.answer_text import Unread
+from swarmgate.agents.tools.answer_text import Unread, squeezed
 from swarmgate.agents.tools.answers import Answer, Form, called
-from swarmgate.council.discussion.answers.values import Text, Texts, dicts_of, ids_of, text_of
+from swarmgate.council.discussion.answers.values import Text, Texts, dicts_of, ids_of, items_of, text_of
 from swarmgate.council.discussion.model import MODERATOR, Cast, Discussion, Expert, ProblemDefinition, Tension, joined
 from swarmgate.council.discussion.request import RESERVED
 from swarmgate.council.limits import PERSONA
@@ -31,7 +31,7 @@ class Opposed(Answer):
     """A tension as an answer has it."""
 
     between: Annotated[tuple[str, ...], BeforeValidator(ids_of)] = Field((), description="Ids of two experts.")
-    axis: Text = Field("", description="What divides them.")
+    axis: Text = called("axis", "text", default="", description="What divides them.")
     description: Text = Field("", description="How.")
 
 
@@ -56,7 +56,7 @@ def _told_problem(value: Any) -> Any:
 
 
 Defined = Annotated[Problem | None, BeforeValidator(_told_problem)]
-Tensions = Annotated[tuple[Opposed, ...], BeforeValidator(dicts_of)]
+Tensions = Annotated[tuple[Opposed, ...], BeforeValidator(items_of)]
 
 
 class Persona(Answer):
@@ -65,10 +65,10 @@ class Persona(Answer):
     id: Text = Field("", description="Short, in lower case, with `-`.")
     name: Text = ""
     expertise: Traits = ""
-    thinking_style: Text = ""
-    bias: Text = ""
-    reply_tendency: Text = ""
-    stakes: Text = ""
+    thinking_style: Traits = ""
+    bias: Traits = ""
+    reply_tendency: Traits = ""
+    stakes: Traits = ""
     blind_spots: Traits = ""
 
 
@@ -82,7 +82,7 @@ class Opposition(Answer):
 class Experts(Opposition):
     """The experts, and the tensions between them."""
 
-    experts: Annotated[tuple[Persona, ...], BeforeValidator(dicts_of)]
+    experts: Annotated[tuple[Persona, ...], BeforeValidator(dicts_of)] = called("experts", "personas")
     tensions: Tensions = called("tensions", "tensionMap", default=())
 
 
@@ -120,15 +120,18 @@ async def cast_for(agent: AgentContext, discussion: Discussion, sections: Sequen
 
 def casting_brief(discussion: Discussion, sections: Sequence[Section]) -> Brief:
     """The brief with which the moderator generates the cast."""
-    least, most = discussion.extent.experts
-    number = f"{least}" if least == most else f"{least} to {most}"
     given = "\n".join(_told(each) for each in discussion.experts)
     wanted = (
         Section("The experts are given", given, "Name the problem, and the tensions between them by ids; no others.")
         if given
-        else Section("How many", f"{number} experts")
+        else Section("How many", f"{_number(discussion)} experts")
     )
     return brief_for(MODERATOR, "experts", 0, *sections, wanted)
+
+
+def _number(discussion: Discussion) -> str:
+    least, most = discussion.extent.experts
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _told(expert: Expert) -> str:
@@ -171,7 +174,7 @@ def _experts(given: Experts, discussion: Discussion) -> Cast:
             experts.append(expert)
             ids |= {key: expert.id for key in (each.id, name, expert.id) if key not in ids}
     if len(experts) < least:
-        raise Unread(f"`experts` has {len(experts)} with a name and an expertise; {least} to {most} are needed.")
+        raise Unread(f"`experts` has {len(experts)} with a name and an expertise; {_number(discussion)} are needed.")
     tensions, stray = _paired(given.tensions, ids)
     problem = _problem(discussion, given.problem_definition)
     return Cast(experts=tuple(experts), tensions=tensions, problem_definition=problem, dropped=(*dropped, *stray))
@@ -213,8 +216,9 @@ def _problem(discussion: Discussion, made: Problem | None) -> ProblemDefinition 
 def _paired(given: Sequence[Opposed], ids: Mapping[str, str]) -> tuple[tuple[Tension, ...], tuple[str, ...]]:
     made: list[Tension] = []
     dropped: list[str] = []
+    known = {squeezed(name): one for name, one in ids.items()}
     for each in given:
-        between = tuple(dict.fromkeys(ids[name] for name in each.between if name in ids))
+        between = tuple(dict.fromkeys(known[squeezed(name)] for name in each.between if squeezed(name) in known))
         if len(between) == _PAIR and each.axis:
             made.append(Tension(between=(between[0], between[1]), axis=each.axis, description=each.description))
         else:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from swarmgate.agents.briefs.brief import Section, harmless, one_line
 from swarmgate.agents.context import AgentContext
 from swarmgate.agents.tools.answers import Form
+from swarmgate.council.discussion.argument.graph import gist
 from swarmgate.council.discussion.model import (
     CONTRARIAN,
     HISTORIAN,
@@ -17,6 +18,7 @@ from swarmgate.council.discussion.model import (
     Cast,
     Discussion,
     DiscussionRound,
+    Expert,
     ProblemDefinition,
 )
 from swarmgate.council.discussion.steps.cast import persona
@@ -45,6 +47,9 @@ _ROLES = {
 }
 _HEAD = 200
 """Characters of a section beside its text."""
+
+_TRAIT = 200
+"""Characters of what an expert has at stake, or tends to overlook, as all others are told."""
 
 _CROSS_DOMAIN = "You look at a discussion from outside of its field: you bring what another field learnt about it."
 
@@ -163,13 +168,21 @@ class Participants:
         return min(((who, self.window(who, "respond")) for who in self.agents), key=lambda each: each[1].room)
 
     def _who(self) -> str:
-        lines = [f"{each.id}: {one_line(each.name)}, {one_line(each.expertise)}" for each in self.cast.experts]
+        lines = list(map(_described, self.cast.experts))
         lines += [f"{role}: a fixed role" for role in self.fixed]
         lines += ["user: a person, who may speak between steps"] if self.discussion.user else []
         for each in self.cast.tensions:
             description = f": {one_line(each.description)}" if each.description else ""
             lines.append(f"Tension between {' and '.join(each.between)}, {one_line(each.axis)}{description}")
         return "\n".join(lines)
+
+
+def _described(expert: Expert) -> str:
+    """An expert as the others know it: what it knows, what it may lose, and where it can be hit."""
+    known = f"{expert.id}: {one_line(expert.name)}, {one_line(expert.expertise)}"
+    stakes = f"; at stake: {gist(expert.stakes, _TRAIT)}" if expert.stakes else ""
+    overlooks = f"; tends to overlook: {gist(expert.blind_spots, _TRAIT)}" if expert.blind_spots else ""
+    return f"{known}{stakes}{overlooks}"
 
 
 def seated(discussion: Discussion, cast: Cast, contexts: ContextFactory) -> Participants:

@@ -8,6 +8,7 @@ from typing import Any
 
 from swarmgate.council.discussion.findings import Assessment
 from swarmgate.council.discussion.model import DiscussionRecord, DiscussionRound, Message, Shift, ShiftKind, Step
+from swarmgate.council.discussion.view.message import facts
 from swarmgate.domain.text.printable import escaped
 
 _SCORES = (
@@ -86,7 +87,8 @@ def _content(message: Message, stood: str) -> Any:
             "previousPosition": stood,
             "shiftReason": message.shift.reason,
         }
-    return message.text
+    typed = facts(message) if message.framing or message.assessment else ()
+    return "\n".join(filter(None, [message.text, *typed]))
 
 
 def _stood(rounds: Sequence[DiscussionRound]) -> dict[str, str]:

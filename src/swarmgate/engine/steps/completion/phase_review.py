@@ -18,7 +18,7 @@ from swarmgate.domain.plan.plan import Plan
 from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.evidence import Review, Verdict
 from swarmgate.domain.state.phase_verdict import reviewers
-from swarmgate.domain.state.state import PhaseRecord, State, TaskStatus
+from swarmgate.domain.state.state import State, TaskStatus
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.recovery import quarantine_leftovers
@@ -31,6 +31,7 @@ from swarmgate.workspace.git.revisions import empty_tree, parent
 async def evaluate_phase(state: State, ctx: Context) -> list[Event]:
     """Asks the critic whether the phase that begins can be built and tested, in the repository as it is now."""
     number, plan = state.current_phase, _plan_of(state)
+    record = state.phase(number)
     asked = partial(
         critic.evaluate_phase,
         ctx.agent("critic"),
@@ -38,7 +39,8 @@ async def evaluate_phase(state: State, ctx: Context) -> list[Event]:
         plan=plan,
         phase=number,
         status="\n".join(f"{task.id}: {state.task(task.id).status}" for task in plan.tasks.values()),
-        notes=_said(state.phase(number), "gate"),
+        earlier=findings(record, "gate", record.round("gate") - 1),
+        notes=record.notes,
     )
     head = ctx.repository.head()
     return [await _given(state, ctx, "gate", asked, role="critic", base=head, commit=head)]
@@ -95,7 +97,7 @@ async def _given(
     try:
         review = await asked()
     except (NoUsableReply, BreakerTripped) as error:
-        review = Review(verdict=Verdict.REJECTED, summary=f"The {role} gave no verdict: {error.message}")
+        review = Review(verdict=Verdict.REJECTED, summary=error.message)
         failed = True
     after_turn(ctx, role, "evaluate_phase" if stage == "gate" else "validate_phase", before=before, base=commit)
     round_, place = record.round(stage), len(record.verdicts(stage)) + 1
@@ -114,12 +116,6 @@ async def _given(
     )
 
 
-def _said(record: PhaseRecord, stage: PhaseStage) -> tuple[str, ...]:
-    """The user's notes, and before them what was objected to in the round before."""
-    earlier = findings(record, stage, record.round(stage) - 1)
-    return (*([f"You objected before: {earlier}"] if earlier else []), *record.notes)
-
-
 def _change(state: State, ctx: Context, head: str) -> tuple[str, ChangeSet]:
     """The commit before the first one of the phase, and what differs from there to `head`.
 
@@ -135,9 +131,9 @@ def _change(state: State, ctx: Context, head: str) -> tuple[str, ChangeSet]:
 def _task(state: State, task_id: str) -> str:
     """What a task promises, and how it ended."""
     record, task = state.task(task_id), _plan_of(state).tasks[task_id]
-    ended = [f"It ended as: {record.status}{f', {record.reason}' if record.reason else ''}"]
+    ended = [f"{record.status}{f', {record.reason}' if record.reason else ''}"]
     ended += [f"The user overruled {stage}: {why}" for stage, why in sorted(record.overrides.items())]
-    return f"{task_text(task)}\n{bullets(ended)}"
+    return f"{task_text(task)}\n\nHow it ended:\n{bullets(ended)}"
 
 
 def _plan_of(state: State) -> Plan:

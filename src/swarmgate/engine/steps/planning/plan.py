@@ -91,7 +91,7 @@ async def review_plan(state: State, ctx: Context) -> list[Event]:
             return _objection(f"The critic gave no verdict: {error.message}")
 
     found = await debate.judged(ctx, _case(state, ctx, state.plan, critic.sections_of(**handed_in)), ordinary)
-    review = found.review or _objection(f"The debate decided nothing: {found.problem}")
+    review = found.review or _objection(f"The debate decided nothing: {found.problem}", found.events[-1].debate)
     return [*found.events, PlanReviewed(review=review)]
 
 
@@ -125,8 +125,8 @@ def _of_phase(state: State) -> str:
     return f"Phase {last.phase}, {last.stage}:\n\n{found}" if found else ""
 
 
-def _objection(summary: str) -> Review:
-    return Review(verdict=Verdict.REJECTED, summary=summary)
+def _objection(summary: str, debate: str = "") -> Review:
+    return Review(verdict=Verdict.REJECTED, summary=summary, debate=debate)
 
 
 def overview(ctx: Context) -> str:
