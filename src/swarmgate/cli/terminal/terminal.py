@@ -94,6 +94,9 @@ def boundary(as_json: bool) -> Iterator[Terminal]:
     except KeyboardInterrupt:
         stopped = Stopped("stopped at once. Nothing is lost.", hint="Go on with: swarm run")
         raise _reported(stopped, as_json=as_json) from None
+    except typer.Abort:  # Ctrl-C or the end of the input, at a question of typer's
+        stopped = Stopped("stopped: the question has no answer. Nothing is lost.", hint="Run the command again.")
+        raise _reported(stopped, as_json=as_json) from None
     except BrokenPipeError:
         # The reader of our output went away (`swarm history | head`); there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -61,6 +61,24 @@ def commit(
     return made
 
 
+def commit_first(git: Driver, locks: Locks, tree: str, message: str) -> Commit:
+    """Commit a tree where there is no commit; the contract is `Repository.commit_first`'s."""
+    empty = git.run("mktree").decode().strip()
+
+    def make() -> None:
+        with git.index() as index:
+            git.run("read-tree", "--reset", tree, index=index)
+            _commit(git, index, f"{message}\n".encode(), "--allow-empty")
+
+    locks.take("commit", make, free=("index.lock", "HEAD.lock"))
+    made = read(git)
+    if made.parent:
+        kept = set_aside(git, locks, made, made.parent)
+        raise HeadMoved(f"{made.parent[:12]} was committed while the first commit was made", left=f"ours is {kept}")
+    follow(git, locks, empty, made.tree)
+    return made
+
+
 def _on_top(git: Driver, entries: Sequence[Entry], message: bytes, onto: str) -> Commit:
     """Makes the commit, and gives the one that HEAD was before."""
     head = read(git)
@@ -171,14 +189,14 @@ def _with_trailers(message: str, trailers: Sequence[tuple[str, str]]) -> bytes:
     return f"{message.strip()}\n\n{block}\n".encode(errors="replace")
 
 
-def _commit(git: Driver, index: Path, message: bytes) -> None:
+def _commit(git: Driver, index: Path, message: bytes, *options: str) -> None:
     """Plain `git commit`: the user's configuration, identity, signing and hooks apply.
 
     It starts no housekeeping of the repository, which would go on, and hold locks, after it.
     """
     env = {"GIT_INDEX_FILE": str(index), "LC_ALL": os.environ.get("LC_ALL", "")}  # hooks keep the user's language
     quiet = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
-    wanted = ("commit", "--quiet", "--cleanup=whitespace", "--file=-")
+    wanted = ("commit", "--quiet", "--cleanup=whitespace", "--file=-", *options)
     code, out, err = call(git.root, *quiet, *wanted, stdin=message, env=env)
     if not code:
         return
