@@ -23,6 +23,7 @@ DATA = {
     "prompts": ROOT / "prompts",
     "template": ROOT / ".swarm-template",
     "demo": ROOT / "examples/demo",
+    "docs": ROOT / "docs",
 }
 """Function of `swarmgate.assets` -> the folder of the checkout that it must stand for."""
 
@@ -41,7 +42,7 @@ from swarmgate import assets
 def digests(folder):
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-found = {name: digests(getattr(assets, name)()) for name in ("gates", "prompts", "template", "demo")}
+found = {name: digests(getattr(assets, name)()) for name in ("gates", "prompts", "template", "demo", "docs")}
 from swarmgate.gates.definition import load
 from swarmgate.testing import Script
 print(json.dumps({
@@ -137,6 +138,7 @@ def test_every_data_file_is_read_from_the_installed_wheel(target: Path, tmp_path
     found = run_python(READ_DATA, tmp_path, path=target)
     assert Path(found["package"]).is_relative_to(target)
     here = {name: digests(folder) for name, folder in DATA.items()}
+    here["docs"] = {name: digest for name, digest in here["docs"].items() if not name.endswith(".py")}  # writes pages
     assert found["data"] == here
     assert all(here.values())
     assert {"secret_scan", "syntax_check"} <= set(found["gates"])
@@ -168,6 +170,7 @@ def test_the_command_of_the_wheel_works(target: Path, repo: Path, tmp_path: Path
 
     assert swarm("--version") == "swarmgate 0.1.0\n"
     assert json.loads(swarm("init", "--json"))["created"] is True
+    assert swarm("docs", "configuration") == (ROOT / "docs/configuration.md").read_text("utf-8")
     template = {path.relative_to(DATA["template"]) for path in DATA["template"].rglob("*") if path.is_file()}
     assert [path for path in template if not (repo / ".swarm" / path).is_file()] == []
     assert len(json.loads(swarm("gates", "list", "--json"))) == len(list(DATA["gates"].glob("*.toml")))

@@ -28,6 +28,7 @@ VERBS = {
     "doctor": Verb("checks", "Start", "Check settings, models, tools, tests and the ledger."),
     "agents": Verb("checks", "Start", "List coding agents that can be roles, and test one here."),
     "demo": Verb("work", "Start", "Show the whole loop on a small project with scripted models."),
+    "docs": Verb("views", "Start", "Read the pages that come with this installation."),
     "plan": Verb("work", "Work", "Have the architect plan a goal and the critic review the plan."),
     "run": Verb("work", "Work", "Work task by task until it is your turn."),
     "stop": Verb("work", "Work", "Ask the running `swarm run` to stop at its next safe point."),

@@ -173,7 +173,7 @@ def hold(
         try:
             outcome = run_session(repo, terminal, work, resume_command=f"swarm critique resume {critique}")
         except (ConfigError, CouncilRefused) as error:
-            page, verb = "docs/commands.md, swarm critique", "swarm critique hold"
+            page, verb = "swarm docs commands#swarm-critique", "swarm critique hold"
             raise in_flags(error, _FLAGS, given=given, in_file=bool(in_file), page=page, verb=verb) from None
         _finish(terminal, repo, outcome, out, asked=critique)
 

@@ -164,7 +164,7 @@ def hold(
         try:
             outcome = run_session(repo, terminal, work, resume_command=f"swarm decide resume {decision}")
         except (ConfigError, CouncilRefused) as error:
-            page, verb = "docs/consensus.md, A file", "swarm decide hold"
+            page, verb = "swarm docs consensus#a-file", "swarm decide hold"
             raise in_flags(error, _FLAGS, given=given, in_file=bool(in_file), page=page, verb=verb) from None
         _finish(terminal, repo, outcome, decision)
 

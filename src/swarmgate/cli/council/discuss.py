@@ -280,5 +280,5 @@ def _held(
     except WaitingForUser:
         return council_of(repo).discussion_record(discussion)
     except CouncilRefused as error:
-        page, verb = "docs/discussion.md, Personas", "swarm discuss hold"
+        page, verb = "swarm docs discussion#personas", "swarm discuss hold"
         raise in_flags(error, _FLAGS, given=_FLAGS, in_file=False, page=page, verb=verb) from None
