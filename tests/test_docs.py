@@ -98,10 +98,12 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_every_page_has_its_line_in_the_index_which_the_readme_names() -> None:
-    listed = re.findall(r"^- \[(.+)\]\((.+)\.md\): \S", INDEX.read_text("utf-8"), re.MULTILINE)
+    listed = re.findall(r"^- \[(.+?)\]\((.+?)\.md\): \S", INDEX.read_text("utf-8"), re.MULTILINE)
     assert [name for name, target in listed if name != target] == []
     pages = {page.relative_to(INDEX.parent).with_suffix("").as_posix() for page in INDEX.parent.rglob("*.md")}
     assert sorted(name for name, _ in listed) == sorted(pages - {"README"})
+    examples = {f"examples/{path.name}" for path in (ROOT / "examples").iterdir() if path.is_file()}
+    assert set(re.findall(r"\[(examples/[\w.-]+)\]\(\.\./\1\)", INDEX.read_text("utf-8"))) == examples
     assert "(docs/README.md)" in (ROOT / "README.md").read_text("utf-8")
 
 
@@ -111,7 +113,7 @@ def cited() -> set[str]:
     for folder in ("src/swarmgate", ".swarm-template", "gates"):
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in {".py", ".toml", ".md"}:
-                found |= set(re.findall(r"swarm docs ([\w/#-]+)", path.read_text("utf-8")))
+                found |= set(re.findall(r"swarm docs ([\w/#-]+(?:\.\w+)?)", path.read_text("utf-8")))
     return found
 
 

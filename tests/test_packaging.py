@@ -24,6 +24,7 @@ DATA = {
     "template": ROOT / ".swarm-template",
     "demo": ROOT / "examples/demo",
     "docs": ROOT / "docs",
+    "examples": ROOT / "examples",
 }
 """Function of `swarmgate.assets` -> the folder of the checkout that it must stand for."""
 
@@ -42,7 +43,8 @@ from swarmgate import assets
 def digests(folder):
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-found = {name: digests(getattr(assets, name)()) for name in ("gates", "prompts", "template", "demo", "docs")}
+folders = ("gates", "prompts", "template", "demo", "docs", "examples")
+found = {name: digests(getattr(assets, name)()) for name in folders}
 from swarmgate.gates.definition import load
 from swarmgate.testing import Script
 print(json.dumps({
@@ -139,6 +141,7 @@ def test_every_data_file_is_read_from_the_installed_wheel(target: Path, tmp_path
     assert Path(found["package"]).is_relative_to(target)
     here = {name: digests(folder) for name, folder in DATA.items()}
     here["docs"] = {name: digest for name, digest in here["docs"].items() if not name.endswith(".py")}  # writes pages
+    here["examples"] = {name: digest for name, digest in here["examples"].items() if "/" not in name}
     assert found["data"] == here
     assert all(here.values())
     assert {"secret_scan", "syntax_check"} <= set(found["gates"])

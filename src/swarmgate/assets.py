@@ -1,4 +1,4 @@
-"""Locates swarmgate's data folders: gate definitions, prompts, the `.swarm/` template, the demo and the pages.
+"""Locates swarmgate's data folders: gate definitions, prompts, the `.swarm/` template, the demo, pages and examples.
 
 In a wheel the folders stand under `swarmgate/_data/` (see pyproject.toml); in an
 editable checkout they are the top-level folders of the repository.
@@ -38,6 +38,11 @@ def demo() -> Path:
 def docs() -> Path:
     """The folder of the pages that `swarm docs` shows; `README.md` is their index."""
     return _folder("docs", "docs")
+
+
+def examples() -> Path:
+    """The folder of the files to begin with, which `swarm docs` shows as well."""
+    return _folder("examples", "examples")
 
 
 def _folder(in_wheel: str, in_checkout: str) -> Path:

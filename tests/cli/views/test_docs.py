@@ -33,6 +33,8 @@ def told(*words: str) -> str:
         ("docs/gates/diff.md", "gates/diff.md"),
         ("sast_scan", "gates/sast_scan.md"),
         ("README", "README.md"),
+        ("examples/chat.toml", "../examples/chat.toml"),
+        ("chat.toml", "../examples/chat.toml"),
     ],
 )
 def test_a_page_is_its_file(named: str, file: str) -> None:
@@ -69,9 +71,9 @@ def test_as_json_it_says_where_the_page_lies_and_which_there_are() -> None:
     assert (page["page"], page["file"]) == ("gates/diff", str(FOLDER / "gates/diff.md"))
     assert page["text"] == (FOLDER / "gates/diff.md").read_text("utf-8")
     assert page["pages"][0] == "README"
-    assert sorted(page["pages"]) == sorted(
-        path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.md")
-    )
+    pages = [path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.md")]
+    examples = [f"examples/{path.name}" for path in (FOLDER.parent / "examples").iterdir() if path.is_file()]
+    assert sorted(page["pages"]) == sorted(pages + examples)
 
 
 @pytest.mark.parametrize(

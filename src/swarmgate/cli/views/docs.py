@@ -1,4 +1,4 @@
-"""`swarm docs`: the pages that come with this installation."""
+"""`swarm docs`: the pages and examples that come with this installation."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ _HEADING = re.compile(r"^(#+) (.*)$")
 
 
 def _pages() -> dict[str, Path]:
-    """Every page by its name, which is its path in the folder of pages without the ending; the index comes first."""
+    """Every page by its path in the folder of pages, without the ending, and every example; the index comes first."""
     from swarmgate import assets
 
     folder = assets.docs()
     found = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.md"))}
-    return {_INDEX: found[_INDEX], **found}
+    examples = {f"examples/{path.name}": path for path in sorted(assets.examples().iterdir()) if path.is_file()}
+    return {_INDEX: found[_INDEX], **found, **examples}
 
 
 def _completed(incomplete: str) -> list[str]:
@@ -44,7 +45,8 @@ def command(
 ) -> None:
     """Read the pages that come with this installation.
 
-    Messages name pages like this. SECTION is a heading, in small letters, with dashes for blanks.
+    Messages name pages like this. SECTION is a heading, in small letters, with dashes for blanks. Examples are listed
+    in the index: swarm docs examples/chat.toml > chat.toml
 
     Example: swarm docs commands#swarm-run
     """
@@ -57,7 +59,7 @@ def command(
             text = section(text, anchor, name)
         if json:
             terminal.result({"page": name, "file": str(pages[name]), "text": text, "pages": list(pages)})
-        elif sys.stdout.isatty():
+        elif sys.stdout.isatty() and pages[name].suffix == ".md":
             _show(text)
         else:
             terminal.text(text)
