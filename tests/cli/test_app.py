@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.project import GOAL, Project, call, event_lines, plan, review, rule
@@ -79,6 +80,23 @@ def test_in_a_narrow_window_help_wraps_and_cuts_nothing(monkeypatch: pytest.Monk
     monkeypatch.setenv("COLUMNS", "50")
     words = " ".join(CliRunner().invoke(app, ["--help"]).stdout.split())
     assert [name for name, verb in TABLE.items() if f" {name} {verb.line}" not in words] == []
+
+
+def groups() -> dict[str, Any]:
+    """The verbs that have verbs below them."""
+    root: Any = get_command(app)
+    found = {name: root.get_command(None, name) for name in VERBS}
+    return {name: verb for name, verb in found.items() if hasattr(verb, "list_commands")}
+
+
+def test_help_of_verbs_below_a_verb_cuts_nothing_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert {"gates", "debate", "watch"} < groups().keys()
+    for name, group in groups().items():
+        shown = "".join(CliRunner().invoke(app, [name, "--help"]).stdout.split())  # a line may end at a hyphen
+        for below in group.list_commands(None):
+            sentence = group.get_command(None, below).get_short_help_str(1000)
+            assert "".join([below, *sentence.split()]) in shown, f"{name} {below}"
 
 
 # --- completion ---

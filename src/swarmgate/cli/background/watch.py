@@ -10,13 +10,16 @@ import typer
 
 from swarmgate.cli.terminal.options import Json, Repo
 from swarmgate.cli.terminal.terminal import Terminal, boundary
+from swarmgate.cli.terminal.verb_group import VerbGroup
 
 if TYPE_CHECKING:
     from swarmgate.automation.facade import Automation
     from swarmgate.domain.progress import Listener
     from swarmgate.domain.status import StatusFile, WatchStatus
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
+app = typer.Typer(
+    cls=VerbGroup, rich_markup_mode=None, add_completion=False, context_settings={"help_option_names": ["-h", "--help"]}
+)
 
 
 @app.callback(invoke_without_command=True)

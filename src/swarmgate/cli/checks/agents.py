@@ -8,6 +8,7 @@ import typer
 
 from swarmgate.cli.terminal.options import Json, Repo, filled
 from swarmgate.cli.terminal.terminal import Terminal, boundary
+from swarmgate.cli.terminal.verb_group import VerbGroup
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from swarmgate.evaluation.agent_trials import Known, Trial
 
 app = typer.Typer(
+    cls=VerbGroup,
     help="List coding agents that can be roles, and test one here.",
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from typer.core import TyperGroup
+from swarmgate.cli.terminal.verb_group import VerbGroup
 
 
-class DefaultVerb(TyperGroup):
+class DefaultVerb(VerbGroup):
     """The verbs below a verb; where the first word is none of them, it is an argument of `default`.
 
     One word that is nearly a verb is refused: what it would begin costs money. `otherwise` says when it is meant.
