@@ -132,6 +132,10 @@ def test_a_shell_completes_verbs() -> None:
         (["swarm", "run", "--wa"], ["--wait"]),
         (["swarm", "debate", "sh"], ["show"]),
         (["swarm", "debate", "sho", "--rou"], ["--rounds"]),
+        (
+            ["swarm", "docs", "gates/s"],
+            [f"gates/{name}" for name in ("sast_scan", "sbom_generate", "speed", "syntax_check")],
+        ),
         (["swarm", "frobnicate", "x"], []),
     ],
 )
