@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,7 @@ from swarmgate.workspace.git import diffs
 from swarmgate.workspace.git.driver import call, failure, locked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from swarmgate.domain.review.change import ChangeSet
@@ -66,17 +68,29 @@ def commit_first(git: Driver, locks: Locks, tree: str, message: str) -> Commit:
     empty = git.run("mktree").decode().strip()
 
     def make() -> None:
-        with git.index() as index:
+        with _one_at_a_time(git.git_dir), git.index() as index:
             git.run("read-tree", "--reset", tree, index=index)
+            if not call(git.root, "rev-parse", "--verify", "--quiet", "HEAD")[0]:  # from here on git itself looks
+                raise HeadMoved(
+                    "somebody else made the first commit at the same moment", hint="run it again: swarm init"
+                )
             _commit(git, index, f"{message}\n".encode(), "--allow-empty")
 
     locks.take("commit", make, free=("index.lock", "HEAD.lock"))
     made = read(git)
-    if made.parent:
-        kept = set_aside(git, locks, made, made.parent)
-        raise HeadMoved(f"{made.parent[:12]} was committed while the first commit was made", left=f"ours is {kept}")
     follow(git, locks, empty, made.tree)
     return made
+
+
+@contextlib.contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Waits until no other of our processes is in this block for that folder."""
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
 
 
 def _on_top(git: Driver, entries: Sequence[Entry], message: bytes, onto: str) -> Commit:
