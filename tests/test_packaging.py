@@ -193,6 +193,7 @@ def test_the_installation_of_the_readme_works_as_it_is_written(tmp_path: Path) -
     """Without a network: what the package needs comes from the environment of the tests."""
     environ = {
         **environment(tmp_path, Path(sysconfig.get_paths()["purelib"])),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PIP_NO_INDEX": "1",
         "PIP_NO_DEPS": "1",
         "PIP_NO_BUILD_ISOLATION": "0",  # of pip: "0" is without
