@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from swarmgate import config
 from swarmgate.config import Config, load, nearest, program_of
-from swarmgate.errors import ConfigError
+from swarmgate.errors import ConfigError, UnknownVariable
 
 PROVIDERS = '[providers.local]\nbase_url = "http://127.0.0.1:8899/v1/"\n'
 
@@ -183,17 +183,51 @@ def test_a_bad_file_names_file_line_and_key(tmp_path: Path, toml: str, message: 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("SWARM_BUDGT__USD", "3", "variable SWARM_BUDGT__USD: unknown key `budgt`; did you mean `budget`?"),
-        ("SWARM_BUDGET__USDD", "3", "variable SWARM_BUDGET__USDD: `budget.usdd`: unknown key"),
+        ("SWARM_BUDGET", '{"usdd": 3}', "variable SWARM_BUDGET: `budget.usdd`: unknown key"),
         ("SWARM_BUDGET__USD", "much", "variable SWARM_BUDGET__USD: `budget.usd`: must be a valid number"),
         ("SWARM_GATES__SKIP", "a,b", "variable SWARM_GATES__SKIP must hold JSON"),
         ("SWARM_BUDGET", "3", "variable SWARM_BUDGET: `budget`: must be a table"),
-        ("SWARM_", "3", "variable SWARM_: unknown key ``"),
-        ("SWARM_ROLES__CODR__MODEL", "a/b", "`roles.codr`: unknown key `codr`; did you mean `coder`?"),
     ],
 )
 def test_a_bad_variable_is_named(tmp_path: Path, name: str, value: str, message: str) -> None:
     assert message in refusal(tmp_path, environ={name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("SWARM_BUDGT__USD", "SWARM_BUDGET__USD"),
+        ("SWARM_BUDGET__USDD", "SWARM_BUDGET__USD"),
+        ("SWARM_ROLES__CODR__MODEL", "SWARM_ROLES__CODER__MODEL"),
+        ("SWARM_PROVIDERS__MINE__BASE_ULR", "SWARM_PROVIDERS__MINE__BASE_URL"),
+        ("SWARM_BUDGET__USD__X", ""),
+        ("SWARM_", ""),
+        ("SWARM_ZZZZZZ", ""),
+    ],
+)
+def test_a_variable_that_names_no_setting_is_a_warning(tmp_path: Path, name: str, nearest: str) -> None:
+    meant = f"; did you mean {nearest}?" if nearest else ""
+    with pytest.warns(UnknownVariable) as told:
+        config = loaded(tmp_path, environ={name: "sk-abcdef123456", "SWARM_BUDGET__TOKENS": "7"})
+    assert [str(each.message) for each in told] == [f"environment variable {name} is no setting and is ignored{meant}"]
+    assert (config.budget.tokens, config.providers, config.roles) == (7, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("toml", "environ"),
+    [
+        ("[providers.a]\nbase_url = 'http://x/v1'\napi_key_env = 'NAME'", {}),
+        ("", {"SWARM_PROVIDERS__A__BASE_URL": "http://x/v1", "SWARM_PROVIDERS__A__API_KEY_ENV": "NAME"}),
+        ("", {"SWARM_PROVIDERS": '{"a": {"base_url": "http://x/v1", "api_key_env": "NAME"}}'}),
+    ],
+)
+@pytest.mark.parametrize("name", ["SWARM_KEY", "SWARM_BUDGET", "SWARM_BUDGET__USD"])
+def test_a_variable_with_a_key_is_not_looked_at(tmp_path: Path, toml: str, environ: dict[str, str], name: str) -> None:
+    """Warnings are errors in these tests: there is none."""
+    variables = {each: value.replace("NAME", name) for each, value in environ.items()}
+    config = loaded(tmp_path, toml.replace("NAME", name), {**variables, name: "sk-abcdef123456"})
+    assert config.providers["a"].api_key_env == name
+    assert config.budget == Config().budget
 
 
 def test_files_have_types_and_variables_are_read_as_what_they_say(tmp_path: Path) -> None:

@@ -17,10 +17,12 @@ import pytest
 import typer
 from tests.docs_scripts import script, up_to_date
 from tests.project import BARE_PYTEST
+from typer.testing import CliRunner
 
 from swarmgate import config, errors
 from swarmgate.agents.tools.tool_table import TOOLS
 from swarmgate.cli.app import app
+from swarmgate.cli.views.docs import slug
 from swarmgate.council.discussion import personas as personas_file
 from swarmgate.domain.events import event
 from swarmgate.domain.review.evidence import Verdict
@@ -40,10 +42,11 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "examples/demo/README.md",
     ROOT / "examples/eval/README.md",
 ]
+INDEX = ROOT / "docs/README.md"
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SIGNALS = {0, 130}
 """Exit codes that no error of the tree stands for: done, interrupted."""
@@ -78,10 +81,6 @@ def first_cells(text: str) -> list[str]:
     return [row.split("|")[1].strip() for row in rows]
 
 
-def slug(heading: str) -> str:
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
 # --- links ---
 
 
@@ -98,9 +97,44 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in [slug(heading) for heading in headings], f"{page.name}: {target}"
 
 
-def test_every_page_of_docs_is_linked_from_the_readme() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert [page.name for page in (ROOT / "docs").glob("*.md") if f"(docs/{page.name})" not in text] == []
+def test_every_page_has_its_line_in_the_index_which_the_readme_names() -> None:
+    listed = re.findall(r"^- \[(.+?)\]\((.+?)\.md\): \S", INDEX.read_text("utf-8"), re.MULTILINE)
+    assert [name for name, target in listed if name != target] == []
+    pages = {page.relative_to(INDEX.parent).with_suffix("").as_posix() for page in INDEX.parent.rglob("*.md")}
+    assert sorted(name for name, _ in listed) == sorted(pages - {"README"})
+    examples = {f"examples/{path.name}" for path in (ROOT / "examples").iterdir() if path.is_file()}
+    assert set(re.findall(r"\[(examples/[\w.-]+)\]\(\.\./\1\)", INDEX.read_text("utf-8"))) == examples
+    assert "(docs/README.md)" in (ROOT / "README.md").read_text("utf-8")
+
+
+def cited() -> set[str]:
+    """The pages that messages, the template of `.swarm/` and the definitions of gates name."""
+    found: set[str] = set()
+    for folder in ("src/swarmgate", ".swarm-template", "gates"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in {".py", ".toml", ".md"}:
+                found |= set(re.findall(r"swarm docs ([\w/#-]+(?:\.\w+)?)", path.read_text("utf-8")))
+    return found
+
+
+def test_pages_that_messages_cite_are_there_with_their_sections() -> None:
+    assert {"hooks", "configuration", "discussion#personas"} <= cited()
+    told = {each: CliRunner().invoke(app, ["docs", each]) for each in cited()}
+    assert {each: done.stderr for each, done in told.items() if done.exit_code or not done.stdout.strip()} == {}
+
+
+def test_no_message_cites_a_page_by_a_file_that_an_installation_has_elsewhere() -> None:
+    pages = "|".join(page.relative_to(ROOT).as_posix() for page in INDEX.parent.rglob("*.md"))
+    cites = re.compile(rf"(?<![\w/])(?:{pages})")
+    for path in (*(ROOT / "src").rglob("*.py"), *(ROOT / ".swarm-template").rglob("*.*")):
+        text = path.read_text("utf-8")
+        found = cites.findall(text)
+        if found and path.suffix == ".py":  # what developers read of the checkout is no message
+            tree = ast.parse(text)
+            own = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+            said = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in own]
+            found = cites.findall("\n".join(node.value for node in said if isinstance(node.value, str)))
+        assert found == [], path
 
 
 # --- commands ---
@@ -134,11 +168,11 @@ def commands_in(page: Path) -> list[str]:
 def problem(line: str) -> str:
     """Why a command line cannot be typed like this; empty when it can."""
     words = shlex.split(line.partition(" -- ")[0])[1:]
-    if not words or words[0] == "--version":
-        return ""
     options = [word.partition("=")[0] for word in words if word.startswith("-")]
+    if not words or words[0] in options_of(typer.main.get_command(app)):
+        return ""
     if words[0] not in verbs():
-        return "" if words[0] == "--help" else f"no such verb: {words[0]}"
+        return f"no such verb: {words[0]}"
     command = verbs()[words[0]]
     below = subcommands(command)
     if below and len(words) > 1 and (hasattr(command, "default") or not words[1].startswith("-")):
@@ -159,7 +193,8 @@ def test_the_check_of_commands_sees_what_is_wrong() -> None:
     assert problem("swarm frobnicate") == "no such verb: frobnicate"
     assert problem("swarm gates mend") == "no such verb: gates mend"
     assert problem("swarm run --fast") == "unknown options: ['--fast']"
-    assert problem('swarm plan --answer 1="x y" --json') == ""
+    assert problem("swarm --show-everything bash") == "no such verb: --show-everything"
+    assert problem("swarm --show-completion bash") == problem('swarm plan --answer 1="x y" --json') == ""
     assert len(commands_in(ROOT / "docs/commands.md")) > 20
 
 

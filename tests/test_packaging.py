@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from hashlib import sha256
@@ -23,6 +25,8 @@ DATA = {
     "prompts": ROOT / "prompts",
     "template": ROOT / ".swarm-template",
     "demo": ROOT / "examples/demo",
+    "docs": ROOT / "docs",
+    "examples": ROOT / "examples",
 }
 """Function of `swarmgate.assets` -> the folder of the checkout that it must stand for."""
 
@@ -41,7 +45,8 @@ from swarmgate import assets
 def digests(folder):
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-found = {name: digests(getattr(assets, name)()) for name in ("gates", "prompts", "template", "demo")}
+folders = ("gates", "prompts", "template", "demo", "docs", "examples")
+found = {name: digests(getattr(assets, name)()) for name in folders}
 from swarmgate.gates.definition import load
 from swarmgate.testing import Script
 print(json.dumps({
@@ -137,6 +142,8 @@ def test_every_data_file_is_read_from_the_installed_wheel(target: Path, tmp_path
     found = run_python(READ_DATA, tmp_path, path=target)
     assert Path(found["package"]).is_relative_to(target)
     here = {name: digests(folder) for name, folder in DATA.items()}
+    here["docs"] = {name: digest for name, digest in here["docs"].items() if not name.endswith(".py")}  # writes pages
+    here["examples"] = {name: digest for name, digest in here["examples"].items() if "/" not in name}
     assert found["data"] == here
     assert all(here.values())
     assert {"secret_scan", "syntax_check"} <= set(found["gates"])
@@ -168,9 +175,49 @@ def test_the_command_of_the_wheel_works(target: Path, repo: Path, tmp_path: Path
 
     assert swarm("--version") == "swarmgate 0.1.0\n"
     assert json.loads(swarm("init", "--json"))["created"] is True
+    assert swarm("docs", "configuration") == (ROOT / "docs/configuration.md").read_text("utf-8")
     template = {path.relative_to(DATA["template"]) for path in DATA["template"].rglob("*") if path.is_file()}
     assert [path for path in template if not (repo / ".swarm" / path).is_file()] == []
     assert len(json.loads(swarm("gates", "list", "--json"))) == len(list(DATA["gates"].glob("*.toml")))
+
+
+def installation() -> list[str]:
+    """The commands of the README's section on installation, less those of pipx."""
+    text = (ROOT / "README.md").read_text("utf-8").partition("\n## Installation\n")[2].partition("<!-- test-command")[0]
+    blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    return [line for block in blocks for line in block.splitlines() if not line.startswith("pipx")]
+
+
+@pytest.mark.slow
+def test_the_installation_of_the_readme_works_as_it_is_written(tmp_path: Path) -> None:
+    """Without a network: what the package needs comes from the environment of the tests."""
+    environ = {
+        **environment(tmp_path, Path(sysconfig.get_paths()["purelib"])),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # of pip: "0" is without
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
+    script = " && ".join([*installation(), "cd / && ~/.local/bin/swarm docs configuration"])
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=ROOT, env=environ, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith((ROOT / "docs/configuration.md").read_text("utf-8"))
+    (installed,) = (tmp_path / ".local/share/swarmgate").glob("lib/python*/site-packages/swarmgate/_data/docs/gates")
+    assert (installed / "diff.md").is_file()
+
+
+def test_no_line_installs_a_name_that_no_index_has_from_us() -> None:
+    tools = r"(?:pip|pipx|uv|uv pip|uv tool) (?:install|run|add|upgrade)|pip wheel|uvx"
+    name = re.compile(rf"(?:{tools})\b[^\n`,]*?(?<![\w/.-])swarmgate(?:\[|(?![\w/.-]))")
+    assert name.search("run: pipx install swarmgate\n")
+    assert name.search("`pip install 'swarmgate[eval]'`")
+    assert not name.search("pip wheel . && pipx install dist/swarmgate-0.1.0-py3-none-any.whl")
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+    for path in (*pages, *(ROOT / "src").rglob("*.py"), *(ROOT / ".swarm-template").rglob("*.*")):
+        assert name.findall(path.read_text("utf-8")) == [], path
 
 
 def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(wheel: Path) -> None:

@@ -1,6 +1,6 @@
-"""Locates swarmgate's data folders: gate definitions, prompts, the `.swarm/` template and the demo.
+"""Locates swarmgate's data folders: gate definitions, prompts, the `.swarm/` template, the demo, pages and examples.
 
-In a wheel the folders stand under `swarmgate/_data/` (hatchling's force-include, see pyproject.toml); in an
+In a wheel the folders stand under `swarmgate/_data/` (see pyproject.toml); in an
 editable checkout they are the top-level folders of the repository.
 """
 
@@ -35,6 +35,16 @@ def demo() -> Path:
     return _folder("demo", "examples/demo")
 
 
+def docs() -> Path:
+    """The folder of the pages that `swarm docs` shows; `README.md` is their index."""
+    return _folder("docs", "docs")
+
+
+def examples() -> Path:
+    """The folder of the files to begin with, which `swarm docs` shows as well."""
+    return _folder("examples", "examples")
+
+
 def _folder(in_wheel: str, in_checkout: str) -> Path:
     # A checkout is told by its pyproject.toml: `site-packages/../gates` must never be taken for ours.
     if (_CHECKOUT / "pyproject.toml").is_file() and (_CHECKOUT / in_checkout).is_dir():
@@ -44,5 +54,5 @@ def _folder(in_wheel: str, in_checkout: str) -> Path:
     raise MissingRequirement(
         f"swarmgate's own data folder {in_wheel!r} is missing: neither {_WHEEL / in_wheel} "
         f"nor {_CHECKOUT / in_checkout} is there.",
-        hint="The installation is incomplete. Install it again: pip install --force-reinstall swarmgate",
+        hint="The installation is incomplete. Install it again: pip install --force-reinstall WHEEL",
     )

@@ -95,6 +95,10 @@ class ConfigError(UsageError):
     code = "CONFIG"
 
 
+class UnknownVariable(UserWarning):
+    """No error: a `SWARM_*` variable names no setting, and is ignored; other programs use the prefix, too."""
+
+
 class NotAProject(UsageError):
     """There is no git repository here, or no `.swarm/` folder in it."""
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.project import GOAL, Project, call, event_lines, plan, review, rule
@@ -20,11 +23,11 @@ from swarmgate.cli.verbs import VERBS as TABLE
 pytestmark = pytest.mark.suite("unittest")
 
 VERBS = [
-    "init", "plan", "approve", "run", "answer", "revise", "top", "stop", "pr", "status", "cost", "show", "history",
-    "failures", "verify", "retry", "skip", "undo", "override", "abandon", "gates", "sbom", "guard", "dispatch",
-    "debate", "chat", "discuss",
-    "decide", "critique", "orchestrate", "metrics", "sync", "watch", "automation", "events", "hooks",
-    "preflight", "evidence", "drift", "handoff", "report", "eval", "doctor", "agents", "demo",
+    "init", "doctor", "agents", "demo", "docs", "plan", "run", "stop", "pr", "approve", "answer", "revise", "retry",
+    "skip", "undo", "override", "abandon", "status", "top", "cost", "show", "history", "failures", "verify",
+    "evidence", "drift", "handoff", "report", "gates", "sbom", "guard", "dispatch", "debate", "chat", "discuss",
+    "decide", "critique", "orchestrate", "watch", "sync", "automation", "events", "hooks", "preflight", "metrics",
+    "eval",
 ]  # fmt: skip
 GATES = ["run", "list", "explain", "baseline", "doctor"]
 LOOKING = ["status", "top", "history", "failures", "verify", "stop", "doctor"]
@@ -58,12 +61,113 @@ def test_the_line_of_every_verb_is_the_first_of_its_help() -> None:
     assert helps == {name: verb.line for name, verb in TABLE.items()}
 
 
-@pytest.mark.parametrize("width", [50, 80, 200])
-def test_help_is_the_same_as_when_every_verb_is_loaded(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("width", [80, 200])
+def test_help_has_every_verb_under_its_heading_with_a_whole_sentence_on_one_line(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    shown = CliRunner().invoke(app, ["--help"]).stdout
-    monkeypatch.delattr(Verbs, "format_commands")
-    assert CliRunner().invoke(app, ["--help"]).stdout == shown
+    _, *groups = re.split(r"^(\w+):\n", CliRunner().invoke(app, ["--help"]).stdout, flags=re.MULTILINE)
+    shown = dict(zip(groups[::2], groups[1::2], strict=True))
+    assert list(shown) == ["Options", *dict.fromkeys(verb.group for verb in TABLE.values())]
+    for heading, text in shown.items():
+        expected = {name: verb.line for name, verb in TABLE.items() if verb.group == heading}
+        if expected:
+            assert dict(line.split(maxsplit=1) for line in text.splitlines() if line) == expected
+            assert all(line.endswith(".") and "..." not in line for line in expected.values())
+    assert sum(len(line) > 80 for text in shown.values() for line in text.splitlines()) == 0
+
+
+def test_in_a_narrow_window_help_wraps_and_cuts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    words = " ".join(CliRunner().invoke(app, ["--help"]).stdout.split())
+    assert [name for name, verb in TABLE.items() if f" {name} {verb.line}" not in words] == []
+
+
+def groups() -> dict[str, Any]:
+    """The verbs that have verbs below them."""
+    root: Any = get_command(app)
+    found = {name: root.get_command(None, name) for name in VERBS}
+    return {name: verb for name, verb in found.items() if hasattr(verb, "list_commands")}
+
+
+def test_help_of_verbs_below_a_verb_cuts_nothing_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert {"gates", "debate", "watch"} < groups().keys()
+    for name, group in groups().items():
+        shown = "".join(CliRunner().invoke(app, [name, "--help"]).stdout.split())  # a line may end at a hyphen
+        for below in group.list_commands(None):
+            sentence = group.get_command(None, below).get_short_help_str(1000)
+            assert "".join([below, *sentence.split()]) in shown, f"{name} {below}"
+
+
+# --- completion ---
+
+
+def completed(*words: str) -> list[str]:
+    """What a bash that sourced our script offers for the last word, and nothing else that it prints."""
+    quoted = " ".join(shlex.quote(word) for word in words)
+    program = f"""
+    eval "$(swarm --show-completion bash)"
+    COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}
+    _swarm_completion swarm
+    complete -p swarm > /dev/null || exit 1
+    printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "--norc", "-c", program], env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+def test_a_shell_completes_verbs() -> None:
+    assert completed("swarm", "st") == ["stop", "status"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["swarm", ""], VERBS),
+        (["swarm", "--v"], ["--version"]),
+        (["swarm", "gates", "ba"], ["baseline"]),
+        (["swarm", "run", "--wa"], ["--wait"]),
+        (["swarm", "debate", "sh"], ["show"]),
+        (["swarm", "debate", "sho", "--rou"], ["--rounds"]),
+        (
+            ["swarm", "docs", "gates/s"],
+            [f"gates/{name}" for name in ("sast_scan", "sbom_generate", "speed", "syntax_check")],
+        ),
+        (["swarm", "frobnicate", "x"], []),
+    ],
+)
+def test_a_shell_completes_what_stands_below_a_verb_and_its_options(words: list[str], offered: list[str]) -> None:
+    assert completed(*words) == offered
+
+
+def test_completing_verbs_loads_none_of_them() -> None:
+    program = """
+import sys
+from swarmgate.cli.app import app
+try:
+    app(prog_name="swarm")
+except SystemExit:
+    pass
+doors = ("work", "views", "checks", "background", "council")
+sys.exit(" ".join(name for name in sys.modules if name.split(".")[2:3] and name.split(".")[2] in doors) or 0)
+"""
+    environ = {**os.environ, "_SWARM_COMPLETE": "complete_bash", "COMP_WORDS": "swarm ", "COMP_CWORD": "1"}
+    done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr, done.stdout.split()) == (0, "", VERBS)
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_there_is_a_script_for_other_shells_too(shell: str) -> None:
+    shown = CliRunner().invoke(app, ["--show-completion", shell])
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert f"_SWARM_COMPLETE=complete_{shell}" in shown.stdout
+    refused = CliRunner().invoke(app, ["--show-completion", f"{shell}x"])
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "bash, zsh, fish" in refused.stderr
 
 
 COUNCIL = ("debate", "chat", "discuss", "decide", "critique", "orchestrate")
@@ -208,6 +312,30 @@ def test_an_unknown_key_is_named_with_its_file_and_the_nearest(project: Project)
     assert "`budgte`" in told
     assert "did you mean `budget`?" in told
     assert str(project.folder.config) in told
+
+
+ELSEWHERE = {"SWARM_NODE_ID": "7", "SWARM_BUDGT__USD": "3"}
+MEANT = "environment variable SWARM_BUDGT__USD is no setting and is ignored; did you mean SWARM_BUDGET__USD?"
+
+
+def test_a_variable_of_another_program_is_told_of_once(project: Project) -> None:
+    told = swarm("automation", cwd=project.root, **ELSEWHERE, PYTHONWARNINGS="error")
+    assert told.returncode == 0, told.stderr
+    assert told.stderr.splitlines() == [
+        f"swarm: {MEANT}",
+        "swarm: environment variable SWARM_NODE_ID is no setting and is ignored",
+    ]
+    assert MEANT not in told.stdout
+    as_json = swarm("automation", "--json", cwd=project.root, **ELSEWHERE)
+    assert json.loads(as_json.stdout)
+    assert next(line["text"] for line in event_lines(as_json.stderr)) == MEANT
+
+
+@pytest.mark.slow
+def test_the_doctor_lists_variables_of_other_programs(project: Project) -> None:
+    project.play()
+    checks = json.loads(swarm("doctor", "--json", cwd=project.root, **ELSEWHERE).stdout)["checks"]
+    assert MEANT in next(each for each in checks if each["name"] == "variables")["warnings"]
 
 
 def test_broken_settings_are_named_with_their_line(project: Project) -> None:

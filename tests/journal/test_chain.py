@@ -107,7 +107,7 @@ def test_an_event_of_a_newer_version_is_refused_with_the_advice_to_upgrade() -> 
     line = body + b',"hash":"' + hashlib.sha256(body).hexdigest().encode() + b'"}\n'
     with pytest.raises(LedgerCorrupt, match="does not know") as caught:
         list(walk(line))
-    assert "pip install -U swarmgate" in caught.value.hint
+    assert "a newer one" in caught.value.hint
 
 
 @pytest.mark.parametrize("place", [b'"time":"t","actor":"a"', b'"seq":"1","time":"t","actor":"a"', b'"seq":1,"time":2'])

@@ -122,6 +122,7 @@ VERBS: dict[str, str] = {
     "doctor": "",
     "agents list": "",
     "agents test": "coder",
+    "docs": "hooks",
     "demo": "--live --dir DEMO",
 }
 """Every verb, with arguments that it takes."""
@@ -244,7 +245,7 @@ def test_every_verb(
         if verb == "gates run":
             for path, text in _FILES.items():
                 project.write(path, text)
-        where = [] if verb in ("demo", "eval list", "eval gates") else ["--repo", str(project.root)]
+        where = [] if verb in ("demo", "docs", "eval list", "eval gates") else ["--repo", str(project.root)]
         words = [*verb.split(), *shlex.split(arguments.replace("DEMO", str(demo)))]
         at = words.index("--") if "--" in words else len(words)
         words[at:at] = where

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import Annotated, Any
@@ -11,9 +12,14 @@ from typer.core import TyperCommand, TyperGroup
 
 from swarmgate import __version__
 from swarmgate.cli.terminal.terminal import report
-from swarmgate.cli.verbs import VERBS
+from swarmgate.cli.verbs import VERBS, WIDEST
 from swarmgate.council.patterns import PATTERNS
 from swarmgate.errors import UsageError
+
+_COMPLETE = "_SWARM_COMPLETE"
+"""The variable by which a shell asks for completions: the one that typer's scripts for shells set."""
+
+_SHELLS = ("bash", "zsh", "fish")
 
 _LOOK: dict[str, Any] = {"rich_markup_mode": None, "add_completion": False, "pretty_exceptions_enable": False}
 
@@ -22,7 +28,11 @@ class Verbs(TyperGroup):
     """The group of all verbs."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Runs the command line; with `--json` wrong usage is told as JSON too."""
+        """Runs the command line, or completes one for a shell; with `--json` wrong usage is told as JSON too."""
+        if _COMPLETE in os.environ:
+            from typer._completion_classes import completion_init
+
+            completion_init()
         given = extra.get("args")
         if "--json" not in (sys.argv[1:] if given is None else given):
             return super().main(*args, **extra)
@@ -43,10 +53,28 @@ class Verbs(TyperGroup):
         return [*VERBS, *(each.verb for each in PATTERNS.values() if each.verb not in VERBS)]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Writes the verbs with their lines; a verb is only loaded where it has none."""
-        lines = {name: TyperCommand(name, help=verb.line) for name, verb in VERBS.items()}
-        commands = {name: lines.get(name) or self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        TyperGroup(commands=commands).format_commands(ctx, formatter)
+        """Writes the verbs under the headings of their groups, each with its whole line."""
+        lines = self._lines(ctx)
+        widest = max(map(len, lines))
+        for group in dict.fromkeys(verb.group for verb in VERBS.values()):
+            with formatter.section(group):
+                named = (name for name in lines if (VERBS[name].group if name in VERBS else "Council") == group)
+                formatter.write_dl([(name.ljust(widest), lines[name]) for name in named])
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """The verbs that begin like this, none of them loaded; after a dash the options."""
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        lines = self._lines(ctx).items()
+        verbs = TyperGroup(commands={name: TyperCommand(name, short_help=line) for name, line in lines})
+        return verbs.shell_complete(type(ctx)(verbs), incomplete)
+
+    def _lines(self, ctx: Any) -> dict[str, str]:
+        """The line of every verb, in our order; a verb is only loaded where it is not in the table."""
+        return {
+            name: VERBS[name].line if name in VERBS else self.get_command(ctx, name).get_short_help_str(WIDEST)
+            for name in self.list_commands(ctx)
+        }
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The verb of that name, from its file; None where there is none."""
@@ -79,10 +107,30 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _print_completion(shell: str) -> None:
+    if shell:
+        from typer._completion_shared import get_completion_script
+
+        if shell not in _SHELLS:
+            raise typer.BadParameter(f"there is none for {shell!r}, but for {', '.join(_SHELLS)}")
+        typer.echo(get_completion_script(prog_name="swarm", complete_var=_COMPLETE, shell=shell))
+        raise typer.Exit
+
+
 @app.callback()
 def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    completion: Annotated[
+        str,
+        typer.Option(
+            "--show-completion",
+            metavar="SHELL",
+            callback=_print_completion,
+            is_eager=True,
+            help="Print the completion script: bash, zsh or fish.",
+        ),
+    ] = "",
 ) -> None:
-    del version
+    del version, completion

@@ -1,120 +1,73 @@
-"""The table of verbs, in the order in which a project needs them; none is loaded to be listed."""
+"""The table of verbs, by what they are for, in the order in which a project needs them; none is loaded to be listed."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+Group = Literal["Start", "Work", "Decide", "Look", "Gates", "Council", "Background", "Measure"]
+"""What a verb is for: its heading in `swarm --help`, which has them in the order in which the table does."""
+
+WIDEST = 63
+"""Characters of a line of help, so that it is one line at 80 columns beside the longest name."""
 
 
 class Verb(NamedTuple):
-    """A verb: the folder of its file, which has a `command`, or an `app` where it has verbs below it; its line of help.
+    """A verb: the folder of its file, which has a `command`, or an `app` where it has verbs below it; group and line.
 
-    The line is the first of its help: `swarm --help` prints it without loading the verb. A test holds both the same.
+    The line is the first sentence of its help: `swarm --help` prints it without loading the verb. A test holds both the
+    same, and the line at `WIDEST`.
     """
 
     folder: str
+    group: Group
     line: str
 
 
 VERBS = {
-    "init": Verb("work", "Make .swarm/ in this repository: settings, gates and prompts to override, the ledger."),
-    "plan": Verb("work", "Have the architect plan a goal and the critic review the plan."),
-    "approve": Verb("work", "Approve what waits for you: the plan, or the checkpoint of a phase."),
-    "run": Verb("work", "Work task by task until it is your turn: a phase checkpoint, a blocked task, a question."),
-    "answer": Verb("work", "Answer what an agent asks you about its task or the plan."),
-    "revise": Verb(
-        "work", "Have the architect change the plan as you say; the critic reviews it, then it waits for your approval."
-    ),
-    "top": Verb(
-        "views",
-        "Show what the run in another process does: its task, its words, edits and commands; it ends with that run.",
-    ),
-    "stop": Verb("work", "Ask the running `swarm run` to stop at its next safe point."),
-    "pr": Verb("work", "Push the goal's branch and open a pull request that says what was done and what proves it."),
-    "status": Verb(
-        "views", "Show where the work stands: phases, the running task, tokens and cost, and what you can do next."
-    ),
-    "cost": Verb("views", "Show tokens and money by task, role, model, phase and day."),
-    "show": Verb(
-        "views", "Show one task: its criteria, every attempt with who rejected it and why, and what you may do."
-    ),
-    "history": Verb("views", "Show what happened, in order: every recorded event in words."),
-    "failures": Verb(
-        "views",
-        "Show every rejection of all goals and runs, grouped by who rejected and by what the messages have in common.",
-    ),
-    "verify": Verb("views", "Walk the ledger's chain and compare it with the plan files, the evidence and git."),
-    "retry": Verb("work", "Have a blocked or rejected task tried again, on the tree as it stands."),
-    "skip": Verb("work", "Give a task up."),
-    "undo": Verb("work", "Take a task back: revert its commit and have it done again."),
-    "override": Verb("work", "Overrule the last rejection of a task."),
-    "abandon": Verb("work", "End the goal before its work is done; its branch stays."),
-    "gates": Verb(
-        "checks", "Run the quality gates by hand, list and explain them, accept findings, look for their tools."
-    ),
-    "sbom": Verb("checks", "List the components of the project as a software bill of materials: CycloneDX JSON."),
-    "guard": Verb("checks", "Ask the guards what they would do."),
-    "dispatch": Verb(
-        "council",
-        "Have voices that only read work on tasks: swarm dispatch --mode MODE TASKS.toml (see: swarm "
-        "dispatch hold --help).",
-    ),
-    "debate": Verb(
-        "council", 'Hold a debate: swarm debate "QUESTION", or swarm debate FILE.toml (see: swarm debate hold --help).'
-    ),
-    "chat": Verb("council", "Hold a swarm chat: swarm chat FILE.toml (see: swarm chat hold --help)."),
-    "discuss": Verb("council", 'Hold a discussion: swarm discuss "TOPIC" (see: swarm discuss hold --help).'),
-    "decide": Verb(
-        "council",
-        'Have several decide: swarm decide "QUESTION", or swarm decide FILE.toml (see: swarm decide hold --help).',
-    ),
-    "critique": Verb(
-        "council",
-        'Make something and improve it: swarm critique "TASK", or swarm critique FILE.toml (see: swarm '
-        "critique hold --help).",
-    ),
-    "orchestrate": Verb(
-        "council",
-        "Do the steps of a file one after the other: swarm orchestrate FILE (see: swarm orchestrate hold --help).",
-    ),
-    "metrics": Verb(
-        "views",
-        "Print, pattern by pattern: executions, convergence rate, mean rounds, scores, duration, tokens and cost.",
-    ),
-    "sync": Verb(
-        "background", "Take hand edits of plan.md and plan.json into the plan, and bring both files up to date."
-    ),
-    "watch": Verb("background", "Take hand edits of the plan in, and do what `[automation]` and `[hooks]` switch on."),
-    "automation": Verb(
-        "background", "Show what happens beside the loop, and switch it on or off in .swarm/config.toml."
-    ),
-    "events": Verb(
-        "views",
-        "Show the events of the ledger and of automation in order of time: when, which file, who, the type, in words.",
-    ),
-    "hooks": Verb("background", "List your commands on events ([hooks] in .swarm/config.toml), or try one."),
-    "preflight": Verb(
-        "checks",
-        "Look whether a phase can begin: tree, branch, plan, evidence, tools, models, budget, disk, "
-        "lint, secrets, tests.",
-    ),
-    "evidence": Verb(
-        "views",
-        "Show how complete the evidence of every attempt is: swarm evidence [TASK] (see: swarm evidence show --help).",
-    ),
-    "drift": Verb("views", "Compare the decisions on record with what came after them."),
-    "handoff": Verb(
-        "views",
-        "Write and print one page on where the work stands: goal, decisions, failures, next step, how to run, risks.",
-    ),
-    "report": Verb("views", "Write one HTML page: timeline, cost, rejections, criteria and tests, changes, evidence."),
-    "eval": Verb(
-        "checks", "Measure how often the gates are right, and whether debates are worth their cost, on labelled data."
-    ),
-    "doctor": Verb(
-        "checks", "Check git, settings, models, endpoints, guards, gates' tools, tests, .swarm/ and the ledger."
-    ),
-    "agents": Verb(
-        "checks", "Coding agents of the command line as roles: which are known, and whether one works here."
-    ),
-    "demo": Verb("work", "Show the main job: plan, approve, run, a rejected and an escalated attempt, a checkpoint."),
+    "init": Verb("work", "Start", "Make .swarm/ in this repository: settings, gates, the ledger."),
+    "doctor": Verb("checks", "Start", "Check settings, models, tools, tests and the ledger."),
+    "agents": Verb("checks", "Start", "List coding agents that can be roles, and test one here."),
+    "demo": Verb("work", "Start", "Show the whole loop on a small project with scripted models."),
+    "docs": Verb("views", "Start", "Read the pages that come with this installation."),
+    "plan": Verb("work", "Work", "Have the architect plan a goal and the critic review the plan."),
+    "run": Verb("work", "Work", "Work task by task until it is your turn."),
+    "stop": Verb("work", "Work", "Ask the running `swarm run` to stop at its next safe point."),
+    "pr": Verb("work", "Work", "Push the goal's branch and open a pull request for it."),
+    "approve": Verb("work", "Decide", "Approve what waits for you: the plan, or a phase's checkpoint."),
+    "answer": Verb("work", "Decide", "Answer what an agent asks you about its task or the plan."),
+    "revise": Verb("work", "Decide", "Have the architect change the plan as you say."),
+    "retry": Verb("work", "Decide", "Have a blocked or rejected task tried again."),
+    "skip": Verb("work", "Decide", "Give a task up."),
+    "undo": Verb("work", "Decide", "Take a task back: revert its commit and have it done again."),
+    "override": Verb("work", "Decide", "Overrule the last rejection of a task."),
+    "abandon": Verb("work", "Decide", "End the goal before its work is done; its branch stays."),
+    "status": Verb("views", "Look", "Show where the work stands, and what you can do next."),
+    "top": Verb("views", "Look", "Show what the run in another process does."),
+    "cost": Verb("views", "Look", "Show tokens and money by task, role, model, phase and day."),
+    "show": Verb("views", "Look", "Show one task: criteria, attempts, who rejected it and why."),
+    "history": Verb("views", "Look", "Show what happened, in order: every recorded event in words."),
+    "failures": Verb("views", "Look", "Show every rejection, grouped by who rejected and why."),
+    "verify": Verb("views", "Look", "Compare the ledger's chain with plan, evidence and git."),
+    "evidence": Verb("views", "Look", "Show how complete the evidence of every attempt is."),
+    "drift": Verb("views", "Look", "Compare the decisions on record with what came after them."),
+    "handoff": Verb("views", "Look", "Write one page on where the work stands, for somebody else."),
+    "report": Verb("views", "Look", "Write one HTML page about the goal, with plots and changes."),
+    "gates": Verb("checks", "Gates", "Run the quality gates by hand, explain them, accept findings."),
+    "sbom": Verb("checks", "Gates", "List the components of the project as CycloneDX JSON."),
+    "guard": Verb("checks", "Gates", "Ask the guards what they would do."),
+    "dispatch": Verb("council", "Council", "Have voices that only read work on tasks."),
+    "debate": Verb("council", "Council", "Have several voices argue a question in rounds, and vote."),
+    "chat": Verb("council", "Council", "Have agents write to each other until one of them ends it."),
+    "discuss": Verb("council", "Council", "Have experts with opposing interests discuss a topic."),
+    "decide": Verb("council", "Council", "Have several decide a question, by a vote or by consensus."),
+    "critique": Verb("council", "Council", "Make something, judge it and improve it."),
+    "orchestrate": Verb("council", "Council", "Run the steps of a file: in order, at once, under a condition."),
+    "watch": Verb("background", "Background", "Take hand edits of the plan in as they are made."),
+    "sync": Verb("background", "Background", "Take hand edits of plan.md and plan.json into the plan."),
+    "automation": Verb("background", "Background", "Show what happens beside the loop, and switch it on or off."),
+    "events": Verb("views", "Background", "Show the events of ledger and automation in order of time."),
+    "hooks": Verb("background", "Background", "List your commands on events, or try one."),
+    "preflight": Verb("checks", "Background", "Check whether a phase can begin."),
+    "metrics": Verb("views", "Measure", "Show what councils came to: rounds, convergence, tokens, cost."),
+    "eval": Verb("checks", "Measure", "Measure on labelled data how often gates and debates are right."),
 }

@@ -37,7 +37,6 @@ from swarmgate.config.loading import load
 from swarmgate.config.sections import (
     PREFIX,
     PROJECT_FILE,
-    RESERVED,
     BudgetLimits,
     Config,
     Gates,
@@ -59,7 +58,6 @@ __all__ = [
     "COMMAND",
     "PREFIX",
     "PROJECT_FILE",
-    "RESERVED",
     "ROLES",
     "SPEAKING",
     "TIERS",

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from swarmgate.config import toml_text
-from swarmgate.config.sections import PREFIX, RESERVED, Config
-from swarmgate.config.setting_errors import Source, check_providers, setting_error, unknown
-from swarmgate.errors import ConfigError
+from swarmgate.config import environment, toml_text
+from swarmgate.config.sections import Config
+from swarmgate.config.setting_errors import Source, check_providers, setting_error
+from swarmgate.errors import ConfigError, UnknownVariable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,9 +37,13 @@ def load(
 
     Raises:
         ConfigError: a source cannot be read, a key is unknown or a value breaks a limit.
+
+    Warns:
+        UnknownVariable: a `SWARM_*` variable names no setting, and none of `api_key_env` names it.
     """
+    environ = os.environ if environ is None else environ
     sources = [
-        *read_sources(user_file, project_file, os.environ if environ is None else environ),
+        *read_sources(user_file, project_file, environ),
         Source("the command line", _given(flags or {})),
     ]
     try:
@@ -49,6 +54,8 @@ def load(
         if source.text:
             _require_types(source)
     check_providers(config, sources)
+    for sentence in environment.unknown_variables(environ, environment.key_variables(sources)).values():
+        warnings.warn(sentence, UnknownVariable, stacklevel=2)
     return config
 
 
@@ -63,7 +70,7 @@ def read_sources(user_file: Path | None, project_file: Path | None, environ: Map
 
         user_file = user_config_path("swarmgate") / "config.toml"
     files = [_file(path) for path in (user_file, project_file) if path is not None]
-    return [*files, *_environment(environ)]
+    return [*files, *environment.read(environ, environment.key_variables(files))]
 
 
 def merged(sources: Iterable[Source]) -> dict[str, Any]:
@@ -124,35 +131,6 @@ def require_file(path: Path) -> None:
     if path.is_symlink():
         message = f"{path} is a symbolic link to {path.readlink()}, and no file is there"
         raise ConfigError(message, hint="make that file, or replace the link by one")
-
-
-def _environment(environ: Mapping[str, str]) -> list[Source]:
-    """One source a variable, so that a refusal can name it."""
-    names = sorted(name for name in environ if name.startswith(PREFIX) and name not in RESERVED)
-    if not names:
-        return []  # and pydantic_settings, 0.1 s to import, stays out
-    from pydantic_settings import EnvSettingsSource, SettingsError  # noqa: PLC0415 - late, see above
-
-    class Variable(EnvSettingsSource):
-        """Reads `environ[name]` alone instead of `os.environ`."""
-
-        name: str = ""
-
-        def _load_env_vars(self) -> Mapping[str, str | None]:
-            return {self.name.lower(): environ[self.name]}
-
-    sources = []
-    for name in names:
-        section = name.removeprefix(PREFIX).partition("__")[0].lower()
-        if section not in Config.model_fields:
-            raise ConfigError(f"environment variable {name}: {unknown(section, Config.model_fields)}")
-        reader = type("Reader", (Variable,), {"name": name})
-        try:
-            values = reader(Config, env_prefix=PREFIX, env_nested_delimiter="__")()
-        except SettingsError as error:
-            raise ConfigError(f'environment variable {name} must hold JSON, such as \'["a", "b"]\'') from error
-        sources.append(Source(f"environment variable {name}", values))
-    return sources
 
 
 def _given(flags: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,9 +43,6 @@ from swarmgate.errors import ConfigError
 PREFIX = "SWARM_"
 """What the name of every environment variable that is a setting begins with."""
 
-RESERVED: frozenset[str] = frozenset()
-"""`SWARM_*` variables that are not settings; every other one must name a known key."""
-
 PROJECT_FILE = ".swarm/config.toml"
 """Where the settings of a project stand, relative to its root."""
 

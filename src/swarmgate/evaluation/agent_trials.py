@@ -43,7 +43,7 @@ _VERSION_S = 20.0
 _WORD, _READY, _COMMIT = "ready", "ready.txt", "commit.txt"
 _ASKS = re.compile(r"\[y/n\]|\(y/n\)|permission|approv|do you trust|not allowed|denied by", re.IGNORECASE)
 _TASK = f"Write the file {_READY} at the top of the repository, with the one word `{_WORD}` on one line."
-_OPTIONS = "look up how its permission is given (swarm agents list, docs/agent-programs.md)"
+_OPTIONS = "look up how its permission is given (swarm agents list, swarm docs agent-programs#permission)"
 _ALONE = "it was tried in a temporary repository with a README.md alone: name files of yours by their full path"
 _COMMAND = f"Then run the shell command `git rev-parse HEAD > {_COMMIT}` there. Do nothing else."
 

@@ -200,7 +200,7 @@ def _validate(raw: Mapping[str, Any], *, source: str, stem: str) -> GateDefiniti
     try:
         gate = GateDefinition.model_validate({**raw, "source": source})
     except ValidationError as error:
-        raise ConfigError(f"{source}: {_explain(error)}", hint="docs/gates.md lists every key.") from error
+        raise ConfigError(f"{source}: {_explain(error)}", hint="Every key: swarm docs gates#your-own-gate") from error
     if gate.id != stem:
         raise ConfigError(f"{source}: key 'id': {gate.id!r} is not the name of the file ({stem!r})")
     return gate

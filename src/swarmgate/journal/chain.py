@@ -117,5 +117,5 @@ def _unknown(name: str, seq: int, problem: str) -> LedgerCorrupt:
     return LedgerCorrupt(
         f"{name} line {seq} holds an event that this version does not know ({problem}).",
         line=seq,
-        hint="Was it written by a newer swarmgate? Then upgrade: pip install -U swarmgate",
+        hint="Was it written by a newer swarmgate? Then install that one, or a newer one.",
     )

@@ -373,6 +373,9 @@ def test_the_example_is_read_and_its_lines_work(repository: Path, tmp_path: Path
     own = repository / ".swarm/runtime/hooks"
     assert (own / "blocked.txt").read_text() == "2026-11-22T02:29:54.000Z task 1.2 is blocked\n"
     assert json.loads((own / "phases.jsonl").read_text())["data"]["phase"] == 1
+    for passed, lines in ((True, 0), (False, 1)):
+        assert each.run(told("preflight_ran", passed=passed), State()).exit_code == 0
+        assert len(list(own.glob("todo.txt"))) == lines
 
 
 def test_the_templates_example_works_as_it_is_written(repository: Path) -> None:

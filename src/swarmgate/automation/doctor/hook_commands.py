@@ -27,7 +27,7 @@ _SHELL = frozenset((
 def inspect(config: Config, places: Places, root: Path) -> tuple[Problem, ...]:
     """Hooks that never run, and hooks whose command cannot be started."""
     found = [
-        Problem(NAME, f"`{event}`: {why_not(event)}", *places.of("hooks", event), "see docs/hooks.md", "error")
+        Problem(NAME, f"`{event}`: {why_not(event)}", *places.of("hooks", event), "see: swarm docs hooks", "error")
         for event in unknown_hooks(config)
     ]
     for event, command in config.hooks.items():

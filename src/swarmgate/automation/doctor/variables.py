@@ -1,4 +1,7 @@
-"""The doctor's check that the environment variables which the settings name are set; no value is printed."""
+"""The doctor's check of environment variables: what settings name is set, what is named like a setting is one.
+
+No value is printed.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,16 @@ from collections.abc import Iterator, Mapping
 from swarmgate.automation.doctor.problem import Problem
 from swarmgate.automation.setting_locations import Places
 from swarmgate.config import Config, is_program
+from swarmgate.config.environment import unknown_variables
 
 NAME = "variables"
 
 
 def inspect(config: Config, places: Places, environ: Mapping[str, str]) -> tuple[Problem, ...]:
-    """Each variable that is named and not set."""
-    return tuple(
+    """Each variable that is named and not set, and each that begins like a setting and is none."""
+    keys = {provider.api_key_env for provider in config.providers.values()}
+    ignored = tuple(Problem(NAME, sentence) for sentence in unknown_variables(environ, keys).values())
+    return ignored + tuple(
         Problem(NAME, f"{name} is not set; {why}", *places.of(*path), hint=f"export {name}=..., or take it out")
         for path, name, why in _named(config)
         if not environ.get(name)

@@ -97,7 +97,7 @@ def _check(kind: str) -> None:
     known = (*EVENTS, *AUTOMATION_EVENTS)
     if kind not in known:
         close = nearest(kind, known)
-        hint = f"Did you mean {close}?" if close else "Every type: docs/ledger.md and docs/events.md"
+        hint = f"Did you mean {close}?" if close else "Every type: swarm docs ledger#events, swarm docs events"
         raise UsageError(f"there is no event of type {kind[:60]!r}", hint=hint)
 
 

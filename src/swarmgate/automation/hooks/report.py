@@ -100,7 +100,7 @@ def try_hook(project: Project, ports: Ports, name: str) -> HookReport:
         UsageError: there is no such event, or no hook on it.
     """
     if name not in HOOKABLE:
-        raise UsageError(f"{name}: {why_not(name)}.", hint="See: swarm hooks, docs/hooks.md")
+        raise UsageError(f"{name}: {why_not(name)}.", hint="See: swarm hooks, swarm docs hooks")
     if name not in project.config.hooks:
         there = ", ".join(project.config.hooks) or "there are none"
         raise UsageError(f"There is no hook on {name}.", hint=f"Hooks: {there}. Make one in [hooks] of config.toml.")

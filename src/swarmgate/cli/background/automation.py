@@ -33,7 +33,7 @@ class StatusOrSwitch(DefaultVerb):
 
 app = typer.Typer(
     cls=StatusOrSwitch,
-    help="Show what happens beside the loop, and switch it on or off in .swarm/config.toml. Each verb "
+    help="Show what happens beside the loop, and switch it on or off. Each verb "
     "below takes --json and --repo.\n\nExample: swarm automation on phase_preflight",
     rich_markup_mode=None,
     add_completion=False,

@@ -26,7 +26,8 @@ class ListOrTry(DefaultVerb):
 
 app = typer.Typer(
     cls=ListOrTry,
-    help="List your commands on events ([hooks] in .swarm/config.toml), or try one. All take --json and --repo.\n\n"
+    help="List your commands on events, or try one. "
+    "They stand in [hooks] in .swarm/config.toml. All take --json and --repo.\n\n"
     "Example: swarm hooks try phase_closed",
     rich_markup_mode=None,
     add_completion=False,

@@ -20,7 +20,7 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Take hand edits of plan.md and plan.json into the plan, and bring both files up to date.
+    """Take hand edits of plan.md and plan.json into the plan. Both files are brought up to date.
 
     Exit code 1 when an edit was refused: it is kept in the quarantine, and the message has its line.
 

@@ -10,13 +10,16 @@ import typer
 
 from swarmgate.cli.terminal.options import Json, Repo
 from swarmgate.cli.terminal.terminal import Terminal, boundary
+from swarmgate.cli.terminal.verb_group import VerbGroup
 
 if TYPE_CHECKING:
     from swarmgate.automation.facade import Automation
     from swarmgate.domain.progress import Listener
     from swarmgate.domain.status import StatusFile, WatchStatus
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
+app = typer.Typer(
+    cls=VerbGroup, rich_markup_mode=None, add_completion=False, context_settings={"help_option_names": ["-h", "--help"]}
+)
 
 
 @app.callback(invoke_without_command=True)
@@ -26,7 +29,9 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Take hand edits of the plan in, and do what `[automation]` and `[hooks]` switch on. Spends no money.
+    """Take hand edits of the plan in as they are made.
+
+    What `[automation]` and `[hooks]` switch on is done, too. Spends no money.
 
     Ends with Ctrl-C (exit code 130), SIGTERM or `swarm watch stop` (0). One process watches a project.
 

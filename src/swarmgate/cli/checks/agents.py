@@ -8,6 +8,7 @@ import typer
 
 from swarmgate.cli.terminal.options import Json, Repo, filled
 from swarmgate.cli.terminal.terminal import Terminal, boundary
+from swarmgate.cli.terminal.verb_group import VerbGroup
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from swarmgate.evaluation.agent_trials import Known, Trial
 
 app = typer.Typer(
-    help="Coding agents of the command line as roles: which are known, and whether one works here.",
+    cls=VerbGroup,
+    help="List coding agents that can be roles, and test one here.",
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,
@@ -26,7 +28,7 @@ _Strings = list[str] | None
 
 @app.callback()
 def _group() -> None:
-    """Coding agents of the command line as roles: which are known, and whether one works here."""
+    """List coding agents that can be roles, and test one here."""
 
 
 @app.command("list")

@@ -23,7 +23,7 @@ Dry = Annotated[bool, typer.Option("--check", help="With --fix: show what would 
 def command(
     repo: Repo = None, models: Models = False, fix: Fix = False, check: Dry = False, json: Json = False
 ) -> None:
-    """Check git, settings, models, endpoints, guards, gates' tools, tests, .swarm/ and the ledger. Spends no tokens.
+    """Check settings, models, tools, tests and the ledger. Spends no tokens.
 
     It changes nothing without --fix. Exit code 6 when something is missing; with --models, 5 when a model cannot be
     asked.

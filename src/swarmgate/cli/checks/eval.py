@@ -9,9 +9,11 @@ import typer
 
 from swarmgate.cli.terminal.options import Json, Repo, filled
 from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.cli.terminal.verb_group import VerbGroup
 
 app = typer.Typer(
-    help="Measure how often the gates are right, and whether debates are worth their cost, on labelled data.",
+    cls=VerbGroup,
+    help="Measure on labelled data how often gates and debates are right.",
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,

@@ -9,9 +9,11 @@ import typer
 
 from swarmgate.cli.terminal.options import Json, Repo, filled
 from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.cli.terminal.verb_group import VerbGroup
 
 app = typer.Typer(
-    help="Run the quality gates by hand, list and explain them, accept findings, look for their tools.",
+    cls=VerbGroup,
+    help="Run the quality gates by hand, explain them, accept findings. Look for their tools, too.",
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,

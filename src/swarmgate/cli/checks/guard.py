@@ -10,9 +10,14 @@ import typer
 
 from swarmgate.cli.terminal.options import Json, Repo, filled
 from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.cli.terminal.verb_group import VerbGroup
 
 app = typer.Typer(
-    help="Ask the guards what they would do.", no_args_is_help=True, rich_markup_mode=None, add_completion=False
+    cls=VerbGroup,
+    help="Ask the guards what they would do.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
 )
 
 

@@ -20,7 +20,9 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Look whether a phase can begin: tree, branch, plan, evidence, tools, models, budget, disk, lint, secrets, tests.
+    """Check whether a phase can begin.
+
+    It looks at tree, branch, plan, evidence, tools, models, budget, disk, lint, secrets, tests.
 
     No model is called. Exit code 1 when something stops the phase; what had nothing to look at is skipped, with the
     reason.

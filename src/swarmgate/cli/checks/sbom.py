@@ -29,7 +29,7 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """List the components of the project as a software bill of materials: CycloneDX JSON.
+    """List the components of the project as CycloneDX JSON. This is the software bill of materials.
 
     They are those that manifests and lock files of the work tree name. The document goes to stdout and the summary to
     stderr; with --out the summary goes to stdout. Exit code 1 when a file cannot be read: the document then says that

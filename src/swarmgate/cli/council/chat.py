@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from swarmgate.engine.swarm import Swarm
 
 app = group(
-    "Hold a swarm chat: swarm chat FILE.toml (see: swarm chat hold --help). Or show, list and resume those held. "
+    "Have agents write to each other until one of them ends it. "
+    "Hold one with: swarm chat FILE.toml (see: swarm chat hold --help). Or show, list and resume those held. "
     "All take --json and --repo.\n\nExample: swarm chat examples/chat.toml"
 )
 

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 
 app = group(
-    'Make something and improve it: swarm critique "TASK", or swarm critique FILE.toml (see: swarm critique hold '
-    "--help). Or show, list and resume what was made. All take --json and --repo.\n\n"
+    "Make something, judge it and improve it. "
+    'Hold one with: swarm critique "TASK", or swarm critique FILE.toml (see: swarm critique hold --help). '
+    "Or show, list and resume what was made. All take --json and --repo.\n\n"
     'Example: swarm critique "Write the release notes of 2.0" --out NOTES.md',
     "for a task of one word",
 )
@@ -172,7 +173,7 @@ def hold(
         try:
             outcome = run_session(repo, terminal, work, resume_command=f"swarm critique resume {critique}")
         except (ConfigError, CouncilRefused) as error:
-            page, verb = "docs/commands.md, swarm critique", "swarm critique hold"
+            page, verb = "swarm docs commands#swarm-critique", "swarm critique hold"
             raise in_flags(error, _FLAGS, given=given, in_file=bool(in_file), page=page, verb=verb) from None
         _finish(terminal, repo, outcome, out, asked=critique)
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 app = group(
-    'Hold a debate: swarm debate "QUESTION", or swarm debate FILE.toml (see: swarm debate hold --help). '
+    "Have several voices argue a question in rounds, and vote. "
+    'Hold one with: swarm debate "QUESTION", or swarm debate FILE.toml (see: swarm debate hold --help). '
     "Or show, list and resume those that were held. All take --json and --repo.\n\n"
     'Example: swarm debate "Is the cache safe?"',
     "for a question of one word",

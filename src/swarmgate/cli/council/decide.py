@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 app = group(
-    'Have several decide: swarm decide "QUESTION", or swarm decide FILE.toml (see: swarm decide hold --help). '
+    "Have several decide a question, by a vote or by consensus. "
+    'Hold one with: swarm decide "QUESTION", or swarm decide FILE.toml (see: swarm decide hold --help). '
     "This is what ADR 0007 calls the Discussion pattern; experts who argue without a vote: swarm discuss. "
     "Or show, list, answer and resume decisions. All take --json and --repo.\n\n"
     'Example: swarm decide "Do we drop Python 3.11?" --strategy unanimous',
@@ -163,7 +164,7 @@ def hold(
         try:
             outcome = run_session(repo, terminal, work, resume_command=f"swarm decide resume {decision}")
         except (ConfigError, CouncilRefused) as error:
-            page, verb = "docs/consensus.md, A file", "swarm decide hold"
+            page, verb = "swarm docs consensus#a-file", "swarm decide hold"
             raise in_flags(error, _FLAGS, given=given, in_file=bool(in_file), page=page, verb=verb) from None
         _finish(terminal, repo, outcome, decision)
 

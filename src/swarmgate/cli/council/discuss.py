@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 app = group(
-    'Hold a discussion: swarm discuss "TOPIC" (see: swarm discuss hold --help). '
+    "Have experts with opposing interests discuss a topic. "
+    'Hold one with: swarm discuss "TOPIC" (see: swarm discuss hold --help). '
     "Or show, list and resume those that were held. All take --json and --repo.\n\n"
     'Example: swarm discuss "How should sessions be kept?" --mode lightweight --yes',
     "for a topic of one word",
@@ -281,5 +282,5 @@ def _held(
     except WaitingForUser:
         return council_of(repo).discussion_record(discussion)
     except CouncilRefused as error:
-        page, verb = "docs/discussion.md, Personas", "swarm discuss hold"
+        page, verb = "swarm docs discussion#personas", "swarm discuss hold"
         raise in_flags(error, _FLAGS, given=_FLAGS, in_file=False, page=page, verb=verb) from None

@@ -14,8 +14,9 @@ from swarmgate.cli.terminal.terminal import boundary
 from swarmgate.errors import BudgetExhausted, UsageError
 
 app = group(
-    "Have voices that only read work on tasks: swarm dispatch --mode MODE TASKS.toml (see: swarm dispatch hold "
-    "--help). Or show and list those that were held. All take --json and --repo.\n\n"
+    "Have voices that only read work on tasks. "
+    "Hold one with: swarm dispatch --mode MODE TASKS.toml (see: swarm dispatch hold --help). "
+    "Or show and list those that were held. All take --json and --repo.\n\n"
     "Example: swarm dispatch --mode parallel tasks.toml",
     "for a file of that name",
     no_args_is_help=False,

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 app = group(
-    "Do the steps of a file one after the other: swarm orchestrate FILE (see: swarm orchestrate hold --help). Or "
+    "Run the steps of a file: in order, at once, under a condition. "
+    "Hold one with: swarm orchestrate FILE (see: swarm orchestrate hold --help). Or "
     "go on with, show and list those that were begun. All take --json and --repo.\n\n"
     "Example: swarm orchestrate pipeline.toml",
     "for a file of that name",

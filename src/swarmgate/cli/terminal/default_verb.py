@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from typer.core import TyperGroup
+from swarmgate.cli.terminal.verb_group import VerbGroup
 
 
-class DefaultVerb(TyperGroup):
+class DefaultVerb(VerbGroup):
     """The verbs below a verb; where the first word is none of them, it is an argument of `default`.
 
     One word that is nearly a verb is refused: what it would begin costs money. `otherwise` says when it is meant.
@@ -39,6 +39,6 @@ class DefaultVerb(TyperGroup):
         from swarmgate.config import nearest  # late, for start-up time: only a word that is no verb needs it
 
         close = nearest(word, self.commands) if word.isalpha() else None
-        if close:
+        if close and not ctx.resilient_parsing:  # a shell that asks for completions has no use for a refusal
             way = f"{self.otherwise}: {ctx.command_path} {self.default} {word}"
             ctx.fail(f"there is no verb `{word}` here; did you mean `{close}`? {way}")

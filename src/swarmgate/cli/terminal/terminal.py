@@ -7,6 +7,7 @@ import os
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ import typer
 from swarmgate import __version__
 from swarmgate.cli.terminal.screen import laid_out
 from swarmgate.domain.text.printable import escaped
-from swarmgate.errors import LimitReached, PlanError, PreflightFailed, Stopped, SwarmError, UsageError
+from swarmgate.errors import LimitReached, PlanError, PreflightFailed, Stopped, SwarmError, UnknownVariable, UsageError
 from swarmgate.workspace.process import temporary
 
 
@@ -53,18 +54,49 @@ class Terminal:
             with suppress(OSError):  # a note is no result
                 _tell(text)
 
+    @contextmanager
+    def telling_warnings(self) -> Iterator[None]:
+        """Tells what the settings warn of while it is open, each sentence once; other warnings are Python's own."""
+        shown = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if not issubclass(category, UnknownVariable):
+                shown(message, category, *where, **more)
+            elif self.as_json:
+                self._json_note(str(message))
+            else:
+                self.note(f"swarm: {message}")
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("once", UnknownVariable)
+            warnings.showwarning = show
+            yield
+
+    def _json_note(self, text: str) -> None:
+        """A line among those of progress."""
+        from swarmgate.cli.terminal.progress import json_line
+        from swarmgate.domain.progress import Progress
+
+        with suppress(OSError):
+            json_line(Progress(kind="notice", text=text))
+
 
 @contextmanager
 def boundary(as_json: bool) -> Iterator[Terminal]:
     """Runs a command; maps what it raises to a message and the exit code of `swarmgate.errors`."""
+    terminal = Terminal(as_json=as_json)
     try:
-        yield Terminal(as_json=as_json)
+        with terminal.telling_warnings():
+            yield terminal
     except typer.Exit:
         raise
     except SwarmError as error:
         raise _reported(error, as_json=as_json) from None
     except KeyboardInterrupt:
         stopped = Stopped("stopped at once. Nothing is lost.", hint="Go on with: swarm run")
+        raise _reported(stopped, as_json=as_json) from None
+    except typer.Abort:  # Ctrl-C or the end of the input, at a question of typer's
+        stopped = Stopped("stopped: the question has no answer. Nothing is lost.", hint="Run the command again.")
         raise _reported(stopped, as_json=as_json) from None
     except BrokenPipeError:
         # The reader of our output went away (`swarm history | head`); there is nobody left to tell.

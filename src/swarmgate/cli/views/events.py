@@ -28,7 +28,7 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Show the events of the ledger and of automation in order of time: when, which file, who, the type, in words.
+    """Show the events of ledger and automation in order of time. Each has its file, who did it, and its type.
 
     With --json it is a list, and with --follow one object a line.
 

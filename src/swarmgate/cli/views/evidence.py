@@ -28,7 +28,7 @@ class TaskOrVerb(DefaultVerb):
 
 app = typer.Typer(
     cls=TaskOrVerb,
-    help="Show how complete the evidence of every attempt is: swarm evidence [TASK] (see: swarm evidence show --help). "
+    help="Show how complete the evidence of every attempt is. See: swarm evidence show --help. "
     "Or archive what is old. All take --json and --repo.\n\nExample: swarm evidence 1.2 --summary",
     rich_markup_mode=None,
     add_completion=False,

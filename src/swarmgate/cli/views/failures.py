@@ -15,7 +15,7 @@ _TEXTS = 5
 
 
 def command(repo: Repo = None, json: Json = False) -> None:
-    """Show every rejection of all goals and runs, grouped by who rejected and by what the messages have in common.
+    """Show every rejection, grouped by who rejected and why. It covers all goals and runs.
 
     A failure that three tasks share is told with what it points at: a gate, a prompt, the plan, a model.
 

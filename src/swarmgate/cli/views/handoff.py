@@ -19,7 +19,9 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Write and print one page on where the work stands: goal, decisions, failures, next step, how to run, risks.
+    """Write one page on where the work stands, for somebody else.
+
+    It has goal, decisions, failures, next step, how to run, risks.
 
     Keys stand in it by the names of their variables only. An older page is replaced, no other file is. The ledger is
     not changed.

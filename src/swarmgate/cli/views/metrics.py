@@ -44,7 +44,9 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Print, pattern by pattern: executions, convergence rate, mean rounds, scores, duration, tokens and cost.
+    """Show what councils came to: rounds, convergence, tokens, cost.
+
+    It has, pattern by pattern: executions, convergence rate, mean rounds, scores, duration, tokens and cost.
 
     All is computed from the records of the project. What was a step of an orchestration, or spoke in a decision, is
     counted in its own line too; the total counts everything once.

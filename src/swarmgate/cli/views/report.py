@@ -25,8 +25,9 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Write one HTML page: timeline, cost, rejections, criteria and tests, changes, evidence.
+    """Write one HTML page about the goal, with plots and changes.
 
+    Timeline, cost, rejections, criteria and tests, changes, evidence.
     It needs no network and no script, fits a phone, and can be printed. Keys are masked in it. An older page is
     replaced, no other file is. The ledger is not changed.
 

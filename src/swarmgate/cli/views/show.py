@@ -19,7 +19,7 @@ _LINES = 15
 
 
 def command(task: TaskId, repo: Repo = None, json: Json = False) -> None:
-    """Show one task: its criteria, every attempt with who rejected it and why, and what you may do.
+    """Show one task: criteria, attempts, who rejected it and why. It says what you may do, too.
 
     Example: swarm show 1.2
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def command(repo: Repo = None, json: Json = False) -> None:
-    """Show where the work stands: phases, the running task, tokens and cost, and what you can do next.
+    """Show where the work stands, and what you can do next. It has phases, the running task, tokens and cost.
 
     Example: swarm status
     """

@@ -20,7 +20,9 @@ _EVERY_S = 0.2
 
 
 def command(plain: Plain = False, verbose: Verbose = False, repo: Repo = None, json: Json = False) -> None:
-    """Show what the run in another process does: its task, its words, edits and commands; it ends with that run.
+    """Show what the run in another process does.
+
+    Its task, its words, edits and commands, as `swarm run` shows them there; it ends with that run.
 
     It only looks: Ctrl-C ends it (exit code 130), and the run goes on. With --json it looks once.
 

@@ -27,7 +27,7 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Walk the ledger's chain and compare it with the plan files, the evidence and git.
+    """Compare the ledger's chain with plan, evidence and git.
 
     Changes nothing without --restore or --adopt. Exit code 1 when something does not fit.
 

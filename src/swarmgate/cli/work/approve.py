@@ -7,7 +7,7 @@ from swarmgate.cli.terminal.terminal import boundary
 
 
 def command(repo: Repo = None, json: Json = False) -> None:
-    """Approve what waits for you: the plan, or the checkpoint of a phase.
+    """Approve what waits for you: the plan, or a phase's checkpoint.
 
     Example: swarm approve && swarm run
     """

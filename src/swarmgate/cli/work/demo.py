@@ -27,7 +27,7 @@ def command(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show the main job: plan, approve, run, a rejected and an escalated attempt, a checkpoint.
+    """Show the whole loop on a small project with scripted models.
 
     The models are scripted (unless --live); git, gates, pytest and commits are real. The project stays for you to see.
 

@@ -34,8 +34,9 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Push the goal's branch and open a pull request that says what was done and what proves it.
+    """Push the goal's branch and open a pull request for it.
 
+    Its description says what was done and what proves it.
     It is opened with `gh` or `glab` where that is installed and the remote is theirs; else the description is printed,
     with the address at which you open it. Nothing is ever forced, and a pull request that is open stays as it is.
 

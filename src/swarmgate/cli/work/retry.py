@@ -18,7 +18,7 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Have a blocked or rejected task tried again, on the tree as it stands.
+    """Have a blocked or rejected task tried again. It is tried on the tree as it stands.
 
     With the number of a phase in place of a task: have a phase that was rejected as a whole judged anew.
 

@@ -18,7 +18,7 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Have the architect change the plan as you say; the critic reviews it, then it waits for your approval.
+    """Have the architect change the plan as you say. The critic reviews it, then it waits for your approval.
 
     Completed tasks stay as they are.
 

@@ -34,7 +34,7 @@ def command(
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Work task by task until it is your turn: a phase checkpoint, a blocked task, a question.
+    """Work task by task until it is your turn. That is a phase checkpoint, a blocked task or a question.
 
     Where a plan or a phase waits, you are asked at a terminal: approve, revise or stop; so you are where an agent asks
     ([ask]). With --until nobody is; what an agent asks is answered with `swarm answer`.

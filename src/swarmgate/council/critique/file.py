@@ -67,7 +67,7 @@ FILE = Described(
     "critique file",
     asks="task",
     table=CriterionTable,
-    keys="docs/commands.md, swarm critique",
+    keys="swarm docs commands#swarm-critique",
 )
 
 

@@ -59,7 +59,7 @@ FILE = Described(
     "debate file",
     asks="question",
     table=Seat,
-    keys="docs/commands.md, swarm debate",
+    keys="swarm docs commands#swarm-debate",
     words={
         "string_pattern_mismatch": "letters, digits, `.`, `_` and `-`, at most 40, a letter or digit first",
         "model_type": 'must be a table with `id`, or a text such as "advocate=local/model"',

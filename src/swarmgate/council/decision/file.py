@@ -75,7 +75,7 @@ FILE = Described(
     "decision file",
     asks="question",
     table=DecisionSeat,
-    keys="docs/consensus.md, A file",
+    keys="swarm docs consensus#a-file",
     words={"model_type": 'must be a table with `id`, or a text such as "ops=local/model"'},
 )
 

@@ -53,7 +53,7 @@ _KINDS = {".json": "JSON", ".yaml": "YAML", ".yml": "YAML"}
 _JOINED = ("statement", "scope", "expertise", "thinkingStyle", "bias", "replyTendency", "stakes", "blindSpots")
 """Keys of texts that may be lists."""
 
-_HINT = "Mend that, then try again; every key: docs/discussion.md, Personas."
+_HINT = "Mend that, then try again; every key: swarm docs discussion#personas"
 
 
 class PersonasFile(Camel):

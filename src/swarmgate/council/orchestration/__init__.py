@@ -104,7 +104,7 @@ def refused(error: ValidationError, place: tuple[int | str, ...] = ()) -> Counci
     """The first problem of a description, with its key."""
     problem = read(error, place)
     begins = f"`{spelled(problem.place)}`: " if problem.place else ""
-    return CouncilRefused(f"{begins}{problem.what}", hint="Every key: docs/orchestration.md")
+    return CouncilRefused(f"{begins}{problem.what}", hint="Every key: swarm docs orchestration")
 
 
 def read(error: ValidationError, place: tuple[int | str, ...] = ()) -> Problem:

@@ -21,7 +21,7 @@ from swarmgate.errors import CouncilRefused, SwarmError
 _MODULE = "orchestration"
 """The name of a file that runs."""
 
-_HINT = "Mend that, then try again; every key: docs/orchestration.md"
+_HINT = "Mend that, then try again; every key: swarm docs orchestration"
 
 
 def read(path: Path) -> Orchestration:
@@ -112,4 +112,4 @@ def _line_that_binds(text: str) -> int:
 
 
 def _text(path: Path) -> str:
-    return text_of(path, "orchestration file", hint="Give the path of a TOML or Python file; docs/orchestration.md")
+    return text_of(path, "orchestration file", hint="Give the path of a TOML or Python file; swarm docs orchestration")

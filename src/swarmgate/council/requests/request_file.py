@@ -71,7 +71,7 @@ class Described(Generic[F]):
     def refusal(self, path: Path, place: Place, what: str) -> CouncilRefused:
         """That a key of a file says what it may not."""
         return CouncilRefused(
-            f"{begins(path, self._text(path), place)}{what}", hint=f"Mend that, then try again; every key: {self.keys}."
+            f"{begins(path, self._text(path), place)}{what}", hint=f"Mend that, then try again; every key: {self.keys}"
         )
 
     def places(self, path: Path) -> Callable[[Place], str]:

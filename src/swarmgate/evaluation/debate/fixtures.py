@@ -86,7 +86,7 @@ def load(path: Path) -> Fixtures:
             lines[name] = number
             items.append(item)
     if not items:
-        raise UsageError(f"{path}: no items are in it", hint="docs/evaluation.md shows what a line looks like.")
+        raise UsageError(f"{path}: no items are in it", hint="What a line looks like: swarm docs evaluation#fixtures")
     return Fixtures(tuple(items), _warnings(path, tuple(items)), hashlib.sha256(content).hexdigest())
 
 

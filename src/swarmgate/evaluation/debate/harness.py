@@ -159,7 +159,8 @@ def _require() -> None:
     except ImportError as error:
         raise MissingRequirement(
             f"`swarm eval debate` needs scipy and matplotlib: {error}",
-            hint="pip install 'swarmgate[eval]', then the same command again.",
+            hint="pip install scipy matplotlib, in swarmgate's environment (with pipx: pipx inject swarmgate scipy "
+            "matplotlib), then the same command again.",
         ) from error
 
 

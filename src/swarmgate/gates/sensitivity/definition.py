@@ -182,7 +182,9 @@ def parsed(raw: Mapping[str, Any], label: str) -> Sensitivity:
         made = [SensitiveKind.model_validate(_sorted_out(kind)) for kind in kinds]
         return Sensitivity(kinds=tuple(made), excepted=tuple(raw.get("except", ())))
     except (ValidationError, TypeError) as error:
-        raise ConfigError(f"{label}: {_explained(error)}", hint="docs/guards.md explains every key.") from None
+        raise ConfigError(
+            f"{label}: {_explained(error)}", hint="Every key: swarm docs guards#security-review"
+        ) from None
 
 
 def _sorted_out(kind: Mapping[str, Any]) -> dict[str, Any]:

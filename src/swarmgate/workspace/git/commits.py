@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,7 @@ from swarmgate.workspace.git import diffs
 from swarmgate.workspace.git.driver import call, failure, locked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from swarmgate.domain.review.change import ChangeSet
@@ -62,6 +64,36 @@ def commit(
     made = _made(git, locks, head, dict(trailers))
     follow(git, locks, head.tree, made.tree)
     return made
+
+
+def commit_first(git: Driver, locks: Locks, tree: str, message: str) -> Commit:
+    """Commit a tree where there is no commit; the contract is `Repository.commit_first`'s."""
+    empty = git.run("mktree").decode().strip()
+
+    def make() -> None:
+        with _one_at_a_time(git.git_dir), git.index() as index:
+            git.run("read-tree", "--reset", tree, index=index)
+            if not call(git.root, "rev-parse", "--verify", "--quiet", "HEAD")[0]:  # from here on git itself looks
+                raise HeadMoved(
+                    "somebody else made the first commit at the same moment", hint="run it again: swarm init"
+                )
+            _commit(git, index, f"{message}\n".encode(), "--allow-empty")
+
+    locks.take("commit", make, free=("index.lock", "HEAD.lock"))
+    made = read(git)
+    follow(git, locks, empty, made.tree)
+    return made
+
+
+@contextlib.contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Waits until no other of our processes is in this block for that folder."""
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
 
 
 def _on_top(git: Driver, entries: Sequence[Entry], message: bytes, onto: str) -> Commit:
@@ -175,14 +207,14 @@ def _with_trailers(message: str, trailers: Sequence[tuple[str, str]]) -> bytes:
     return f"{message.strip()}\n\n{block}\n".encode(errors="replace")
 
 
-def _commit(git: Driver, index: Path, message: bytes) -> None:
+def _commit(git: Driver, index: Path, message: bytes, *options: str) -> None:
     """Plain `git commit`: the user's configuration, identity, signing and hooks apply.
 
     It starts no housekeeping of the repository, which would go on, and hold locks, after it.
     """
     env = {"GIT_INDEX_FILE": str(index), "LC_ALL": os.environ.get("LC_ALL", "")}  # hooks keep the user's language
     quiet = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
-    wanted = ("commit", "--quiet", "--cleanup=whitespace", "--file=-")
+    wanted = ("commit", "--quiet", "--cleanup=whitespace", "--file=-", *options)
     code, out, err = call(git.root, *quiet, *wanted, stdin=message, env=env)
     if not code:
         return

@@ -43,7 +43,8 @@ def find(start: Path, *, lenient: bool) -> tuple[Path, bool]:
         )
     if headless and not lenient:
         raise WorkspaceError(
-            f"the repository {root} has no commit yet", hint='git add -A && git commit -m "Initial commit"'
+            f"the repository {root} has no commit yet",
+            hint='swarm init --commit makes the first one; or: git add -A && git commit -m "Initial commit"',
         )
     return root, headless
 
@@ -76,7 +77,9 @@ def _no_work_tree(start: Path, out: bytes, err: str) -> NotAProject | WorkspaceE
     if out.startswith(b"true\n"):
         return NotAProject(f"{start} is a bare repository: it has no files to work on", hint="git clone it, work there")
     if "not a git repository" in err:
-        return NotAProject(f"{start} is not in a git repository", hint="cd into your project, or: git init")
+        return NotAProject(
+            f"{start} is not in a git repository", hint="cd into your project, or: git init; swarm init --commit"
+        )
     if "work tree" in err:
         return NotAProject(f"{start} is inside a git folder, not in a work tree", hint="cd into your project")
     return failure("rev-parse", err)

@@ -311,6 +311,16 @@ class Repository(Trees):
 
         return commits.commit(self._git, self.locks, change, message, trailers, onto=onto)
 
+    def commit_first(self, tree: str, message: str) -> Commit:
+        """Commit a whole tree in a repository without a commit; the index follows, and what else is staged stays so.
+
+        Raises:
+            CommitRefused, HeadMoved, WorkspaceError: as `commit`; an empty tree is none.
+        """
+        from swarmgate.workspace.git import commits  # noqa: PLC0415 - late: see the imports above
+
+        return commits.commit_first(self._git, self.locks, tree, message)
+
     def set_aside(self, head: Commit, to: str) -> str:
         """Move the branch from its newest commit `head` to another one.
 

@@ -61,7 +61,8 @@ def require() -> None:
     if not available():
         raise MissingRequirement(
             "[tests] mutation = true needs the package cosmic-ray, which is not installed.",
-            hint="pip install 'swarmgate[mutation]', or set mutation = false in .swarm/config.toml; then: swarm run",
+            hint="pip install cosmic-ray, in swarmgate's environment (with pipx: pipx inject swarmgate cosmic-ray), "
+            "or set mutation = false in .swarm/config.toml; then: swarm run",
         )
 
 
