@@ -424,3 +424,15 @@ def test_questions_without_end(project: Project) -> None:
     project.swarm("run", exits=1)
     assert project.state.task("1.1").attempts[0].stage == "breaker: replies"
     assert len(project.state.questions) == 1
+
+
+@SLOW
+def test_an_undo_and_the_end_of_the_goal_end_the_question(project: Project) -> None:
+    waiting(project)
+    project.swarm("undo", "1.1")
+    assert open_questions(project.state) == ()
+    assert "is not open any more" in project.swarm("answer", "1", "metres", exits=2).stderr
+    project.swarm("run", exits=3)
+    project.swarm("abandon", "--reason", "something else is wanted")
+    assert open_questions(project.state) == ()
+    assert "No question is open" in project.swarm("answer").stdout
