@@ -152,9 +152,12 @@ def test_several_open_questions_are_listed(project: Project) -> None:
 
 @SLOW
 def test_beyond_the_bound_the_agent_goes_on_by_its_own_judgement(project: Project) -> None:
-    waiting(project, coder([HALF, ASK], [ASK], DONE), per_task=1)
+    key = "sk-" + "a1b2c3d4" * 4
+    again = {**ASK, "arguments": {**ASK["arguments"], "question": f"Is {key} yours?"}}
+    waiting(project, coder([HALF, ASK], [again], DONE), per_task=1)
     project.swarm("answer", "metres")
     project.swarm("run", exits=3)
+    assert key not in project.folder.ledger.read_text()
     assert "The limit of questions about this task is 1" in tool_results(project)[-1]
     assert "guard ask_user: refused coder" in project.swarm("show", "1.1").stdout
     assert len(project.state.questions) == 1
