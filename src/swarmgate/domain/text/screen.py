@@ -49,7 +49,7 @@ def wrapped(pieces: Sequence[Piece], width: int, hang: int = 0) -> Iterator[list
         pieces: of one line.
         width: columns; 0: one line. A word that is wider than that stays whole.
         hang: how many columns from the left a further line begins; one that begins with a word that would not fit
-            there begins further left.
+            there, and does at the edge, begins further left.
     """
     text = "".join(text for text, _ in pieces)
     for start, end, indent in _lines(text, width, hang):
@@ -68,7 +68,7 @@ def _lines(text: str, width: int, hang: int) -> Iterator[tuple[int, int, int]]:
             yield start, unit.start(), indent
             word = unit[0].lstrip()
             start, size = unit.end() - len(word), columns(word)
-            indent = max(min(hang, width - size), 0)
+            indent = min(hang, width - size) if size <= width else hang
             used = indent + size
         else:
             used += size

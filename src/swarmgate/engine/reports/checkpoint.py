@@ -150,9 +150,8 @@ def _warnings(state: State, tasks: Iterable[Task]) -> Iterator[str]:
         yield "nothing confined the commands of agents in the newest run ([commands] sandbox)"
     for task in tasks:
         record = state.task(task.id)
-        for stage, each in sorted(record.overrides.items()):
-            who = "you" if each.by == "user" else f"the {each.by}"
-            yield f"task {task.id}: {stage} overruled by {who}: {first_line(each.reason)}"
+        for _, each in sorted(record.overrides.items()):
+            yield f"task {task.id}: {each.stage} overruled by the {each.by}: {first_line(each.reason)}"
         if record.last is not None and record.status is TaskStatus.COMPLETE:
             yield from (f"task {task.id}, {text}" for text in _remarks(record, record.last))
 
