@@ -49,9 +49,9 @@ from swarmgate.config.sections import (
     Quality,
     Role,
     Size,
-    Suite,
     program_of,
 )
+from swarmgate.config.tests import ProjectTests, Suite
 
 __all__ = [
     "ACP",
@@ -82,6 +82,7 @@ __all__ = [
     "Models",
     "Price",
     "Project",
+    "ProjectTests",
     "Provider",
     "Quality",
     "Reviews",

@@ -14,7 +14,6 @@ from swarmgate.agents.authority.authority import RULE, Authority, right_of
 from swarmgate.agents.briefs.house_rules import CommittedRules, HouseRules, summary
 from swarmgate.agents.briefs.prior_knowledge import Background, background
 from swarmgate.agents.context import AgentContext
-from swarmgate.automation.suite_command import rules_of
 from swarmgate.config import Config
 from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.records.store import Records
@@ -48,7 +47,8 @@ from swarmgate.workspace.git import history
 from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.programs.shadowing import StartUp
 from swarmgate.workspace.sandbox.command_runner import CommandRunner
-from swarmgate.workspace.test_runs.collection.rules import Rules
+from swarmgate.workspace.test_runs.collection.by_suite import Collecting
+from swarmgate.workspace.test_runs.suites import Suites, chosen, suites_of
 
 OWN = "swarmgate"
 """The role under which the ledger counts the time that no model call took."""
@@ -201,25 +201,34 @@ class Context:
         content = self.repository.read(attempt.base if attempt and attempt.base else "HEAD", path)
         return None if content is None else content.decode("utf-8", "replace")
 
-    def collecting(self, tree: str = "") -> Rules:
-        """How the test command chooses its files in a tree, as the work tree is now if none is given."""
-        tree = tree or self.repository.snapshot()
-        files = self.repository.list_tree(tree)
-        return rules_of(self.config, detect(self.repository.root, files), files, self.repository, tree)
-
     def uncollected(self, path: str) -> str:
         """Why the test runner passes over a test file that was just written; empty where it does not."""
         if not self.is_test_path(path):
             return ""
-        rules = self.collecting()
-        return next((each.message(rules.runner) for each in rules.uncollected([path])), "")
+        collecting = Collecting(self.all_suites(), self.repository, self.repository.snapshot())
+        return next((each.message(collecting.runner(path)) for each in collecting.uncollected([path])), "")
+
+    def all_suites(self) -> Suites:
+        """The suites of the settings, else the command that the tree calls for now; none when there is none."""
+        settings, detected = self.config.tests, ""
+        if not settings.command and not settings.suite:
+            detected = detect(self.repository.root, self.repository.list_tree(self.repository.snapshot())).test_command
+        return suites_of(settings, detected)
+
+    def suites(self, tree: str = "") -> Suites:
+        """The suites that the running attempt is tested by: those of its scope and of its change; else all of them.
+
+        `tree`: the tree of its change, where that is not the newest on record.
+        """
+        known, attempt = self.all_suites(), self.ledger.state.task(self.ledger.state.open).running
+        if attempt is None or not known.names:
+            return known
+        changed = (path for file in self.change(attempt, tree).files for path in file.touched)
+        return chosen(known, (*attempt.scope, *attempt.tests, *changed))
 
     def test_command(self) -> str:
-        """The configured test command, else the one that the tree calls for now; empty when there is none."""
-        if self.config.tests.command:
-            return self.config.tests.command
-        files = self.repository.list_tree(self.repository.snapshot())
-        return detect(self.repository.root, files).test_command
+        """How the running attempt is tested, as agents are told it; empty when nobody knows."""
+        return self.suites().text
 
     def notify(self, kind: str, text: str, *, step: str = "", until: str = "") -> None:
         """Sends a progress message to the listener; `until` is when a wait ends."""

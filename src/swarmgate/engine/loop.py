@@ -6,8 +6,10 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from typing import Literal
 
 from swarmgate.agents.briefs import house_rules
+from swarmgate.config import ProjectTests
 from swarmgate.domain.events.event import Event, PauseReason, RunPaused, RunStarted, UsageRecorded
 from swarmgate.domain.evidence.report import RECORDED
 from swarmgate.domain.next_step import Step, next_step
@@ -23,7 +25,7 @@ from swarmgate.engine.run_limits import allowances
 from swarmgate.engine.steps import recovery
 from swarmgate.engine.steps.agent_turn import ends_attempt, reads_only
 from swarmgate.engine.steps.coding import coder
-from swarmgate.engine.steps.completion import checkpoint, commit, phase_review
+from swarmgate.engine.steps.completion import checkpoint, commit, phase_review, phase_tests
 from swarmgate.engine.steps.delegation import delegate
 from swarmgate.engine.steps.planning import plan
 from swarmgate.engine.steps.review import review
@@ -70,6 +72,7 @@ STEPS: dict[Step, Callable[[State, Context], Awaitable[list[Event]]]] = {
     Step.COMMIT: commit.commit,
     Step.BLOCK: delegate.block,
     Step.EVALUATE_PHASE: phase_review.evaluate_phase,
+    Step.TEST_PHASE: phase_tests.test_phase,
     Step.VALIDATE_PHASE: phase_review.validate_phase,
     Step.CLOSE_PHASE: checkpoint.close_phase,
 }
@@ -159,9 +162,17 @@ def _begin(ctx: Context) -> State:
             review_tests=ctx.config.review.tests,
             validators=ctx.config.phase.validate,
             phase_gate=ctx.config.phase.gate,
+            phase_tests=_phase_tests(ctx.config.tests),
         )
     )
     return _record(ctx, events)
+
+
+def _phase_tests(settings: ProjectTests) -> Literal["off", "suites", "whole"]:
+    """When the tests run over a whole phase: see `domain.state.phase_verdict.tests_due`."""
+    if settings.whole == "phase":
+        return "whole"
+    return "suites" if settings.suite else "off"
 
 
 def _before_its_end(state: State) -> str:
@@ -256,6 +267,7 @@ def describe_step(step: Step, state: State) -> str:
         Step.COMMIT: "committing",
         Step.BLOCK: "the task waits for the user",
         Step.EVALUATE_PHASE: f"the critic looks whether phase {state.current_phase} can begin",
+        Step.TEST_PHASE: f"the tests over the tree of phase {state.current_phase}",
         Step.VALIDATE_PHASE: _validated(state),
         Step.CLOSE_PHASE: f"the architect sums up phase {state.current_phase}",
     }

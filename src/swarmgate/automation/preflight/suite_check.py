@@ -14,7 +14,7 @@ from swarmgate.ledger.files import preflights
 from swarmgate.workspace.checkout.checkout import checked_out
 from swarmgate.workspace.detect import detect
 from swarmgate.workspace.git.repository import Repository
-from swarmgate.workspace.test_runs.suite import run_tests
+from swarmgate.workspace.test_runs.suites import suites_of
 
 _NOT_FOUND = 127
 """The shell's exit code for a program that is not there (POSIX, Shell Command Language 2.8.2)."""
@@ -49,23 +49,18 @@ async def _tests(context: PreflightContext) -> CheckResult:
     if task := _proven(context, repository, tree):
         return CheckResult(f"they passed over this very tree, for task {task}")
     detected = await asyncio.to_thread(lambda: detect(repository.root, repository.list_tree(tree)))
-    command = context.config.tests.command or detected.test_command
-    if not command:
+    suites = suites_of(context.config.tests, detected.test_command)
+    if not suites.suites:
         return CheckResult("no test command yet; it is detected when there are tests", skipped=True)
     commands = context.commands()
     with checked_out(repository.root, tree, sandbox=commands.sandbox) as made:
-        run = await run_tests(
-            command,
-            runner=made.runner(commands),
-            timeout_s=context.config.tests.timeout_s,
-            count_pattern=context.config.tests.count_pattern,
-        )
+        run = await suites.run(made.runner(commands))
     if run.green:
         return CheckResult(f"{run.passed} passed in {run.seconds:.1f} s")
     if only_known_red(context.state, run):
         return CheckResult(f"only those fail that you overruled: {few(run.failures)}")
-    hint = "Install what it needs, or set [tests] command." if run.exit_code == _NOT_FOUND else f"See: {command}"
-    return CheckResult(f"{command}", run.reason, hint)
+    hint = "Install what it needs, or set [tests] command." if run.exit_code == _NOT_FOUND else f"See: {suites.text}"
+    return CheckResult(suites.text, run.reason, hint)
 
 
 def _proven(context: PreflightContext, repository: Repository, tree: str) -> str:

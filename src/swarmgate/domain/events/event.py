@@ -8,11 +8,13 @@ from swarmgate.domain import base
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.debate import DebateKept, DebateWeighed
 from swarmgate.domain.events.planning import (
+    Culprit,
     EditRefused,
     GoalSet,
     PhaseApproved,
     PhaseClosed,
     PhaseOverridden,
+    PhaseRegressed,
     PhaseRetried,
     PhaseReviewed,
     PhaseStage,
@@ -75,6 +77,7 @@ __all__ = [
     "AttemptRejected",
     "ChangeCaptured",
     "CommitMoved",
+    "Culprit",
     "DebateKept",
     "DebateWeighed",
     "EditRefused",
@@ -95,6 +98,7 @@ __all__ = [
     "PhaseClosed",
     "PhaseEstimated",
     "PhaseOverridden",
+    "PhaseRegressed",
     "PhaseRetried",
     "PhaseReviewed",
     "PhaseStage",
@@ -163,6 +167,7 @@ Event = Annotated[
     | TaskSkipped
     | RejectionOverridden
     | PhaseReviewed
+    | PhaseRegressed
     | PhaseRetried
     | PhaseOverridden
     | PhaseClosed

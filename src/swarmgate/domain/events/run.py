@@ -53,6 +53,7 @@ class RunStarted(Frozen):
     review_tests: bool = False
     validators: int = 0
     phase_gate: bool = False
+    phase_tests: Literal["off", "suites", "whole"] = "off"
 
 
 class RunPaused(Frozen):

@@ -1,7 +1,8 @@
-"""Decides what the reviewers of a whole phase have come to, and who of them is due.
+"""Decides what the judges of a whole phase have come to, and who of them is due.
 
-A phase may be judged twice: before its first task (`gate`: can it be built and tested?) and after its last
-(`validation`: does it do what its tasks promise?). A majority decides.
+A phase may be judged three times: before its first task (`gate`: can it be built and tested?), and after its last by
+its tests (`tests`: do all pass over the last tree?) and by reviewers (`validation`: is it what its tasks promise?).
+Of reviewers a majority decides.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from enum import StrEnum
 
 from swarmgate.domain.events.event import PhaseStage
 from swarmgate.domain.review.votes import Vote
-from swarmgate.domain.state.state import Planning, State, TaskStatus
+from swarmgate.domain.state.state import PhaseRecord, Planning, State, TaskStatus
 
 
 class Standing(StrEnum):
@@ -32,10 +33,32 @@ def judged_stage(state: State) -> PhaseStage | None:
     record = state.phase(state.current_phase)
     tasks = [state.task(task.id) for task in state.plan.phase(state.current_phase).tasks]
     if state.phase_settled(state.current_phase):
-        built = any(task.status is TaskStatus.COMPLETE for task in tasks)
+        built = sum(task.status is TaskStatus.COMPLETE for task in tasks)
+        if built and not _tested(record) and (record.verdicts("tests") or tests_due(state.rules.phase_tests, built)):
+            return "tests"
         return "validation" if built and (state.rules.validators or record.verdicts("validation")) else None
     untouched = not any(task.attempts for task in tasks)
     return "gate" if untouched and (state.rules.phase_gate or record.verdicts("gate")) else None
+
+
+def tests_due(rule: str, built: int) -> bool:
+    """Whether the tests run over a phase as a whole, of which so many tasks were completed.
+
+    The suites that one task ran alone have just run over the last tree.
+    """
+    return rule == "whole" or (rule == "suites" and built > 1)
+
+
+def phase_commits(state: State, number: int) -> dict[str, str]:
+    """The commits of a phase's tasks, those of work that was opened again too, oldest first, each with its task."""
+    tasks = state.plan.phase(number).tasks if state.plan else ()
+    made = [(a.seq, a.commit, task.id) for task in tasks for a in state.task(task.id).attempts if a.commit]
+    return {commit: task for _, commit, task in sorted(made)}
+
+
+def _tested(record: PhaseRecord) -> bool:
+    """Whether the tests of the phase passed, or the user goes on without."""
+    return "tests" in record.overruled or record.tally("tests").approve > 0
 
 
 def phase_number(text: str) -> int:

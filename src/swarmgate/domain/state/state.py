@@ -107,6 +107,10 @@ class Attempt:
     tests_reviewed: bool = False
     second_review: Review | None = None
     """The reviewer's verdict after the test engineer's turn."""
+    related: bool = False
+    """Whether only the tests ran that are related to its change."""
+    commit: str = ""
+    """What it was committed as, whatever became of the task since."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +173,8 @@ class TaskRecord:
     @property
     def unfinished(self) -> bool:
         """Whether its change, or what is left of that, lies in the work tree, and nobody decided about it."""
-        return self.last is not None and self.last.outcome is not Outcome.COMPLETE and not self.settled
+        last = self.last
+        return last is not None and last.outcome is not Outcome.COMPLETE and not last.commit and not self.settled
 
     @property
     def settled(self) -> bool:
@@ -274,6 +279,8 @@ class Rules:
     """Reviewers that judge each phase after its last task; 0: none."""
     phase_gate: bool = False
     """Whether the critic judges each phase before its first task."""
+    phase_tests: str = "off"
+    """Whether the tests run over a whole phase: always (`whole`), after several tasks that ran some suites, or not."""
 
 
 @dataclass(frozen=True)

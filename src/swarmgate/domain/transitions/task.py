@@ -148,7 +148,9 @@ def task_completed(state: State, event: ev.TaskCompleted, entry: ev.Entry) -> St
     record = state.task(event.task)
     after = advance(event.task, record.state, Move.COMPLETE)
     running(state, event.task, event.attempt)
-    closed = updated(state, event.task, state=after, outcome=Outcome.COMPLETE, tree=event.tree, ended=entry.time)
+    closed = updated(
+        state, event.task, state=after, outcome=Outcome.COMPLETE, tree=event.tree, ended=entry.time, commit=event.commit
+    )
     record = replace(closed.task(event.task), status=TaskStatus.COMPLETE, reason="", block=None, commit=event.commit)
     done = replace(closed, tasks=closed.tasks.set(event.task, record), open="", tree="")
     done = replace(done, known_red=record.attempts[-1].failures)
@@ -172,12 +174,13 @@ def _qa_counted(state: State, task_id: str) -> State:
 
 
 def commit_moved(state: State, event: ev.CommitMoved, _: ev.Entry) -> State:
-    record = _committed(state, event.task, event.was)
-    return replace(state, tasks=state.tasks.set(event.task, replace(record, commit=event.commit)))
+    record = committed(state, event.task, event.was)
+    attempts = tuple(replace(a, commit=event.commit) if a.commit == event.was else a for a in record.attempts)
+    return replace(state, tasks=state.tasks.set(event.task, replace(record, attempts=attempts, commit=event.commit)))
 
 
 def task_reopened(state: State, event: ev.TaskReopened, _: ev.Entry) -> State:
-    record = _committed(state, event.task, event.commit)
+    record = committed(state, event.task, event.commit)
     number = state.plan.phase_numbers.get(event.task, 0) if state.plan else 0
     if state.phase(number).approved:
         raise IllegalMove(
@@ -192,7 +195,7 @@ def task_reopened(state: State, event: ev.TaskReopened, _: ev.Entry) -> State:
     return after
 
 
-def _committed(state: State, task_id: str, commit: str) -> TaskRecord:
+def committed(state: State, task_id: str, commit: str) -> TaskRecord:
     """The record of a task that was completed by this commit."""
     record = state.task(task_id)
     if record.status is not TaskStatus.COMPLETE or record.commit != commit:
@@ -253,14 +256,13 @@ def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.
             hint=f"Set {settings_for(event.task, last.stage, last.reason)[0]}",
         )
     reason = event.reason if event.by == "user" else f"{event.by}: {event.reason}"
-    record = replace(
-        record,
-        status=TaskStatus.IN_PROGRESS,
-        reason="",
-        block=None,
-        overrides=record.overrides.set(event.stage, reason),
-        override_pending=True,
-    )
+    record = replace(record, reason="", block=None, overrides=record.overrides.set(event.stage, reason))
+    if last.commit:  # the tests of its phase opened it again, and its work stands as it was committed
+        attempts = (*record.attempts[:-1], replace(last, outcome=Outcome.COMPLETE))
+        record = replace(record, status=TaskStatus.COMPLETE, commit=last.commit, attempts=attempts)
+        state = replace(state, known_red=tuple(dict.fromkeys((*state.known_red, *last.failures))))
+    else:
+        record = replace(record, status=TaskStatus.IN_PROGRESS, override_pending=True)
     return replace(
         state,
         tasks=state.tasks.set(event.task, record),

@@ -47,6 +47,8 @@ _SCRIPTS = re.compile(r"\b(?:npm|pnpm|yarn|bun)\b")
 _TAKES_PATHS = frozenset({"pytest", "jest", "vitest", "rspec", "phpunit", "mocha"})
 _SHELL = re.compile(r"[;&|<>`\n]|\$\(")
 _QUIET = re.compile(r"(?<![\w-])(?:-[a-zA-Z]*q[a-zA-Z]*|--quiet)(?![\w-])")
+_WORD = re.compile(r"(?P<option>(?<!\S)(?:--[\w-]+|-[ckmnoprW])\s+)?(?<!\S)[\w./][\w./-]*(?!\S)")
+"""A word of a command, with the option before it that it may be the value of."""
 _ASSIGNED = re.compile(r"\w+=")
 _STARTS_PYTHON = re.compile(r"pytest|py\.test|python[\d.]*|pypy[\d.]*|uv|poetry|pdm|pipenv|rye|coverage|env")
 _SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
@@ -62,7 +64,7 @@ async def run_tests(
 
     Args:
         command: what the user would type.
-        runner: what confines it; its root is the top level of the work tree.
+        runner: what confines it; where it runs commands, names of tests and `paths` are relative to.
         timeout_s: seconds until its whole process group is ended.
         paths: run only these test files, where the runner takes paths; otherwise the whole suite is run.
         count_pattern: the user's `tests.count_pattern`, for output that is not known here.
@@ -71,7 +73,7 @@ async def run_tests(
         ConfigError: `count_pattern` is wrong.
         ToolKilled: somebody ended it, twice.
     """
-    kind = runner_of(command, runner.root)
+    kind = runner_of(command, runner.confinement.cwd)
     ran, spoke = await _measured(command, kind, runner, timeout_s, paths, count_pattern)
     if ran.exit_code in KILLED:  # by somebody else: it says nothing of the tests
         ran, spoke = await _measured(command, kind, runner, timeout_s, paths, count_pattern)
@@ -92,7 +94,8 @@ async def _measured(
     command: str, kind: str, runner: CommandRunner, timeout_s: float, paths: Sequence[str], count_pattern: str
 ) -> tuple[TestRun, bool]:
     """One run, and whether its runner spoke to us."""
-    root, line, started = runner.root, with_paths(command, kind, paths), time.time()
+    root, started = runner.confinement.cwd, time.time()
+    line = with_paths(command, kind, paths, root)
     with opened() as channel:
         report = channel.folder / "junit.xml"
         variables = _environment(report)
@@ -136,12 +139,24 @@ def runner_of(command: str, root: Path) -> str:
     return script_runner(str(script))
 
 
-def with_paths(command: str, runner: str, paths: Sequence[str]) -> str:
-    """The command narrowed to `paths`; unchanged where the runner takes none or the line is more than one command."""
+def with_paths(command: str, runner: str, paths: Sequence[str], root: Path) -> str:
+    """The command narrowed to `paths`; unchanged where the runner takes none or the line is more than one command.
+
+    Folders below `root` that pytest is told to look in give way to the paths in them: it would run both.
+    """
     if not paths or not takes_paths(command, runner):
         return command
+    if runner == "pytest":
+        command = _WORD.sub(lambda word: word[0] if word["option"] or not _holds(root, word[0], paths) else "", command)
     separator = " -- " if re.match(r"\s*npm\b", command) and " -- " not in command else " "
     return command + separator + shlex.join(paths)
+
+
+def _holds(root: Path, word: str, paths: Sequence[str]) -> bool:
+    """Whether a word of a command is a folder that some of the paths lie in."""
+    folder = word.removeprefix("./").rstrip("/")
+    inside = any(path.startswith(f"{folder}/") for path in paths)
+    return inside and (root / folder).is_dir()
 
 
 def takes_paths(command: str, runner: str) -> bool:

@@ -25,11 +25,10 @@ from swarmgate.engine.steps.review.change_for_review import listed_patch
 from swarmgate.engine.steps.review.installed_packages import changed_packages
 from swarmgate.engine.steps.review.review import blocking, gates_rejection, rejection
 from swarmgate.engine.steps.testing.disabled_tests import switched_off
-from swarmgate.engine.steps.testing.suite import run_suite
+from swarmgate.engine.steps.testing.suite import run_suites
 from swarmgate.errors import ConfigError
 from swarmgate.gates import sbom
 from swarmgate.ledger.evidence.evidence import FINAL_GATES, SBOM, TESTS
-from swarmgate.workspace.test_runs.suite import runner_of
 
 _OUTPUT_TAIL = 2_000
 _NAMED = 10
@@ -144,28 +143,28 @@ async def measure(
         ConfigError: nobody knows how to test this project.
         MissingRequirement: the program that runs the tests is not there.
     """
-    command = ctx.test_command()
-    if not command:
+    suites = ctx.suites(tree)
+    if not suites.suites:
         raise ConfigError(
             "No test command was detected for this project, so nothing can be proven.",
             hint='Say how it is tested: [tests] command = "..." in .swarm/config.toml, then: swarm run',
         )
     selected = tuple(path for path in new_tests if TEST_FILE.search(path))
     if not selected:
-        return await run_suite(ctx, command, tree)
+        return await run_suites(ctx, suites, tree)
     async with run_group() as runs:
-        new = runs.start(run_suite(ctx, command, tree, selected))
-        whole = runs.start(run_suite(ctx, command, tree)) if concurrency(ctx) > 1 else None
+        new = runs.start(run_suites(ctx, suites, tree, selected))
+        whole = runs.start(run_suites(ctx, suites, tree)) if concurrency(ctx) > 1 else None
         ran = await new
         if not ran.green and not goes_on(ran):
             return ran
-        return await (whole or run_suite(ctx, command, tree))
+        return await (whole or run_suites(ctx, suites, tree))
 
 
 def _failed(ctx: Context, task_id: str, attempt: Attempt, tree: str, ran: TestRun) -> AttemptRejected:
     output = Remark(severity=Severity.HIGH, message=ran.output[-_OUTPUT_TAIL:] or ran.reason)
     lost = uncollected_tests(ctx, ctx.change(attempt, tree), ran)
-    kind = runner_of(ctx.test_command(), ctx.repository.root)
+    kind = ctx.suites(tree).kind(ctx.repository.root)
     reason = f"{uncollected_text(lost, kind)}; {ran.reason}" if lost and not ran.ran else ran.reason
     feedback = (*remarks(lost, kind), output, *_missing(ctx))
     return AttemptRejected(task=task_id, attempt=attempt.number, stage=Judge.TESTS, reason=reason, feedback=feedback)
