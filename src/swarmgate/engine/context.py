@@ -30,6 +30,7 @@ from swarmgate.domain.task.debate_rules import DebateWorth
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.branch_history import require_on_branch
 from swarmgate.engine.ignored_files import IgnoredFiles
+from swarmgate.engine.related_tests import related_tests
 from swarmgate.engine.run_limits import WorkClock
 from swarmgate.errors import HeadMoved
 from swarmgate.gates.sensitivity.definition import Sensitivity
@@ -221,10 +222,26 @@ class Context:
         `tree`: the tree of its change, where that is not the newest on record.
         """
         known, attempt = self.all_suites(), self.ledger.state.task(self.ledger.state.open).running
-        if attempt is None or not known.names:
+        if attempt is None or not (known.names or self.config.tests.whole == "phase"):
             return known
-        changed = (path for file in self.change(attempt, tree).files for path in file.touched)
-        return chosen(known, (*attempt.scope, *attempt.tests, *changed))
+        change = self.change(attempt, tree)
+        changed = (path for file in change.files for path in file.touched)
+        mine = chosen(known, (*attempt.scope, *attempt.tests, *changed)) if known.names else known
+        if self.config.tests.whole == "phase" and (related := self.related(change)):
+            return mine.narrowed(self.repository.root, related)
+        return mine
+
+    def related(self, change: ChangeSet) -> tuple[str, ...]:
+        """The test files that are related to a change; none where that cannot be told."""
+        known = self._related.get(change.tree)
+        if known is None:
+            known = related_tests(self.repository, change, self.is_test_path)
+            self._related[change.tree] = known
+        return known
+
+    @cached_property
+    def _related(self) -> dict[str, tuple[str, ...]]:
+        return {}
 
     def test_command(self) -> str:
         """How the running attempt is tested, as agents are told it; empty when nobody knows."""

@@ -8,6 +8,7 @@ pattern.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.base import Frozen
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from swarmgate.domain.review.evidence import Canary
     from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
+TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*(?:_test|_spec|\.test|\.spec|Tests?))\.\w+$|(?:^|/)__tests__/")
+"""A file that a runner can be given by itself: not a conftest.py, not test data."""
 _MAGIC = frozenset("*?[{")
 
 
@@ -131,13 +134,18 @@ class Suites(Frozen):
             ConfigError: a count pattern is wrong.
             ToolKilled: somebody ended one, twice.
         """
-        wanted = tuple(paths) or self.selection
+        there = [path for path in self.selection if (runner.root / path).is_file()]
+        if self.selection and not there and not paths:
+            told = "none of the related tests is there"
+            return TestRun(command=self.text, exit_code=0, problem=told, related=True)
+        wanted = tuple(paths) or tuple(there)
         runs = []
         for suite in self.suites:
             own = [path for path in wanted if suite in self.owners(path)]
             if own or not wanted:
                 runs.append(await _run(suite, runner, own, limit_s))
-        return runs[0] if len(runs) == 1 else joined(runs)
+        ran = runs[0] if len(runs) == 1 else joined(runs)
+        return ran.model_copy(update={"related": True}) if there and not paths else ran
 
 
 async def _run(suite: TestSuite, runner: CommandRunner, paths: Sequence[str], limit_s: float | None) -> TestRun:

@@ -11,10 +11,11 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof import line_coverage
 from swarmgate.engine.steps.proof.concurrent_runs import run_group
 from swarmgate.engine.steps.proof.objections import Answer, Objection, listed, objected
-from swarmgate.engine.steps.proof.proof_runs import TEST_FILE, Ran, Runs, differs, unchanged_tests
+from swarmgate.engine.steps.proof.proof_runs import Ran, Runs, differs, unchanged_tests
 from swarmgate.gates.source.behaviour import is_code
 from swarmgate.workspace.code.instrumentation import Mode, Unit
 from swarmgate.workspace.test_runs.runner_files import steers
+from swarmgate.workspace.test_runs.suites import TEST_FILE
 
 UNKNOWN = "whether the new tests can fail is not known: "
 _NO_TESTS = 5

@@ -27,8 +27,6 @@ from swarmgate.workspace.files import paths, regular
 from swarmgate.workspace.test_runs.runner_files import may_steer, steers
 from swarmgate.workspace.test_runs.suites import Suites
 
-TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*(?:_test|_spec|\.test|\.spec|Tests?))\.\w+$|(?:^|/)__tests__/")
-"""A file that a runner can be given by itself: not a conftest.py, not test data."""
 PYTHON = frozenset({"pytest", "unittest"})
 _INTERPRETED = PYTHON | {"jest", "vitest", "mocha", "node", "bun", "rspec", "minitest", "phpunit"}
 """Runners that build nothing first: how long the tests took says how long they may take in a copy."""

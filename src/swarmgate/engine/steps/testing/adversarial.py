@@ -21,14 +21,13 @@ from swarmgate.domain.review.stage import Judge
 from swarmgate.domain.state.state import Attempt, State, current
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.agent_turn import after_turn
-from swarmgate.engine.steps.proof.proof_runs import TEST_FILE
 from swarmgate.engine.steps.review.change_for_review import listed_patch
 from swarmgate.engine.steps.review.review import submission
 from swarmgate.engine.steps.testing.suite import run_suites
 from swarmgate.gates.source.behaviour import is_code
 from swarmgate.ledger.evidence.evidence import ADVERSARIAL
 from swarmgate.workspace.test_runs.runner_files import steers
-from swarmgate.workspace.test_runs.suites import Suites
+from swarmgate.workspace.test_runs.suites import TEST_FILE, Suites
 
 RULE = "adversarial"
 """The rule of the notes on attacks."""

@@ -16,7 +16,7 @@ from swarmgate.errors import WorkspaceError
 from swarmgate.ledger.evidence.evidence import BASE, TESTS
 from swarmgate.workspace.test_runs.lost_tests import lost
 from swarmgate.workspace.test_runs.runner_files import may_steer
-from swarmgate.workspace.test_runs.suites import Suites
+from swarmgate.workspace.test_runs.suites import TEST_FILE, Suites
 
 _RULE = "tests-switched-off"
 _LISTED = 5
@@ -46,9 +46,9 @@ async def switched_off(
     rule = ctx.config.tests.vanished
     if rule == "off" or overruled(record, attempt, Judge.SWITCHED_OFF):
         return None
-    before = _recorded(ctx, attempt, ran) or _measured_before(ctx, task_id, record, attempt)
+    before = _recorded(ctx, attempt, ran) or _measured_before(ctx, task_id, record, attempt, ran)
     if before is None and (ran.skipped or _lacks_canary(ctx, ran) or _touches_tests(ctx, attempt, tree)):
-        before = await _measure(ctx, task_id, attempt, ctx.suites(tree))
+        before = await _measure(ctx, task_id, attempt, _suites_before(ctx, attempt, tree))
     found = lost(before, ran) if before else ()
     if not found:
         return None
@@ -74,10 +74,11 @@ def _recorded(ctx: Context, attempt: Attempt, ran: TestRun) -> TestRun | None:
     return None
 
 
-def _measured_before(ctx: Context, task_id: str, record: TaskRecord, attempt: Attempt) -> TestRun | None:
+def _measured_before(ctx: Context, task_id: str, record: TaskRecord, attempt: Attempt, ran: TestRun) -> TestRun | None:
     """The run over the same base that an earlier attempt at the task made."""
     numbers = (each.number for each in reversed(record.attempts) if each.base == attempt.base)
-    return next(filter(None, (_stored_run(ctx, task_id, number, BASE) for number in numbers)), None)
+    runs = (_stored_run(ctx, task_id, number, BASE) for number in numbers)
+    return next((run for run in runs if run and _comparable(run, ran)), None)
 
 
 def _comparable(before: TestRun, ran: TestRun) -> bool:
@@ -95,6 +96,16 @@ def _stored_run(ctx: Context, task_id: str, number: int, name: str) -> TestRun |
 def _touches_tests(ctx: Context, attempt: Attempt, tree: str) -> bool:
     paths = {path for file in ctx.change(attempt, tree).files for path in file.touched}
     return any(ctx.is_test_path(path) or may_steer(path) for path in paths)
+
+
+def _suites_before(ctx: Context, attempt: Attempt, tree: str) -> Suites:
+    """The suites of the change; those that run related tests alone run what it took away or altered, too."""
+    suites = ctx.suites(tree)
+    if not suites.selection:
+        return suites
+    touched = (path for file in ctx.change(attempt, tree).files for path in file.touched)
+    own = (path for path in touched if ctx.is_test_path(path) and TEST_FILE.search(path))
+    return suites.narrowed(ctx.repository.root, tuple(dict.fromkeys((*suites.selection, *own))))
 
 
 def _lacks_canary(ctx: Context, ran: TestRun) -> bool:

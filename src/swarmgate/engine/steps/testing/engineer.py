@@ -19,7 +19,6 @@ from swarmgate.engine.ignored_files import matters
 from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.proof.concurrent_runs import concurrency, run_group
 from swarmgate.engine.steps.proof.proof import Trial, try_tests
-from swarmgate.engine.steps.proof.proof_runs import TEST_FILE
 from swarmgate.engine.steps.proof.uncollected_tests import remarks, uncollected_tests, uncollected_text
 from swarmgate.engine.steps.review.change_for_review import listed_patch
 from swarmgate.engine.steps.review.installed_packages import changed_packages
@@ -29,6 +28,7 @@ from swarmgate.engine.steps.testing.suite import run_suites
 from swarmgate.errors import ConfigError
 from swarmgate.gates import sbom
 from swarmgate.ledger.evidence.evidence import FINAL_GATES, SBOM, TESTS
+from swarmgate.workspace.test_runs.suites import TEST_FILE
 
 _OUTPUT_TAIL = 2_000
 _NAMED = 10
