@@ -21,7 +21,7 @@ from swarmgate.domain.events.event import Event, GuardActed, GuidanceGiven, Lock
 from swarmgate.domain.guard import Effect, GuardNote, Turn, merged
 from swarmgate.domain.next_step import worked_on
 from swarmgate.domain.plan.plan import Task
-from swarmgate.domain.progress import Listener, Progress, silent
+from swarmgate.domain.progress import Listener, Progress, TestCount, silent
 from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.finding import GateReport
 from swarmgate.domain.spending.budget import PROJECT, Account, accounts
@@ -247,7 +247,7 @@ class Context:
         """How the running attempt is tested, as agents are told it; empty when nobody knows."""
         return self.suites().text
 
-    def notify(self, kind: str, text: str, *, step: str = "", until: str = "") -> None:
+    def notify(self, kind: str, text: str, *, step: str = "", until: str = "", tests: TestCount | None = None) -> None:
         """Sends a progress message to the listener; `until` is when a wait ends."""
         state = self.ledger.state
         attempt = state.task(state.open).running if state.open else None
@@ -263,6 +263,7 @@ class Context:
                 seconds=time.monotonic() - self.started,
                 usage=used,
                 until=until,
+                tests=tests,
             )
         )
 

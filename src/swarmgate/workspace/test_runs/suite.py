@@ -23,11 +23,14 @@ from swarmgate.workspace.test_runs.canary.verdict import judge
 from swarmgate.workspace.test_runs.counts import Counts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
     from swarmgate.workspace.process.process import Completed
     from swarmgate.workspace.sandbox.command_runner import CommandRunner
     from swarmgate.workspace.test_runs.canary.verdict import Verdict
+
+    Heard = Callable[[dict[str, Any]], None]
 
 _OUTPUT_CHARS = 200_000  # kept of each stream: counts and names of failed tests are read from it
 _NOT_FOUND = 127  # POSIX shells: the command was not found
@@ -58,7 +61,13 @@ _UNKNOWN_MODULE = re.compile(r"^(\S+): No module named (pytest|unittest|nose2?)$
 
 
 async def run_tests(
-    command: str, *, runner: CommandRunner, timeout_s: float, paths: Sequence[str] = (), count_pattern: str = ""
+    command: str,
+    *,
+    runner: CommandRunner,
+    timeout_s: float,
+    paths: Sequence[str] = (),
+    count_pattern: str = "",
+    heard: Heard = lambda _record: None,
 ) -> TestRun:
     """Run a test command, a shell line, confined like the commands of agents.
 
@@ -68,15 +77,16 @@ async def run_tests(
         timeout_s: seconds until its whole process group is ended.
         paths: run only these test files, where the runner takes paths; otherwise the whole suite is run.
         count_pattern: the user's `tests.count_pattern`, for output that is not known here.
+        heard: gets what runners say while they run, where they load us.
 
     Raises:
         ConfigError: `count_pattern` is wrong.
         ToolKilled: somebody ended it, twice.
     """
     kind = runner_of(command, runner.confinement.cwd)
-    ran, spoke = await _measured(command, kind, runner, timeout_s, paths, count_pattern)
+    ran, spoke = await _measured(command, kind, runner, timeout_s, paths, count_pattern, heard)
     if ran.exit_code in KILLED:  # by somebody else: it says nothing of the tests
-        ran, spoke = await _measured(command, kind, runner, timeout_s, paths, count_pattern)
+        ran, spoke = await _measured(command, kind, runner, timeout_s, paths, count_pattern, heard)
     if ran.exit_code in KILLED:
         raise ToolKilled(
             f"`{command}` was killed twice, by somebody else than swarmgate",
@@ -91,12 +101,18 @@ async def run_tests(
 
 
 async def _measured(
-    command: str, kind: str, runner: CommandRunner, timeout_s: float, paths: Sequence[str], count_pattern: str
+    command: str,
+    kind: str,
+    runner: CommandRunner,
+    timeout_s: float,
+    paths: Sequence[str],
+    count_pattern: str,
+    heard: Heard,
 ) -> tuple[TestRun, bool]:
     """One run, and whether its runner spoke to us."""
     root, started = runner.confinement.cwd, time.time()
     line = with_paths(command, kind, paths, root)
-    with opened() as channel:
+    with opened(heard) as channel:
         report = channel.folder / "junit.xml"
         variables = _environment(report)
         command_line = channel.line(line, variables)

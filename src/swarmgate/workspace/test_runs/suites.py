@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from swarmgate.config import ProjectTests
     from swarmgate.domain.review.evidence import Canary
     from swarmgate.workspace.sandbox.command_runner import CommandRunner
+    from swarmgate.workspace.test_runs.suite import Heard
 
 TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*(?:_test|_spec|\.test|\.spec|Tests?))\.\w+$|(?:^|/)__tests__/")
 """A file that a runner can be given by itself: not a conftest.py, not test data."""
@@ -122,13 +123,21 @@ class Suites(Frozen):
         found = tuple(each for each in self.suites if each.answers_for(path))
         return found or tuple(each for each in self.suites if not each.name) or self.suites
 
-    async def run(self, runner: CommandRunner, paths: Sequence[str] = (), *, limit_s: float | None = None) -> TestRun:
+    async def run(
+        self,
+        runner: CommandRunner,
+        paths: Sequence[str] = (),
+        *,
+        limit_s: float | None = None,
+        heard: Heard = lambda _record: None,
+    ) -> TestRun:
         """Runs them in a tree, narrowed to some test files where the runners take files.
 
         Args:
             runner: what confines the commands; its root is the top of the tree.
             paths: test files; a suite that none of them belongs to is left out. Empty: the selection, else all.
             limit_s: seconds for each of them, where that is less than its own limit.
+            heard: gets what runners say while they run.
 
         Raises:
             ConfigError: a count pattern is wrong.
@@ -143,12 +152,14 @@ class Suites(Frozen):
         for suite in self.suites:
             own = [path for path in wanted if suite in self.owners(path)]
             if own or not wanted:
-                runs.append(await _run(suite, runner, own, limit_s))
+                runs.append(await _run(suite, runner, own, limit_s, heard))
         ran = runs[0] if len(runs) == 1 else joined(runs)
         return ran.model_copy(update={"related": True}) if there and not paths else ran
 
 
-async def _run(suite: TestSuite, runner: CommandRunner, paths: Sequence[str], limit_s: float | None) -> TestRun:
+async def _run(
+    suite: TestSuite, runner: CommandRunner, paths: Sequence[str], limit_s: float | None, heard: Heard
+) -> TestRun:
     home = suite.home(runner.root)
     if not home.is_dir():
         return TestRun(
@@ -160,6 +171,7 @@ async def _run(suite: TestSuite, runner: CommandRunner, paths: Sequence[str], li
         timeout_s=suite.timeout_s if limit_s is None else min(limit_s, suite.timeout_s),
         paths=[each for path in paths if (each := suite.within(path))],
         count_pattern=suite.count_pattern,
+        heard=heard,
     )
     if not suite.name:
         return ran

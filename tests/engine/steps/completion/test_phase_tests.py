@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.project import Project, Rule, code, part, plan, rule, task
+from tests.project import Project, Rule, code, implement, part, plan, review, rule, task
 
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.state.state import TaskStatus
@@ -81,11 +81,12 @@ def test_a_failure_is_traced_to_the_task_that_made_it_and_that_is_open_again(lon
     assert "tests/test_guard.py::test_guard" in brief
     assert "Attempt 1: REJECTED (tests) - since its commit" in long.plan_md
     assert [each.review.approved for each in long.events(ev.PhaseReviewed)] == [False, True]
-    assert long.git("status", "--porcelain", "--untracked-files=no") == ""
+    assert long.git("status", "--porcelain", "--", ".", ":!.swarm") == ""
     long.swarm("approve")
     long.swarm("verify")
 
 
+@pytest.mark.slow
 def test_a_failure_older_than_the_phase_is_the_persons_to_decide(long: Project) -> None:
     guard(long, "False")
     long.planned(*parts("1.1"), **WHOLE)
@@ -99,6 +100,7 @@ def test_a_failure_older_than_the_phase_is_the_persons_to_decide(long: Project) 
     assert long.state.phase(1).overruled["tests"] == "known for years"
 
 
+@pytest.mark.slow
 def test_a_test_that_passes_on_a_second_run_opens_no_task_and_is_called_flaky(long: Project, tmp_path: Any) -> None:
     seen = tmp_path / "seen"
     seen.mkdir()
@@ -111,6 +113,7 @@ def test_a_test_that_passes_on_a_second_run_opens_no_task_and_is_called_flaky(lo
     assert verdict.summary == "all passed, tests/test_guard.py::test_guard only on a second run: flaky"
 
 
+@pytest.mark.slow
 def test_a_commit_of_the_users_that_breaks_a_test_opens_no_task(long: Project) -> None:
     long.planned(*parts("1.1", "1.2"), rule("coder", "code", {"fault": {"kind": "403"}}, task="1.2"), **WHOLE)
     long.swarm("run", exits=5)
@@ -121,6 +124,7 @@ def test_a_commit_of_the_users_that_breaks_a_test_opens_no_task(long: Project) -
     assert long.state.task("1.1").status is TaskStatus.COMPLETE
 
 
+@pytest.mark.slow
 def test_what_the_branch_got_since_is_tested_before_the_phase_is_approved(long: Project) -> None:
     long.planned(*parts("1.1"), **WHOLE)
     long.swarm("run", exits=3)
@@ -129,11 +133,17 @@ def test_what_the_branch_got_since_is_tested_before_the_phase_is_approved(long: 
     assert "which is no task's, fail" in long.swarm("run", exits=1).stdout
 
 
+@pytest.mark.slow
 def test_a_reopened_task_that_the_user_overrides_lets_its_tests_be_red(long: Project) -> None:
     guard(long, "not (here / 'part_1_1.py').exists()")
-    long.planned(*parts("1.1"), **WHOLE, loop={"max_rejections": 1})
+    escalated = implement({"src/calc/part_1_1.py": part("1.1")}, task="1.1")
+    refused = review("REJECTED", "not so", attempt="1")
+    long.planned(*parts("1.1"), escalated, refused, **WHOLE, loop={"max_rejections": 1})
     long.swarm("run", exits=1)
     assert long.state.task("1.1").status is TaskStatus.BLOCKED
+    assert "since its commit" in long.state.task("1.1").reason
     long.swarm("override", "1.1", "--reason", "the guard is wrong")
+    assert long.state.task("1.1").status is TaskStatus.COMPLETE
     long.swarm("run", exits=3)
     assert long.events(ev.PhaseReviewed)[-1].review.summary == "only tests fail that you let pass"
+    long.swarm("verify")

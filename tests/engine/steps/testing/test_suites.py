@@ -58,6 +58,7 @@ def test_a_task_runs_the_suite_of_its_files_and_no_other(packages: Project) -> N
     assert "tests of api: 1 passed" in packages.swarm("history").stdout
 
 
+@pytest.mark.slow
 def test_a_change_in_two_packages_runs_both_suites_and_names_the_one_that_fails(packages: Project) -> None:
     packages.write("packages/web/tests/test_web.py", a_test("False"))
     packages.git("commit", "-qam", "Red")
@@ -70,6 +71,7 @@ def test_a_change_in_two_packages_runs_both_suites_and_names_the_one_that_fails(
     assert rejected.reason.startswith("suite web: ")
 
 
+@pytest.mark.slow
 def test_a_suite_without_tests_is_no_pass(packages: Project) -> None:
     empty = suite("web", command=f"{RUNNER} -s src")
     files = {"packages/web/src/b.py": part("b")}
@@ -78,12 +80,14 @@ def test_a_suite_without_tests_is_no_pass(packages: Project) -> None:
     assert "suite web: no test ran" in packages.events(ev.AttemptRejected)[0].reason
 
 
+@pytest.mark.slow
 def test_a_suite_that_names_what_it_depends_on_runs_for_that_too(packages: Project) -> None:
     packages.planned(plan(in_api()), coded(), **tables(suite("api"), suite("web", "packages/api/**")))
     packages.swarm("run", exits=3)
     assert ran(packages) == [("api", "web")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "expected"), [(None, ("api", "web")), (f"{RUNNER} -s tests", ())])
 def test_files_of_no_suite_run_the_plain_command_else_every_suite(
     packages: Project, command: str | None, expected: tuple[str, ...]
@@ -95,6 +99,7 @@ def test_files_of_no_suite_run_the_plain_command_else_every_suite(
     assert ran(packages) == [expected]
 
 
+@pytest.mark.slow
 def test_new_tests_of_a_package_prove_its_change_from_its_own_folder(packages: Project) -> None:
     new = "from src.part_1_1 import VALUE\n\n\ndef test_part() -> None:\n    assert VALUE == '1.1'\n"
     written = engineer({"packages/api/tests/test_part.py": new})
@@ -113,6 +118,7 @@ def test_new_tests_of_a_package_prove_its_change_from_its_own_folder(packages: P
     assert "packages/api/tests/test_part.py" in " ".join(run.proof.run.failures)
 
 
+@pytest.mark.slow
 def test_the_suites_of_a_phase_run_again_over_its_last_tree(packages: Project) -> None:
     """A task of one package may break another: that shows when all suites that the phase touched run."""
     packages.write(

@@ -24,7 +24,7 @@ from swarmgate.engine.steps.review.change_for_review import listed_patch
 from swarmgate.engine.steps.review.installed_packages import changed_packages
 from swarmgate.engine.steps.review.review import blocking, gates_rejection, rejection
 from swarmgate.engine.steps.testing.disabled_tests import switched_off
-from swarmgate.engine.steps.testing.suite import run_suites
+from swarmgate.engine.steps.testing.suite import run_suites, takes_long
 from swarmgate.errors import ConfigError
 from swarmgate.gates import sbom
 from swarmgate.ledger.evidence.evidence import FINAL_GATES, SBOM, TESTS
@@ -127,6 +127,12 @@ def _no_canary(why: str, number: int) -> GuardNote:
     return GuardNote(rule="canary", effect=Effect.NOTED, detail=message, step="run_tests", attempt=number)
 
 
+def related_to(ctx: Context, tree: str) -> tuple[str, ...]:
+    """The tests that are related to the running attempt's change, as it stands in a tree."""
+    attempt = ctx.ledger.state.task(ctx.ledger.state.open).running
+    return ctx.related(ctx.change(attempt, tree)) if attempt else ()
+
+
 def _stops(_run: TestRun) -> bool:
     """No red run is accepted."""
     return False
@@ -150,6 +156,8 @@ async def measure(
             hint='Say how it is tested: [tests] command = "..." in .swarm/config.toml, then: swarm run',
         )
     selected = tuple(path for path in new_tests if TEST_FILE.search(path))
+    if not suites.selection and takes_long(ctx, suites) and suites.alone(ctx.repository.root):
+        selected = tuple(dict.fromkeys((*selected, *related_to(ctx, tree))))
     if not selected:
         return await run_suites(ctx, suites, tree)
     async with run_group() as runs:
