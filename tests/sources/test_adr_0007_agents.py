@@ -128,7 +128,38 @@ def test_a_discussion_names_the_same_agents(registered: Project) -> None:
     ]  # fmt: skip
     path.write_text('[[experts]]\nagent = "securty"\n[[experts]]\nagent = "ux"\n')
     refused = registered.swarm("discuss", "Do we?", "--personas", str(path), "--mode", "lightweight", "--yes", exits=2)
-    assert "there is no agent 'securty'; did you mean `security`?" in plain(refused.stderr)
+    assert f"{path}, line 2: `experts.1.agent`: there is no agent 'securty'; did you mean `security`?" in plain(
+        refused.stderr
+    ).replace("\n", " ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("edited", ["text", "file"])
+def test_a_cast_that_waits_takes_agents_too(registered: Project, edited: str) -> None:
+    registered.play(*discussing(), **REGISTRY)
+    held = registered.json("discuss", "Do we store the link?", "--mode", "lightweight", exits=3)
+    options = ["discuss", "resume", held["id"], "--yes"]
+    text = registered.folder.discussions / held["id"] / "personas/proposed.json"
+    if edited == "text":
+        cast = json.loads(text.read_text("utf-8"))
+        ids = [each["id"] for each in cast["experts"]]
+        cast["experts"][1] |= {"agent": "uz"}
+        path = text
+    else:
+        path = registered.root.parent / "personas.json"
+        options += ["--personas", str(path)]
+        cast = {"experts": [{"agent": "security"}, {"agent": "uz", "id": "operations"}]}
+        ids = ["security", "operations"]
+    path.write_text(json.dumps(cast), "utf-8")
+    refused = plain(registered.swarm(*options, exits=2).stderr).replace("\n", " ")
+    assert "`experts.2.agent`: there is no agent 'uz'" in refused
+    cast["experts"][1]["agent"] = "ux"
+    path.write_text(json.dumps(cast), "utf-8")
+    registered.swarm(*options)
+    record = Swarm(registered.root).council.discussion_record(held["id"])
+    assert record.cast
+    assert [(each.id, each.agent) for each in record.cast.experts] == list(zip(ids, ("security", "ux"), strict=True))
+    assert {name: voices(registered)[name] for name in ids} == {ids[0]: ("guard", True), ids[1]: ("large", True)}
 
 
 def test_agents_are_listed_with_the_model_that_they_have(registered: Project) -> None:

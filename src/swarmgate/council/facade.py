@@ -63,7 +63,7 @@ class Council:
         self.discuss, self.resume_discussion = discussions.discuss, discussions.resume_discussion
         self.discussions, self.discussion_record = discussions.discussions, discussions.discussion_record
         self.discussion_documents, self.discussion_page = discussions.discussion_documents, discussions.discussion_page
-        self.discussion_places = discussions.discussion_places
+        self.discussion_places, self.edited_cast = discussions.discussion_places, discussions.edited_cast
 
         self.decide, self.decide_file = decisions.decide, decisions.decide_file
         self.resume_decision, self.answer_decision = decisions.resume_decision, decisions.answer_decision

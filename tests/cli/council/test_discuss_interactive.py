@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from tests.council.discussion_script import PERSONAS, discussing
@@ -10,7 +11,10 @@ from tests.project import Project
 
 from swarmgate.cli.council.discuss_interactive import TerminalAnswers
 from swarmgate.council.discussion.model import ChoiceKind
+from swarmgate.council.discussion.personas import as_given, changed
 from swarmgate.engine import Swarm
+
+REREAD = partial(changed, agents=as_given)
 
 
 def typing(*lines: str | None) -> tuple[Callable[[str], Awaitable[str | None]], list[str]]:
@@ -37,7 +41,7 @@ async def held(project: Project, people: TerminalAnswers, **more: Any) -> Any:
 async def test_a_person_changes_the_mode_and_the_course(project: Project) -> None:
     shown: list[str] = []
     ask, asked = typing("what?", "m", "small", "m", "lightweight", "", "x", "i", "", "i", "No new service.", None)
-    record = await held(project, TerminalAnswers(ask=ask, say=shown.append, edit=never, speaks=False))
+    record = await held(project, TerminalAnswers(ask=ask, say=shown.append, edit=never, reread=REREAD, speaks=False))
     assert record.discussion.mode == "lightweight"
     assert [(each.after, each.kind, each.text) for each in record.choices] == [
         (1, ChoiceKind.INJECT, "No new service."),
@@ -59,7 +63,7 @@ async def test_the_question_after_a_round_has_its_quality_shifts_and_why_and_the
 ) -> None:
     shown: list[str] = []
     ask, _ = typing("", None)
-    record = await held(project, TerminalAnswers(ask=ask, say=shown.append, edit=never, speaks=False))
+    record = await held(project, TerminalAnswers(ask=ask, say=shown.append, edit=never, reread=REREAD, speaks=False))
     told = " ".join(" ".join(shown).split())
     for expected in (
         "shifts of position 2",
@@ -73,7 +77,7 @@ async def test_the_question_after_a_round_has_its_quality_shifts_and_why_and_the
     assert "takes it up again" not in told
     shown.clear()
     going_on, _ = typing("s")
-    people = TerminalAnswers(ask=going_on, say=shown.append, edit=never, speaks=False)
+    people = TerminalAnswers(ask=going_on, say=shown.append, edit=never, reread=REREAD, speaks=False)
     await Swarm(project.root).council.resume_discussion(record.discussion.id, people=people)
     told = " ".join(" ".join(shown).split())
     for expected in (
@@ -95,13 +99,13 @@ async def test_the_end_of_the_input_pauses_and_nothing_is_lost(project: Project)
 
     shown: list[str] = []
     ask, asked = typing("e", "e", None)
-    record = await held(project, TerminalAnswers(ask=ask, say=shown.append, edit=edit, speaks=False))
+    record = await held(project, TerminalAnswers(ask=ask, say=shown.append, edit=edit, reread=REREAD, speaks=False))
     assert given_to[1] == PERSONAS.replace("axis =", "axes ="), "the text with the mistake is edited on"
     assert any("line 16: `tensions.1.axes`: unknown key" in line for line in shown)
     assert (record.status, len(record.rounds), len(asked)) == ("paused", 1, 3)
     assert record.cast.experts[1].blind_spots == "auditors"
     going_on, _ = typing("s")
-    people = TerminalAnswers(ask=going_on, say=shown.append, edit=never, speaks=False)
+    people = TerminalAnswers(ask=going_on, say=shown.append, edit=never, reread=REREAD, speaks=False)
     council = Swarm(project.root).council
     record = await council.resume_discussion(record.discussion.id, people=people)
     assert (record.status, len(record.rounds)) == ("complete", 1)

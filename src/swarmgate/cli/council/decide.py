@@ -187,7 +187,6 @@ def _weight(given: str) -> tuple[str, float]:
 def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, asked: str) -> None:
     """Prints how it ended and leaves with 0 where there is a consensus; `asked` is the id that it was to have."""
     from swarmgate.cli.council.cached_answer import CachedAnswer
-    from swarmgate.council.decision.rules import RULES
     from swarmgate.council.decision.view import outcome_lines
     from swarmgate.engine.swarm import Swarm
 
@@ -196,8 +195,8 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, ask
     more = [f"All of it: swarm decide show {outcome.id}"]
     if outcome.ended_by == "timeout":
         more.append(f"It can go on: swarm decide resume {outcome.id}")
-    elif whole := council.shared.record(RULES, outcome.id).standing.part_of:
-        more.append(f"What it is a part of goes on with: swarm orchestrate resume {whole}")
+    elif record.part_of:
+        more.append(f"What it is a part of goes on with: swarm orchestrate resume {record.part_of}")
     stands = [
         each.model_dump(mode="json", include={"participant", "stand", "agreement", "approves", "ranking", "excluded"})
         for each in (record.rounds[-1].contributions if record.rounds else ())

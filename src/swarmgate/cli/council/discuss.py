@@ -155,7 +155,9 @@ def hold(
         }
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, DiscussionRecord]:
-            return swarm.council.discuss(topic, people=GivenAnswers(answering(swarm), choices=choices), **options)
+            return swarm.council.discuss(
+                topic, people=GivenAnswers(answering(swarm), swarm.council.edited_cast, choices=choices), **options
+            )
 
         finish(terminal, council_of(repo), _held(repo, terminal, asked, work, quiet=events), asked=asked, left=choices)
 
@@ -194,7 +196,7 @@ def resume(
         check(Swarm(repo).council.discussion_record(discussion), answers)
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, DiscussionRecord]:
-            people = GivenAnswers(answering(swarm), **answers)
+            people = GivenAnswers(answering(swarm), swarm.council.edited_cast, **answers)
             on_event = _on_event(events)
             return swarm.council.resume_discussion(discussion, people=people, tokens=tokens, usd=usd, on_event=on_event)
 

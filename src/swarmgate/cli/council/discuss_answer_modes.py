@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.cli.council.discuss_interactive import TerminalAnswers, edited, typed
+from swarmgate.cli.council.discuss_interactive import Reread, TerminalAnswers, edited, typed
 from swarmgate.config import nearest
 from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, Discussion, DiscussionRecord, Mode, Step
-from swarmgate.council.discussion.personas import changed, text_of
+from swarmgate.council.discussion.personas import text_of
 from swarmgate.council.discussion.user_choices import FOLLOWING, Confirmed, People
 from swarmgate.domain.progress import Progress
 from swarmgate.errors import UsageError, WaitingForUser
@@ -50,6 +50,7 @@ class GivenAnswers:
 
     Args:
         people: who is asked for everything else.
+        reread: gives a cast as a text has it.
         mode: another mode for a cast that waits.
         personas: a file of the cast to take in its place.
         choices: what is chosen after this round, after the next one, and so on; each is taken out when it is made.
@@ -58,12 +59,14 @@ class GivenAnswers:
     def __init__(
         self,
         people: People,
+        reread: Reread,
         *,
         mode: Mode | None = None,
         personas: Path | None = None,
         choices: list[Choice] | None = None,
     ) -> None:
         self._people = people
+        self._reread = reread
         self._mode = mode
         self._personas = personas
         self._choices = [] if choices is None else choices
@@ -79,7 +82,7 @@ class GivenAnswers:
             return mode
         path, self._personas = self._personas, None
         if path is not None:
-            return changed(cast, text_of(path), str(path), discussion.mode)
+            return self._reread(cast, text_of(path), str(path), discussion.mode)
         return await self._people.confirm(discussion, cast)
 
     async def speak(self, record: DiscussionRecord, after: Step) -> str:
@@ -179,4 +182,5 @@ def people_for(terminal: Terminal, swarm: Swarm | None, *, yes: bool, interactiv
         hush()
         terminal.note(line)
 
-    return TerminalAnswers(ask=ask, say=say, edit=edited, speaks=interactive)
+    reread = swarm.council.edited_cast
+    return TerminalAnswers(ask=ask, say=say, edit=edited, reread=reread, speaks=interactive)

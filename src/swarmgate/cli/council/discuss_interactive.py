@@ -20,6 +20,9 @@ from swarmgate.workspace.programs import trusted
 Ask = Callable[[str], Awaitable[str | None]]
 """Puts a question on the terminal and gives the line that is typed; None: the end of the input."""
 
+Reread = Callable[[Cast, str, str, Mode], Cast]
+"""Gives a cast as an edited text of that name has it, for a discussion of that mode."""
+
 _LETTERS = {
     "f": ChoiceKind.FOLLOW,
     "d": ChoiceKind.DEEP_DIVE,
@@ -43,15 +46,23 @@ class TerminalAnswers:
         ask: puts a question and gives the line typed.
         say: prints a line.
         edit: gives a text as it was edited.
+        reread: gives a cast as such a text has it.
         speaks: whether it is asked after each step, too.
     """
 
     def __init__(
-        self, *, ask: Ask, say: Callable[[str], None], edit: Callable[[str], Awaitable[str]], speaks: bool
+        self,
+        *,
+        ask: Ask,
+        say: Callable[[str], None],
+        edit: Callable[[str], Awaitable[str]],
+        reread: Reread,
+        speaks: bool,
     ) -> None:
         self._ask = ask
         self._say = say
         self._edit = edit
+        self._reread = reread
         self._speaks = speaks
 
     async def confirm(self, discussion: Discussion, cast: Cast) -> Confirmed | Cast | Mode:
@@ -120,7 +131,7 @@ class TerminalAnswers:
         while True:
             try:
                 text = await self._edit(text)
-                changed = personas.changed(cast, text, "the personas", discussion.mode)
+                changed = self._reread(cast, text, "the personas", discussion.mode)
             except (CouncilRefused, UsageError) as error:
                 self._show(["", error.message, *([f"  -> {error.hint}"] if error.hint else [])])
                 if await self._dropped():

@@ -237,11 +237,15 @@ class DecisionOutcome(Frozen):
 
 
 class DecisionRecord(Frozen):
-    """All that is kept of a decision. `paused`: its time was up; it has an outcome so far, and can go on."""
+    """All that is kept of a decision. `paused`: its time was up; it has an outcome so far, and can go on.
+
+    `part_of` is the record as whose step it was held; empty: it was asked for by itself.
+    """
 
     decision: Decision
     status: Status = "open"
     why: Line = ""
+    part_of: str = ""
     rounds: tuple[DecisionRound, ...] = ()
     outcome: DecisionOutcome | None = None
 

@@ -84,6 +84,7 @@ def record_of(standing: Standing[State]) -> DecisionRecord:
         decision=state.decision,
         status=standing.status,
         why="; ".join(filter(None, (standing.why, _waits_for(standing)))),
+        part_of=standing.part_of,
         rounds=state.rounds,
         outcome=outcome_of(standing),
     )

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 from swarmgate.council.discussion.argument.graph import graph
 from swarmgate.council.discussion.model import Cast, Discussion, DiscussionRecord, Expert, Mode, ProblemDefinition
-from swarmgate.council.discussion.personas import given
-from swarmgate.council.discussion.request import mode_of
+from swarmgate.council.discussion.personas import changed, given
+from swarmgate.council.discussion.request import as_agents, mode_of
 from swarmgate.council.discussion.rules import RULES, DiscussionSummary, completed
 from swarmgate.council.discussion.state import State
 from swarmgate.council.discussion.user_choices import FOLLOWING, People
@@ -34,6 +35,7 @@ class Discussions:
 
     def __init__(self, shared: Shared) -> None:
         self._shared, self._project = shared, shared.project
+        self._agents = partial(as_agents, shared.project)
 
     async def discuss(
         self,
@@ -86,18 +88,17 @@ class Discussions:
             BudgetExhausted: a budget is used up; `resume_discussion` goes on.
         """
         from swarmgate.council.discussion.pattern import DISCUSSION, Session
-        from swarmgate.council.discussion.request import as_agents, discussion_of
+        from swarmgate.council.discussion.request import discussion_of
         from swarmgate.council.participants.material import gathered
 
         settings = self._project.config.council
-        given_cast, roles = given(personas, models or {})
-        experts = as_agents(given_cast.experts, self._project)
+        given_cast, roles = given(personas, models or {}, self._agents)
         discussion = discussion_of(
             id=id or new_id(),
             topic=topic,
             mode=mode_of(mode or settings.discussion.mode),
             rounds=settings.discussion.rounds if rounds is None else rounds,
-            personas=[each.model_copy(update={"name": self._project.redact(each.name)}) for each in experts],
+            personas=[each.model_copy(update={"name": self._project.redact(each.name)}) for each in given_cast.experts],
             tensions=given_cast.tensions,
             problem_definition=problem_definition or given_cast.problem_definition,
             models=roles,
@@ -115,7 +116,7 @@ class Discussions:
             discussion,
             allowance=self._shared.allowance.but(usd=usd, tokens=tokens),
             models=seat_models,
-            own=Session(people or FOLLOWING),
+            own=Session(people or FOLLOWING, agents=self._agents),
             on_event=cast("Callable[..., None] | None", on_event),
         )
         return _there(held)
@@ -149,11 +150,23 @@ class Discussions:
         models: dict[str, str] = {}
         with suppress(ConfigError):  # a model that is asked for, and that nobody of its cast needs, may be gone
             models = self._models(state.discussion)
-        own, listener = Session(people or FOLLOWING, begun=state), cast("Callable[..., None] | None", on_event)
+        own, listener = (
+            Session(people or FOLLOWING, state, self._agents),
+            cast("Callable[..., None] | None", on_event),
+        )
         held = await self._shared.resume(
             DISCUSSION, id, tokens=tokens, usd=usd, models=models, own=own, on_event=listener
         )
         return _there(held)
+
+    def edited_cast(self, cast: Cast, text: str, name: str, mode: Mode) -> Cast:
+        """A cast as an edited text has it, called `name`, for a discussion of that mode: what `People.confirm` gives.
+
+        Raises:
+            CouncilRefused: a key is missing, unknown or wrong, there is no such agent, or there are too many experts or
+                too few; names file, line and key.
+        """
+        return changed(cast, text, name, mode, self._agents)
 
     # --- look ---
 

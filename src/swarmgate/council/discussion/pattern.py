@@ -32,7 +32,7 @@ from swarmgate.council.discussion.model import (
     Mode,
 )
 from swarmgate.council.discussion.personas import PROPOSED
-from swarmgate.council.discussion.request import check, check_cast, checked_choice, in_mode
+from swarmgate.council.discussion.request import Agents, check, check_cast, checked_choice, in_mode
 from swarmgate.council.discussion.rules import DiscussionRules
 from swarmgate.council.discussion.state import (
     AskParticipant,
@@ -78,10 +78,12 @@ class Session:
     Args:
         people: the user.
         begun: how far a discussion is that is taken up; None: it is a new one.
+        agents: give the experts of an edited cast what the agents of the settings say of them.
     """
 
     people: People = FOLLOWING
     begun: State | None = None
+    agents: Agents = personas.as_given
     _participants: Participants | None = field(default=None, init=False)
 
     def participants(self, discussion: Discussion, cast: Cast | None, context: CouncilContext) -> Participants:
@@ -166,7 +168,8 @@ def _propose(cast: Cast, discussion: Discussion, context: CouncilContext) -> Non
 async def _confirmed(state: State, context: CouncilContext, session: Session) -> Sequence[Frozen]:
     """What the user makes of a cast; who changes it, or its text, steers the discussion."""
     discussion = state.discussion
-    cast = personas.proposed(context.records.documents, discussion.id, state.cast or Cast(experts=()))
+    before = state.cast or Cast(experts=())
+    cast = personas.proposed(context.records.documents, discussion.id, before, session.agents)
     check_cast(cast, discussion)
     session.participants(discussion, cast, context)
     try:
@@ -181,6 +184,7 @@ async def _confirmed(state: State, context: CouncilContext, session: Session) ->
         in_mode(discussion, reply)
         return (_STEERED, ModeChanged(mode=reply))
     check_cast(reply, discussion)
+    reply = reply.model_copy(update={"experts": session.agents(reply.experts, personas.in_code)})
     changed = masked_cast(reply, context.records.clean)
     session.participants(discussion, changed, context)
     _propose(changed, discussion, context)

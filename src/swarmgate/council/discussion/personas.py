@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,19 +32,22 @@ from swarmgate.config import nearest, toml_text
 from swarmgate.config.setting_errors import unknown
 from swarmgate.council.discussion.findings import Camel
 from swarmgate.council.discussion.model import USER, Cast, Expert, Mode, ProblemDefinition, Tension
-from swarmgate.council.discussion.request import FIXED, check_experts
+from swarmgate.council.discussion.request import FIXED, Agents, Begins, check_experts
 from swarmgate.council.limits import PARTICIPANTS, PERSONA, TOPIC
 from swarmgate.council.records.document_store import Documents
 from swarmgate.council.requests import request_file, yaml_text
+from swarmgate.council.requests.toml_lines import Place
 from swarmgate.errors import CouncilRefused
-
-Place = tuple[int | str, ...]
 
 PROPOSED = "personas/proposed.json"
 """The text of a cast that waits to be confirmed, in its record."""
 
+_EDITED = ("experts", "tensions", "problem_definition")
+"""What of a cast is its user's to change in that text."""
+
 _TAKEN = (*FIXED, USER)
-_KEYS = ("id", "name", "expertise", "thinkingStyle", "bias", "replyTendency", "stakes", "blindSpots", "model", "system")
+_KEYS = ("id", "name", "expertise", "thinkingStyle", "bias", "replyTendency", "stakes", "blindSpots")
+_KEYS_IF_GIVEN = ("agent", "model", "system", "folder")
 _MOST_BYTES = 1_000_000
 _KINDS = {".json": "JSON", ".yaml": "YAML", ".yml": "YAML"}
 _JOINED = ("statement", "scope", "expertise", "thinkingStyle", "bias", "replyTendency", "stakes", "blindSpots")
@@ -63,19 +66,26 @@ class PersonasFile(Camel):
     problem_definition: ProblemDefinition | None = None
 
 
+def as_given(experts: Sequence[Expert], _begins: Begins) -> tuple[Expert, ...]:
+    """The experts without what their agents say: for who only looks."""
+    return tuple(experts)
+
+
 def given(
-    personas: Cast | Path | Sequence[Expert | Mapping[str, Any]], models: Mapping[str, str]
+    personas: Cast | Path | Sequence[Expert | Mapping[str, Any]], models: Mapping[str, str], agents: Agents
 ) -> tuple[Cast, dict[str, str]]:
-    """The experts, given in any form, with their models and tensions; and the models of fixed roles.
+    """The experts, given in any form, with their agents, models and tensions; and the models of fixed roles.
 
     Raises:
         CouncilRefused: a file or an expert is wrong, or a model is for nobody.
     """
     if isinstance(personas, Path):
-        personas = read(personas)
-    if not isinstance(personas, Cast):
+        personas = read(personas, agents)
+    elif isinstance(personas, Cast):
+        personas = personas.model_copy(update={"experts": agents(personas.experts, in_code)})
+    else:
         values = {"experts": [each.model_dump() if isinstance(each, Expert) else each for each in personas]}
-        personas = cast_of(values, begins=_in_code) if personas else Cast(experts=())
+        personas = cast_of(values, begins=in_code, agents=agents) if personas else Cast(experts=())
     known = [*FIXED, *(each.id for each in personas.experts)]
     for name in models:
         if name not in known:
@@ -89,27 +99,29 @@ def given(
     return personas.model_copy(update={"experts": experts}), fixed
 
 
-def _in_code(place: tuple[int | str, ...]) -> str:
+def in_code(place: Place) -> str:
+    """How a message about a key of experts that are given in code begins."""
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place[1:])
     return f"`personas{key}`: "
 
 
-def read(path: Path) -> Cast:
+def read(path: Path, agents: Agents = as_given) -> Cast:
     """The cast of a file.
 
     Raises:
-        CouncilRefused: it cannot be read, or a key is missing, unknown or wrong; names file, line and key.
+        CouncilRefused: it cannot be read, a key is missing, unknown or wrong, or there is no such agent; names file,
+            line and key.
     """
-    return parsed(text_of(path), str(path))
+    return parsed(text_of(path), str(path), agents)
 
 
-def changed(cast: Cast, text: str, name: str, mode: Mode) -> Cast:
+def changed(cast: Cast, text: str, name: str, mode: Mode, agents: Agents) -> Cast:
     """The cast with the experts and tensions of an edited text, and with its problem where it has one.
 
     Raises:
         CouncilRefused: as `parsed`; or these are too many or too few for a discussion of that mode.
     """
-    made = parsed(text, name)
+    made = parsed(text, name, agents)
     check_experts(made.experts, mode)
     problem = made.problem_definition or cast.problem_definition
     return cast.model_copy(
@@ -117,7 +129,7 @@ def changed(cast: Cast, text: str, name: str, mode: Mode) -> Cast:
     )
 
 
-def parsed(text: str, name: str) -> Cast:
+def parsed(text: str, name: str, agents: Agents = as_given) -> Cast:
     """The cast of a text: YAML or JSON where `name`, the file's, says so, JSON too where it begins with a brace.
 
     A list alone is that of the experts.
@@ -132,19 +144,23 @@ def parsed(text: str, name: str) -> Cast:
         raise CouncilRefused(f"{name} is not valid {kind}: {error}", hint=_HINT) from None
     lines = text if kind == "TOML" or name.endswith(yaml_text.SUFFIXES) else ""
     values = {"experts": values} if isinstance(values, list) else values
-    return cast_of(values, begins=lambda place: request_file.begins(name, lines, place))
+    return cast_of(values, begins=lambda place: request_file.begins(name, lines, place), agents=agents)
 
 
-def proposed(documents: Documents, record: str, cast: Cast) -> Cast:
+def proposed(documents: Documents, record: str, cast: Cast, agents: Agents = as_given) -> Cast:
     """The cast of a record that waits to be confirmed, as its text has it, which somebody may have edited.
+
+    Who stands in a text that nobody edited is as they were generated, or given.
 
     Args:
         documents: where the text is.
         record: whose it is.
         cast: as it was generated, where there is no text.
+        agents: give the experts of an edited text what their agents say.
 
     Raises:
-        CouncilRefused: it is no JSON, or a key is missing, unknown or wrong; names file and key.
+        CouncilRefused: it is no JSON, a key is missing, unknown or wrong, or there is no such agent; names file and
+            key.
     """
     text, name = documents.get(record, PROPOSED), documents.place(record, PROPOSED)
     if not text:
@@ -155,16 +171,20 @@ def proposed(documents: Documents, record: str, cast: Cast) -> Cast:
         raise CouncilRefused(f"{name} is not valid JSON: {error}", hint=_HINT) from None
     own = Cast.model_fields.keys() - PersonasFile.model_fields.keys()
     remaining = {key: each for key, each in values.items() if key not in own}
-    there = cast_of(remaining, begins=lambda at: request_file.begins(name, "", at))
-    changed = ("experts", "tensions", "problem_definition")
-    return cast.model_copy(update={each: getattr(there, each) for each in changed})
+
+    def begins(place: Place) -> str:
+        return request_file.begins(name, "", place)
+
+    there = cast_of(remaining, begins=begins, agents=as_given)
+    edited = cast.model_copy(update={each: getattr(there, each) for each in _EDITED})
+    return edited if edited == cast else edited.model_copy(update={"experts": agents(edited.experts, begins)})
 
 
-def cast_of(values: Any, *, begins: Callable[[Place], str]) -> Cast:
-    """The cast that the keys of a file describe; `begins` says how a message about a key begins.
+def cast_of(values: Any, *, begins: Begins, agents: Agents) -> Cast:
+    """The cast that the keys of a file describe, each expert with what its agent says.
 
     Raises:
-        CouncilRefused: a key is missing, unknown or wrong.
+        CouncilRefused: a key is missing, unknown or wrong, or there is no such agent.
     """
     try:
         file = PersonasFile.model_validate(values)
@@ -173,7 +193,8 @@ def cast_of(values: Any, *, begins: Callable[[Place], str]) -> Cast:
     except ValidationError as error:
         place, what = _mistake(error)
         raise CouncilRefused(f"{begins(place)}{what}", hint=_HINT) from None
-    return Cast(experts=file.experts, tensions=file.tensions, problem_definition=file.problem_definition)
+    experts = agents(file.experts, begins)
+    return Cast(experts=experts, tensions=file.tensions, problem_definition=file.problem_definition)
 
 
 def written(cast: Cast) -> str:
@@ -181,7 +202,7 @@ def written(cast: Cast) -> str:
     lines: list[str] = []
     for expert in cast.experts:
         values = expert.model_dump(by_alias=True)
-        remaining = {key: values[key] for key in _KEYS if values[key] or key not in ("model", "system")}
+        remaining = {key: values[key] for key in (*_KEYS, *_KEYS_IF_GIVEN) if values[key] or key in _KEYS}
         lines += ["[[experts]]", *(f"{key} = {_quoted(value)}" for key, value in remaining.items()), ""]
     for each in cast.tensions:
         lines += ["[[tensions]]", f"between = [{', '.join(map(_quoted, each.between))}]"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from swarmgate.config import nearest
@@ -35,9 +36,16 @@ from swarmgate.council.limits import (
     sized,
     within,
 )
+from swarmgate.council.requests import seats, toml_lines
 from swarmgate.council.requests.seats import checked, seated
 from swarmgate.errors import CouncilRefused
 from swarmgate.project import Project
+
+Begins = Callable[[toml_lines.Place], str]
+"""How a message about a key begins: with file, line and key, or with the parameter."""
+
+Agents = Callable[[Sequence[Expert], Begins], tuple[Expert, ...]]
+"""Gives experts what the agents of the settings say of them."""
 
 FIXED = (MODERATOR, HISTORIAN, CONTRARIAN, CROSS_DOMAIN)
 """Roles that every discussion knows, whether its mode has them or not."""
@@ -225,22 +233,28 @@ def _check_numbers(bounds: Mapping[str, Any]) -> None:
             within(name, bounds[name], limit, whole=False)
 
 
-def as_agents(experts: Sequence[Expert], project: Project) -> list[Expert]:
+def as_agents(project: Project, experts: Sequence[Expert], begins: Begins) -> tuple[Expert, ...]:
     """The experts with the model, the system text and the folder of their agents, where they have none of their own.
+
+    Experts that were given that before stay as they are.
 
     Raises:
         CouncilRefused: there is no such agent.
     """
-    found = []
-    for at, each in enumerate(experts):
-        own = each.model_dump(include={"id", "agent", "model", "system", "folder"})
-        begins = f"`personas[{at}].{{}}`: ".format
-        seat = seated(own, (*own, "role"), project, begins)
-        update = {key: seat.get(key, "") for key in own}
-        if each.agent and each.expertise == each.agent:
-            update["expertise"] = seat.get("role") or each.agent
-        found.append(each.model_copy(update=update))
-    return found
+    return tuple(_as_agent(each, project, partial(_begins, begins, at)) for at, each in enumerate(experts))
+
+
+def _begins(begins: Begins, at: int, key: str) -> str:
+    return begins(("experts", at, key))
+
+
+def _as_agent(expert: Expert, project: Project, place: seats.Place) -> Expert:
+    own = expert.model_dump(include={"id", "agent", "model", "system", "folder"})
+    seat = seated(own, (*own, "role"), project, place)
+    update = {key: seat.get(key, "") for key in own}
+    if expert.agent and expert.expertise == expert.agent:
+        update["expertise"] = seat.get("role") or expert.agent
+    return expert.model_copy(update=update)
 
 
 def _expert(value: Expert | Mapping[str, Any], number: int) -> Expert:

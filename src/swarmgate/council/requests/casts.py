@@ -69,8 +69,8 @@ class Cast(Frozen):
         if isinstance(given, str):
             name, sign, model = given.partition("=")
             return f"{slug(name)}{sign}{model}" if self.persona(name) else given
-        name = given.get("id") if isinstance(given, Mapping) else None
-        return {**given, "id": slug(name)} if isinstance(name, str) and self.persona(name) else given
+        said = given.get("id") if isinstance(given, Mapping) else None
+        return {**given, "id": slug(said)} if isinstance(said, str) and self.persona(said) else given
 
     def seated(self, given: Sequence[Any] = (), agents: Mapping[str, Agent] = MappingProxyType({})) -> list[Any]:
         """Those who come where nobody says who does, and who else is `given`; each persona sits there once."""

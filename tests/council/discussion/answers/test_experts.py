@@ -129,6 +129,26 @@ def test_each_of_several_counters_has_the_steel_man_that_is_restated_for_it() ->
     assert part["noted"] == ("You counter r1-msg-003 without a `steelMan`, the strongest form of what it says.",)
 
 
+def test_an_id_without_a_round_is_that_of_the_newest_message_with_its_number() -> None:
+    reader = Reader("ann", {"r1-msg-007": "bob", "r2-msg-007": "operations-engineer", "r2-msg-001": "ann"})
+    moved = {"type": "major", "from": "no", "to": "yes", "trigger": "Message #msg-007 from operations-engineer"}
+    read = reader.response.read(said(shift={**moved, "reasoning": "r"}, references=[{"targetId": "msg-7"}]))
+    assert (read["shift"].cites, read["position"].position) == (("r2-msg-007",), "yes")
+    assert [each.to for each in read["links"]] == ["r2-msg-007"]
+    countered = said(links=[{"to": "#msg-007", "kind": "counters"}], steelMan="It is at its strongest here.")
+    assert reader.argument.read(countered)["links"][0].steel_man
+    assert kept(reader.argument.read, said(links=[{"to": "msg-008", "kind": "supports"}]))["unresolved"] == ("msg-008",)
+
+
+@pytest.mark.parametrize(("position", "refused"), [("no", False), ("", False), ("yes", True)])
+def test_a_new_position_without_the_kind_of_its_shift_is_refused(position: str, *, refused: bool) -> None:
+    reader = Reader("ann", {"r1-msg-002": "bob"}, stands="no")
+    given = said(shift={"kind": "sideways"}, position=position, references=["r1-msg-002"])
+    part = kept(reader.response.read, given)
+    assert bool(part["shift"].refused) == refused
+    assert "position" not in part or part["position"].position == "no"
+
+
 @pytest.mark.parametrize("content", [["Nobody pays.", "Nobody asks."], [["Nobody pays."], "Nobody asks."]])
 def test_prose_may_be_a_list(content: Any) -> None:
     links = [{"targetId": "r1-msg-002", "type": "questions"}]

@@ -22,7 +22,7 @@ from swarmgate.council.discussion.answers.schemas import (
     Response,
     condition,
 )
-from swarmgate.council.discussion.answers.values import known, message_ids
+from swarmgate.council.discussion.answers.values import known, message_ids, with_round
 from swarmgate.council.discussion.argument.structure import link_problem, steel_manned
 from swarmgate.council.discussion.model import Link, Relation, Shift, ShiftKind
 from swarmgate.council.participants.answer_prose import prose_of, shortened, text_under
@@ -95,7 +95,7 @@ class Reader:
 
     def _responded(self, given: Response) -> Part:
         part, problems = self._linked(given)
-        shift, unresolved, wrong = self._shift(given.shift)
+        shift, unresolved, wrong = self._shift(given.shift, moved=given.position not in ("", self.stands))
         problems += [wrong] if wrong else []
         part["shift"] = shift
         part["unresolved"] = tuple(dict.fromkeys((*part["unresolved"], *unresolved)))
@@ -112,7 +112,9 @@ class Reader:
         if not text:
             raise Unread("Your answer has no prose.")
         read = _Read(problems=[given.conflict] if given.conflict else [])
-        countered = [each.to[0] for each in given.links if each.kind is Relation.COUNTERS and each.to]
+        countered = [
+            with_round(each.to[0], self.seen) for each in given.links if each.kind is Relation.COUNTERS and each.to
+        ]
         restated = _restated(text, countered)
         if given.steel_man and len(countered) == 1:
             restated[countered[0]] = given.steel_man
@@ -129,7 +131,7 @@ class Reader:
 
     def _link(self, each: Reference, read: _Read, restated: Mapping[str, str]) -> None:
         """A link as it was asked for; `restated` has steel-mans that stand beside the links, by id."""
-        to = next(iter(each.to), "")
+        to = with_round(next(iter(each.to), ""), self.seen)
         if not to or each.kind is None:
             read.problems.append(f"A link has a message id as `to` and a `kind` of {', '.join(Relation)}.")
             return
@@ -147,7 +149,7 @@ class Reader:
     def _mentioned(self, ids: Collection[str], read: _Read, *, typed: bool) -> None:
         """Ids without a kind: those that nothing else links to are answered; an own one is no link."""
         linked = {to for to, _ in read.links}
-        for to in ids:
+        for to in (with_round(each, self.seen) for each in ids):
             if to not in self.seen:
                 # What is listed and is no id at all says where something was read, not which message.
                 read.unresolved += [to] if not typed or MESSAGE_ID.fullmatch(to) else []
@@ -157,14 +159,16 @@ class Reader:
 
     # --- shifts ---
 
-    def _shift(self, given: Movement) -> tuple[Shift, tuple[str, ...], str]:
+    def _shift(self, given: Movement, *, moved: bool) -> tuple[Shift, tuple[str, ...], str]:
         """The shift of an answer, ids in it that were not shown, and what is wrong with it.
 
-        Who moved and cites nothing answers the stress test: that is what the step asks for.
+        Who moved and cites nothing answers the stress test: that is what the step asks for. Who `moved` to another
+        position and does not say how far has not.
         """
         kind, reason = given.kind, given.reason
         if kind is None:
-            return Shift(), (), f"`shift` must have a `kind` of {', '.join(ShiftKind)}."
+            refused = "a position that is new came without the kind of its shift, and was refused" if moved else ""
+            return Shift(refused=refused), (), f"`shift` must have a `kind` of {', '.join(ShiftKind)}."
         cites, unresolved = known(given.cites or (filter(None, [self.stress])), self.seen)
         moved_by = tuple(each for each in cites if self.seen[each] != self.author)
         if kind is ShiftKind.NONE:

@@ -27,6 +27,7 @@ LONGEST = 2_000
 ID_KEYS = ("to", "id", "target", "targetid", "messageid", "message", "ref", "cites")
 _CONTENT = "content"
 _SPELT = re.compile(r"\br([1-9][0-9]{0,5})-msg-([0-9]{1,6})\b", re.IGNORECASE)
+_NO_ROUND = re.compile(r"#?msg-0*([1-9][0-9]{0,5})", re.IGNORECASE)
 _FLAGS = {"true": True, "yes": True, "false": False, "no": False}
 _TEXT_KEYS = ("text", "statement", "summary", "insight", "question", "description", "topic")
 
@@ -104,8 +105,16 @@ def message_ids(value: Any) -> tuple[str, ...]:
 
 def known(ids: Iterable[str], visible: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Ids that were shown, and those that were not."""
-    listed = tuple(ids)
+    listed = tuple(with_round(each, visible) for each in ids)
     return tuple(each for each in listed if each in visible), tuple(each for each in listed if each not in visible)
+
+
+def with_round(named: str, visible: Collection[str]) -> str:
+    """An id that names no round, `#msg-007`, as that of the newest message shown with that number; others as given."""
+    if named in visible or not (short := _NO_ROUND.fullmatch(named)):
+        return named
+    same = [each for each in visible if each.rpartition("-")[2].lstrip("0") == short[1]]
+    return max(same, key=lambda each: int(each[1 : each.index("-")]), default=named)
 
 
 def contained(found: Mapping[str, Any]) -> Mapping[str, Any]:
