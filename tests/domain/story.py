@@ -156,6 +156,7 @@ def engine_batches(state: State) -> list[list[Event]]:
         Step.ESTIMATE: [[ev.PhaseEstimated(phase=state.current_phase, tasks=1, basis=1)]],
         Step.EVALUATE_PHASE: _verdicts(state),
         Step.VALIDATE_PHASE: _verdicts(state),
+        Step.TEST_PHASE: [*_verdicts(state), *_regressions(state)],
         Step.CLOSE_PHASE: [[ev.PhaseClosed(phase=state.current_phase, summary="Done.", decisions=("argon2",))]],
     }
     if step is None:
@@ -174,6 +175,26 @@ def _verdicts(state: State) -> list[list[Event]]:
         [ev.PhaseReviewed(phase=state.current_phase, stage=stage, review=review, failed=failed, **fields)]
         for review, failed in said
     ]
+
+
+def _regressions(state: State) -> list[list[Event]]:
+    """The tests of the phase fail by one of its tasks, or by all that were completed."""
+    if state.plan is None or judged_stage(state) != "tests":
+        return []
+    refused = _verdicts(state)[1]
+    tasks = [task.id for task in state.plan.phase(state.current_phase).tasks if state.task(task.id).commit]
+    return [[*refused, regressed(state, *tasks)], [*refused, regressed(state, tasks[0])]]
+
+
+def regressed(state: State, *tasks: str) -> Event:
+    """The tests of the current phase fail since the commits of these tasks."""
+    culprits = [
+        ev.Culprit(
+            task=task, commit=state.task(task).commit, failures=("test_a",), reason="since its commit fails test_a"
+        )
+        for task in tasks
+    ]
+    return ev.PhaseRegressed(phase=state.current_phase, culprits=tuple(culprits))
 
 
 def _saved(plans: Iterable[Plan]) -> list[list[Event]]:
@@ -275,6 +296,9 @@ def other_batches(state: State) -> list[list[Event]]:
         ev.RunStarted(pid=3, host="here", max_rejections=1, critic_rounds=1),
         ev.RunStarted(pid=4, host="here", adversarial="always"),
         ev.RunStarted(pid=5, host="here", validators=2, phase_gate=True),
+        ev.RunStarted(pid=6, host="here", phase_tests="whole"),
+        ev.RunStarted(pid=7, host="here", phase_tests="suites", validators=1),
+        *(event for batch in _regressions(state) for event in batch),
         *(event for batch in _verdicts(state) for event in batch),
         *_decided(state),
         ev.RunPaused(reason=ev.PauseReason.STOPPED, between_steps=True),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.domain.story import NO, YES, blocked, legal, make_plan, make_task, passing, play, started
+from tests.domain.story import NO, YES, blocked, legal, make_plan, make_task, passing, play, regressed, started
 
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.events.event import Event
 from swarmgate.domain.next_step import Step, Waiting, begins_phase, next_step, waiting_for
 from swarmgate.domain.review.evidence import Review
 from swarmgate.domain.state.phase_verdict import phase_number
-from swarmgate.domain.state.state import State
+from swarmgate.domain.state.state import Outcome, State, TaskStatus
 
 ONE = make_plan([make_task("1.1")])
 TWO = make_plan([make_task("1.1"), make_task("1.2")])
@@ -158,3 +158,81 @@ def test_a_blocked_task_is_not_judged_again_by_the_gate() -> None:
 )
 def test_a_phase_is_told_from_a_task(text: str, number: int) -> None:
     assert phase_number(text) == number
+
+
+# --- the tests of a phase ---
+
+
+def by_tests(review: Review = YES, **more: Any) -> Event:
+    return said(1, review, stage="tests", of=1, **more)
+
+
+def both(**rules: Any) -> State:
+    """Both tasks of phase 1 are complete."""
+    return play(State(), *started(TWO, **rules), *passing("1.1"), *passing("1.2"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "after_one", "after_two"),
+    [
+        ("off", Step.CLOSE_PHASE, Step.CLOSE_PHASE),
+        ("suites", Step.CLOSE_PHASE, Step.TEST_PHASE),
+        ("whole", Step.TEST_PHASE, Step.TEST_PHASE),
+    ],
+)
+def test_the_tests_of_a_phase_are_due(rule: str, after_one: Step, after_two: Step) -> None:
+    assert next_step(built(phase_tests=rule)) is after_one
+    assert next_step(both(phase_tests=rule)) is after_two
+
+
+def test_no_phase_is_closed_before_its_tests_passed_and_reviewers_come_after_them() -> None:
+    state = built(phase_tests="whole", validators=3)
+    assert not legal(state, CLOSED)
+    assert not legal(state, said(1))
+    state = play(state, by_tests())
+    assert next_step(state) is Step.VALIDATE_PHASE
+    for number in (1, 2, 3):
+        state = play(state, said(number))
+    assert legal(state, CLOSED)
+
+
+def test_tasks_whose_commits_broke_tests_are_open_again_and_what_was_said_of_the_phase_is_void() -> None:
+    state = play(both(phase_tests="whole"), by_tests(NO))
+    assert waiting_for(state) is Waiting.PHASE_REJECTED
+    after = play(state, regressed(state, "1.1", "1.2"))
+    assert next_step(after) is Step.DELEGATE
+    record = after.task("1.1")
+    assert (record.status, record.commit, record.rejections) == (TaskStatus.IN_PROGRESS, "", 1)
+    assert not record.unfinished
+    last = record.attempts[-1]
+    assert (last.outcome, last.stage, last.failures, last.commit) == (Outcome.REJECTED, "tests", ("test_a",), "c0ffee")
+    done = play(after, *passing("1.1", 2), *passing("1.2", 2))
+    assert next_step(done) is Step.TEST_PHASE
+    assert legal(done, by_tests(round=2))
+    assert not legal(done, by_tests())
+
+
+def test_no_task_is_opened_again_that_its_phase_did_not_fail_by() -> None:
+    state = play(both(phase_tests="whole"), by_tests(NO))
+    wrong = ev.Culprit(task="1.1", commit="other", failures=("test_a",), reason="x")
+    assert not legal(state, ev.PhaseRegressed(phase=1, culprits=(wrong,)))
+    assert not legal(both(phase_tests="whole"), regressed(state, "1.1"))
+    reviewed = play(built(validators=1), said(1, NO, of=1))
+    assert not legal(reviewed, regressed(reviewed, "1.1"))
+
+
+def test_a_failure_of_nobodys_is_overruled_or_looked_at_again() -> None:
+    state = play(built(phase_tests="whole"), by_tests(NO))
+    overruled = play(state, ev.PhaseOverridden(phase=1, stage="tests", reason="known"))
+    assert next_step(overruled) is Step.CLOSE_PHASE
+    again = play(state, ev.PhaseRetried(phase=1))
+    assert next_step(again) is Step.TEST_PHASE
+    assert legal(again, by_tests(round=2))
+
+
+def test_a_closed_phase_is_tested_again_where_the_branch_moved_on_and_no_other_is() -> None:
+    closed = play(built(phase_tests="whole"), by_tests(), CLOSED)
+    assert next_step(play(closed, ev.PhaseRetried(phase=1))) is Step.TEST_PHASE
+    assert not legal(play(built(), CLOSED), ev.PhaseRetried(phase=1))
+    approved = play(closed, ev.PhaseApproved(phase=1))
+    assert not legal(approved, ev.PhaseRetried(phase=1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.misbehaviour.case import case
 from tests.project import Project, Rule, code, implement, part, plan, review, rule, task
 
 from swarmgate.domain.events import event as ev
@@ -124,6 +125,11 @@ def test_a_commit_of_the_users_that_breaks_a_test_opens_no_task(long: Project) -
     assert long.state.task("1.1").status is TaskStatus.COMPLETE
 
 
+@case(
+    "order",
+    "have a phase approved though its tests ran over another tree than the branch holds now",
+    "refused: the tests of the phase are due again, over what the branch holds",
+)
 @pytest.mark.slow
 def test_what_the_branch_got_since_is_tested_before_the_phase_is_approved(long: Project) -> None:
     long.planned(*parts("1.1"), **WHOLE)

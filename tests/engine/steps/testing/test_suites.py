@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import Any
 
 import pytest
+from tests.misbehaviour.case import case
 from tests.project import Project, code, engineer, part, plan, task
 
+from swarmgate.config import load
 from swarmgate.domain.events import event as ev
 
 RUNNER = f"{sys.executable} -m unittest discover -q"
@@ -71,6 +74,11 @@ def test_a_change_in_two_packages_runs_both_suites_and_names_the_one_that_fails(
     assert rejected.reason.startswith("suite web: ")
 
 
+@case(
+    "lies",
+    "let the suite of a package collect no test",
+    "rejected by `tests`, with the suite's name: a suite that runs no test has not passed",
+)
 @pytest.mark.slow
 def test_a_suite_without_tests_is_no_pass(packages: Project) -> None:
     empty = suite("web", command=f"{RUNNER} -s src")
@@ -170,3 +178,20 @@ def test_a_wrong_suite_is_refused_with_its_line(project: Project, settings: dict
     result = project.swarm("plan", "A goal", exits=2)
     assert message in result.stderr
     assert ".swarm/config.toml, line " in result.stderr
+
+
+def test_init_proposes_the_suites_that_it_finds_as_settings_that_hold(packages: Project) -> None:
+    shutil.rmtree(packages.folder.path)
+    for name in ("api", "web"):
+        packages.write(f"packages/{name}/pyproject.toml", "[project]\n")
+    packages.write("packages/docs/package.json", "{}")
+    made = packages.json("init")
+    assert made["packages"] == ["packages/api", "packages/web"]
+    assert packages.swarm("init").stdout.count("packages/api, packages/web: suites are proposed") == 1
+    text = packages.folder.config.read_text()
+    before, proposed = text.split("# [[tests.suite]]", 1)
+    packages.folder.config.write_text(before + ("# [[tests.suite]]" + proposed).replace("# ", ""))
+    suites = load(project_file=packages.folder.config).tests.suite
+    assert [(each.name, each.paths, each.folder) for each in suites] == [
+        (f"packages-{name}", (f"packages/{name}",), f"packages/{name}") for name in ("api", "web")
+    ]
