@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -34,15 +35,19 @@ def shop(repo: Path, git: Callable[..., str]) -> Path:
     return repo
 
 
-def related(root: Path, *removed: str, **changed: str) -> tuple[str, ...]:
+def related(
+    root: Path, changed: Mapping[str, str | None], ran: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+) -> tuple[str, ...]:
+    """The tests that are related to these texts; a file with none is deleted."""
     repository = Repository.discover(root)
-    for path in removed:
-        (root / path).unlink()
     for path, text in changed.items():
-        (root / path).write_text(text)
+        if text is None:
+            (root / path).unlink()
+        else:
+            (root / path).write_text(text)
     globs = detect(root, repository.list_tree(repository.snapshot())).test_globs
     change = repository.changes(repository.head_tree(), repository.snapshot())
-    return related_tests(repository, change, lambda path: is_test_path(path, globs))
+    return related_tests(repository, change, lambda path: is_test_path(path, globs), ran)
 
 
 @pytest.mark.parametrize(
@@ -58,12 +63,17 @@ def related(root: Path, *removed: str, **changed: str) -> tuple[str, ...]:
     ],
 )
 def test_what_is_related_to_a_change(shop: Path, path: str, expected: tuple[str, ...]) -> None:
-    assert related(shop, **{path: "NEW = 1\n"}) == expected
+    assert related(shop, {path: "NEW = 1\n"}) == expected
 
 
 def test_prose_beside_code_is_related_to_nothing(shop: Path) -> None:
-    assert related(shop, **{"README.md": "x\n", "src/money.py": "RATE = 3\n"}) == ("tests/test_cart.py",)
+    assert related(shop, {"README.md": "x\n", "src/money.py": "RATE = 3\n"}) == ("tests/test_cart.py",)
 
 
 def test_what_imported_a_deleted_module_is_related_to_that(shop: Path) -> None:
-    assert related(shop, "src/money.py") == ("tests/test_cart.py",)
+    assert related(shop, {"src/money.py": None}) == ("tests/test_cart.py",)
+
+
+def test_what_was_seen_to_run_a_file_is_related_though_no_import_tells(shop: Path) -> None:
+    ran = {"src/money.py": ("tests/test_mail.py", "tests/test_gone.py"), "src/mail.py": ("tests/deep/test_deep.py",)}
+    assert related(shop, {"src/money.py": "RATE = 3\n"}, ran) == ("tests/test_cart.py", "tests/test_mail.py")

@@ -37,6 +37,7 @@ from swarmgate.gates.sensitivity.definition import Sensitivity
 from swarmgate.ledger.context import guidance
 from swarmgate.ledger.councils.sessions import UnsettledUsage
 from swarmgate.ledger.evidence.evidence import EvidenceStore
+from swarmgate.ledger.files import suite_coverage
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.budget import Metered
@@ -235,7 +236,7 @@ class Context:
         """The test files that are related to a change; none where that cannot be told."""
         known = self._related.get(change.tree)
         if known is None:
-            known = related_tests(self.repository, change, self.is_test_path)
+            known = related_tests(self.repository, change, self.is_test_path, suite_coverage.read(self.folder))
             self._related[change.tree] = known
         return known
 

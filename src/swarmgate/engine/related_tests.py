@@ -1,9 +1,10 @@
-"""Finds the tests that are related to a change: those of its files, and those whose imports lead to them."""
+"""Finds the tests that are related to a change: of its files, seen to run them, or led to them by their imports."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
 
 from swarmgate.domain.review.change import ChangeSet
 from swarmgate.gates.imports import importers
@@ -17,13 +18,19 @@ from swarmgate.workspace.test_runs.suites import TEST_FILE
 _PROSE = (".md", ".rst", ".txt", ".adoc")
 
 
-def related_tests(repository: Repository, change: ChangeSet, is_test: Callable[[str], bool]) -> tuple[str, ...]:
+def related_tests(
+    repository: Repository,
+    change: ChangeSet,
+    is_test: Callable[[str], bool],
+    ran: Mapping[str, Collection[str]] = MappingProxyType({}),
+) -> tuple[str, ...]:
     """The test files that are related to a change; none where that cannot be told, and all of them are.
 
     Args:
         repository: the user's repository.
         change: what was changed.
         is_test: whether a path is one of the tests.
+        ran: the test files that were seen to run a file, by that.
 
     Raises:
         WorkspaceError: git cannot search.
@@ -36,6 +43,7 @@ def related_tests(repository: Repository, change: ChangeSet, is_test: Callable[[
     if any(may_steer(path) and not is_test(path) for path in reached):
         return ()
     found = {path for path in reached if is_test(path)}
+    found |= {test for path in reached for test in ran.get(path, ())}
     found |= set(_below(now.files, (posixpath.dirname(path) for path in reached if _is_shared(path))))
     return tuple(sorted(path for path in found if path in now.files and TEST_FILE.search(path) and is_test(path)))
 

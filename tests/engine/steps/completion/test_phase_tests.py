@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.project import Project, Rule, code, implement, part, plan, review, ru
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.state.state import TaskStatus
 
+pytestmark = pytest.mark.slow
 WHOLE = {"tests": {"whole": "phase"}}
 
 
@@ -63,6 +65,8 @@ def test_a_task_completes_on_its_related_tests_and_says_so(long: Project) -> Non
     assert whole.run.passed == 3
     assert not whole.run.related
     assert "- Tests 1.1: APPROVED - 3 passed" in long.plan_md
+    seen = json.loads((long.folder.runtime / "test-coverage.json").read_text())
+    assert seen == {"src/calc/part_1_1.py": ["tests/test_part_1_1.py"]}
     long.swarm("approve")
     assert long.state.phase(1).approved
 
@@ -87,7 +91,6 @@ def test_a_failure_is_traced_to_the_task_that_made_it_and_that_is_open_again(lon
     long.swarm("verify")
 
 
-@pytest.mark.slow
 def test_a_failure_older_than_the_phase_is_the_persons_to_decide(long: Project) -> None:
     guard(long, "False")
     long.planned(*parts("1.1"), **WHOLE)
@@ -101,7 +104,6 @@ def test_a_failure_older_than_the_phase_is_the_persons_to_decide(long: Project) 
     assert long.state.phase(1).overruled["tests"] == "known for years"
 
 
-@pytest.mark.slow
 def test_a_test_that_passes_on_a_second_run_opens_no_task_and_is_called_flaky(long: Project, tmp_path: Any) -> None:
     seen = tmp_path / "seen"
     seen.mkdir()
@@ -114,7 +116,6 @@ def test_a_test_that_passes_on_a_second_run_opens_no_task_and_is_called_flaky(lo
     assert verdict.summary == "all passed, tests/test_guard.py::test_guard only on a second run: flaky"
 
 
-@pytest.mark.slow
 def test_a_commit_of_the_users_that_breaks_a_test_opens_no_task(long: Project) -> None:
     long.planned(*parts("1.1", "1.2"), rule("coder", "code", {"fault": {"kind": "403"}}, task="1.2"), **WHOLE)
     long.swarm("run", exits=5)
@@ -130,7 +131,6 @@ def test_a_commit_of_the_users_that_breaks_a_test_opens_no_task(long: Project) -
     "have a phase approved though its tests ran over another tree than the branch holds now",
     "refused: the tests of the phase are due again, over what the branch holds",
 )
-@pytest.mark.slow
 def test_what_the_branch_got_since_is_tested_before_the_phase_is_approved(long: Project) -> None:
     long.planned(*parts("1.1"), **WHOLE)
     long.swarm("run", exits=3)
@@ -139,7 +139,6 @@ def test_what_the_branch_got_since_is_tested_before_the_phase_is_approved(long: 
     assert "which is no task's, fail" in long.swarm("run", exits=1).stdout
 
 
-@pytest.mark.slow
 def test_a_reopened_task_that_the_user_overrides_lets_its_tests_be_red(long: Project) -> None:
     guard(long, "not (here / 'part_1_1.py').exists()")
     escalated = implement({"src/calc/part_1_1.py": part("1.1")}, task="1.1")

@@ -52,6 +52,7 @@ def ran(project: Project) -> list[tuple[str, ...]]:
     return [each.run.suites for each in project.events(ev.TestsRun)]
 
 
+@pytest.mark.slow
 def test_a_task_runs_the_suite_of_its_files_and_no_other(packages: Project) -> None:
     broken = suite("web", command="false")
     packages.planned(plan(in_api()), coded(), **tables(suite("api"), broken))
@@ -151,6 +152,7 @@ def test_the_suites_of_a_phase_run_again_over_its_last_tree(packages: Project) -
     assert "Attempt 1: REJECTED (tests) - since its commit" in packages.plan_md
 
 
+@pytest.mark.slow
 def test_suites_are_seen_by_doctor_and_a_folder_that_is_not_there_is_named(packages: Project) -> None:
     packages.configure(**tables(suite("api"), suite("gone")))
     told = packages.swarm("doctor", exits=6).stdout
