@@ -46,8 +46,8 @@ async def inspect_before(context: PreflightContext) -> Mapping[str, CheckResult]
 async def _tests(context: PreflightContext) -> CheckResult:
     repository = context.fresh()
     tree = await asyncio.to_thread(repository.snapshot)
-    if task := _proven(context, repository, tree):
-        return CheckResult(f"they passed over this very tree, for task {task}")
+    if proven := _proven(context, repository, tree):
+        return CheckResult(f"they passed over this very tree, for {proven}")
     detected = await asyncio.to_thread(lambda: detect(repository.root, repository.list_tree(tree)))
     suites = suites_of(context.config.tests, detected.test_command)
     if not suites.suites:
@@ -64,10 +64,17 @@ async def _tests(context: PreflightContext) -> CheckResult:
 
 
 def _proven(context: PreflightContext, repository: Repository, tree: str) -> str:
-    """The task for whose commit swarmgate ran the tests over exactly this tree, and they were green; empty: none."""
+    """The task or phase for which swarmgate ran all tests over exactly this tree, and they were green; empty: none."""
     state = context.state
+    if state.known_red:
+        return ""
+    for number in sorted(state.phases, reverse=True):
+        ran = [each for each in state.phase(number).verdicts("tests") if each.run and each.run.green]
+        if ran and not context.config.tests.suite and repository.tree_of(ran[-1].commit) == tree:
+            return f"phase {number}"
     record = state.task(state.last)
     if record.status is not TaskStatus.COMPLETE or record.last is None or record.last.tree != tree:
         return ""
-    red = bool(state.known_red) or any(each.judge is Judge.TESTS for each in record.overrides)
-    return "" if red or repository.head() != record.commit else state.last
+    red = any(each.judge is Judge.TESTS for each in record.overrides)
+    some = record.last.related or bool(context.config.tests.suite)
+    return "" if red or some or repository.head() != record.commit else f"task {state.last}"

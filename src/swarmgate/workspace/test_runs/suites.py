@@ -123,6 +123,16 @@ class Suites(Frozen):
         found = tuple(each for each in self.suites if each.answers_for(path))
         return found or tuple(each for each in self.suites if not each.name) or self.suites
 
+    def _shares(self, paths: Sequence[str]) -> list[tuple[TestSuite, list[str]]]:
+        """The suites that run some test files, each with its own of them; without files all, each as a whole.
+
+        A suite may answer for files that it depends on and that lie outside of its folder: their own suite runs those.
+        """
+        mine = {suite: [path for path in paths if suite in self.owners(path)] for suite in self.suites}
+        inside = {suite: [path for path in own if suite.within(path)] for suite, own in mine.items()}
+        shares = [(suite, own) for suite, own in inside.items() if own] or [(s, own) for s, own in mine.items() if own]
+        return shares or [(suite, []) for suite in self.suites]
+
     async def run(
         self,
         runner: CommandRunner,
@@ -147,12 +157,9 @@ class Suites(Frozen):
         if self.selection and not there and not paths:
             told = "none of the related tests is there"
             return TestRun(command=self.text, exit_code=0, problem=told, related=True)
-        wanted = tuple(paths) or tuple(there)
         runs = []
-        for suite in self.suites:
-            own = [path for path in wanted if suite in self.owners(path)]
-            if own or not wanted:
-                runs.append(await _run(suite, runner, own, limit_s, heard))
+        for suite, own in self._shares(tuple(paths) or tuple(there)):
+            runs.append(await _run(suite, runner, own, limit_s, heard))
         ran = runs[0] if len(runs) == 1 else joined(runs)
         return ran.model_copy(update={"related": True}) if there and not paths else ran
 

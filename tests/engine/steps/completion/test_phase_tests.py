@@ -152,3 +152,18 @@ def test_a_reopened_task_that_the_user_overrides_lets_its_tests_be_red(long: Pro
     long.swarm("run", exits=3)
     assert long.events(ev.PhaseReviewed)[-1].review.summary == "only tests fail that you let pass"
     long.swarm("verify")
+
+
+def test_a_task_that_does_not_mend_it_is_opened_again_until_it_is_blocked(long: Project) -> None:
+    guard(long, "not (here / 'part_1_1.py').exists()")
+    other = code({"src/calc/part_1_1.py": part("another")}, task="1.1", attempt="2")
+    third = implement({"src/calc/part_1_1.py": part("a third")}, task="1.1")
+    long.planned(*parts("1.1"), other, third, **WHOLE)
+    told = long.swarm("run", exits=1).stdout
+    assert [each.attempt for each in long.events(ev.TaskCompleted)] == [1, 2, 3]
+    newest = [each.culprits[0].commit for each in long.events(ev.PhaseRegressed)]
+    assert newest == [each.commit for each in long.events(ev.TaskCompleted)]
+    assert "Task 1.1 is blocked: (tests) since its commit" in told
+    long.swarm("skip", "1.1", "--reason", "the guard is right")
+    told = long.swarm("run", exits=3).stdout
+    long.swarm("verify")

@@ -13,7 +13,7 @@ from swarmgate.domain.events.event import Culprit, Event, PhaseRegressed, PhaseR
 from swarmgate.domain.review.evidence import Remark, Review, TestRun, Verdict
 from swarmgate.domain.review.finding import Severity
 from swarmgate.domain.state.phase_verdict import phase_commits
-from swarmgate.domain.state.state import State
+from swarmgate.domain.state.state import State, TaskStatus
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.recovery import quarantine_leftovers
 from swarmgate.engine.steps.testing.engineer import on_record
@@ -37,7 +37,7 @@ async def test_phase(state: State, ctx: Context) -> list[Event]:
     number = state.current_phase
     put_away, head = quarantine_leftovers(state, ctx), ctx.repository.head()
     base = parent(ctx.repository, next(iter(phase_commits(state, number))))
-    trace = _Trace(ctx, _suites(state, ctx, number, base, head), base, head, phase_commits(state, number))
+    trace = _Trace(ctx, _suites(state, ctx, number, base, head), base, head, _tasks(state, number))
     found = await trace.judged(frozenset(state.known_red))
     record = state.phase(number)
     round_ = record.round("tests")
@@ -57,6 +57,12 @@ async def test_phase(state: State, ctx: Context) -> list[Event]:
     )
     opened = [PhaseRegressed(phase=number, culprits=found.culprits)] if found.culprits else []
     return [*put_away, reviewed, *opened]
+
+
+def _tasks(state: State, number: int) -> dict[str, str]:
+    """The tasks of the phase that are complete, by each commit that was ever made for them."""
+    made = phase_commits(state, number).items()
+    return {commit: task for commit, task in made if state.task(task).status is TaskStatus.COMPLETE}
 
 
 def _suites(state: State, ctx: Context, number: int, base: str, head: str) -> Suites:
@@ -138,9 +144,10 @@ class _Trace:
         self, run: TestRun, older: frozenset[str], flaky: frozenset[str], since: Mapping[str, frozenset[str]]
     ) -> Found:
         culprits = tuple(
-            self._culprit(run, self._tasks[commit], commit, tests)
-            for commit, tests in since.items()
-            if commit in self._tasks
+            self._culprit(
+                run, task, {commit: tests for commit, tests in since.items() if self._tasks.get(commit) == task}
+            )
+            for task in dict.fromkeys(self._tasks[commit] for commit in since if commit in self._tasks)
         )
         own = {commit: tests for commit, tests in since.items() if commit not in self._tasks}
         parts = [each.reason for each in culprits]
@@ -153,13 +160,15 @@ class _Trace:
         review = Review(verdict=Verdict.REJECTED, summary="; ".join(parts), findings=(remark,))
         return Found(run=run, review=review, culprits=culprits)
 
-    def _culprit(self, run: TestRun, task: str, commit: str, tests: frozenset[str]) -> Culprit:
-        reason = f"since its commit {commit[:12]} fail: {_listed(tests)}"
+    def _culprit(self, run: TestRun, task: str, since: Mapping[str, frozenset[str]]) -> Culprit:
+        """A task, and the tests that fail since its commits: it may have more than one, where it was opened before."""
+        tests = frozenset[str]().union(*since.values())
+        reason = f"since its commit {', '.join(commit[:12] for commit in since)} fail: {_listed(tests)}"
         remarks = [Remark(severity=Severity.HIGH, message=f"{name} fails", file=_file(name)) for name in sorted(tests)]
         output = Remark(severity=Severity.HIGH, message=run.output[-_TAIL:] or run.reason)
         return Culprit(
             task=task,
-            commit=commit,
+            commit=self._ctx.ledger.state.task(task).commit,
             failures=tuple(sorted(tests)),
             reason=reason,
             feedback=(*remarks[:_NAMED], output),
