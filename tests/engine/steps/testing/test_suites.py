@@ -128,6 +128,38 @@ def test_new_tests_of_a_package_prove_its_change_from_its_own_folder(packages: P
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_suites_of_two_languages_prove_one_change_together(packages: Project) -> None:
+    head = (
+        "const test = require('node:test');\nconst assert = require('node:assert');\nconst m = require('../calc.js');\n"
+    )
+    packages.write("packages/web/package.json", '{"name": "web", "type": "commonjs"}\n')
+    packages.write("packages/web/calc.js", "exports.half = (n) => n / 2;\n")
+    packages.write(
+        "packages/web/test/half.test.js", f"{head}test('half', () => {{ assert.strictEqual(m.half(4), 2); }});\n"
+    )
+    packages.write("packages/api/conftest.py", "")
+    packages.git("add", "--all")
+    packages.git("commit", "-qm", "Two languages")
+    add = "exports.half = (n) => n / 2;\nfunction add(a, b) {\n  return a + b;\n}\nexports.add = add;\n"
+    two = '"""Two."""\n\n\ndef two() -> int:\n    """Two."""\n    return 2\n'
+    both = {"packages/web/calc.js": add, "packages/api/src/two.py": two}
+    tests = {
+        "packages/web/test/add.test.js": f"{head}test('add', () => {{ assert.strictEqual(m.add(1, 2), 3); }});\n",
+        "packages/api/tests/test_two.py": "from src.two import two\n\n\ndef test_two():\n    assert two() == 2\n",
+    }
+    suites = suite("api", command=PYTEST), suite("web", command="node --test")
+    rules = plan(task("1.1", files=list(both))), code(both), engineer(tests)
+    packages.planned(*rules, **tables(*suites, unproven="block"))
+    packages.swarm("run", exits=3)
+    run = packages.events(ev.TestsRun)[0]
+    assert run.run.suites == ("api", "web")
+    assert all(each.canary and each.canary.failed for each in run.run.parts)
+    assert run.proof is not None
+    assert run.proof.run.failures == ("packages/api/tests/test_two.py", "add")
+
+
+@pytest.mark.slow
 def test_the_suites_of_a_phase_run_again_over_its_last_tree(packages: Project) -> None:
     """A task of one package may break another: that shows when all suites that the phase touched run."""
     packages.write(
