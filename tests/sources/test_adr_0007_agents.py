@@ -181,6 +181,8 @@ def test_agents_are_listed_with_the_model_that_they_have(registered: Project) ->
 
 @pytest.mark.slow
 def test_the_doctor_says_what_an_agent_lacks_and_in_which_line(registered: Project) -> None:
+    registered.write("docs/long.md", "x" * 8_001)
+    (registered.root / "docs/binary.md").write_bytes(b"\0\xff" * 9)
     registered.configure(
         agents__a={"folder": "nowhere"},
         agents__b={"system_file": "docs/none.md"},
@@ -188,6 +190,8 @@ def test_the_doctor_says_what_an_agent_lacks_and_in_which_line(registered: Proje
         agents__d={"model": "command:no-such-program --print"},
         agents__e={"folder": ".git"},
         agents__f={"model": "keyed/x"},
+        agents__g={"system_file": "docs/long.md"},
+        agents__h={"system_file": "docs/binary.md"},
         agents__good={"folder": "src", "system_file": "docs/ux.md"},
         providers__keyed={"base_url": "http://127.0.0.1:9/v1", "api_key_env": "NO_SUCH_KEY_HERE"},
     )
@@ -195,11 +199,14 @@ def test_the_doctor_says_what_an_agent_lacks_and_in_which_line(registered: Proje
     lines = registered.folder.config.read_text().splitlines()
     assert [(each["message"].partition(":")[0], lines[each["line"] - 1].partition(" ")[0]) for each in found] == [
         ("a", "folder"), ("b", "system_file"), ("c", "model_tier"), ("d", "model"), ("e", "folder"), ("f", "model"),
+        ("g", "system_file"), ("h", "system_file"),
     ]  # fmt: skip
     told = plain(" ".join(f"{each['message']} {each['hint']}" for each in found))
     assert "there is no folder 'nowhere' in the repository" in told
     assert "there is no file 'docs/none.md' in the repository" in told
     assert "there is no model tier `lagre`" in told
+    assert "'docs/long.md' is longer than 8,000 characters" in told
+    assert "`docs/binary.md` is a binary file" in told
     assert "no-such-program is not on PATH" in told
     assert "NO_SUCH_KEY_HERE is not set; keyed/x needs it" in told
 

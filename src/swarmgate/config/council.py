@@ -8,6 +8,8 @@ from swarmgate.config.base import ModelName, Seconds, Section
 
 MOST_TTL_S = 7 * 24 * 3600
 """Seconds; the same as of a chat's file (`council.chat.model`), which reads no settings."""
+MOST_SYSTEM = 8_000
+"""Characters of the system text of an agent; more is refused, never cut."""
 
 
 def inner_folder(value: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from swarmgate.config.council import MOST_SYSTEM
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused
 
@@ -47,7 +48,7 @@ TOPIC = Limit(least=1, most=4_000, unit="characters")
 MATERIAL = Limit(least=0, most=400_000, unit="characters")
 """What it is about. It must fit the windows of the participants too."""
 
-PERSONA = Limit(least=0, most=8_000, unit="characters")
+PERSONA = Limit(least=0, most=MOST_SYSTEM, unit="characters")
 """The system text, perspective or rubric of one participant or criterion."""
 
 STEPS = Limit(least=1, most=50)

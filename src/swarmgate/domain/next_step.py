@@ -18,7 +18,7 @@ from swarmgate.domain.state.phase_verdict import Standing, judged_stage, standin
 from swarmgate.domain.state.state import Attempt, Outcome, Planning, Recovery, State, TaskRecord, TaskStatus
 from swarmgate.domain.task.failure_patterns import stopping
 from swarmgate.domain.transitions.review import adversarial_due, tests_review_due
-from swarmgate.domain.transitions.task import attempt_kind
+from swarmgate.domain.transitions.task import attempt_kind, to_weigh
 
 
 class Step(StrEnum):
@@ -33,6 +33,8 @@ class Step(StrEnum):
     """Make the branch of the work."""
     ESTIMATE = "estimate"
     """Say what the phase that begins is expected to use."""
+    WEIGH = "weigh"
+    """The architect weighs a change that only the quality budget is against."""
     DELEGATE = "delegate"
     OPEN_OVERRIDE = "open_override"
     """Open an attempt on the tree as it stands, because the user overruled a rejection."""
@@ -149,7 +151,7 @@ def next_task(state: State) -> Task | None:
 
 def worked_on(state: State) -> str:
     """The task that the next step is for: a delegation is for the one that it opens; empty outside of tasks."""
-    if state.open or next_step(state) is not Step.DELEGATE:
+    if state.open or next_step(state) not in (Step.WEIGH, Step.DELEGATE):
         return state.open
     due = next_task(state)
     return due.id if due else ""
@@ -190,6 +192,8 @@ def _task_step(state: State) -> Step | None:
         return Step.BLOCK
     if attempt_kind(state, task.id) is AttemptKind.OVERRIDE:
         return Step.OPEN_OVERRIDE
+    if to_weigh(state, record):
+        return Step.WEIGH
     return Step.ESTIMATE if estimate_due(state) else Step.DELEGATE
 
 

@@ -226,22 +226,21 @@ class Context:
         if attempt is None or not (known.names or self.config.tests.whole == "phase"):
             return known
         change = self.change(attempt, tree)
-        changed = (path for file in change.files for path in file.touched)
-        mine = chosen(known, (*attempt.scope, *attempt.tests, *changed)) if known.names else known
+        mine = chosen(known, files_of(attempt, change))
         if self.config.tests.whole == "phase" and (related := self.related(change)):
             return mine.narrowed(self.repository.root, related)
         return mine
 
     def related(self, change: ChangeSet) -> tuple[str, ...]:
         """The test files that are related to a change; none where that cannot be told."""
-        known = self._related.get(change.tree)
+        known = self._related.get((change.base, change.tree))
         if known is None:
             known = related_tests(self.repository, change, self.is_test_path, suite_coverage.read(self.folder))
-            self._related[change.tree] = known
+            self._related[change.base, change.tree] = known
         return known
 
     @cached_property
-    def _related(self) -> dict[str, tuple[str, ...]]:
+    def _related(self) -> dict[tuple[str, str], tuple[str, ...]]:
         return {}
 
     def test_command(self) -> str:
@@ -375,3 +374,9 @@ class Context:
         paths = self.repository.restore(attempt.tree, quarantine=quarantine)
         where = f", kept in {self.folder.relative(quarantine)}" if quarantine.exists() else ""
         self.notify("notice", f"files changed between two steps; brought back{where}: {', '.join(paths[:5])}")
+
+
+def files_of(attempt: Attempt, change: ChangeSet) -> tuple[str, ...]:
+    """The files that say by which suites an attempt is tested: its scope, its tests, and what it changed."""
+    changed = (path for file in change.files for path in file.touched)
+    return tuple(dict.fromkeys((*attempt.scope, *attempt.tests, *changed)))

@@ -42,7 +42,7 @@ def standing_guidance(ledger: Ledger, brief: Brief) -> tuple[Section, ...]:
     else:
         about = (state.goal, state.spec, *(each.text for each in (state.plan.tasks.values() if state.plan else ())))
     special = _SECURITY if brief.step == "security_review" else ""
-    entries = guidance.read(ledger.folder.context)
+    entries, _ = guidance.bounded(guidance.read(ledger.folder.context))
     found = guidance.applying(entries, task=brief.task, phase=phase, text="\n".join((*about, special)))
     return standing(guidance.facts(found))
 
@@ -79,7 +79,9 @@ class KeptAnswers:
         found = guidance.find(entries, domain, question)
         if found or self._asked:
             return found
-        facts = guidance.facts(guidance.applying(entries, task="", phase=0, text=f"{domain}\n{question}"))
+        facts = guidance.facts(
+            guidance.applying(guidance.bounded(entries)[0], task="", phase=0, text=f"{domain}\n{question}")
+        )
         return Guidance(domain, "", facts, 0, "", "") if facts else None
 
     def keep(self, domain: str, question: str, answer: str, *, model: str) -> None:

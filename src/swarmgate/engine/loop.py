@@ -14,6 +14,7 @@ from swarmgate.domain.events.event import Event, PauseReason, RunPaused, RunStar
 from swarmgate.domain.evidence.report import RECORDED
 from swarmgate.domain.next_step import Step, next_step
 from swarmgate.domain.state.lifecycle import TaskState
+from swarmgate.domain.state.phase_verdict import reviewers
 from swarmgate.domain.state.state import State
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.between_steps.branch_watch import History
@@ -57,6 +58,7 @@ STEPS: dict[Step, Callable[[State, Context], Awaitable[list[Event]]]] = {
     Step.REVIEW_PLAN: plan.review_plan,
     Step.START_WORK: delegate.start_work,
     Step.ESTIMATE: plan.estimate,
+    Step.WEIGH: delegate.weigh,
     Step.DELEGATE: delegate.delegate,
     Step.OPEN_OVERRIDE: delegate.open_override,
     Step.CODE: coder.code,
@@ -163,6 +165,7 @@ def _begin(ctx: Context) -> State:
             validators=ctx.config.phase.validate,
             phase_gate=ctx.config.phase.gate,
             phase_tests=_phase_tests(ctx.config.tests),
+            architect_overrides_budget=ctx.config.gates.architect_overrides_budget,
         )
     )
     return _record(ctx, events)
@@ -252,6 +255,7 @@ def describe_step(step: Step, state: State) -> str:
         Step.REVIEW_PLAN: "the critic reviews the plan",
         Step.START_WORK: "making the branch of the work",
         Step.ESTIMATE: f"estimating phase {state.current_phase}",
+        Step.WEIGH: "the architect weighs what is beyond the quality budget",
         Step.DELEGATE: "the architect delegates",
         Step.OPEN_OVERRIDE: "opening an attempt on the tree as it stands",
         Step.CODE: "the coder works",
@@ -277,7 +281,7 @@ def describe_step(step: Step, state: State) -> str:
 def _validated(state: State) -> str:
     """Describes which reviewer of how many reads the phase."""
     number = len(state.phase(state.current_phase).verdicts("validation")) + 1
-    return f"reviewer {number} of {state.rules.validators} reads phase {state.current_phase} as a whole"
+    return f"reviewer {number} of {reviewers(state, 'validation')} reads phase {state.current_phase} as a whole"
 
 
 def _judged(state: State, stage: str, words: str) -> str:

@@ -20,7 +20,7 @@ from swarmgate.domain.events import event as ev
 from swarmgate.domain.plan.plan import Kind, Task
 from swarmgate.domain.review.finding import GateResult, GateStatus
 from swarmgate.domain.review.stage import Stage
-from swarmgate.domain.state.state import Attempt, Outcome, TaskRecord, TaskStatus, replace
+from swarmgate.domain.state.state import Attempt, Outcome, Override, TaskRecord, TaskStatus, replace
 from swarmgate.errors import MissingRequirement
 from swarmgate.ledger.evidence.evidence import EvidenceStore
 from swarmgate.ledger.ledger import Ledger
@@ -291,7 +291,9 @@ async def test_tests_that_passed_over_this_very_tree_are_not_run_again(project: 
     assert (await suite_check.inspect(context(state=proven)))["tests"] == CheckResult(
         "they passed over this very tree, for task 1.1"
     )
-    overruled = replace(done, overrides=done.overrides.set(Stage("tests"), "flaky"))
+    overruled = replace(
+        done, overrides=done.overrides.set(Stage("tests"), Override("1.1", Stage("tests"), "flaky", ""))
+    )
     for other in (
         replace(proven, known_red=("test_a",)),
         replace(proven, tasks=state.tasks.set("1.1", overruled)),

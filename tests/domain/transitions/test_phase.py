@@ -101,14 +101,16 @@ def test_settings_that_ask_for_nobody_take_no_verdict_back(verdicts: str, *, pas
     assert legal(state, CLOSED) is passes
     assert (waiting_for(state) is Waiting.PHASE_REJECTED) is not passes
     if not passes:
-        assert next_step(play(state, ev.PhaseRetried(phase=1))) is Step.CLOSE_PHASE
+        assert next_step(play(state, ev.PhaseRetried(phase=1))) is Step.VALIDATE_PHASE  # by one at least
 
 
 def test_a_gate_that_rejected_stands_when_the_settings_ask_for_none() -> None:
     state = play(State(), *started(ONE, phase_gate=True), said(1, NO, stage="gate", of=1))
     state = play(state, ev.RunStarted(pid=2, host="here"))
     assert waiting_for(state) is Waiting.PHASE_REJECTED
-    assert next_step(play(state, ev.PhaseRetried(phase=1))) is Step.DELEGATE
+    assert next_step(play(state, ev.PhaseRetried(phase=1))) is Step.EVALUATE_PHASE
+    overridden = ev.PhaseOverridden(phase=1, stage="gate", reason="I can tell")
+    assert next_step(play(state, overridden)) is Step.DELEGATE
 
 
 def test_more_work_in_the_phase_makes_its_verdicts_count_no_more() -> None:
@@ -158,6 +160,20 @@ def test_a_blocked_task_is_not_judged_again_by_the_gate() -> None:
 )
 def test_a_phase_is_told_from_a_task(text: str, number: int) -> None:
     assert phase_number(text) == number
+
+
+def test_what_was_rejected_is_judged_anew_where_the_settings_ask_for_nobody_any_more() -> None:
+    nobody = ev.RunStarted(pid=1, host="h")
+    asked = play(built(validators=2), said(1, of=2), said(2, NO, of=2), ev.PhaseRetried(phase=1), nobody)
+    assert next_step(asked) is Step.VALIDATE_PHASE
+    assert not legal(asked, CLOSED)
+    assert legal(asked, said(1, round=2, of=1), CLOSED)
+    gate = play(
+        State(), *started(ONE, phase_gate=True), said(1, NO, stage="gate", of=1), ev.PhaseRetried(phase=1), nobody
+    )
+    assert next_step(gate) is Step.EVALUATE_PHASE
+    begun = play(built(validators=2), said(1, of=2), ev.PhaseRetried(phase=1), nobody)  # nobody rejected it
+    assert next_step(begun) is Step.CLOSE_PHASE
 
 
 # --- the tests of a phase ---

@@ -24,13 +24,14 @@ from tests.domain.story import (
 
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.events.event import AttemptKind, Event
-from swarmgate.domain.next_step import Step, next_step
+from swarmgate.domain.guard import Effect, GuardNote
+from swarmgate.domain.next_step import Step, next_step, worked_on
 from swarmgate.domain.review.evidence import TestRun
 from swarmgate.domain.review.finding import GateStatus
 from swarmgate.domain.review.stage import Stage
 from swarmgate.domain.state.state import Outcome, State, TaskStatus
 from swarmgate.domain.task.remedies import NEVER_OVERRIDDEN, firm_gates
-from swarmgate.domain.transitions.task import overruled
+from swarmgate.domain.transitions.task import overruled, weighed
 from swarmgate.errors import IllegalMove, InvalidTaskStateTransition
 
 # --- delegation ---
@@ -154,6 +155,25 @@ def test_an_override_opens_an_attempt_on_the_tree_where_that_stage_cannot_reject
     assert play(state, *story[1:]).task("1.1").status is TaskStatus.COMPLETE
     red = ev.TestsRun(task="1.1", attempt=4, tree="r", run=RED, passed=True)
     assert not legal(state, *story[1:5], red)
+
+
+def test_the_architect_weighs_a_rejection_for_cost_alone_once_and_only_where_it_may() -> None:
+    budget = "gates: quality_budget"
+    lets, other = ev.RunStarted(pid=1, host="h", architect_overrides_budget=True), [*started(), *rejected("1.1", 1)]
+    over = play(State(), *started(), lets, *rejected("1.1", 1, budget))
+    assert next_step(over) is Step.WEIGH
+    assert worked_on(over) == "1.1"
+    note = GuardNote(rule="budget-weighed", effect=Effect.NOTED, detail="use a table", role="architect", attempt=1)
+    held = play(over, ev.GuardActed(task="1.1", note=note))
+    assert next_step(held) is Step.DELEGATE
+    assert weighed(held.task("1.1")) == "use a table"
+    assert next_step(play(held, *rejected("1.1", 2, budget))) is Step.WEIGH
+    assert (
+        next_step(play(State(), *started(), *rejected("1.1", 1, budget), ev.RunStarted(pid=1, host="h")))
+        is Step.DELEGATE
+    )
+    assert next_step(play(State(), *other, lets)) is Step.DELEGATE
+    assert next_step(play(over, ev.TaskRetried(task="1.1"))) is Step.DELEGATE
 
 
 def test_a_rejected_override_blocks_and_two_overrides_add_up() -> None:

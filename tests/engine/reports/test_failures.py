@@ -10,7 +10,7 @@ from tests.project import Project, plan, review
 
 from swarmgate import assets
 from swarmgate.domain.events import event as ev
-from swarmgate.domain.review.evidence import Remark
+from swarmgate.domain.review.evidence import Remark, Review, Verdict
 from swarmgate.domain.review.finding import Severity
 from swarmgate.engine.reports.failures import FailureGroup, failure_groups
 from swarmgate.engine.swarm import Swarm
@@ -271,3 +271,21 @@ def test_the_command_tells_it_over_goals(project: Project) -> None:
     assert ".swarm/prompts/coder.md" in told
     (group,) = project.json("failures")
     assert (group["count"], group["cause"], group["runs"]) == (3, "prompt", [2, 3])
+
+
+def test_what_reviewers_rejected_in_a_whole_phase_stands_there_as_well() -> None:
+    no = Review(
+        verdict=Verdict.REJECTED, summary="no", findings=(Remark(severity=Severity.HIGH, message="nothing calls it"),)
+    )
+
+    def said(number: int, review: Review, *, failed: bool = False) -> ev.PhaseReviewed:
+        return ev.PhaseReviewed(phase=1, stage="validation", round=1, number=number, of=4, review=review, failed=failed)
+
+    silent = Review(verdict=Verdict.REJECTED, summary="no usable reply")
+    yes = Review(verdict=Verdict.APPROVED, summary="fine")
+    found = groups(said(1, no), said(2, no), said(3, yes), said(4, silent, failed=True))
+    told = [(each.stage, each.count, each.tasks, each.texts) for each in found]
+    assert told == [
+        ("validation", 2, ("phase 1",), ("nothing calls it",)),
+        ("validation", 1, ("phase 1",), ("no usable reply",)),
+    ]

@@ -165,7 +165,7 @@ def test_an_overridden_reviewer_leaves_all_other_judges_in_office(project: Proje
     assert "OVERRIDDEN - reviewer: UNITS-ARE-DOCUMENTED-ELSEWHERE" in project.plan_md
     history = (project.folder.history / "phase-1.md").read_text()
     assert "- Task 1.1, reviewer, by the user: UNITS-ARE-DOCUMENTED-ELSEWHERE" in history
-    assert "override of reviewer: UNITS-ARE-DOCUMENTED-ELSEWHERE" in project.swarm("show", "1.1").stdout
+    assert "override of reviewer by the user: UNITS-ARE-DOCUMENTED-ELSEWHERE" in project.swarm("show", "1.1").stdout
     assert project.json("verify")["passed"]
 
 

@@ -14,7 +14,20 @@ from swarmgate.domain.state.state import Guidance
 from swarmgate.errors import UsageError
 from swarmgate.ledger.context.context_file import BLOCKS
 from swarmgate.ledger.context.domains import concerns
-from swarmgate.ledger.context.guidance import HEADING, append, applying, facts, find, mistakes, parse, read, render
+from swarmgate.ledger.context.guidance import (
+    HEADING,
+    ROOM,
+    append,
+    applying,
+    bounded,
+    facts,
+    find,
+    mistake_notices,
+    mistakes,
+    parse,
+    read,
+    render,
+)
 from swarmgate.ledger.context.questions import same
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
@@ -391,3 +404,38 @@ def test_a_text_is_about_a_domain_that_it_names_or_whose_words_it_speaks(
 def test_a_fact_answers_a_question_whose_telling_words_it_has(question: str, *, answered: bool) -> None:
     assert (find(parse(STANDING), "security", question) is not None) is answered
     assert find(parse(STANDING), "databases", question) is None
+
+
+def test_what_stands_in_a_comment_is_not_read(tmp_path: Path) -> None:
+    hidden = f"<!--\n{HEADING}\n### Security\n- Use md5.\n-->\n"
+    assert parse(hidden) == ()
+    text = f"{HEADING}\n\n### Security\n- Use argon2.\n<!-- - Use md5. -->\n<!--\n- Use sha1.\n-->\n- Salt it.\n"
+    assert [each.answer for each in parse(text)] == ["Use argon2.", "Salt it."]
+    assert not mistakes(hidden + text)
+    unclosed = f"<!-- a note\n{HEADING}\n### Security\n- Use argon2.\n"
+    assert [each.answer for each in parse(unclosed)] == ["Use argon2."]
+    path = tmp_path / "context.md"
+    path.write_text(hidden + text)
+    append(path, ENTRY)
+    assert path.read_text().startswith(hidden + text)
+    assert read(path)[-1] == ENTRY
+
+
+def test_standing_guidance_has_a_limit_which_no_domain_takes_from_another_and_what_is_left_out_is_told(
+    tmp_path: Path,
+) -> None:
+    many = "".join(f"- Rule {number:05} of many.\n" for number in range(20_000))
+    path = tmp_path / "context.md"
+    path.write_text(f"{HEADING}\n\n### Security\n{many}\n### API\n- Use JSON.\n- {'x' * (ROOM + 1)}\n\n{render(ENTRY)}")
+    kept, left = bounded(read(path))
+    assert len(facts(kept)) < ROOM * 1.2
+    assert [kept[0].answer, *(each.answer for each in kept if each.domain == "API")] == [
+        "Rule 00000 of many.",
+        "Use JSON.",
+    ]
+    assert kept[-1] == ENTRY
+    assert len(kept) + len(left) == 20_003
+    security, api = mistake_notices(path, "context.md")
+    first = next(each.answer for each in left)
+    assert security.startswith(f"context.md: {len(left) - 1:d} facts on Security reach nobody, from `{first}` on")
+    assert api.startswith("context.md: 1 fact on API reaches nobody")

@@ -14,7 +14,7 @@ from swarmgate.domain.guard import Turn
 from swarmgate.domain.state.state import State
 from swarmgate.domain.usage import Usage
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.ledger.views.history import History
+from swarmgate.ledger.views.history import History, _overrides
 
 GOLDEN = Path(__file__).parent / "golden/phase-1.md"
 HOSTILE = "# A heading\n\n<!-- swarm: end -->\n- a list with a [link](x)"
@@ -105,3 +105,22 @@ def test_a_page_is_rendered_again_only_when_what_it_shows_changed() -> None:
     other = play(State(), *_phase()[:-1], ev.PhaseClosed(phase=1, summary="Else."))
     ((_, changed),) = history.pages(other)
     assert "Else." in changed
+
+
+def test_who_overruled_is_told_by_the_event_and_not_by_the_words_of_the_reason() -> None:
+    budget = "gates: quality_budget"
+    decided = (
+        ev.RejectionOverridden(task="1.1", stage=budget, reason="architect: it is mine"),
+        ev.RejectionOverridden(task="1.1", stage=budget, reason="it is small", by="architect"),
+    )
+    told = []
+    for each in decided:
+        opened = play(State(), *started(), *rejected("1.1", 1, budget), each)
+        record = opened.task("1.1")
+        told += [*_overrides(make_task("1.1"), record), *(over.told for over in opened.overrides)]
+    assert told == [
+        f"- Task 1.1, {budget}, by the user: architect: it is mine",
+        f"{budget}: architect: it is mine",
+        f"- Task 1.1, {budget}, by the architect: it is small",
+        f"{budget}, by the architect: it is small",
+    ]

@@ -8,8 +8,10 @@ from pathlib import Path
 from swarmgate.automation.doctor.problem import Problem
 from swarmgate.automation.setting_locations import Places
 from swarmgate.config import SPEAKING, Agent, Config, command_lines, command_of, is_program
-from swarmgate.errors import ConfigError
+from swarmgate.config.council import MOST_SYSTEM
+from swarmgate.errors import ConfigError, UsageError
 from swarmgate.workspace.agent_programs.rules import missing_program
+from swarmgate.workspace.file_tools.files import FileTree
 from swarmgate.workspace.files import guard
 
 NAME = "agents"
@@ -54,10 +56,23 @@ def _of_model(name: str, agent: Agent, config: Config, environ: Mapping[str, str
 
 
 def _of_files(agent: Agent, root: Path) -> Iterator[_Found]:
-    """A folder or a file that is not in the repository; a link may lead out of it."""
+    """A folder or a file that is not in the repository; a link may lead out of it. Or a file that is no such text."""
     for key, path, there in (("folder", agent.folder, Path.is_dir), ("system_file", agent.system_file, Path.is_file)):
         place = (root / path).resolve()
         inside = place.is_relative_to(root) and not guard.is_reserved(place.relative_to(root).as_posix())
         if path and not (inside and there(place)):
             kind = "folder" if key == "folder" else "file"
             yield key, f"there is no {kind} {path!r} in the repository", "the path is from the root of the repository"
+        elif path and key == "system_file":
+            yield from ((key, why, "write it as text, shorter") for why in _unreadable(path, root))
+
+
+def _unreadable(path: str, root: Path) -> Iterator[str]:
+    """Why a file cannot be the text of an agent."""
+    try:
+        size = len(FileTree(root).read(path, limit=2 * MOST_SYSTEM).strip())
+    except UsageError as error:
+        yield error.message.removesuffix("; use search")
+    else:
+        if not 0 < size <= MOST_SYSTEM:
+            yield f"{path!r} is {f'longer than {MOST_SYSTEM:,} characters' if size else 'empty'}"

@@ -241,7 +241,7 @@ def _risks(state: State, config: Config | None) -> Iterator[str]:
     if state.sandbox == "none":
         yield "nothing confined the commands of agents in the newest run ([commands] sandbox)"
     for each in state.overrides:
-        yield f"overridden: task {each.task}, {each.stage}: {each.reason}"
+        yield f"overridden: task {each.task}, {each.told}"
     for number, record in sorted(state.phases.items()):
         for stage, why in sorted(record.overruled.items()):
             yield f"overridden by the user: phase {number}, {stage}: {why}"

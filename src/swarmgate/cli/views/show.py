@@ -41,7 +41,10 @@ def _lines(report: TaskReport) -> list[str]:
         *(f"  accept:  {text}" for text in task.acceptance),
         *([f"  commit:  {report.commit}"] if report.commit else []),
         *(f"  note:    {note}" for note in report.notes),
-        *(f"  override of {stage}: {reason}" for stage, reason in report.overrides.items()),
+        *(
+            f"  override of {stage} by the {report.overridden_by[stage]}: {reason}"
+            for stage, reason in report.overrides.items()
+        ),
     ]
     known = {attempt.number for attempt in report.attempts}
     lines += [f"  {_guard(note)}" for note in report.guards if note.attempt not in known]

@@ -54,6 +54,7 @@ class RunStarted(Frozen):
     validators: int = 0
     phase_gate: bool = False
     phase_tests: Literal["off", "suites", "whole"] = "off"
+    architect_overrides_budget: bool = False
 
 
 class RunPaused(Frozen):

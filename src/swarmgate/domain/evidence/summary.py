@@ -32,7 +32,7 @@ def summary(state: State, found: TaskEvidence, recorded: Recorded) -> tuple[str,
     lines = [inline(task.title), *_asked(task), f"- Status: {_status(record)}"]
     for attempt, pieces in zip(record.attempts, found.attempts, strict=True):
         lines += _attempt(attempt, pieces, record, recorded.runs.get((task.id, attempt.number)))
-    lines += [f"- Overridden: {inline(stage)}: {inline(why)}" for stage, why in record.overrides.items()]
+    lines += [f"- Overridden: {inline(each.told)}" for each in record.overrides.values()]
     lines += [f"- Blocker: {inline(text)}" for text in found.blockers]
     if record.usage != Usage():
         lines.append(f"- Cost: {in_words(record.usage)}")

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from swarmgate.domain.events.event import PhaseStage
 from swarmgate.domain.review.votes import Vote
-from swarmgate.domain.state.state import PhaseRecord, Planning, State, TaskStatus
+from swarmgate.domain.state.state import PhaseRecord, Planning, State, TaskStatus, tally_of
 
 
 class Standing(StrEnum):
@@ -26,7 +26,8 @@ class Standing(StrEnum):
 def judged_stage(state: State) -> PhaseStage | None:
     """The stage at which the current phase is judged as it stands now; None where nobody is asked, or was.
 
-    Settings that ask for nobody from now on take no verdict back: whoever was heard already still counts.
+    Settings that ask for nobody from now on take no verdict back: whoever was heard already still counts, and what was
+    rejected the last time is judged anew by one at least.
     """
     if state.plan is None or state.planning is not Planning.APPROVED or state.finished:
         return None
@@ -34,11 +35,17 @@ def judged_stage(state: State) -> PhaseStage | None:
     tasks = [state.task(task.id) for task in state.plan.phase(state.current_phase).tasks]
     if state.phase_settled(state.current_phase):
         built = sum(task.status is TaskStatus.COMPLETE for task in tasks)
-        if built and not _tested(record) and (record.verdicts("tests") or tests_due(state.rules.phase_tests, built)):
+        if built and not _tested(record) and (tests_due(state.rules.phase_tests, built) or _stands(record, "tests")):
             return "tests"
-        return "validation" if built and (state.rules.validators or record.verdicts("validation")) else None
+        return "validation" if built and (state.rules.validators or _stands(record, "validation")) else None
     untouched = not any(task.attempts for task in tasks)
-    return "gate" if untouched and (state.rules.phase_gate or record.verdicts("gate")) else None
+    return "gate" if untouched and (state.rules.phase_gate or _stands(record, "gate")) else None
+
+
+def _stands(record: PhaseRecord, stage: PhaseStage) -> bool:
+    """Whether a verdict stands at a stage: one that counts, or a rejection that nobody has looked at again."""
+    newest = record.newest(stage)
+    return bool(record.verdicts(stage) or (newest and tally_of(newest).verdict is Vote.REJECT))
 
 
 def tests_due(rule: str, built: int) -> bool:
@@ -70,7 +77,7 @@ def phase_number(text: str) -> int:
 def reviewers(state: State, stage: PhaseStage) -> int:
     """How many judge the current phase at a stage, those among them who were heard already."""
     heard = len(state.phase(state.current_phase).verdicts(stage))
-    return max(heard, state.rules.validators if stage == "validation" else 1)
+    return max(heard, state.rules.validators if stage == "validation" else 1, 1)
 
 
 def standing(state: State) -> Standing:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from immutables import Map
 
@@ -135,7 +136,7 @@ class TaskRecord:
     reason: str = ""
     block: Block | None = None
     notes: tuple[str, ...] = ()
-    overrides: Map[Stage, str] = field(default_factory=Map)
+    overrides: Map[Stage, Override] = field(default_factory=Map)
     override_pending: bool = False
     commit: str = ""
     usage: Usage = UNUSED
@@ -249,15 +250,24 @@ class PhaseRecord:
 
     def tally(self, stage: PhaseStage) -> Tally:
         """How many of them approve and reject; a majority approves, and what cannot be read approves nothing."""
-        given = self.verdicts(stage)
-        failed = sum(each.failed for each in given)
-        approved = sum(each.review.approved for each in given)
-        return Tally(approve=approved, reject=len(given) - approved - failed, failed=failed)
+        return tally_of(self.verdicts(stage))
+
+    def newest(self, stage: PhaseStage) -> tuple[PhaseReviewed, ...]:
+        """The verdicts of the last round at a stage, whether they still count or not."""
+        given = [each for each in self.reviews if each.stage == stage]
+        return tuple(each for each in given if each.round == given[-1].round)
 
     @property
     def renewed(self) -> PhaseRecord:
         """The record of the phase when it is open again: what was said of it as a whole counts no more."""
         return PhaseRecord(reviews=self.reviews, void=len(self.reviews), notes=self.notes)
+
+
+def tally_of(given: Sequence[PhaseReviewed]) -> Tally:
+    """The verdicts, counted."""
+    failed = sum(each.failed for each in given)
+    approved = sum(each.review.approved for each in given)
+    return Tally(approve=approved, reject=len(given) - approved - failed, failed=failed)
 
 
 @dataclass(frozen=True)
@@ -281,6 +291,8 @@ class Rules:
     """Whether the critic judges each phase before its first task."""
     phase_tests: str = "off"
     """Whether the tests run over a whole phase: always (`whole`), after several tasks that ran some suites, or not."""
+    architect_overrides_budget: bool = False
+    """Whether the architect weighs what the quality budget alone is against."""
 
 
 @dataclass(frozen=True)
@@ -311,6 +323,12 @@ class Override:
     stage: Stage
     reason: str
     time: str
+    by: Literal["user", "architect"] = "user"
+
+    @property
+    def told(self) -> str:
+        """`gates: lint: it is fine`; what the architect overruled says so before the reason, where no reason can."""
+        return f"{self.stage}{'' if self.by == 'user' else f', by the {self.by}'}: {self.reason}"
 
 
 @dataclass(frozen=True)

@@ -200,6 +200,7 @@ def run_started(state: State, event: ev.RunStarted, _: ev.Entry) -> State:
         event.validators,
         event.phase_gate,
         event.phase_tests,
+        event.architect_overrides_budget,
     )
     return replace(
         state,

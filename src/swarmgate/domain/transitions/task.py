@@ -29,6 +29,9 @@ from swarmgate.domain.state.state import (
 from swarmgate.domain.task.remedies import BUDGET, NEVER_OVERRIDDEN, firm_gates, settings_for
 from swarmgate.errors import IllegalMove, InvalidTaskStateTransition
 
+WEIGHED = "budget-weighed"
+"""The rule of the note in which the architect's verdict on the cost of an attempt stands."""
+
 _REMEMBERED = 50
 """As many completed tasks are the basis of an estimate: the newest ones."""
 
@@ -255,8 +258,8 @@ def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.
             "an override would ask the same role again.",
             hint=f"Set {settings_for(event.task, last.stage, last.reason)[0]}",
         )
-    reason = event.reason if event.by == "user" else f"{event.by}: {event.reason}"
-    record = replace(record, reason="", block=None, overrides=record.overrides.set(event.stage, reason))
+    given = Override(event.task, event.stage, event.reason, entry.time, event.by)
+    record = replace(record, reason="", block=None, overrides=record.overrides.set(event.stage, given))
     if last.commit:  # the tests of its phase opened it again, and its work stands as it was committed
         attempts = (*record.attempts[:-1], replace(last, outcome=Outcome.COMPLETE))
         record = replace(record, status=TaskStatus.COMPLETE, commit=last.commit, attempts=attempts)
@@ -266,13 +269,30 @@ def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.
     return replace(
         state,
         tasks=state.tasks.set(event.task, record),
-        overrides=(*state.overrides, Override(event.task, event.stage, reason, entry.time)),
+        overrides=(*state.overrides, given),
     )
 
 
 def over_budget(last: Attempt | None) -> bool:
     """Whether an attempt was rejected for its cost, and for nothing else."""
     return last is not None and last.outcome is Outcome.REJECTED and last.stage.parts == {BUDGET}
+
+
+def to_weigh(state: State, record: TaskRecord) -> bool:
+    """Whether the architect may still say that what was rejected for its cost alone stays.
+
+    An attempt that it implemented itself, or that the user's word opened, is the user's to decide.
+    """
+    last = record.last
+    open_to_it = last is not None and last.kind is ev.AttemptKind.CODER and record.rejections > 0
+    return bool(state.rules.architect_overrides_budget and open_to_it and over_budget(last) and not weighed(record))
+
+
+def weighed(record: TaskRecord) -> str:
+    """What the architect said of the last rejection for cost, where it held to the budget; empty where it did not."""
+    judged = next((each.number for each in reversed(record.attempts) if each.outcome is Outcome.REJECTED), 0)
+    notes = (note.detail for note in record.guards if (note.rule, note.attempt) == (WEIGHED, judged))
+    return next(notes, "")
 
 
 def out_of_turn(task_id: str, attempt: Attempt, what: str) -> InvalidTaskStateTransition:

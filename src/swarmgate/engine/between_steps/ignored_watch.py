@@ -20,6 +20,7 @@ _ROLES = {
     Step.REVIEW: "reviewer",
     Step.SECURITY_REVIEW: "reviewer",
     Step.REVIEW_TESTS: "reviewer",
+    Step.WEIGH: "architect",
     Step.DELEGATE: "architect",
     Step.EVALUATE_PHASE: "critic",
     Step.VALIDATE_PHASE: "reviewer",

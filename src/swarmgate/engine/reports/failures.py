@@ -37,9 +37,10 @@ _COUNTS = re.compile(r"\b\d+ of \d+ (?=tests? failed)")
 class FailureGroup(Frozen):
     """Rejections of one stage whose messages differ in names and numbers only.
 
-    `rule` is the gate's rule, empty for others. `tasks` of earlier goals carry their goal's number. `cause` is what the
-    failure points at when it stands in three tasks: `gate`, `prompt`, `plan`, `model`, `tests` or `hook`; `advice` says
-    why, `sources` where to look, in words, commands and paths.
+    `rule` is the gate's rule, empty for others. `tasks` of earlier goals carry their goal's number; a phase that was
+    rejected as a whole stands there as `phase 2`, its stage is `gate` or `validation`. `cause` is what the failure
+    points at when it stands in three tasks: `gate`, `prompt`, `plan`, `model`, `tests` or `hook`; `advice` says why,
+    `sources` where to look, in words, commands and paths.
     """
 
     stage: Stage
@@ -61,10 +62,16 @@ class Failure:
     goal: int
     run: int
     phase: int
-    task: Task
+    task: Task | None
+    """None: the phase as a whole."""
     stage: Stage
     text: str
     rule: str = ""
+
+    @property
+    def place(self) -> str:
+        """What was rejected: the id of the task, or `phase 2`."""
+        return self.task.id if self.task else f"phase {self.phase}"
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -100,6 +107,9 @@ class _Story:
                 self._failed(event.task, event.stage, *_texts(event))
             case ev.TaskBlocked() if self.last.get(event.task) != event.stage:
                 self._failed(event.task, event.stage, ("", event.reason))
+            case ev.PhaseReviewed() if not event.review.approved:
+                texts = [each.message for each in event.review.findings] or [event.review.summary]
+                self._add(event.phase, None, Stage(event.stage), *(("", text) for text in texts))
             case ev.TaskCompleted():
                 self.mended.add((self.goal, event.task))
             case ev.RejectionOverridden():
@@ -108,12 +118,14 @@ class _Story:
     def _failed(self, task_id: str, stage: Stage, *texts: tuple[str, str]) -> None:
         if self.plan is None or task_id not in self.plan.tasks:
             return
-        task, phase = self.plan.tasks[task_id], self.plan.phase_numbers[task_id]
+        self._add(self.plan.phase_numbers[task_id], self.plan.tasks[task_id], stage, *texts)
+
+    def _add(self, phase: int, task: Task | None, stage: Stage, *texts: tuple[str, str]) -> None:
         self.found += [Failure(self.goal, self.run, phase, task, stage, text, rule) for rule, text in texts]
 
     def met(self, failure: Failure) -> bool:
         """Whether the task was completed without overruling who rejected it."""
-        place = (failure.goal, failure.task.id)
+        place = (failure.goal, failure.place)
         return place in self.mended and (*place, failure.stage) not in self.overruled
 
 
@@ -165,10 +177,10 @@ def _group(
 ) -> FailureGroup:
     _, rule, message = key
     tasks = tuple(
-        dict.fromkeys(each.task.id + ("" if each.goal == story.goal else f" of goal {each.goal}") for each in members)
+        dict.fromkeys(each.place + ("" if each.goal == story.goal else f" of goal {each.goal}") for each in members)
     )
     stage = min((each.stage for each in members), key=len)
-    pointed = _pointed(stage, rule, members, story, prompt) if len(tasks) >= COMMON else _NOWHERE
+    pointed = _pointed(stage, rule, members, story, prompt) if len(tasks) >= COMMON and members[0].task else _NOWHERE
     return FailureGroup(
         stage=stage,
         rule=rule,
@@ -227,7 +239,9 @@ def _pointed(
         case Judge.COMMIT:
             return _Pointed("hook", "a hook of the repository that refuses the commits", (".git/hooks/",))
         case Judge.SCOPE | Judge.OLD_TESTS:
-            files = tuple(f"task {each.task.id} lists: {', '.join(each.task.files)}" for each in _one_a_task(members))
+            files = tuple(
+                f"task {each.task.id} lists: {', '.join(each.task.files)}" for each in _one_a_task(members) if each.task
+            )
             return _Pointed("plan", _OF_THE_PLAN[judge], files)
         case Judge.TRAJECTORY:
             return _Pointed("plan", "the plan: its tasks are too big, or ask for what contradicts itself", wording)
@@ -265,12 +279,13 @@ def _wording(members: Sequence[Failure]) -> tuple[str, ...]:
     return tuple(
         f"task {each.task.id} (phase {each.phase}) accepts: {'; '.join(each.task.acceptance)}"
         for each in _one_a_task(members)
+        if each.task
     )
 
 
 def _evidence(members: Sequence[Failure], name: str) -> tuple[str, ...]:
-    return tuple(f".swarm/evidence/{each.task.id}/attempt-*/{name}" for each in _one_a_task(members))
+    return tuple(f".swarm/evidence/{each.place}/attempt-*/{name}" for each in _one_a_task(members))
 
 
 def _one_a_task(members: Sequence[Failure]) -> list[Failure]:
-    return list({(each.goal, each.task.id): each for each in members}.values())
+    return list({(each.goal, each.place): each for each in members}.values())

@@ -5,7 +5,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
@@ -160,6 +160,7 @@ class TaskReport(Frozen):
     commit: str
     notes: tuple[str, ...]
     overrides: dict[str, str]
+    overridden_by: dict[str, Literal["user", "architect"]]
     attempts: tuple[AttemptReport, ...]
     guards: tuple[GuardNote, ...]
     usage: Usage
@@ -304,7 +305,8 @@ def task_report(state: State, task_id: str, evidence: "EvidenceStore") -> TaskRe
         reason=record.reason,
         commit=record.commit,
         notes=record.notes,
-        overrides=dict(record.overrides),
+        overrides={stage: each.reason for stage, each in record.overrides.items()},
+        overridden_by={stage: each.by for stage, each in record.overrides.items()},
         attempts=tuple(_attempt(attempt, _gates(evidence, task_id, attempt)) for attempt in record.attempts),
         guards=record.guards,
         usage=record.usage,

@@ -47,6 +47,7 @@ def _judged(job: Job, change: Change, tool: str) -> Outcome:
         limits,
         root=job.repository.root,
         tested=job.tested,
+        in_run=job.in_run,
         neighbours=lambda folders: _neighbours(job, change, folders),
         stopped=job.stop.is_set,
     )

@@ -63,6 +63,7 @@ def compare(
     *,
     root: Path,
     tested: bool,
+    in_run: bool = False,
     neighbours: Callable[[set[str]], Mapping[str, bytes]],
     stopped: Callable[[], bool] = lambda: False,
 ) -> Measured:
@@ -73,6 +74,7 @@ def compare(
         limits: None for what is not to be judged.
         root: the work tree, where a coverage report may lie.
         tested: whether the tests for the change are written, so that too few of them block.
+        in_run: whether swarmgate itself runs the tests afterwards, and measures the coverage then.
         neighbours: the files beside the changed ones, by folder, read when something has to be compared with them.
         stopped: whether the time is up; what was not measured by then is left out.
     """
@@ -100,7 +102,9 @@ def compare(
         code, tests = proportion.added_lines(change)
         _suppressions(result, change, limits, small=code < SMALL)
         _tests(result, change, limits, code, tests, tested=tested)
-    if limits.min_changed_line_coverage is not None:
+    if limits.min_changed_line_coverage is not None and in_run:
+        result.notes.append("the coverage of the added lines is measured once the tests have passed")
+    elif limits.min_changed_line_coverage is not None:
         _coverage(result, change, root, limits.min_changed_line_coverage)
     return result
 

@@ -13,7 +13,8 @@ r"""The guidance section of context.md: standing guidance, and cached expert ans
       Keys rotate every 90 days.
 
 A bullet that is no field of an entry is a fact: it holds until somebody removes it, for all who work in its domain.
-Behind an answer a fact begins after an empty line, since a list there may belong to the answer.
+Behind an answer a fact begins after an empty line, since a list there may belong to the answer. What stands in an HTML
+comment is not read.
 
 The file is the truth about what holds: an edited answer is the next answer, a removed entry is asked again, an added
 one is used. The event `GuidanceGiven` is the truth about what an expert once said, and nothing reads it to give
@@ -36,6 +37,7 @@ from swarmgate.ledger.context import context_file
 from swarmgate.ledger.context.context_file import blocks, update
 from swarmgate.ledger.context.domains import concerns
 from swarmgate.ledger.context.questions import meaning, same, words
+from swarmgate.ledger.views.describe import counted, first_line
 
 HEADING = "## SME Guidance Cache"
 
@@ -48,10 +50,13 @@ _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029]")
 
 _LABEL = re.compile(r"(?:[-*+][ \t]+)?(?:\*\*)?([A-Za-z]{3,12})(?:\*\*)?[ \t]*[:;=]")
 """What reads as the label of a field at the beginning of a line, spelled right or not; not indented as an answer is."""
+_COMMENT = re.compile(r" {0,3}<!--")
 _ANY_HEADING = re.compile(r"#{1,6}[ \t]*(?P<title>.*?)[ \t]*$")
 _LABELS = ("question", "asked", "answer")
 _NEEDED = ("question", "answer")
 _FACT = "fact"
+ROOM = 20_000
+"""Characters of all standing guidance together: what every brief may have to hold."""
 _TELLING = 2
 """Words that a question must have for a fact to answer it: one alone asks too much."""
 _NEAR, _SAME_HEADING = 0.75, 0.8
@@ -196,11 +201,24 @@ def _meant(label: str) -> str:
 
 
 def mistake_notices(path: Path, location: str) -> tuple[str, ...]:
-    """The mistakes in a context.md, for people: `.swarm/context.md line 12: ...`; none where it cannot be read."""
+    """The mistakes in a context.md, for people: `.swarm/context.md line 12: ...`; none where it cannot be read.
+
+    So are the facts that reach nobody because there are too many: how many of each domain, and the first of them.
+    """
     try:
-        return tuple(f"{location} line {number}: {why}" for number, why in mistakes(_text(path)))
+        text = _text(path)
     except UsageError:
         return ()
+    left: dict[str, list[str]] = {}
+    for each in bounded(parse(text))[1]:
+        left.setdefault(each.domain, []).append(first_line(each.answer))
+    told = [f"{location} line {number}: {why}" for number, why in mistakes(text)]
+    told += [
+        f"{location}: {counted(len(facts), 'fact')} on {domain} reach{'es' if len(facts) == 1 else ''} nobody, from "
+        f"`{facts[0]}` on: all of them together have room for {ROOM:,} characters. Take out or shorten what is obvious"
+        for domain, facts in left.items()
+    ]
+    return tuple(told)
 
 
 def render(entry: Guidance) -> str:
@@ -261,6 +279,29 @@ def applying(entries: Iterable[Guidance], *, task: str, phase: int, text: str) -
     return tuple(entry for entry in entries if applies(entry))
 
 
+def bounded(entries: Iterable[Guidance]) -> tuple[tuple[Guidance, ...], tuple[Guidance, ...]]:
+    """The entries without the standing guidance for which there is no `ROOM`, and that.
+
+    The domains take turns, each with its facts in the order of the file, so that a long one crowds no other out.
+    """
+    given = tuple(entries)
+    turns: dict[str, int] = {}
+    ranked = []
+    for place, each in enumerate(given):
+        if each.stands:
+            turns[each.domain] = turn = turns.get(each.domain, 0) + 1
+            ranked.append((turn, place))
+    room, left = ROOM, set[int]()
+    for _, place in sorted(ranked):
+        size = len(given[place].answer)
+        if size > room:
+            left.add(place)
+        else:
+            room -= size
+    kept = tuple(each for place, each in enumerate(given) if place not in left)
+    return kept, tuple(given[place] for place in sorted(left))
+
+
 def facts(entries: Iterable[Guidance]) -> str:
     """The standing guidance among the entries, as a list under each domain, in the order of the file."""
     domains: dict[str, list[str]] = {}
@@ -296,7 +337,7 @@ def _walk(text: str) -> Iterator[tuple[int, str, bool, bool]]:
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)
     derived = {number for block in blocks(text) for number in range(block.first, block.last + 1)}
     inside = False
-    fence_until = -1
+    fence_until = comment_until = -1
     end = 0
     for number, raw in enumerate(lines):
         end += len(raw)
@@ -305,6 +346,11 @@ def _walk(text: str) -> Iterator[tuple[int, str, bool, bool]]:
         if number in derived:
             inside = False
             yield end, "", False, False  # what looks like our heading in there is none
+            continue
+        if number > comment_until and not fenced and _COMMENT.match(line):
+            comment_until = next((n for n in range(number, len(lines)) if "-->" in lines[n]), -1)
+        if number <= comment_until:
+            yield end, "", inside, False
             continue
         if not fenced and line.startswith("```"):
             fence_until = next((n for n in range(number + 1, len(lines)) if lines[n].startswith("```")), -1)

@@ -108,9 +108,8 @@ def _reviews(record: PhaseRecord) -> Iterator[str]:
 
 
 def _overrides(task: Task, record: TaskRecord) -> Iterator[str]:
-    for stage, why in sorted(record.overrides.items()):
-        who = "" if why.startswith("architect: ") else "by the user: "
-        yield f"- Task {task.id}, {inline(stage)}, {who}{inline(why)}"
+    for stage, each in sorted(record.overrides.items()):
+        yield f"- Task {task.id}, {inline(stage)}, by the {each.by}: {inline(each.reason)}"
 
 
 def _cost(used: Usage | None, done: Iterable[tuple[Task, TaskRecord]]) -> Iterator[str]:

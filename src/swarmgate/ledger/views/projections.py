@@ -183,7 +183,7 @@ def render_context(state: State) -> str:
     closed = [(_when(state, *key), state.memory[key]) for key in sorted(state.memory)]
     decisions = [f"- {text} ({when})" for when, record in closed for text in record.decisions]
     lessons = [f"- {text} ({when})" for when, record in closed for text in record.lessons]
-    overrides = [f"- Task {o.task}, {o.stage}: {o.reason} ({o.time})" for o in state.overrides]
+    overrides = [f"- Task {o.task}, {o.told} ({o.time})" for o in state.overrides]
     whole = {key: record for key, record in state.memory.items() if key[0] != state.goals}
     whole |= {(state.goals, number): record for number, record in state.phases.items()}
     overrides += [

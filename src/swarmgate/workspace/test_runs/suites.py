@@ -118,6 +118,10 @@ class Suites(Frozen):
         """The same where a run without files is one of these; unchanged where a runner takes no files."""
         return self.model_copy(update={"selection": tuple(files)}) if self.alone(root) else self
 
+    def unclaimed(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """The files that none of the named suites answers for; none where there is no named suite."""
+        return tuple(p for p in paths if self.names and not any(each.answers_for(p) for each in self.suites))
+
     def owners(self, path: str) -> tuple[TestSuite, ...]:
         """Those that a file belongs to; all where none claims it."""
         found = tuple(each for each in self.suites if each.answers_for(path))

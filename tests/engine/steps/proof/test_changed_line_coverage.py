@@ -44,6 +44,9 @@ def test_lines_that_no_test_runs_reject_the_attempt_and_an_override_lets_it_pass
     assert "high: src/calc/part_1.1.py:8 No test runs lines 8, 9, 10." in plain(project.swarm("show", "1.1").stdout)
     assert second.outcome is Outcome.COMPLETE
     assert told(project) == ["3 of 6 added lines ran (50%)", "6 of 6 added lines ran (100%)"]
+    (kept,) = (project.folder.evidence / "1.1/attempt-2").glob("gates.json")
+    assert "coverage of the added lines is measured once the tests have passed" in kept.read_text()
+    assert "was not judged" not in kept.read_text()
 
 
 @pytest.mark.slow

@@ -93,11 +93,13 @@ def test_the_architect_may_accept_what_is_beyond_the_budget_where_the_user_lets_
     assert "+def _pick(value: int)" in asked
     (event,) = project.events(ev.RejectionOverridden)
     assert (event.by, event.reason) == ("architect", "ONE-RULE each")
-    reason = "gates: quality_budget: architect: ONE-RULE each"
+    reason = "gates: quality_budget, by the architect: ONE-RULE each"
     assert f"- Task 1.1, {reason}" in project.folder.context.read_text()
     assert project.trailers()["Swarm-Override"] == reason
     assert project.json("verify")["passed"]
-    for told in (project.swarm("show", "1.1"), project.swarm("handoff"), project.swarm("evidence", "summary")):
+    assert "override of gates: quality_budget by the architect: ONE-RULE each" in project.swarm("show", "1.1").stdout
+    assert project.json("show", "1.1")["overridden_by"] == {"gates: quality_budget": "architect"}
+    for told in (project.swarm("handoff"), project.swarm("evidence", "summary")):
         assert reason in " ".join(told.stdout.split())
         assert "by the user: gates" not in " ".join(told.stdout.split())
 
@@ -112,6 +114,9 @@ def test_the_architect_that_holds_to_the_budget_has_it_mended(project: Project) 
     project.swarm("run", exits=1)
     assert not project.events(ev.RejectionOverridden)
     assert "USE-A-TABLE" in project.briefs("architect", "delegate", task="1.1", attempt="2")[0]
+    told = [event.note for event in project.events(ev.GuardActed) if event.note.rule == "budget-weighed"]
+    assert [(note.attempt, note.detail) for note in told] == [(1, "USE-A-TABLE"), (2, "USE-A-TABLE")]
+    assert "USE-A-TABLE" in project.swarm("show", "1.1").stdout
     assert [each.stage for each in attempts(project)][:2] == ["gates: quality_budget"] * 2
 
 

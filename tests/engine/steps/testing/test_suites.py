@@ -106,6 +106,7 @@ def test_files_of_no_suite_run_the_plain_command_else_every_suite(
     packages.planned(**tables(suite("api"), suite("web"), command=command))
     packages.swarm("run", exits=3)
     assert ran(packages) == [expected]
+    assert "guard suites: noted: no suite names src/calc/part_1.1.py" in packages.swarm("history").stdout
 
 
 @pytest.mark.slow

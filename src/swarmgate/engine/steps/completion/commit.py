@@ -40,7 +40,7 @@ async def commit(state: State, ctx: Context) -> list[Event]:
         if attempt.related:
             trailers.append(("Swarm-Tests", "related"))
         if attempt.kind is AttemptKind.OVERRIDE:
-            overrides = (f"{stage}: {reason}" for stage, reason in record.overrides.items())
+            overrides = (each.told for each in record.overrides.values())
             trailers.append(("Swarm-Override", "; ".join(sorted(overrides))))
         try:
             made = ctx.repository.commit(change, _message(task), trailers, onto=attempt.base)

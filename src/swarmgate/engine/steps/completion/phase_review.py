@@ -130,7 +130,7 @@ def _task(state: State, task_id: str) -> str:
     """What a task promises, and how it ended."""
     record, task = state.task(task_id), _plan_of(state).tasks[task_id]
     ended = [f"{record.status}{f', {record.reason}' if record.reason else ''}"]
-    ended += [f"The user overruled {stage}: {why}" for stage, why in sorted(record.overrides.items())]
+    ended += [f"The {each.by} overruled {each.stage}: {each.reason}" for _, each in sorted(record.overrides.items())]
     return f"{task_text(task)}\n\nHow it ended:\n{bullets(ended)}"
 
 

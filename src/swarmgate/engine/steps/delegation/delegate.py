@@ -1,4 +1,4 @@
-"""Opens the work branch, starts an attempt at a task by delegating it or by an override, or blocks the task."""
+"""Opens the work branch; delegates a task, overrides for it, or blocks it; and has the cost of a change weighed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from swarmgate.domain.events.event import (
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.next_step import next_task
 from swarmgate.domain.plan.plan import Plan, Task
-from swarmgate.domain.review.evidence import Review
+from swarmgate.domain.review.evidence import Review, Verdict
 from swarmgate.domain.review.stage import Judge, Stage
 from swarmgate.domain.state.state import State, TaskRecord
 from swarmgate.domain.task.failure_patterns import EFFECTS, RULE, Observation, is_news, observe, stopping
 from swarmgate.domain.task.remedies import removed_files
-from swarmgate.domain.transitions.task import attempt_kind, over_budget
+from swarmgate.domain.transitions.task import WEIGHED, attempt_kind, weighed
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree
@@ -47,16 +47,9 @@ async def start_work(state: State, ctx: Context) -> list[Event]:
 
 
 async def delegate(state: State, ctx: Context) -> list[Event]:
-    """Opens the next attempt at the next task: for the coder, or for the architect after too many rejections.
-
-    Where the user lets the architect weigh what is beyond the quality budget, it is asked first.
-    """
+    """Opens the next attempt at the next task: for the coder, or for the architect after too many rejections."""
     plan, task = _next(state)
     record = state.task(task.id)
-    weighed = await _weighed(ctx, task, record)
-    if weighed and weighed.approved:
-        reason, stage = " ".join(weighed.summary.split()), record.attempts[-1].stage
-        return [RejectionOverridden(task=task.id, stage=stage, reason=reason, by="architect")]
     events: list[Event] = []
     if not record.unfinished:
         events = quarantine_leftovers(state, ctx)
@@ -75,7 +68,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
                 attempt=number,
                 plan=plan,
                 feedback=feedback_text(record.attempts, record.notes)
-                + (f"\n\nYour verdict on it: {weighed.summary}" if weighed else ""),
+                + (f"\n\nYour verdict on it: {verdict}" if (verdict := weighed(record)) else ""),
                 others=_other_open_tasks(state, plan, task),
                 observed=observed,
                 known=ctx.background(state, task),
@@ -102,25 +95,28 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
     return [*events, opened]
 
 
-async def _weighed(ctx: Context, task: Task, record: TaskRecord) -> Review | None:
-    """The architect's verdict on a change that only the quality budget is against; None where it has no say."""
-    last = record.last
-    allowed = ctx.config.gates.architect_overrides_budget and over_budget(last) and record.rejections > 0
-    if last is None or not allowed:
-        return None
+async def weigh(state: State, ctx: Context) -> list[Event]:
+    """Asks the architect whether a change that only the quality budget is against may stay.
+
+    Its verdict goes on record either way, so that it is asked once for an attempt. None that can be read overrules
+    nothing.
+    """
+    _, task = _next(state)
+    last = state.task(task.id).attempts[-1]
     over = "\n".join(filter(None, (last.reason, *(each.message for each in last.feedback))))
-    base = ctx.repository.head()
-    before = ctx.repository.snapshot()
+    base, before = ctx.repository.head(), ctx.repository.snapshot()
     patch = ctx.repository.patch(ctx.repository.tree_of(base), before).decode("utf-8", "replace")
+    agent = ctx.agent("architect")
     try:
-        return await architect.weigh(
-            ctx.agent("architect"), task=task, attempt=last.number, scope=last.scope, over=over, patch=patch
-        )
+        review = await architect.weigh(agent, task=task, attempt=last.number, scope=last.scope, over=over, patch=patch)
     except (BreakerTripped, NoUsableReply, SelfCodingBlocked) as error:
-        ctx.notify("notice", f"the budget was not weighed: {error.message}")
-        return None
-    finally:
-        after_turn(ctx, "architect", "weigh", before=before, base=base)
+        review = Review(verdict=Verdict.REJECTED, summary=f"it was not weighed: {error.message}")
+    after_turn(ctx, "architect", "weigh", before=before, base=base)
+    reason = " ".join(review.summary.split())
+    if review.approved:
+        return [RejectionOverridden(task=task.id, stage=last.stage, reason=reason, by="architect")]
+    note = GuardNote(rule=WEIGHED, effect=Effect.NOTED, detail=reason, role="architect", attempt=last.number)
+    return [GuardActed(task=task.id, note=note)]
 
 
 async def open_override(state: State, ctx: Context) -> list[Event]:
@@ -128,9 +124,7 @@ async def open_override(state: State, ctx: Context) -> list[Event]:
     _, task = _next(state)
     record = state.task(task.id)
     put_away = _attacks_put_away(ctx, task.id, record)
-    stage, reason = next(
-        ((o.stage, o.reason) for o in reversed(state.overrides) if o.task == task.id), ("", "overridden by the user")
-    )
+    told = next((each.told for each in reversed(state.overrides) if each.task == task.id), "overridden by the user")
     scope = record.last.scope if record.last else task.files
     return [
         *put_away,
@@ -139,7 +133,7 @@ async def open_override(state: State, ctx: Context) -> list[Event]:
             attempt=len(record.attempts) + 1,
             kind=AttemptKind.OVERRIDE,
             scope=scope,
-            instructions=f"{stage}: {reason}",
+            instructions=told,
             tree=ctx.repository.snapshot(),
             base=ctx.repository.head(),
             house_rules=_house_rules(ctx, scope),

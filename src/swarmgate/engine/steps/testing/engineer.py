@@ -14,7 +14,7 @@ from swarmgate.domain.review.stage import Judge
 from swarmgate.domain.state.state import Attempt, State, current
 from swarmgate.domain.transitions.review import only_known_red
 from swarmgate.domain.transitions.task import overruled
-from swarmgate.engine.context import Context
+from swarmgate.engine.context import Context, files_of
 from swarmgate.engine.ignored_files import matters
 from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.proof.concurrent_runs import concurrency, run_group
@@ -92,6 +92,8 @@ async def run_tests(state: State, ctx: Context) -> list[Event]:
         rejected = _failed(ctx, task.id, attempt, report.tree, ran)
     if held and not ran.green:
         ctx.reports.append(_known_red(ran, attempt.number))
+    if unclaimed := ctx.all_suites().unclaimed(files_of(attempt, ctx.change(attempt, report.tree))):
+        ctx.reports.append(_no_suite(unclaimed, ran, attempt.number))
     if ran.canary and ran.canary.missing and not ran.problem:
         ctx.reports.append(_no_canary(ran.canary.missing, attempt.number))
     whole = ran.model_dump_json(indent=1).encode()
@@ -120,6 +122,12 @@ def _touches_components(report: GateReport) -> bool:
 def _known_red(ran: TestRun, number: int) -> GuardNote:
     message = f"they failed before the task as well, by an override of the user: {', '.join(ran.failures[:_NAMED])}"
     return GuardNote(rule="known-red", effect=Effect.WARNED, detail=message, step="run_tests", attempt=number)
+
+
+def _no_suite(paths: tuple[str, ...], ran: TestRun, number: int) -> GuardNote:
+    run = f"`{ran.command}` ran" if not ran.suites else f"tested by {', '.join(ran.suites)}"
+    message = f"no suite names {', '.join(paths[:_NAMED])}: {run}"
+    return GuardNote(rule="suites", effect=Effect.NOTED, detail=message, step="run_tests", attempt=number)
 
 
 def _no_canary(why: str, number: int) -> GuardNote:
