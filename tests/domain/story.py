@@ -247,6 +247,9 @@ def _task_batches(state: State, step: Step) -> list[list[Event]]:
             sensitive=("src/auth.py: path",),
         )
         more = [[sensitive]]
+    if step is Step.RUN_TESTS:
+        some = GREEN.model_copy(update={"related": True})
+        more = [[ev.TestsRun(task=task_id, attempt=number, tree="r", run=some, passed=True)]]
     return [[whole[place]], failing, *more]
 
 
@@ -296,8 +299,8 @@ def other_batches(state: State) -> list[list[Event]]:
         ev.RunStarted(pid=3, host="here", max_rejections=1, critic_rounds=1),
         ev.RunStarted(pid=4, host="here", adversarial="always"),
         ev.RunStarted(pid=5, host="here", validators=2, phase_gate=True),
-        ev.RunStarted(pid=6, host="here", phase_tests="whole"),
-        ev.RunStarted(pid=7, host="here", phase_tests="suites", validators=1),
+        ev.RunStarted(pid=6, host="here", phase_tests=True),
+        ev.RunStarted(pid=7, host="here", phase_tests=True, validators=1),
         *(event for batch in _regressions(state) for event in batch),
         *(event for batch in _verdicts(state) for event in batch),
         *_decided(state),

@@ -33,9 +33,8 @@ class Progress(Frozen):
     gave its result), `model` (a call is tried again, a fallback took over, something was found out about a model),
     `answer` (so much of an answer is there), `waiting` (nothing goes on before `until`: the limit of a model), `notice`
     (the user should know), `tests` (so many of them have run, as `tests` says) or `question` (the user is asked, on the
-    terminal). Tokens and cost are those of the whole
-    project so far. `time` is that of the event (UTC, ISO 8601) where it is told later than it happened; empty: now.
-    `until` is UTC (ISO 8601).
+    terminal). Tokens and cost are those of the whole project so far. `time` is that of the event (UTC, ISO 8601) where
+    it is told later than it happened; empty: now. `until` is UTC (ISO 8601).
     """
 
     kind: str

@@ -6,10 +6,8 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Literal
 
 from swarmgate.agents.briefs import house_rules
-from swarmgate.config import ProjectTests
 from swarmgate.domain.events.event import Event, PauseReason, RunPaused, RunStarted, UsageRecorded
 from swarmgate.domain.evidence.report import RECORDED
 from swarmgate.domain.next_step import Step, next_step
@@ -164,18 +162,11 @@ def _begin(ctx: Context) -> State:
             review_tests=ctx.config.review.tests,
             validators=ctx.config.phase.validate,
             phase_gate=ctx.config.phase.gate,
-            phase_tests=_phase_tests(ctx.config.tests),
+            phase_tests=bool(ctx.config.tests.suite),
             architect_overrides_budget=ctx.config.gates.architect_overrides_budget,
         )
     )
     return _record(ctx, events)
-
-
-def _phase_tests(settings: ProjectTests) -> Literal["off", "suites", "whole"]:
-    """When the tests run over a whole phase: see `domain.state.phase_verdict.tests_due`."""
-    if settings.whole == "phase":
-        return "whole"
-    return "suites" if settings.suite else "off"
 
 
 def _before_its_end(state: State) -> str:

@@ -53,7 +53,7 @@ class RunStarted(Frozen):
     review_tests: bool = False
     validators: int = 0
     phase_gate: bool = False
-    phase_tests: Literal["off", "suites", "whole"] = "off"
+    phase_tests: bool = False
     architect_overrides_budget: bool = False
 
 

@@ -8,11 +8,12 @@ Of reviewers a majority decides.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 
 from swarmgate.domain.events.event import PhaseStage
 from swarmgate.domain.review.votes import Vote
-from swarmgate.domain.state.state import PhaseRecord, Planning, State, TaskStatus, tally_of
+from swarmgate.domain.state.state import PhaseRecord, Planning, State, TaskRecord, TaskStatus, tally_of
 
 
 class Standing(StrEnum):
@@ -34,8 +35,8 @@ def judged_stage(state: State) -> PhaseStage | None:
     record = state.phase(state.current_phase)
     tasks = [state.task(task.id) for task in state.plan.phase(state.current_phase).tasks]
     if state.phase_settled(state.current_phase):
-        built = sum(task.status is TaskStatus.COMPLETE for task in tasks)
-        if built and not _tested(record) and (tests_due(state.rules.phase_tests, built) or _stands(record, "tests")):
+        built = [task for task in tasks if task.status is TaskStatus.COMPLETE]
+        if built and not _tested(record) and (_untested(state, built) or _stands(record, "tests")):
             return "tests"
         return "validation" if built and (state.rules.validators or _stands(record, "validation")) else None
     untouched = not any(task.attempts for task in tasks)
@@ -48,12 +49,13 @@ def _stands(record: PhaseRecord, stage: PhaseStage) -> bool:
     return bool(record.verdicts(stage) or (newest and tally_of(newest).verdict is Vote.REJECT))
 
 
-def tests_due(rule: str, built: int) -> bool:
-    """Whether the tests run over a phase as a whole, of which so many tasks were completed.
+def _untested(state: State, built: Sequence[TaskRecord]) -> bool:
+    """Whether tests of completed tasks did not run over the last tree.
 
-    The suites that one task ran alone have just run over the last tree.
+    A task ran only what is related to it, whatever the settings say now; or each ran its own suites. Those of a task
+    that stands alone have just run.
     """
-    return rule == "whole" or (rule == "suites" and built > 1)
+    return any(each.last and each.last.related for each in built) or (state.rules.phase_tests and len(built) > 1)
 
 
 def phase_commits(state: State, number: int) -> dict[str, str]:

@@ -289,8 +289,8 @@ class Rules:
     """Reviewers that judge each phase after its last task; 0: none."""
     phase_gate: bool = False
     """Whether the critic judges each phase before its first task."""
-    phase_tests: str = "off"
-    """Whether the tests run over a whole phase: always (`whole`), after several tasks that ran some suites, or not."""
+    phase_tests: bool = False
+    """Whether tasks run some suites of several, so that all suites of a phase run after its last task."""
     architect_overrides_budget: bool = False
     """Whether the architect weighs what the quality budget alone is against."""
 

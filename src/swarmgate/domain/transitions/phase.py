@@ -25,6 +25,8 @@ def phase_reviewed(state: State, event: ev.PhaseReviewed, _: ev.Entry) -> State:
         raise IllegalMove(f"Phase {event.phase} waits for no verdict of reviewer {event.number} ({event.stage}).")
     if event.failed and event.review.approved:
         raise IllegalMove("A verdict that could not be read approves nothing.")
+    if event.run is not None:
+        state = replace(state, known_red=tuple(name for name in state.known_red if name in event.run.failures))
     return _with(state, event.phase, replace(record, reviews=(*record.reviews, event)))
 
 

@@ -156,7 +156,10 @@ def task_completed(state: State, event: ev.TaskCompleted, entry: ev.Entry) -> St
     )
     record = replace(closed.task(event.task), status=TaskStatus.COMPLETE, reason="", block=None, commit=event.commit)
     done = replace(closed, tasks=closed.tasks.set(event.task, record), open="", tree="")
-    done = replace(done, known_red=record.attempts[-1].failures)
+    red = record.attempts[-1].failures
+    if record.attempts[-1].related or state.rules.phase_tests:  # what did not run is not mended by that
+        red = tuple(dict.fromkeys((*state.known_red, *red)))
+    done = replace(done, known_red=red)
     return _qa_counted(_experienced(done, event.task), event.task)
 
 
