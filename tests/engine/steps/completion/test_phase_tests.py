@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.misbehaviour.case import case
-from tests.project import Project, Rule, code, implement, part, plan, review, rule, task
+from tests.project import Project, Rule, code, implement, part, plan, review, rule, task, until
 
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.state.state import TaskStatus
@@ -41,9 +43,11 @@ def long(project: Project) -> Project:
     return project
 
 
-def guard(project: Project, condition: str) -> None:
+def guard(project: Project, condition: str, before: str = "") -> None:
     """A test that is related to nothing, and fails by what stands in the tree."""
-    text = f"import pathlib\n\n\ndef test_guard():\n    here = pathlib.Path('src/calc')\n    assert {condition}\n"
+    text = (
+        f"import pathlib\n\n{before}\ndef test_guard():\n    here = pathlib.Path('src/calc')\n    assert {condition}\n"
+    )
     project.write("tests/test_guard.py", text)
     project.git("add", "--all")
     project.git("commit", "-qm", "A guard")
@@ -167,3 +171,45 @@ def test_a_task_that_does_not_mend_it_is_opened_again_until_it_is_blocked(long: 
     long.swarm("skip", "1.1", "--reason", "the guard is right")
     told = long.swarm("run", exits=3).stdout
     long.swarm("verify")
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_dies_while_the_phase_is_tested_tests_it_again(
+    long: Project, tmp_path: Path, ending: signal.Signals
+) -> None:
+    seen = tmp_path / "seen"
+    seen.mkdir()
+    wait = f"import time\nfolder = pathlib.Path({str(seen)!r})\nfirst = not (folder / 'ran').exists()\n"
+    guard(long, "True", f"{wait}(folder / 'ran').touch()\ntime.sleep(600 if first else 0)\n")
+    long.planned(*parts("1.1"), **WHOLE, commands={"writable": [str(seen)]})
+    process = long.start("run")
+    until((seen / "ran").exists)
+    process.send_signal(ending)
+    assert process.stderr is not None
+    if ending is signal.SIGINT:
+        while "safe point" not in process.stderr.readline():
+            pass
+        process.send_signal(ending)
+    process.communicate(timeout=60)
+    assert long.events(ev.PhaseReviewed) == []
+    long.swarm("run", exits=3)
+    assert [each.review.approved for each in long.events(ev.PhaseReviewed)] == [True]
+    assert long.git("status", "--porcelain", "--", ".", ":!.swarm") == ""
+    long.swarm("verify")
+
+
+def test_the_culprit_is_found_past_a_merge_and_a_commit_of_the_users(long: Project) -> None:
+    guard(long, "not (here / 'part_1_2.py').exists()")
+    long.planned(*parts("1.1", "1.2"), rule("coder", "code", {"fault": {"kind": "403"}}, task="1.2"), **WHOLE)
+    long.swarm("run", exits=5)
+    work = long.git("branch", "--show-current")
+    long.git("switch", "-qc", "side", "main")
+    long.write("notes.txt", "of the side\n")
+    long.git("add", "notes.txt")
+    long.git("commit", "-qm", "Notes")
+    long.git("switch", "-q", work)
+    long.git("merge", "-q", "--no-edit", "--no-ff", "side")
+    long.play(*parts("1.1", "1.2"), **WHOLE, loop={"max_rejections": 1})
+    long.swarm("run", exits=1)
+    first = long.events(ev.PhaseRegressed)[0]
+    assert [each.task for each in first.culprits] == ["1.2"]
