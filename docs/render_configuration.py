@@ -43,7 +43,7 @@ def _sections(table: type[Section], *above: str) -> Iterator[tuple[str, Any]]:
     """The dotted name and the type of every section below a table."""
     for name, field in table.model_fields.items():
         annotation: Any = field.annotation
-        if not above or _is_section(annotation) or _is_many(annotation):
+        if not above or _is_section(annotation) or _is_many(annotation) or _is_list(annotation):
             yield ".".join((*above, name)), annotation
         if _is_section(annotation):
             yield from _sections(annotation, *above, name)
@@ -56,6 +56,11 @@ def _is_section(annotation: Any) -> bool:
 def _is_many(annotation: Any) -> bool:
     """Whether it is a table of sections: a name, then its keys."""
     return get_origin(annotation) is dict and _is_section(get_args(annotation)[1])
+
+
+def _is_list(annotation: Any) -> bool:
+    """Whether it is a list of tables."""
+    return get_origin(annotation) is tuple and _is_section(get_args(annotation)[0])
 
 
 def _texts(name: str) -> str:
@@ -74,16 +79,16 @@ def _texts(name: str) -> str:
 def _section(name: str, annotation: Any) -> str:
     if get_origin(annotation) is dict and not _is_many(annotation):
         return _texts(name)
-    many = _is_many(annotation)
+    many, listed = _is_many(annotation), _is_list(annotation)
     placeholder = _PLACEHOLDERS[name.rpartition(".")[2]] if many else ""
-    section: type[Section] = get_args(annotation)[1] if many else annotation
-    title = f"{name}.{placeholder}" if many else name
+    section: type[Section] = get_args(annotation)[1] if many else get_args(annotation)[0] if listed else annotation
+    title = f"{name}.{placeholder}" if many else f"[{name}]" if listed else name
     doc = (section.__doc__ or "").partition(": ")[2]
     lines = [f"### `[{title}]`", "", doc[:1].upper() + doc[1:], ""]
     names = get_args(annotation)[0] if many else None
     if get_origin(names) is Literal:
         lines += [f"{placeholder} is one of {', '.join(f'`{each}`' for each in get_args(names))}.", ""]
-    if not many:
+    if not (many or listed):
         lines += [f"Environment: `{PREFIX}{_nested(name)}__KEY`, such as `{_variable(name, section)}`.", ""]
     lines += ["| key | type | default | limits | meaning |", "|---|---|---|---|---|"]
     return "\n".join([*lines, *_rows(section), ""])
@@ -103,7 +108,7 @@ def _rows(section: type[Section]) -> list[str]:
     rows = []
     for key, spec in schema["properties"].items():
         field = section.model_fields[key]
-        if _is_section(field.annotation) or _is_many(field.annotation):
+        if _is_section(field.annotation) or _is_many(field.annotation) or _is_list(field.annotation):
             continue
         default = "required" if key in required else _value(field.get_default(call_default_factory=True))
         cells = (f"`{key}`", _type(spec), default, _limits(spec), field.description or "")

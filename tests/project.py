@@ -118,6 +118,15 @@ def part(value: str) -> str:
     return f'"""A part."""\n\nVALUE = "{value}"\n'
 
 
+def toml(value: Any) -> str:
+    """A value as TOML writes it on one line."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key} = {toml(each)}' for key, each in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml, value))}]"
+    return json.dumps(value)
+
+
 def flood(length: int) -> str:
     """So many characters that say nothing twice: an answer that repeats itself is cut."""
     return "".join(f"{number} " for number in range(length))[: length - 1] + "."
@@ -208,8 +217,7 @@ class Project:
             key = name.replace("__", ".")
             settings[key] = {**settings.get(key, {}), **values}
         lines = [
-            f"[{name}]\n"
-            + "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items() if value is not None)
+            f"[{name}]\n" + "".join(f"{key} = {toml(value)}\n" for key, value in values.items() if value is not None)
             for name, values in settings.items()
         ]
         self.folder.config.write_text("\n".join(lines))

@@ -174,6 +174,7 @@ def engine_batches(state: State) -> list[list[Event]]:
         Step.ESTIMATE: [[ev.PhaseEstimated(phase=state.current_phase, tasks=1, basis=1)]],
         Step.EVALUATE_PHASE: _verdicts(state),
         Step.VALIDATE_PHASE: _verdicts(state),
+        Step.TEST_PHASE: [*_verdicts(state), *_regressions(state)],
         Step.CLOSE_PHASE: [[ev.PhaseClosed(phase=state.current_phase, summary="Done.", decisions=("argon2",))]],
     }
     if step is None:
@@ -194,12 +195,34 @@ def _verdicts(state: State) -> list[list[Event]]:
     ]
 
 
+def _regressions(state: State) -> list[list[Event]]:
+    """The tests of the phase fail by one of its tasks, or by all that were completed."""
+    if state.plan is None or judged_stage(state) != "tests":
+        return []
+    refused = _verdicts(state)[1]
+    tasks = [task.id for task in state.plan.phase(state.current_phase).tasks if state.task(task.id).commit]
+    return [[*refused, regressed(state, *tasks)], [*refused, regressed(state, tasks[0])]]
+
+
+def regressed(state: State, *tasks: str) -> Event:
+    """The tests of the current phase fail since the commits of these tasks."""
+    culprits = [
+        ev.Culprit(
+            task=task, commit=state.task(task).commit, failures=("test_a",), reason="since its commit fails test_a"
+        )
+        for task in tasks
+    ]
+    return ev.PhaseRegressed(phase=state.current_phase, culprits=tuple(culprits))
+
+
 def _saved(plans: Iterable[Plan]) -> list[list[Event]]:
     return [[ev.PlanSaved(plan=plan)] for plan in plans]
 
 
 def _task_batches(state: State, step: Step) -> list[list[Event]]:
     attempt = state.task(state.open).running
+    if step is Step.DECLINE:
+        return [[ev.QuestionAnswered(number=len(state.questions), answer="", declined=True)]]
     if attempt is None:
         task = next_task(state)
         assert task is not None
@@ -207,8 +230,6 @@ def _task_batches(state: State, step: Step) -> list[list[Event]]:
         block = ev.TaskBlocked(task=task.id, stage="architect", reason="no delegation")
         if step is Step.BLOCK:
             return [[block]]
-        if step is Step.DECLINE:
-            return [[ev.QuestionAnswered(number=len(state.questions), answer="", declined=True)]]
         asks = [[question(task.id, number, "delegate")]] if len(state.asked_about(task.id)) < MOST_ASKED else []
         return [[delegated(task.id, number, attempt_kind(state, task.id))], [block], *asks]
     task_id, number = state.open, attempt.number
@@ -230,8 +251,6 @@ def _task_batches(state: State, step: Step) -> list[list[Event]]:
         seen = ev.TestsReviewed(task=task_id, attempt=number, review=YES, passed=True)
         refused_tests = ev.TestsReviewed(task=task_id, attempt=number, review=NO, passed=False)
         return [[seen], [refused_tests, rejection(task_id, number, "reviewer")]]
-    if step is Step.DECLINE:
-        return [[ev.QuestionAnswered(number=len(state.questions), answer="", declined=True)]]
     place = next(index for index, steps in enumerate(names, start=1) if step in steps)
     stage = ("coder", "gates: ruff", "reviewer", "test_engineer", "tests")[place - 1]
     failing = [*_failing(task_id, number)[place - 1], rejection(task_id, number, stage)]
@@ -251,6 +270,9 @@ def _task_batches(state: State, step: Step) -> list[list[Event]]:
             sensitive=("src/auth.py: path",),
         )
         more = [[sensitive]]
+    if step is Step.RUN_TESTS:
+        some = GREEN.model_copy(update={"related": True})
+        more = [[ev.TestsRun(task=task_id, attempt=number, tree="r", run=some, passed=True)]]
     return [[whole[place]], failing, *more]
 
 
@@ -302,6 +324,9 @@ def other_batches(state: State) -> list[list[Event]]:
         ev.RunStarted(pid=5, host="here", validators=2, phase_gate=True),
         ev.RunStarted(pid=6, host="here", decline=True),
         *(ev.QuestionAnswered(number=each.number, answer="", declined=True) for each in state.questions),
+        ev.RunStarted(pid=8, host="here", phase_tests=True),
+        ev.RunStarted(pid=7, host="here", phase_tests=True, validators=1),
+        *(event for batch in _regressions(state) for event in batch),
         *(event for batch in _verdicts(state) for event in batch),
         *_decided(state),
         ev.RunPaused(reason=ev.PauseReason.STOPPED, between_steps=True),

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from swarmgate.config import PROJECT_FILE, Config
 from swarmgate.workspace.checkout.checkout import checked_out
-from swarmgate.workspace.detect import Detection, detect, is_test_path
+from swarmgate.workspace.detect import detect, is_test_path
 from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.programs import trusted
 from swarmgate.workspace.sandbox.command_runner import CommandRunner
+from swarmgate.workspace.test_runs.collection.by_suite import rules_of
 from swarmgate.workspace.test_runs.collection.listing import LIMIT_S, ask
 from swarmgate.workspace.test_runs.collection.record import Listing, Standing
 from swarmgate.workspace.test_runs.collection.rules import Rules, Uncollected
-from swarmgate.workspace.test_runs.suite import runner_of
+from swarmgate.workspace.test_runs.suites import TestSuite, suites_of
 
 _MOST_READ = 400
 """Test files that are read for tests, at most."""
@@ -58,36 +59,56 @@ async def inspect_suite(
         ToolKilled: somebody ended it, twice.
         WorkspaceError: git failed.
     """
-    files = repository.list_tree(tree)
-    detected = detect(repository.root, files)
-    command = config.tests.command or detected.test_command
-    if not command:
+    detected = detect(repository.root, repository.list_tree(tree))
+    suites = suites_of(config.tests, detected.test_command)
+    if not suites.suites:
         return SuiteInspection("no test command yet; it is detected when there are tests")
+    patterns, found = config.tests.paths or detected.test_globs, []
     with checked_out(repository.root, tree, sandbox=commands.sandbox) as made:
-        limit = min(limit_s, config.tests.timeout_s)
-        pattern = config.tests.count_pattern
-        listing = await ask(command, runner=made.runner(commands), limit_s=limit, count_pattern=pattern)
-    rules = rules_of(config, detected, files, repository, tree)
-    return _Inspector(listing, rules, repository, tree, config.tests.paths or detected.test_globs).inspect()
+        for suite in suites.suites:
+            if not suite.home(made.root).is_dir():
+                found.append(_homeless(suite))
+                continue
+            runner, limit = made.runner(commands), min(limit_s, suite.timeout_s)
+            runner = runner.at(suite.home(runner.root)) if suite.folder else runner
+            listing = await ask(suite.command, runner=runner, limit_s=limit, count_pattern=suite.count_pattern)
+            rules = rules_of(suite, repository, tree)
+            mine = frozenset(path for path in rules.paths if not suite.paths or suite.answers_for(path))
+            inspected = _Inspector(listing, rules, repository, tree, patterns, mine).inspect()
+            found.append(_of_suite(suite.name, inspected) if suite.name else inspected)
+    return found[0] if len(found) == 1 else _together(found)
+
+
+def _homeless(suite: TestSuite) -> SuiteInspection:
+    problem = f"the folder {suite.folder} is not there"
+    return _of_suite(suite.name, SuiteInspection(suite.command, problem, "Mend its `folder`.", True, suite.command))
+
+
+def _of_suite(name: str, found: SuiteInspection) -> SuiteInspection:
+    problem = f"suite {name}: {found.problem}" if found.problem else ""
+    return replace(found, summary=f"suite {name}: {found.summary}", problem=problem)
+
+
+def _together(found: Sequence[SuiteInspection]) -> SuiteInspection:
+    """The inspections of several suites as one: it stops where one of them does."""
+    return SuiteInspection(
+        summary="; ".join(each.summary for each in found),
+        problem="; ".join(each.problem for each in found if each.problem),
+        hint=" ".join(dict.fromkeys(each.hint for each in found if each.hint)),
+        stops=any(each.stops for each in found),
+        command="; ".join(each.command for each in found),
+        overlooked=tuple(dict.fromkeys(text for each in found for text in each.overlooked)),
+    )
 
 
 def memory_key(tree: str, config: Config, repository: Repository) -> str:
     """What an answer hangs on, as one word: tree, settings, and where the command's program lies."""
     files = repository.list_tree(tree)
-    command = config.tests.command or detect(repository.root, files).test_command
-    program = trusted.located(command.split()[0], repository.root) if command.split() else None
-    parts = (tree, command, str(program), config.tests.model_dump_json(), config.commands.model_dump_json())
+    suites = suites_of(config.tests, detect(repository.root, files).test_command)
+    words = [each.command.split() for each in suites.suites]
+    programs = [str(trusted.located(each[0], repository.root)) for each in words if each]
+    parts = (tree, suites.text, *programs, config.tests.model_dump_json(), config.commands.model_dump_json())
     return hashlib.sha256("\n".join(parts).encode(errors="surrogateescape")).hexdigest()
-
-
-def rules_of(config: Config, detection: Detection, files: Sequence[str], repository: Repository, tree: str) -> Rules:
-    """How the project's test command chooses its files, in a tree."""
-    command = config.tests.command or detection.test_command
-    return Rules(runner_of(command, repository.root), command, files, lambda path: _text(repository, tree, path))
-
-
-def _text(repository: Repository, tree: str, path: str) -> str:
-    return (repository.read(tree, path) or b"").decode("utf-8", "replace")
 
 
 @dataclass(frozen=True)
@@ -99,6 +120,8 @@ class _Inspector:
     repository: Repository
     tree: str
     test_paths: Sequence[str]
+    mine: frozenset[str]
+    """The files that it answers for."""
 
     def inspect(self) -> SuiteInspection:
         listing, command = self.listing, self.listing.command
@@ -164,7 +187,7 @@ class _Inspector:
         )
 
     def _candidates(self) -> list[str]:
-        paths = (path for path in self.rules.files if is_test_path(path, self.test_paths))
+        paths = (path for path in self.rules.paths if path in self.mine and is_test_path(path, self.test_paths))
         return [path for path in paths if self.rules.could_run(path)]
 
     def _holding(self) -> list[str]:

@@ -48,9 +48,9 @@ from swarmgate.config.sections import (
     Quality,
     Role,
     Size,
-    Suite,
     program_of,
 )
+from swarmgate.config.tests import ProjectTests, Suite
 
 __all__ = [
     "ACP",
@@ -80,6 +80,7 @@ __all__ = [
     "Models",
     "Price",
     "Project",
+    "ProjectTests",
     "Provider",
     "Quality",
     "Reviews",

@@ -31,13 +31,13 @@ from swarmgate.config.guards import (
     Authority,
     Breakers,
     Commands,
-    Enforce,
     Models,
     Phase,
     Reviews,
     Scope,
     Spend,
 )
+from swarmgate.config.tests import ProjectTests
 from swarmgate.errors import ConfigError
 
 PREFIX = "SWARM_"
@@ -63,16 +63,6 @@ def _url(value: str) -> str:
 def _header(value: str) -> str:
     if not (value.isascii() and value.isprintable()):
         raise ValueError("must be printable ASCII on one line, as HTTP takes it")
-    return value
-
-
-def _count_pattern(value: str) -> str:
-    try:
-        groups = re.compile(value).groupindex
-    except re.error as error:
-        raise ValueError(f"must be a regular expression: {error}") from error
-    if value and "passed" not in groups:
-        raise ValueError("must have a group `passed`, such as `(?P<passed>\\d+) ok, (?P<failed>\\d+) not ok`")
     return value
 
 
@@ -172,37 +162,6 @@ class Price(Section):
     cached: float | None = Field(None, ge=0, description="Cached prompt tokens; unset: the input price.")
 
 
-class Suite(Section):
-    """`[tests]`: how the project's tests are run."""
-
-    command: str = Field("", description="The test command; empty: detected.")
-    timeout_s: Seconds = Field(600, description="Longest time of one run of the suite, in seconds.")
-    count_pattern: Annotated[str, AfterValidator(_count_pattern)] = Field(
-        "", description="Regular expression with the groups `passed` and perhaps `failed`; empty: detected."
-    )
-    paths: tuple[str, ...] = Field((), description="Globs of the files that are tests; empty: detected.")
-    must_fail: Enforce = Field(
-        "block", description="What new tests mean that all pass without the change; they prove nothing."
-    )
-    vanished: Enforce = Field(
-        "block", description="What it means that tests which passed before the task are gone or skipped after it."
-    )
-    unproven: Enforce = Field(
-        "block", description="What changed behaviour means that no new test shows, or that no passing test runs."
-    )
-    altered: Enforce = Field(
-        "block", description="What it means that tests of before the task fail in their old form over the new code."
-    )
-    unmapped: Literal["note", "block"] = Field(
-        "note", description="What an acceptance criterion means that the test engineer maps no test to."
-    )
-    adversarial: Literal["auto", "always", "off"] = Field(
-        "auto", description="A second pass of attacks; `auto`: for security-sensitive tasks, and MEDIUM ones up."
-    )
-    mutation: bool = Field(False, description="Mutate the changed lines and see whether the tests notice.")
-    min_kill_rate: float = Field(0.6, ge=0, le=1, description="Share of the mutants that the tests must notice.")
-
-
 class Project(Section):
     """`[project]`: what the project is."""
 
@@ -300,7 +259,7 @@ class Config(Section):
     agents: dict[Name, Agent] = Field(default_factory=dict, description="Agents that requests name.")
     budget: BudgetLimits = Field(default_factory=BudgetLimits, description="What may be used up.")
     prices: dict[str, Price] = Field(default_factory=dict, description='By "provider/model", or by "model" alone.')
-    tests: Suite = Field(default_factory=Suite, description="How tests are run.")
+    tests: ProjectTests = Field(default_factory=ProjectTests, description="How tests are run.")
     project: Project = Field(default_factory=Project, description="What the project is.")
     loop: Loop = Field(default_factory=Loop, description="Bounds of the work on one task.")
     ask: Ask = Field(default_factory=Ask, description="Which agents may ask you in the middle of a task.")

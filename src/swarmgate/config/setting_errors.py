@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
@@ -114,7 +115,10 @@ def known_keys(tables: Iterable[str]) -> tuple[str, ...]:
     """The keys that may stand in a table of `Config`; empty when any name may, or there is no such table."""
     kind: Any = Config
     for table in tables:
-        kind = get_args(kind)[1] if get_origin(kind) is dict else kind.model_fields[table].annotation
+        if get_origin(kind) is tuple:  # `table` is the place in a list of tables
+            kind = get_args(kind)[0]
+        else:
+            kind = get_args(kind)[1] if get_origin(kind) is dict else kind.model_fields[table].annotation
     if get_origin(kind) is not dict:
         return tuple(kind.model_fields)
     name = get_args(kind)[0]
@@ -129,9 +133,12 @@ def line_of(text: str, path: tuple[str, ...]) -> int:
     best, depth = 0, 0
     table: tuple[str, ...] = ()
     plain = _LONG_TEXTS.sub(lambda match: "''" + "\n" * match[0].count("\n"), text)
+    seen: Counter[tuple[str, ...]] = Counter()
     for number, line in enumerate(plain.splitlines(), start=1):
-        if match := re.match(r"\s*\[+([^\]]+)\]", line):
-            here = table = _dotted(match[1])
+        if match := re.match(r"\s*(\[+)([^\]]+)\]", line):
+            name = _dotted(match[2])
+            here = table = name if match[1] == "[" else (*name, str(seen[name]))
+            seen[name] += 1
         elif match := re.match(r"""\s*((?:"[^"]*"|'[^']*'|[\w.\s-])+?)\s*=""", line):
             here = (*table, *_dotted(match[1]))
         else:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from swarmgate.domain.events.event import AttemptKind, PhaseApproved, PlanApproved
+from swarmgate.domain.events.event import AttemptKind, PhaseApproved, PhaseStage, PlanApproved
 from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.stage import Judge
 from swarmgate.domain.spending.estimate import estimate_due
 from swarmgate.domain.state.lifecycle import TaskState
-from swarmgate.domain.state.phase_verdict import Standing, standing
+from swarmgate.domain.state.phase_verdict import Standing, judged_stage, standing
 from swarmgate.domain.state.state import (
     Attempt,
     Outcome,
@@ -67,6 +67,8 @@ class Step(StrEnum):
     BLOCK = "block"
     EVALUATE_PHASE = "evaluate_phase"
     """The critic judges the phase before its first task."""
+    TEST_PHASE = "test_phase"
+    """The tests run over the tree that the phase leaves."""
     VALIDATE_PHASE = "validate_phase"
     """One of several reviewers judges the phase after its last task."""
     CLOSE_PHASE = "close_phase"
@@ -82,7 +84,7 @@ class Waiting(StrEnum):
     PLANNING_FAILED = "planning_failed"
     BLOCKED_TASK = "blocked_task"
     PHASE_REJECTED = "phase_rejected"
-    """The reviewers of a whole phase rejected it."""
+    """The tests or the reviewers of a whole phase rejected it."""
     PHASE_APPROVAL = "phase_approval"
     NOTHING = "nothing"
     """Every phase is approved: the work is done."""
@@ -103,12 +105,19 @@ def next_step(state: State) -> Step | None:
     settled = state.phase_settled(state.current_phase)
     match standing(state):
         case Standing.DUE:
-            return Step.VALIDATE_PHASE if settled else Step.EVALUATE_PHASE
+            return _JUDGING[judged_stage(state) or "validation"]
         case Standing.REJECTED:
             return None
     if settled:
         return None if state.phase(state.current_phase).closed else Step.CLOSE_PHASE
     return _task_step(state)
+
+
+_JUDGING: dict[PhaseStage, Step] = {
+    "gate": Step.EVALUATE_PHASE,
+    "tests": Step.TEST_PHASE,
+    "validation": Step.VALIDATE_PHASE,
+}
 
 
 def waiting_for(state: State) -> Waiting | None:

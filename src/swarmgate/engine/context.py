@@ -14,7 +14,6 @@ from swarmgate.agents.authority.authority import RULE, Authority, right_of
 from swarmgate.agents.briefs.house_rules import CommittedRules, HouseRules, summary
 from swarmgate.agents.briefs.prior_knowledge import Background, background
 from swarmgate.agents.context import AgentContext
-from swarmgate.automation.suite_command import rules_of
 from swarmgate.config import Config
 from swarmgate.council.participants.contexts import ContextFactory
 from swarmgate.council.records.store import Records
@@ -22,7 +21,7 @@ from swarmgate.domain.events.event import Event, GuardActed, GuidanceGiven, Lock
 from swarmgate.domain.guard import Effect, GuardNote, Turn, merged
 from swarmgate.domain.next_step import worked_on
 from swarmgate.domain.plan.plan import Task
-from swarmgate.domain.progress import Listener, Progress, silent
+from swarmgate.domain.progress import Listener, Progress, TestCount, silent
 from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.finding import GateReport
 from swarmgate.domain.spending.budget import PROJECT, Account, accounts
@@ -33,12 +32,14 @@ from swarmgate.domain.text.redaction import redact
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.branch_history import require_on_branch
 from swarmgate.engine.ignored_files import IgnoredFiles
+from swarmgate.engine.related_tests import related_tests
 from swarmgate.engine.run_limits import WorkClock
 from swarmgate.errors import HeadMoved
 from swarmgate.gates.sensitivity.definition import Sensitivity
 from swarmgate.ledger.context import guidance
 from swarmgate.ledger.councils.sessions import UnsettledUsage
 from swarmgate.ledger.evidence.evidence import EvidenceStore
+from swarmgate.ledger.files import suite_coverage
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.budget import Metered
@@ -50,7 +51,8 @@ from swarmgate.workspace.git import history
 from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.programs.shadowing import StartUp
 from swarmgate.workspace.sandbox.command_runner import CommandRunner
-from swarmgate.workspace.test_runs.collection.rules import Rules
+from swarmgate.workspace.test_runs.collection.by_suite import Collecting
+from swarmgate.workspace.test_runs.suites import Suites, chosen, suites_of
 
 OWN = "swarmgate"
 """The role under which the ledger counts the time that no model call took."""
@@ -209,28 +211,60 @@ class Context:
         content = self.repository.read(attempt.base if attempt and attempt.base else "HEAD", path)
         return None if content is None else content.decode("utf-8", "replace")
 
-    def collecting(self, tree: str = "") -> Rules:
-        """How the test command chooses its files in a tree, as the work tree is now if none is given."""
-        tree = tree or self.repository.snapshot()
-        files = self.repository.list_tree(tree)
-        return rules_of(self.config, detect(self.repository.root, files), files, self.repository, tree)
-
     def uncollected(self, path: str) -> str:
         """Why the test runner passes over a test file that was just written; empty where it does not."""
         if not self.is_test_path(path):
             return ""
-        rules = self.collecting()
-        return next((each.message(rules.runner) for each in rules.uncollected([path])), "")
+        collecting = Collecting(self.all_suites(), self.repository, self.repository.snapshot())
+        return next((each.message(collecting.runner(path)) for each in collecting.uncollected([path])), "")
+
+    def all_suites(self) -> Suites:
+        """The suites of the settings, else the command that the tree calls for now; none when there is none."""
+        settings, detected = self.config.tests, ""
+        if not settings.command and not settings.suite:
+            detected = detect(self.repository.root, self.repository.list_tree(self.repository.snapshot())).test_command
+        return suites_of(settings, detected)
+
+    def suites(self, tree: str = "") -> Suites:
+        """The suites that the running attempt is tested by: those of its scope and of its change; else all of them.
+
+        `tree`: the tree of its change, where that is not the newest on record.
+        """
+        known, attempt = self.all_suites(), self.ledger.state.task(self.ledger.state.open).running
+        if attempt is None or not (known.names or self.config.tests.whole == "phase"):
+            return known
+        change = self.change(attempt, tree)
+        mine = chosen(known, files_of(attempt, change))
+        if self.config.tests.whole == "phase" and (related := self.related(change)):
+            return mine.narrowed(self.repository.root, related)
+        return mine
+
+    def related(self, change: ChangeSet) -> tuple[str, ...]:
+        """The test files that are related to a change; none where that cannot be told."""
+        known = self._related.get((change.base, change.tree))
+        if known is None:
+            known = related_tests(self.repository, change, self.is_test_path, suite_coverage.read(self.folder))
+            self._related[change.base, change.tree] = known
+        return known
+
+    @cached_property
+    def _related(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        return {}
 
     def test_command(self) -> str:
-        """The configured test command, else the one that the tree calls for now; empty when there is none."""
-        if self.config.tests.command:
-            return self.config.tests.command
-        files = self.repository.list_tree(self.repository.snapshot())
-        return detect(self.repository.root, files).test_command
+        """How the running attempt is tested, as agents are told it; empty when nobody knows."""
+        return self.suites().text
 
     def notify(
-        self, kind: str, text: str, *, step: str = "", until: str = "", detail: str = "", failed: bool = False
+        self,
+        kind: str,
+        text: str,
+        *,
+        step: str = "",
+        until: str = "",
+        detail: str = "",
+        failed: bool = False,
+        tests: TestCount | None = None,
     ) -> None:
         """Sends a progress message to the listener; `until` is when a wait ends."""
         state = self.ledger.state
@@ -254,6 +288,7 @@ class Context:
                 of=len(tasks) if place else 0,
                 detail=self._redact(detail),
                 failed=failed,
+                tests=tests,
             )
         )
 
@@ -380,3 +415,9 @@ class Context:
         paths = self.repository.restore(attempt.tree, quarantine=quarantine)
         where = f", kept in {self.folder.relative(quarantine)}" if quarantine.exists() else ""
         self.notify("notice", f"files changed between two steps; brought back{where}: {', '.join(paths[:5])}")
+
+
+def files_of(attempt: Attempt, change: ChangeSet) -> tuple[str, ...]:
+    """The files that say by which suites an attempt is tested: its scope, its tests, and what it changed."""
+    changed = (path for file in change.files for path in file.touched)
+    return tuple(dict.fromkeys((*attempt.scope, *attempt.tests, *changed)))

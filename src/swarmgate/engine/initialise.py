@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from swarmgate import __version__
@@ -13,15 +15,18 @@ from swarmgate.domain.events.event import ProjectInitialised
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.files.high_water_mark import HighWater
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.workspace.detect import detect
+from swarmgate.workspace.detect import detect, packages
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.git.repository import Repository
+
+_NO_NAME = re.compile(r"[^A-Za-z0-9._]+")
 
 
 class Initialised(Frozen):
     """The result of `swarm init`. `created` is False when the project had been initialised before.
 
     `earlier` is where the newest lines are kept of a ledger that was here before, and is gone; empty: there was none.
+    `packages` are folders with tests of their own, where there are several.
     """
 
     root: str
@@ -29,6 +34,7 @@ class Initialised(Frozen):
     languages: tuple[str, ...]
     test_command: str
     created: bool
+    packages: tuple[str, ...] = ()
     earlier: str = ""
 
 
@@ -41,7 +47,9 @@ def initialise(start: Path) -> Initialised:
     repository = Repository.discover(start)
     folder = SwarmFolder(repository.root)
     created = not folder.config.exists()
-    detected = detect(repository.root, repository.list_tree(repository.snapshot()))
+    files = repository.list_tree(repository.snapshot())
+    detected, found = detect(repository.root, files), packages(repository.root, files)
+    found = found if len(found) > 1 else {}
     gone = not folder.exists() and not folder.left_by_work()
     earlier = HighWater(folder.root).put_away() if gone else None  # whoever moved .swarm/ away begins anew
     folder.create()
@@ -50,7 +58,7 @@ def initialise(start: Path) -> Initialised:
         text = _set(text, "languages", json.dumps(list(detected.languages)))
         if detected.test_command and sys.executable not in detected.test_command:  # a path of this machine alone
             text = _set(text, "command", json.dumps(detected.test_command))
-        replace(folder.config, text)
+        replace(folder.config, text + _proposed(found))
     branch = repository.branch() or ""
     with Ledger.write(folder) as ledger:
         if not ledger.state.initialised:
@@ -67,8 +75,26 @@ def initialise(start: Path) -> Initialised:
         languages=detected.languages,
         test_command=detected.test_command,
         created=created,
+        packages=tuple(found),
         earlier=str(earlier or ""),
     )
+
+
+def _proposed(found: Mapping[str, str]) -> str:
+    """A suite for each package, as comments: only the user knows which of them depend on which."""
+    if not found:
+        return ""
+    lines = ["", "# Packages with tests of their own: a task runs the suites that its files belong to."]
+    for folder, command in found.items():
+        portable = command.replace(shlex.quote(sys.executable), "python3")
+        values = {
+            "name": _NO_NAME.sub("-", folder)[-40:].strip("-._"),
+            "paths": [folder],
+            "folder": folder,
+            "command": portable,
+        }
+        lines += ["# [[tests.suite]]", *(f"# {key} = {json.dumps(value)}" for key, value in values.items())]
+    return "\n".join(lines) + "\n"
 
 
 def _set(text: str, key: str, value: str) -> str:

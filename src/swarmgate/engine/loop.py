@@ -26,7 +26,7 @@ from swarmgate.engine.run_limits import allowances
 from swarmgate.engine.steps import questions, recovery
 from swarmgate.engine.steps.agent_turn import ends_attempt, reads_only
 from swarmgate.engine.steps.coding import coder
-from swarmgate.engine.steps.completion import checkpoint, commit, phase_review
+from swarmgate.engine.steps.completion import checkpoint, commit, phase_review, phase_tests
 from swarmgate.engine.steps.delegation import delegate
 from swarmgate.engine.steps.planning import plan
 from swarmgate.engine.steps.review import review
@@ -75,6 +75,7 @@ STEPS: dict[Step, Callable[[State, Context], Awaitable[list[Event]]]] = {
     Step.COMMIT: commit.commit,
     Step.BLOCK: delegate.block,
     Step.EVALUATE_PHASE: phase_review.evaluate_phase,
+    Step.TEST_PHASE: phase_tests.test_phase,
     Step.VALIDATE_PHASE: phase_review.validate_phase,
     Step.CLOSE_PHASE: checkpoint.close_phase,
 }
@@ -181,6 +182,7 @@ def _begin(ctx: Context) -> State:
             review_tests=ctx.config.review.tests,
             validators=ctx.config.phase.validate,
             phase_gate=ctx.config.phase.gate,
+            phase_tests=bool(ctx.config.tests.suite),
             architect_overrides_budget=ctx.config.gates.architect_overrides_budget,
             decline=not (ctx.attended or ctx.config.ask.wait),
         )
@@ -291,6 +293,7 @@ def describe_step(step: Step, state: State) -> str:
         Step.COMMIT: "committing",
         Step.BLOCK: "the task waits for the user",
         Step.EVALUATE_PHASE: f"the critic looks whether phase {state.current_phase} can begin",
+        Step.TEST_PHASE: f"the tests over the tree of phase {state.current_phase}",
         Step.VALIDATE_PHASE: _validated(state),
         Step.CLOSE_PHASE: f"the architect sums up phase {state.current_phase}",
     }

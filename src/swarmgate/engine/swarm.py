@@ -195,12 +195,30 @@ class Swarm:
                 case Waiting.PHASE_APPROVAL:
                     from swarmgate.engine.branch_history import standing
 
+                    self._require_tested(ledger)
                     events = [*standing(state, self.folder.root), PhaseApproved(phase=state.current_phase)]
                     words = [f"phase {state.current_phase}"]
                 case other:
                     raise IllegalMove("Nothing waits for your approval.", hint="; ".join(actions(state, other)))
             status_file.refresh(self.folder, ledger.append(events, expect=state.seq, actor="user"))
             return tuple(words)
+
+    def _require_tested(self, ledger: Ledger) -> None:
+        """Has the phase tested anew where the branch has moved on since its tests ran.
+
+        Raises:
+            IllegalMove: it has; the phase waits for its tests now.
+        """
+        state, repository = ledger.state, self.project.repository()
+        ran = [each for each in state.phase(state.current_phase).verdicts("tests") if each.review.approved]
+        if not ran or repository.tree_of(ran[-1].commit) == repository.tree_of(state.branch):
+            return
+        events = [PhaseRetried(phase=state.current_phase)]
+        status_file.refresh(self.folder, ledger.append(events, expect=state.seq, actor="user"))
+        raise IllegalMove(
+            f"The tests of phase {state.current_phase} ran over commit {ran[-1].commit[:12]}; the branch has moved on.",
+            hint="Have them run over what it holds now: swarm run",
+        )
 
     # --- work ---
 

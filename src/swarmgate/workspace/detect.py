@@ -68,6 +68,8 @@ _LOCKS = {
     "Gemfile": "bundler",
     "composer.json": "composer",
 }
+_MANIFESTS = frozenset({"pyproject.toml", "setup.py", "package.json", "go.mod", "Cargo.toml"})
+"""What makes a folder a package of a repository with several."""
 _PYTEST_CONFIG = {
     "pytest.ini": r"\[pytest\]",
     "pyproject.toml": r"(?m)^\[tool\.pytest",
@@ -101,6 +103,17 @@ def detect(root: Path, files: Sequence[str]) -> Detection:
         test_runner=runner,
         test_globs=_test_globs(languages),
     )
+
+
+def packages(root: Path, files: Sequence[str]) -> dict[str, str]:
+    """The folders with a manifest of their own below the top, and the command that tests each; no empty commands."""
+    folders = {path.rpartition("/")[0] for path in files if "/" in path and path.rpartition("/")[2] in _MANIFESTS}
+    found = {}
+    for folder in sorted(folders):
+        own = [path.removeprefix(f"{folder}/") for path in files if path.startswith(f"{folder}/")]
+        if command := detect(root / folder, own).test_command:
+            found[folder] = command
+    return found
 
 
 def _test_globs(languages: Iterable[str]) -> tuple[str, ...]:

@@ -228,6 +228,7 @@ _CHOSEN: dict[tuple[str, ...], Any] = {
     ("tests", "mutation"): True, ("review", "mode"): "auto", ("roles", "coder", "max_tokens"): 500,
     ("review", "plan_mode"): "debate", ("review", "plan_rounds"): 3,
     ("review", "plan_seats"): ["pm", "engineer"],
+    ("tests", "suite", "name"): "api", ("tests", "suite", "paths"): ["lib"], ("tests", "suite", "command"): "true",
     ("council", "tokens"): 800, ("council", "usd"): 0.5, ("council", "discussion", "rounds"): 3,
 }  # fmt: skip
 """What users name, and keys that another one needs at a certain value."""
@@ -243,6 +244,10 @@ def _every_key(section: type[BaseModel], path: tuple[str, ...] = ()) -> dict[str
         elif get_origin(kind) is dict and isinstance(inner := get_args(kind)[1], type) and issubclass(inner, BaseModel):
             given = _NAMED.get(here, {"coder": {}})
             values[name] = {each: _every_key(inner, (*here, each)) | own for each, own in given.items()}
+        elif (
+            get_origin(kind) is tuple and isinstance(inner := get_args(kind)[0], type) and issubclass(inner, BaseModel)
+        ):
+            values[name] = [_every_key(inner, here)]
         elif here in _CHOSEN:
             values[name] = _CHOSEN[here]
         elif default is None:
@@ -250,6 +255,13 @@ def _every_key(section: type[BaseModel], path: tuple[str, ...] = ()) -> dict[str
         else:
             values[name] = list(default) if isinstance(default, tuple) else _NAMED.get(here, default)
     return values
+
+
+def test_a_wrong_key_in_a_list_of_tables_is_named_with_its_line_and_not_mended() -> None:
+    suite = '[[tests.suite]]\nname = "{}"\npaths = ["x"]\n{} = "true"\n'
+    found = look(suite.format("a", "command") + suite.format("b", "comand"))
+    assert {(each.line, each.fixable) for each in found} == {(8, False)}
+    assert "did you mean `command`?" in found[0].message
 
 
 def test_every_key_with_a_legal_value_is_no_problem(tmp_path: Path) -> None:

@@ -5,14 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.domain.story import NO, YES, blocked, legal, make_plan, make_task, passing, play, started
+from tests.domain.story import (
+    GREEN,
+    NO,
+    RED,
+    YES,
+    blocked,
+    legal,
+    make_plan,
+    make_task,
+    passing,
+    play,
+    regressed,
+    started,
+)
 
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.events.event import Event
 from swarmgate.domain.next_step import Step, Waiting, begins_phase, next_step, waiting_for
 from swarmgate.domain.review.evidence import Review
 from swarmgate.domain.state.phase_verdict import phase_number
-from swarmgate.domain.state.state import State
+from swarmgate.domain.state.state import Outcome, State, TaskStatus, replace
 
 ONE = make_plan([make_task("1.1")])
 TWO = make_plan([make_task("1.1"), make_task("1.2")])
@@ -174,3 +187,100 @@ def test_what_was_rejected_is_judged_anew_where_the_settings_ask_for_nobody_any_
     assert next_step(gate) is Step.EVALUATE_PHASE
     begun = play(built(validators=2), said(1, of=2), ev.PhaseRetried(phase=1), nobody)  # nobody rejected it
     assert next_step(begun) is Step.CLOSE_PHASE
+
+
+# --- the tests of a phase ---
+
+
+def by_tests(review: Review = YES, **more: Any) -> Event:
+    return said(1, review, stage="tests", of=1, **more)
+
+
+def related(task: str) -> list[Event]:
+    """A task that is completed on its related tests."""
+    events = passing(task)
+    run = GREEN.model_copy(update={"related": True})
+    return [*events[:5], ev.TestsRun(task=task, attempt=1, tree="r", run=run, passed=True), events[6]]
+
+
+def one() -> State:
+    """The only task of phase 1 is complete on its related tests."""
+    return play(State(), *started(ONE), *related("1.1"))
+
+
+def both() -> State:
+    """Both tasks of phase 1 are complete on their related tests."""
+    return play(State(), *started(TWO), *related("1.1"), *related("1.2"))
+
+
+def test_the_tests_of_a_phase_are_due_where_some_did_not_run_over_its_last_tree() -> None:
+    whole = [*passing("1.1"), *passing("1.2")]
+    assert next_step(play(State(), *started(TWO), *whole)) is Step.CLOSE_PHASE
+    assert next_step(play(State(), *started(TWO, phase_tests=True), *whole)) is Step.TEST_PHASE
+    assert next_step(built(phase_tests=True)) is Step.CLOSE_PHASE
+    assert next_step(one()) is Step.TEST_PHASE
+    assert next_step(both()) is Step.TEST_PHASE
+    assert not legal(both(), CLOSED)
+
+
+def test_red_tests_that_the_user_let_pass_stay_known_until_all_tests_ran() -> None:
+    known = replace(one(), known_red=("test_a", "test_b"))
+    red = RED.model_copy(update={"failures": ("test_b",)})
+    assert play(known, by_tests(run=red)).known_red == ("test_b",)
+    two = play(State(), *started(TWO), *related("1.1"))
+    assert play(replace(two, known_red=("test_a",)), *related("1.2")).known_red == ("test_a",)
+    assert play(replace(two, known_red=("test_a",)), *passing("1.2")).known_red == ()
+
+
+def test_no_phase_is_closed_before_its_tests_passed_and_reviewers_come_after_them() -> None:
+    state = play(State(), *started(ONE, validators=3), *related("1.1"))
+    assert not legal(state, CLOSED)
+    assert not legal(state, said(1))
+    state = play(state, by_tests())
+    assert next_step(state) is Step.VALIDATE_PHASE
+    for number in (1, 2, 3):
+        state = play(state, said(number))
+    assert legal(state, CLOSED)
+
+
+def test_tasks_whose_commits_broke_tests_are_open_again_and_what_was_said_of_the_phase_is_void() -> None:
+    state = play(both(), by_tests(NO))
+    assert waiting_for(state) is Waiting.PHASE_REJECTED
+    after = play(state, regressed(state, "1.1", "1.2"))
+    assert next_step(after) is Step.DELEGATE
+    record = after.task("1.1")
+    assert (record.status, record.commit, record.rejections) == (TaskStatus.IN_PROGRESS, "", 1)
+    assert not record.unfinished
+    last = record.attempts[-1]
+    assert (last.outcome, last.stage, last.failures, last.commit) == (Outcome.REJECTED, "tests", ("test_a",), "c0ffee")
+    done = play(after, *passing("1.1", 2), *passing("1.2", 2))  # a rejection is looked at again
+    assert next_step(done) is Step.TEST_PHASE
+    assert legal(done, by_tests(round=2))
+    assert not legal(done, by_tests())
+
+
+def test_no_task_is_opened_again_that_its_phase_did_not_fail_by() -> None:
+    state = play(both(), by_tests(NO))
+    wrong = ev.Culprit(task="1.1", commit="other", failures=("test_a",), reason="x")
+    assert not legal(state, ev.PhaseRegressed(phase=1, culprits=(wrong,)))
+    assert not legal(state, ev.PhaseRegressed(phase=1, culprits=()))
+    assert not legal(both(), regressed(state, "1.1"))
+    reviewed = play(built(validators=1), said(1, NO, of=1))
+    assert not legal(reviewed, regressed(reviewed, "1.1"))
+
+
+def test_a_failure_of_nobodys_is_overruled_or_looked_at_again() -> None:
+    state = play(one(), by_tests(NO))
+    overruled = play(state, ev.PhaseOverridden(phase=1, stage="tests", reason="known"))
+    assert next_step(overruled) is Step.CLOSE_PHASE
+    again = play(state, ev.PhaseRetried(phase=1))
+    assert next_step(again) is Step.TEST_PHASE
+    assert legal(again, by_tests(round=2))
+
+
+def test_a_closed_phase_is_tested_again_where_the_branch_moved_on_and_no_other_is() -> None:
+    closed = play(one(), by_tests(), CLOSED)
+    assert next_step(play(closed, ev.PhaseRetried(phase=1))) is Step.TEST_PHASE
+    assert not legal(play(built(), CLOSED), ev.PhaseRetried(phase=1))
+    approved = play(closed, ev.PhaseApproved(phase=1))
+    assert not legal(approved, ev.PhaseRetried(phase=1))

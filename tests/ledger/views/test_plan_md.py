@@ -91,7 +91,7 @@ def _tasks(draw: st.DrawFn, phase: int, number: int) -> TaskView:
 @st.composite
 def _verdicts(draw: st.DrawFn) -> VerdictLine:
     return VerdictLine(
-        stage=draw(st.sampled_from(("gate", "validation"))),
+        stage=draw(st.sampled_from(("gate", "tests", "validation"))),
         round=draw(st.integers(1, 9)),
         number=draw(st.integers(1, 9)),
         mark=draw(st.sampled_from(VerdictMark)),

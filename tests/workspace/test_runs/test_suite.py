@@ -148,8 +148,26 @@ def test_the_runner_of_a_command(tmp_path: Path, command: str, runner: str) -> N
         ("cargo test", "cargo", "cargo test"),
     ],
 )
-def test_narrowing_a_command_to_paths(command: str, runner: str, expected: str) -> None:
-    assert with_paths(command, runner, ["a b.py", "c.py"]) == expected
+def test_narrowing_a_command_to_paths(tmp_path: Path, command: str, runner: str, expected: str) -> None:
+    assert with_paths(command, runner, ["a b.py", "c.py"], tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("pytest -q lib/tests", "pytest -q lib/tests/test_a.py"),
+        ("pytest ./lib -q", "pytest -q lib/tests/test_a.py"),
+        ("PYTHONPATH=$PWD pytest lib other", "PYTHONPATH=$PWD pytest other lib/tests/test_a.py"),
+        ("pytest --rootdir lib", "pytest --rootdir lib lib/tests/test_a.py"),
+        ("pytest -c lib/tests", "pytest -c lib/tests lib/tests/test_a.py"),
+    ],
+)
+def test_a_folder_that_pytest_is_told_to_look_in_gives_way_to_the_files_in_it(
+    tmp_path: Path, command: str, expected: str
+) -> None:
+    (tmp_path / "lib" / "tests").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    assert with_paths(command, "pytest", ["lib/tests/test_a.py"], tmp_path).split() == expected.split()
 
 
 def test_maven_and_gradle_reports_of_this_run_are_summed(tmp_path: Path) -> None:

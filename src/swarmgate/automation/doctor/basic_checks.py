@@ -22,6 +22,7 @@ from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.programs import trusted
 from swarmgate.workspace.sandbox.choice import choose
 from swarmgate.workspace.sandbox.confine import confine
+from swarmgate.workspace.test_runs.suites import suites_of
 
 NEED_SETTINGS = ("models", "tests", "sandbox")
 """The checks that are not made where the settings cannot be read; `programs` alone is made only where there are any."""
@@ -126,7 +127,7 @@ def _suite(folder: SwarmFolder, config: Config, inspect: Suite | None) -> Check:
 def _tests(folder: SwarmFolder, config: Config) -> str:
     repository = Repository.discover(folder.root)
     detected = detect(folder.root, repository.list_tree(repository.snapshot()))
-    return config.tests.command or detected.test_command or "no test command yet; it is detected when tests exist"
+    return suites_of(config.tests, detected.test_command).text or "no test command yet; it is detected when tests exist"
 
 
 def _sandbox(folder: SwarmFolder, config: Config) -> Check:

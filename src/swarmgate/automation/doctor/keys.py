@@ -114,10 +114,19 @@ def _problem(file: SettingsFile, path: tuple[str, ...], errors: _Errors) -> Prob
         message = f"`{'.'.join(path)}` is no setting{' any more' if path == ('project', 'name') else ' of swarmgate'}"
         hint = f"write {successor}" if successor else "take it out: nothing reads it"
         edits = () if successor else (Remove(path),)
-    elif not hint:
+    elif not hint and not _in_list(file.values, path):
         edits = _mending(file.values, path, errors)
         hint = "" if edits else _twin(file, path, error)
     return Problem("settings", message, file.name, file.line(path), hint, "error", edits, fixable=bool(edits))
+
+
+def _in_list(values: Any, path: Sequence[str]) -> bool:
+    """Whether a key stands in a list of tables: such a one is named, and mended by hand."""
+    for part in path[:-1]:
+        values = values.get(part) if isinstance(values, dict) else None
+        if isinstance(values, list):
+            return True
+    return False
 
 
 def at(values: Any, tables: Sequence[str]) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ from swarmgate.gates import confinement
 from swarmgate.ledger.check import Check
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.test_runs.suites import suites_of
 
 NAME = "tests"
 _MOST_LISTED = 5
@@ -27,13 +28,17 @@ def inspect(folder: SwarmFolder, config: Config) -> Check:
         commands = confinement.confined(repository.root, bounds, guarded=(folder.path,))
     except SwarmError as error:  # the check `sandbox` fails by it
         message = f"not looked at: {error.message}"
-        return Check(NAME, config.tests.command or "the detected command", warnings=(message,))
+        return Check(NAME, _command(config), warnings=(message,))
     if commands.sandbox.name == "none":
         message = 'not asked what it would run: [commands] sandbox is "none", and nothing would confine it'
-        return Check(NAME, f"{config.tests.command or 'the detected command'}: {message}")
+        return Check(NAME, f"{_command(config)}: {message}")
     asked = inspect_suite(repository, repository.snapshot(), config, commands)
     with ThreadPoolExecutor(1) as apart:  # whoever calls may have an event loop of its own
         return _check(apart.submit(asyncio.run, asked).result())
+
+
+def _command(config: Config) -> str:
+    return suites_of(config.tests, "").text or "the detected command"
 
 
 def _check(found: SuiteInspection) -> Check:

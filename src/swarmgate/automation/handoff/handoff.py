@@ -27,6 +27,7 @@ from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.test_runs.suites import suites_of
 
 _ANSWER = 200
 
@@ -180,8 +181,8 @@ def _setup(state: State) -> tuple[str, ...]:
 
 def _test_command(config: Config | None, entries: list[Entry]) -> str:
     """The configured command, else the one that the newest run of the tests used, else the one detected at first."""
-    if config is not None and config.tests.command:
-        return config.tests.command
+    if config is not None and (known := suites_of(config.tests, "").text):
+        return known
     runs = (entry.event.run.command for entry in reversed(entries) if entry.event.type == "tests_run")
     first = (entry.event.test_command for entry in entries if isinstance(entry.event, ProjectInitialised))
     return next(runs, "") or next(first, "")

@@ -43,7 +43,7 @@ class Group:
 
     def limit(self, context: PreflightContext) -> float:
         """Longest time in seconds."""
-        return context.config.tests.timeout_s + BEYOND_TESTS_S if self.limit_s is None else self.limit_s
+        return context.config.tests.longest_s + BEYOND_TESTS_S if self.limit_s is None else self.limit_s
 
 
 GROUPS = (

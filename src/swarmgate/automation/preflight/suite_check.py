@@ -14,7 +14,7 @@ from swarmgate.ledger.files import preflights
 from swarmgate.workspace.checkout.checkout import checked_out
 from swarmgate.workspace.detect import detect
 from swarmgate.workspace.git.repository import Repository
-from swarmgate.workspace.test_runs.suite import run_tests
+from swarmgate.workspace.test_runs.suites import suites_of
 
 _NOT_FOUND = 127
 """The shell's exit code for a program that is not there (POSIX, Shell Command Language 2.8.2)."""
@@ -46,33 +46,35 @@ async def inspect_before(context: PreflightContext) -> Mapping[str, CheckResult]
 async def _tests(context: PreflightContext) -> CheckResult:
     repository = context.fresh()
     tree = await asyncio.to_thread(repository.snapshot)
-    if task := _proven(context, repository, tree):
-        return CheckResult(f"they passed over this very tree, for task {task}")
+    if proven := _proven(context, repository, tree):
+        return CheckResult(f"they passed over this very tree, for {proven}")
     detected = await asyncio.to_thread(lambda: detect(repository.root, repository.list_tree(tree)))
-    command = context.config.tests.command or detected.test_command
-    if not command:
+    suites = suites_of(context.config.tests, detected.test_command)
+    if not suites.suites:
         return CheckResult("no test command yet; it is detected when there are tests", skipped=True)
     commands = context.commands()
     with checked_out(repository.root, tree, sandbox=commands.sandbox) as made:
-        run = await run_tests(
-            command,
-            runner=made.runner(commands),
-            timeout_s=context.config.tests.timeout_s,
-            count_pattern=context.config.tests.count_pattern,
-        )
+        run = await suites.run(made.runner(commands))
     if run.green:
         return CheckResult(f"{run.passed} passed in {run.seconds:.1f} s")
     if only_known_red(context.state, run):
         return CheckResult(f"only those fail that you overruled: {few(run.failures)}")
-    hint = "Install what it needs, or set [tests] command." if run.exit_code == _NOT_FOUND else f"See: {command}"
-    return CheckResult(f"{command}", run.reason, hint)
+    hint = "Install what it needs, or set [tests] command." if run.exit_code == _NOT_FOUND else f"See: {suites.text}"
+    return CheckResult(suites.text, run.reason, hint)
 
 
 def _proven(context: PreflightContext, repository: Repository, tree: str) -> str:
-    """The task for whose commit swarmgate ran the tests over exactly this tree, and they were green; empty: none."""
+    """The task or phase for which swarmgate ran all tests over exactly this tree, and they were green; empty: none."""
     state = context.state
+    if state.known_red:
+        return ""
+    for number in sorted(state.phases, reverse=True):
+        ran = [each for each in state.phase(number).verdicts("tests") if each.run and each.run.green]
+        if ran and not context.config.tests.suite and repository.tree_of(ran[-1].commit) == tree:
+            return f"phase {number}"
     record = state.task(state.last)
     if record.status is not TaskStatus.COMPLETE or record.last is None or record.last.tree != tree:
         return ""
-    red = bool(state.known_red) or any(each.judge is Judge.TESTS for each in record.overrides)
-    return "" if red or repository.head() != record.commit else state.last
+    red = any(each.judge is Judge.TESTS for each in record.overrides)
+    some = record.last.related or bool(context.config.tests.suite)
+    return "" if red or some or repository.head() != record.commit else f"task {state.last}"

@@ -33,7 +33,7 @@ class _AtBoundaries:
 
     def __init__(self, project: Project, ports: Ports) -> None:
         self.name = NAME
-        self.limit_s: float | None = longest(project.config.tests.timeout_s)
+        self.limit_s: float | None = longest(project.config.tests.longest_s)
         self._project, self._ports = project, ports
 
     def subject(self, bus_event: BusEvent) -> str:

@@ -34,6 +34,7 @@ def command(commit: Commit = False, repo: Repo = None, json: Json = False) -> No
         first = _first_commit(terminal, start, wanted=commit)
         made = initialise(start)
         before = f"  before:       there was a ledger here; its newest lines are kept in {made.earlier}"
+        packages = f"  packages:     {', '.join(made.packages)}: suites are proposed at the end of .swarm/config.toml"
         verb = "Initialised" if made.created else "Already initialised (nothing was changed)"
         terminal.result(
             {**made.model_dump(), "commit": first},
@@ -43,6 +44,7 @@ def command(commit: Commit = False, repo: Repo = None, json: Json = False) -> No
                 f"  languages:    {', '.join(made.languages) or 'none detected'}",
                 f"  test command: {made.test_command or 'none detected: set [tests] command'}",
                 f"  branch:       {made.branch or 'none (detached HEAD)'}",
+                *([packages] if made.packages else []),
                 *([before] if made.earlier else []),
                 'Next: name your models in .swarm/config.toml, then: swarm doctor; swarm plan "GOAL"',
             ],

@@ -8,12 +8,14 @@ from swarmgate.domain import base
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.debate import DebateKept, DebateWeighed
 from swarmgate.domain.events.planning import (
+    Culprit,
     EditRefused,
     GoalAbandoned,
     GoalSet,
     PhaseApproved,
     PhaseClosed,
     PhaseOverridden,
+    PhaseRegressed,
     PhaseRetried,
     PhaseReviewed,
     PhaseStage,
@@ -78,6 +80,7 @@ __all__ = [
     "AttemptRejected",
     "ChangeCaptured",
     "CommitMoved",
+    "Culprit",
     "DebateKept",
     "DebateWeighed",
     "EditRefused",
@@ -99,6 +102,7 @@ __all__ = [
     "PhaseClosed",
     "PhaseEstimated",
     "PhaseOverridden",
+    "PhaseRegressed",
     "PhaseRetried",
     "PhaseReviewed",
     "PhaseStage",
@@ -172,6 +176,7 @@ Event = Annotated[
     | TaskSkipped
     | RejectionOverridden
     | PhaseReviewed
+    | PhaseRegressed
     | PhaseRetried
     | PhaseOverridden
     | PhaseClosed

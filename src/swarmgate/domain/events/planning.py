@@ -6,7 +6,7 @@ from pydantic import Field
 
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.plan.plan import Plan
-from swarmgate.domain.review.evidence import Review
+from swarmgate.domain.review.evidence import Remark, Review, TestRun
 
 
 class ProjectInitialised(Frozen):
@@ -113,12 +113,12 @@ class EditRefused(Frozen):
     kept: str
 
 
-PhaseStage = Literal["gate", "validation"]
-"""When a whole phase is judged: before its first task, or after its last."""
+PhaseStage = Literal["gate", "tests", "validation"]
+"""How a whole phase is judged: before its first task; after its last by its tests, and then by reviewers."""
 
 
 class PhaseReviewed(Frozen):
-    """One reviewer's verdict on a whole phase, given without knowing the others'.
+    """One reviewer's verdict on a whole phase, given without knowing the others'; or that of the tests, with their run.
 
     `round` counts how often the phase was judged at this stage, from 1; `number` is the reviewer's, from 1, of `of`.
     `failed`: no verdict came that can be read, which is no approval; the summary of `review` says why. `base` and
@@ -136,6 +136,25 @@ class PhaseReviewed(Frozen):
     base: str = ""
     commit: str = ""
     evidence: str = ""
+    run: TestRun | None = None
+
+
+class Culprit(Frozen):
+    """A completed task by whose commit tests fail that passed before it; `reason` and `feedback` reject its work."""
+
+    task: str
+    commit: str
+    failures: tuple[Line, ...]
+    reason: Line
+    feedback: tuple[Remark, ...] = ()
+
+
+class PhaseRegressed(Frozen):
+    """The tests of the phase fail by the commits of these tasks, which are open again."""
+
+    type: Literal["phase_regressed"] = "phase_regressed"
+    phase: int
+    culprits: tuple[Culprit, ...]
 
 
 class PhaseRetried(Frozen):

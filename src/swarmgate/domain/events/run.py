@@ -55,6 +55,7 @@ class RunStarted(Frozen):
     review_tests: bool = False
     validators: int = 0
     phase_gate: bool = False
+    phase_tests: bool = False
     architect_overrides_budget: bool = False
     decline: bool = False
 

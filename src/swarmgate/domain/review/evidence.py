@@ -1,5 +1,7 @@
 """Records of review verdicts, and of test runs that swarmgate measured itself."""
 
+from __future__ import annotations
+
 from enum import StrEnum
 
 from pydantic import Field
@@ -87,6 +89,8 @@ class TestRun(Frozen):
     output names none. `failures` are the names of failed tests; `output` keeps head and tail. `names` are the tests
     that ran, `skips` those that were skipped, where the runner names each: they stand in the evidence, not in events.
     `canary` are swarmgate's own tests among them, which are in none of the counts; None where none were due.
+    `suite` is the name of the suite, where a project has several; `parts` are the runs that this one is made of.
+    `related` is True where only the tests ran that are related to a change.
     """
 
     __test__ = False  # pytest: not a test class
@@ -103,6 +107,14 @@ class TestRun(Frozen):
     names: tuple[str, ...] = ()
     skips: tuple[str, ...] = ()
     canary: Canary | None = None
+    suite: Line = ""
+    parts: tuple[TestRun, ...] = ()
+    related: bool = False
+
+    @property
+    def suites(self) -> tuple[str, ...]:
+        """The names of the suites that ran."""
+        return tuple(each.suite for each in (self.parts or (self,)) if each.suite)
 
     @property
     def ran(self) -> int:
@@ -119,6 +131,12 @@ class TestRun(Frozen):
         """Why it is not green, in one line; empty when it is."""
         if self.green:
             return ""
+        if self.parts:
+            return "; ".join(each.reason for each in self.parts if not each.green) or self.problem
+        return f"suite {self.suite}: {self._reason}" if self.suite else self._reason
+
+    @property
+    def _reason(self) -> str:
         if self.problem:
             return self.problem
         if self.failed:

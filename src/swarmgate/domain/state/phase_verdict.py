@@ -1,17 +1,19 @@
-"""Decides what the reviewers of a whole phase have come to, and who of them is due.
+"""Decides what the judges of a whole phase have come to, and who of them is due.
 
-A phase may be judged twice: before its first task (`gate`: can it be built and tested?) and after its last
-(`validation`: does it do what its tasks promise?). A majority decides.
+A phase may be judged three times: before its first task (`gate`: can it be built and tested?), and after its last by
+its tests (`tests`: do all pass over the last tree?) and by reviewers (`validation`: is it what its tasks promise?).
+Of reviewers a majority decides.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 
 from swarmgate.domain.events.event import PhaseStage
 from swarmgate.domain.review.votes import Vote
-from swarmgate.domain.state.state import PhaseRecord, Planning, State, TaskStatus, tally_of
+from swarmgate.domain.state.state import PhaseRecord, Planning, State, TaskRecord, TaskStatus, tally_of
 
 
 class Standing(StrEnum):
@@ -33,7 +35,9 @@ def judged_stage(state: State) -> PhaseStage | None:
     record = state.phase(state.current_phase)
     tasks = [state.task(task.id) for task in state.plan.phase(state.current_phase).tasks]
     if state.phase_settled(state.current_phase):
-        built = any(task.status is TaskStatus.COMPLETE for task in tasks)
+        built = [task for task in tasks if task.status is TaskStatus.COMPLETE]
+        if built and not _tested(record) and (_untested(state, built) or _stands(record, "tests")):
+            return "tests"
         return "validation" if built and (state.rules.validators or _stands(record, "validation")) else None
     untouched = not any(task.attempts for task in tasks)
     return "gate" if untouched and (state.rules.phase_gate or _stands(record, "gate")) else None
@@ -43,6 +47,27 @@ def _stands(record: PhaseRecord, stage: PhaseStage) -> bool:
     """Whether a verdict stands at a stage: one that counts, or a rejection that nobody has looked at again."""
     newest = record.newest(stage)
     return bool(record.verdicts(stage) or (newest and tally_of(newest).verdict is Vote.REJECT))
+
+
+def _untested(state: State, built: Sequence[TaskRecord]) -> bool:
+    """Whether tests of completed tasks did not run over the last tree.
+
+    A task ran only what is related to it, whatever the settings say now; or each ran its own suites. Those of a task
+    that stands alone have just run.
+    """
+    return any(each.last and each.last.related for each in built) or (state.rules.phase_tests and len(built) > 1)
+
+
+def phase_commits(state: State, number: int) -> dict[str, str]:
+    """The commits of a phase's tasks, those of work that was opened again too, oldest first, each with its task."""
+    tasks = state.plan.phase(number).tasks if state.plan else ()
+    made = [(a.seq, a.commit, task.id) for task in tasks for a in state.task(task.id).attempts if a.commit]
+    return {commit: task for _, commit, task in sorted(made)}
+
+
+def _tested(record: PhaseRecord) -> bool:
+    """Whether the tests of the phase passed, or the user goes on without."""
+    return "tests" in record.overruled or record.tally("tests").approve > 0
 
 
 def phase_number(text: str) -> int:

@@ -11,6 +11,7 @@ from swarmgate.domain.plan.plan import Complexity, Phase, Plan, Task
 from swarmgate.domain.state.phase_verdict import Standing, standing
 from swarmgate.domain.state.state import Attempt, Outcome, State, TaskRecord, TaskStatus
 
+RELATED = "completed on the tests that are related to its files"
 _REASON = 400
 """Characters of a reason that are shown: a model may write a page where a sentence is asked for."""
 
@@ -53,7 +54,7 @@ class AttemptLine(Frozen):
 
 
 class TaskView(Task):
-    """A task, its status and its attempts. `note` says why it is blocked or skipped, or what its work waits for."""
+    """A task, its status and its attempts. `note`: why it is blocked or skipped, what it waits for, which tests ran."""
 
     status: TaskStatus = TaskStatus.PENDING
     attempts: Annotated[tuple[AttemptLine, ...], FailFast()] = ()
@@ -186,6 +187,8 @@ def task_view(state: State, task: Task) -> TaskView:
     record = state.task(task.id)
     lines = tuple(line for attempt in record.attempts if (line := attempt_line(attempt)))
     note = _short(record.reason) if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED) else _asked(record)
+    if record.status is TaskStatus.COMPLETE and record.last and record.last.related:
+        note = RELATED
     status = record.status
     if status in (TaskStatus.PENDING, TaskStatus.IN_PROGRESS):  # one that was opened again has attempts, shown or not
         begun = lines and lines[-1].mark is not AttemptMark.UNDONE

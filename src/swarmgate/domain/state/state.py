@@ -110,6 +110,10 @@ class Attempt:
     tests_reviewed: bool = False
     second_review: Review | None = None
     """The reviewer's verdict after the test engineer's turn."""
+    related: bool = False
+    """Whether only the tests ran that are related to its change."""
+    commit: str = ""
+    """What it was committed as, whatever became of the task since."""
 
 
 @dataclass(frozen=True)
@@ -177,10 +181,11 @@ class TaskRecord:
     def unfinished(self) -> bool:
         """Whether its change, or what is left of that, lies in the work tree, and nobody decided about it.
 
-        One that is pending again after attempts was undone: its change is committed, reverted or kept elsewhere.
+        One that is pending again after attempts was undone, and what the tests of its phase opened again is committed:
+        neither is in the work tree.
         """
-        begun = self.status in (TaskStatus.IN_PROGRESS, TaskStatus.BLOCKED)
-        return begun and self.last is not None and self.last.outcome not in (Outcome.COMPLETE, Outcome.UNDONE)
+        begun, last = self.status in (TaskStatus.IN_PROGRESS, TaskStatus.BLOCKED), self.last
+        return begun and last is not None and not last.commit and last.outcome not in (Outcome.COMPLETE, Outcome.UNDONE)
 
     @property
     def waits(self) -> bool:
@@ -328,6 +333,8 @@ class Rules:
     """Reviewers that judge each phase after its last task; 0: none."""
     phase_gate: bool = False
     """Whether the critic judges each phase before its first task."""
+    phase_tests: bool = False
+    """Whether tasks run some suites of several, so that all suites of a phase run after its last task."""
     architect_overrides_budget: bool = False
     """Whether the architect weighs what the quality budget alone is against."""
     decline: bool = False

@@ -95,6 +95,7 @@ TRANSITIONS: dict[str, Callable[[State, Any, Entry], State]] = {
     "task_skipped": task.task_skipped,
     "rejection_overridden": task.rejection_overridden,
     "phase_reviewed": phase.phase_reviewed,
+    "phase_regressed": phase.phase_regressed,
     "phase_retried": phase.phase_retried,
     "phase_overridden": phase.phase_overridden,
     "phase_closed": phase.phase_closed,

@@ -6,9 +6,11 @@ What a majority rejected goes on only by another plan, by verdicts asked for ane
 from __future__ import annotations
 
 from swarmgate.domain.events import event as ev
+from swarmgate.domain.review.stage import Judge, Stage
 from swarmgate.domain.state import unattended
 from swarmgate.domain.state.phase_verdict import Standing, judged_stage, standing
-from swarmgate.domain.state.state import PhaseRecord, State, replace
+from swarmgate.domain.state.state import Outcome, PhaseRecord, State, TaskStatus, replace
+from swarmgate.domain.transitions.task import committed
 from swarmgate.errors import IllegalMove
 
 
@@ -24,12 +26,45 @@ def phase_reviewed(state: State, event: ev.PhaseReviewed, _: ev.Entry) -> State:
         raise IllegalMove(f"Phase {event.phase} waits for no verdict of reviewer {event.number} ({event.stage}).")
     if event.failed and event.review.approved:
         raise IllegalMove("A verdict that could not be read approves nothing.")
+    if event.run is not None:
+        state = replace(state, known_red=tuple(name for name in state.known_red if name in event.run.failures))
     return _with(state, event.phase, replace(record, reviews=(*record.reviews, event)))
+
+
+def phase_regressed(state: State, event: ev.PhaseRegressed, entry: ev.Entry) -> State:
+    record = _rejected(state, event.phase)
+    if judged_stage(state) != "tests" or not event.culprits:
+        raise IllegalMove(f"Phase {event.phase} was not rejected by its tests, or by nobody's commit.")
+    tasks = state.tasks
+    for culprit in event.culprits:
+        task = committed(state, culprit.task, culprit.commit)
+        if state.plan is None or state.plan.phase_numbers.get(culprit.task) != event.phase:
+            raise IllegalMove(f"Task {culprit.task} is not of phase {event.phase}.")
+        last = replace(
+            task.attempts[-1],
+            outcome=Outcome.REJECTED,
+            stage=Stage.of(Judge.TESTS),
+            reason=culprit.reason,
+            feedback=culprit.feedback,
+            failures=culprit.failures,
+            ended=entry.time,
+        )
+        opened = replace(
+            task,
+            attempts=(*task.attempts[:-1], last),
+            rejections=task.rejections + 1,
+            status=TaskStatus.IN_PROGRESS,
+            commit="",
+        )
+        tasks = tasks.set(culprit.task, opened)
+    return _with(replace(state, tasks=tasks), event.phase, record.renewed)
 
 
 def phase_retried(state: State, event: ev.PhaseRetried, _: ev.Entry) -> State:
     record, stage = state.phase(event.phase), judged_stage(state)
     begun = stage and record.verdicts(stage) and standing(state) is Standing.DUE
+    if record.closed and not record.approved and record.verdicts("tests"):  # the branch has moved on since they ran
+        return _with(state, event.phase, replace(record.renewed, notes=record.notes))
     if not (begun and event.phase == state.current_phase):
         record = _rejected(state, event.phase)
     notes = (*record.notes, event.note) if event.note else record.notes

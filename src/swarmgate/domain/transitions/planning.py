@@ -260,6 +260,7 @@ def run_started(state: State, event: ev.RunStarted, _: ev.Entry) -> State:
         event.review_tests,
         event.validators,
         event.phase_gate,
+        event.phase_tests,
         event.architect_overrides_budget,
         event.decline,
     )

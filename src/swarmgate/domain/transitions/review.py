@@ -137,6 +137,7 @@ def tests_run(state: State, event: ev.TestsRun, _: ev.Entry) -> State:
         tree=event.tree,
         proof=event.proof,
         failures=event.run.failures,
+        related=event.run.related,
     )
 
 

@@ -187,10 +187,15 @@ def task_completed(state: State, event: ev.TaskCompleted, entry: ev.Entry) -> St
     record = state.task(event.task)
     after = advance(event.task, record.state, Move.COMPLETE)
     running(state, event.task, event.attempt)
-    closed = updated(state, event.task, state=after, outcome=Outcome.COMPLETE, tree=event.tree, ended=entry.time)
+    closed = updated(
+        state, event.task, state=after, outcome=Outcome.COMPLETE, tree=event.tree, ended=entry.time, commit=event.commit
+    )
     record = replace(closed.task(event.task), status=TaskStatus.COMPLETE, reason="", block=None, commit=event.commit)
     done = replace(closed, tasks=closed.tasks.set(event.task, record), open="", tree="")
-    done = replace(done, known_red=record.attempts[-1].failures)
+    red = record.attempts[-1].failures
+    if record.attempts[-1].related or state.rules.phase_tests:  # what did not run is not mended by that
+        red = tuple(dict.fromkeys((*state.known_red, *red)))
+    done = replace(done, known_red=red)
     return _qa_counted(_experienced(done, event.task), event.task)
 
 
@@ -212,7 +217,8 @@ def _qa_counted(state: State, task_id: str) -> State:
 
 def commit_moved(state: State, event: ev.CommitMoved, _: ev.Entry) -> State:
     record = committed(state, event.task, event.was)
-    return replace(state, tasks=state.tasks.set(event.task, replace(record, commit=event.commit)))
+    attempts = tuple(replace(a, commit=event.commit) if a.commit == event.was else a for a in record.attempts)
+    return replace(state, tasks=state.tasks.set(event.task, replace(record, attempts=attempts, commit=event.commit)))
 
 
 def task_reopened(state: State, event: ev.TaskReopened, _: ev.Entry) -> State:
@@ -307,14 +313,13 @@ def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.
             hint=f"Set {settings_for(event.task, last.stage, last.reason)[0]}",
         )
     given = Override(event.task, event.stage, event.reason, entry.time, event.by)
-    record = replace(
-        record,
-        status=TaskStatus.IN_PROGRESS,
-        reason="",
-        block=None,
-        overrides=record.overrides.set(event.stage, given),
-        override_pending=True,
-    )
+    record = replace(record, reason="", block=None, overrides=record.overrides.set(event.stage, given))
+    if last.commit:  # the tests of its phase opened it again, and its work stands as it was committed
+        attempts = (*record.attempts[:-1], replace(last, outcome=Outcome.COMPLETE))
+        record = replace(record, status=TaskStatus.COMPLETE, commit=last.commit, attempts=attempts)
+        state = replace(state, known_red=tuple(dict.fromkeys((*state.known_red, *last.failures))))
+    else:
+        record = replace(record, status=TaskStatus.IN_PROGRESS, override_pending=True)
     return replace(
         state,
         tasks=state.tasks.set(event.task, record),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import get_args
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.events.event import PauseReason
+from swarmgate.domain.events.event import PauseReason, PhaseStage
 from swarmgate.domain.next_step import Waiting, blocked_task, open_questions, question_at_work, waiting_for, worked_on
 from swarmgate.domain.review.votes import in_words
 from swarmgate.domain.spending.budget import accounts
@@ -241,7 +242,7 @@ def _ways_out(state: State) -> tuple[str, ...]:
 def verdicts(state: State) -> tuple[str, ...]:
     """The verdicts on the current phase as a whole, each with its findings, and what the user overruled of them."""
     record, found = state.phase(state.current_phase), list[str]()
-    for event in (*record.verdicts("gate"), *record.verdicts("validation")):
+    for event in (each for stage in get_args(PhaseStage) for each in record.verdicts(stage)):
         found.append(verdict_in_words(event))
         found += [f"  {text}" for text in finding_lines(event.review)]
     return (*found, *overruled_lines(record))

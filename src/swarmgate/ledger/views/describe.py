@@ -41,7 +41,9 @@ def _tree_restored(event: Any) -> str:
 
 def _tests_run(event: Any) -> str:
     outcome = f"{event.run.passed} passed" if event.run.green else event.run.reason
-    return f"task {event.task}: tests: {outcome} ({event.run.seconds:.1f} s)"
+    what = "related tests" if event.run.related else "tests"
+    of = f" of {', '.join(event.run.suites)}" if event.run.suites else ""
+    return f"task {event.task}: {what}{of}: {outcome} ({event.run.seconds:.1f} s)"
 
 
 def _phase_estimated(event: Any) -> str:
@@ -165,6 +167,9 @@ _WORDS: dict[str, Callable[[Any], str]] = {
         f"task {e.task}: {e.stage} overridden{' by the architect' if e.by == 'architect' else ''} - {e.reason}"
     ),
     "phase_reviewed": lambda e: f"phase {e.phase}: {verdict_in_words(e)}",
+    "phase_regressed": lambda e: "; ".join(
+        f"task {each.task} is open again: {first_line(each.reason)}" for each in e.culprits
+    ),
     "phase_retried": lambda e: f"phase {e.phase} will be judged anew",
     "phase_overridden": lambda e: f"phase {e.phase}: {e.stage} overridden - {e.reason}",
     "phase_closed": lambda e: f"phase {e.phase} closed: {first_line(e.summary)}",

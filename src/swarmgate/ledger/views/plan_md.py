@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from swarmgate.domain.events.event import PhaseStage
 from swarmgate.domain.plan.plan import Complexity, Kind
 from swarmgate.domain.state.plan_view import (
     AttemptLine,
@@ -57,9 +58,10 @@ _ATTEMPT = re.compile(
 _APPROVED_PLAN = re.compile(r"<!-- swarm plan: approved without a person by (?P<by>.+) -->")
 _APPROVED_PHASE = re.compile(r"- Approved without a person by (?P<by>.+)")
 _VERDICT = re.compile(
-    rf"- (?P<stage>Gate|Validation) (?P<round>{_NUMBER})\.(?P<number>{_NUMBER}): (?P<mark>{'|'.join(VerdictMark)})"
-    r"(?: - (?P<reason>.*))?"
+    rf"- (?P<stage>Gate|Tests|Validation) (?P<round>{_NUMBER})\.(?P<number>{_NUMBER}): "
+    rf"(?P<mark>{'|'.join(VerdictMark)})(?: - (?P<reason>.*))?"
 )
+_STAGES: dict[str, PhaseStage] = {"Gate": "gate", "Tests": "tests", "Validation": "validation"}
 _BEGUN = re.compile(rf"- \[[ xX]\] Task \S+: |## Phase {_NUMBER}: |[ \t]+- (?:Attempt {_NUMBER}: )?|- \[|<!-- |# ")
 """How far a line that is none of them began like one."""
 
@@ -279,7 +281,7 @@ class _Parser:
         if self._tasks:
             raise self._error("is a verdict on the phase, and stands below its first task")
         line = VerdictLine(
-            stage="gate" if match["stage"] == "Gate" else "validation",
+            stage=_STAGES[match["stage"]],
             round=int(match["round"]),
             number=int(match["number"]),
             mark=VerdictMark(match["mark"]),

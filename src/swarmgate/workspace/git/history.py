@@ -90,6 +90,13 @@ def between(repository: Repository, base: str, tip: str) -> tuple[str, ...]:
     return tuple(out.decode(errors="replace").splitlines())
 
 
+def first_parents(repository: Repository, base: str, tip: str) -> tuple[str, ...]:
+    """The commits after `base` (empty: from the first on) up to `tip` along its own line, oldest first."""
+    span = f"{base}..{tip}" if base else tip
+    found = Driver(repository.root).run("rev-list", "--first-parent", "--reverse", "--end-of-options", span)
+    return tuple(found.decode("ascii").split())
+
+
 def meanwhile(repository: Repository, base: str, head: str, *, own: Collection[str] = ()) -> str:
     """Describes what was committed to a branch since `base`.
 

@@ -23,11 +23,14 @@ from swarmgate.workspace.test_runs.canary.verdict import judge
 from swarmgate.workspace.test_runs.counts import Counts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
     from swarmgate.workspace.process.process import Completed
     from swarmgate.workspace.sandbox.command_runner import CommandRunner
     from swarmgate.workspace.test_runs.canary.verdict import Verdict
+
+    Heard = Callable[[dict[str, Any]], None]
 
 _OUTPUT_CHARS = 200_000  # kept of each stream: counts and names of failed tests are read from it
 _NOT_FOUND = 127  # POSIX shells: the command was not found
@@ -47,6 +50,8 @@ _SCRIPTS = re.compile(r"\b(?:npm|pnpm|yarn|bun)\b")
 _TAKES_PATHS = frozenset({"pytest", "jest", "vitest", "rspec", "phpunit", "mocha"})
 _SHELL = re.compile(r"[;&|<>`\n]|\$\(")
 _QUIET = re.compile(r"(?<![\w-])(?:-[a-zA-Z]*q[a-zA-Z]*|--quiet)(?![\w-])")
+_WORD = re.compile(r"(?P<option>(?<!\S)(?:--[\w-]+|-[ckmnoprW])\s+)?(?<!\S)[\w./][\w./-]*(?!\S)")
+"""A word of a command, with the option before it that it may be the value of."""
 _ASSIGNED = re.compile(r"\w+=")
 _STARTS_PYTHON = re.compile(r"pytest|py\.test|python[\d.]*|pypy[\d.]*|uv|poetry|pdm|pipenv|rye|coverage|env")
 _SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
@@ -56,25 +61,32 @@ _UNKNOWN_MODULE = re.compile(r"^(\S+): No module named (pytest|unittest|nose2?)$
 
 
 async def run_tests(
-    command: str, *, runner: CommandRunner, timeout_s: float, paths: Sequence[str] = (), count_pattern: str = ""
+    command: str,
+    *,
+    runner: CommandRunner,
+    timeout_s: float,
+    paths: Sequence[str] = (),
+    count_pattern: str = "",
+    heard: Heard = lambda _record: None,
 ) -> TestRun:
     """Run a test command, a shell line, confined like the commands of agents.
 
     Args:
         command: what the user would type.
-        runner: what confines it; its root is the top level of the work tree.
+        runner: what confines it; where it runs commands, names of tests and `paths` are relative to.
         timeout_s: seconds until its whole process group is ended.
         paths: run only these test files, where the runner takes paths; otherwise the whole suite is run.
         count_pattern: the user's `tests.count_pattern`, for output that is not known here.
+        heard: gets what runners say while they run, where they load us.
 
     Raises:
         ConfigError: `count_pattern` is wrong.
         ToolKilled: somebody ended it, twice.
     """
-    kind = runner_of(command, runner.root)
-    ran, spoke = await _measured(command, kind, runner, timeout_s, paths, count_pattern)
+    kind = runner_of(command, runner.confinement.cwd)
+    ran, spoke = await _measured(command, kind, runner, timeout_s, paths, count_pattern, heard)
     if ran.exit_code in KILLED:  # by somebody else: it says nothing of the tests
-        ran, spoke = await _measured(command, kind, runner, timeout_s, paths, count_pattern)
+        ran, spoke = await _measured(command, kind, runner, timeout_s, paths, count_pattern, heard)
     if ran.exit_code in KILLED:
         raise ToolKilled(
             f"`{command}` was killed twice, by somebody else than swarmgate",
@@ -89,11 +101,18 @@ async def run_tests(
 
 
 async def _measured(
-    command: str, kind: str, runner: CommandRunner, timeout_s: float, paths: Sequence[str], count_pattern: str
+    command: str,
+    kind: str,
+    runner: CommandRunner,
+    timeout_s: float,
+    paths: Sequence[str],
+    count_pattern: str,
+    heard: Heard,
 ) -> tuple[TestRun, bool]:
     """One run, and whether its runner spoke to us."""
-    root, line, started = runner.root, with_paths(command, kind, paths), time.time()
-    with opened() as channel:
+    root, started = runner.confinement.cwd, time.time()
+    line = with_paths(command, kind, paths, root)
+    with opened(heard) as channel:
         report = channel.folder / "junit.xml"
         variables = _environment(report)
         command_line = channel.line(line, variables)
@@ -136,12 +155,24 @@ def runner_of(command: str, root: Path) -> str:
     return script_runner(str(script))
 
 
-def with_paths(command: str, runner: str, paths: Sequence[str]) -> str:
-    """The command narrowed to `paths`; unchanged where the runner takes none or the line is more than one command."""
+def with_paths(command: str, runner: str, paths: Sequence[str], root: Path) -> str:
+    """The command narrowed to `paths`; unchanged where the runner takes none or the line is more than one command.
+
+    Folders below `root` that pytest is told to look in give way to the paths in them: it would run both.
+    """
     if not paths or not takes_paths(command, runner):
         return command
+    if runner == "pytest":
+        command = _WORD.sub(lambda word: word[0] if word["option"] or not _holds(root, word[0], paths) else "", command)
     separator = " -- " if re.match(r"\s*npm\b", command) and " -- " not in command else " "
     return command + separator + shlex.join(paths)
+
+
+def _holds(root: Path, word: str, paths: Sequence[str]) -> bool:
+    """Whether a word of a command is a folder that some of the paths lie in."""
+    folder = word.removeprefix("./").rstrip("/")
+    inside = any(path.startswith(f"{folder}/") for path in paths)
+    return inside and (root / folder).is_dir()
 
 
 def takes_paths(command: str, runner: str) -> bool:

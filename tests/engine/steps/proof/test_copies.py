@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from swarmgate.config import ProjectTests
 from swarmgate.domain.guard import Effect
 from swarmgate.domain.review.evidence import TestRun
 from swarmgate.engine.build import build
@@ -21,6 +22,7 @@ from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project
 from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.test_runs.suites import suites_of
 
 COMMAND = f"{sys.executable} -m pytest -q -p no:asyncio -p no:xdist -p no:hypothesispytest"
 OLD, NEW = "VALUE = 1\n", "VALUE = 2\n"
@@ -69,7 +71,8 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
         write(root, files)
         change = ctx.repository.changes(base, ctx.repository.snapshot())
         ran = TestRun(command=COMMAND, exit_code=0, seconds=1, passed=1)
-        return await prove(ctx, change, Runs(ctx, change, COMMAND, ran), ran, attacks=frozenset(attacks))
+        runs = Runs(ctx, change, suites_of(ProjectTests(command=COMMAND), ""), ran)
+        return await prove(ctx, change, runs, ran, attacks=frozenset(attacks))
 
     return judged
 

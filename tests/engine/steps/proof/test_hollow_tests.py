@@ -11,6 +11,7 @@ import pytest
 from tests.engine.steps.proof.test_copies import COMMAND, context, write
 from tests.misbehaviour.case import case
 
+from swarmgate.config import ProjectTests
 from swarmgate.domain.plan.plan import Kind
 from swarmgate.domain.review.evidence import TestRun
 from swarmgate.engine.context import Context
@@ -18,6 +19,7 @@ from swarmgate.engine.initialise import initialise
 from swarmgate.engine.steps.proof.change_proof import prove
 from swarmgate.engine.steps.proof.objections import Answer
 from swarmgate.engine.steps.proof.proof_runs import Runs
+from swarmgate.workspace.test_runs.suites import suites_of
 
 NOTHING, UNPROVEN = "tests prove nothing", "unproven"
 OLD = "def half(n):\n    return n / 2\n"
@@ -69,7 +71,7 @@ def judge(repository: Context) -> Judge:
         write(repository.repository.root, files)
         change = repository.repository.changes(base, repository.repository.snapshot())
         ran = TestRun(command=command, exit_code=0, seconds=1, passed=2, names=names)
-        runs = Runs(repository, change, command, ran)
+        runs = Runs(repository, change, suites_of(ProjectTests(command=command), ""), ran)
         old = await runs.old((), rewritten=True) if kind is Kind.REFACTORING else None
         return await prove(repository, change, runs, ran, kind=kind, old=old)
 

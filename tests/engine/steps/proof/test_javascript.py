@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.engine.steps.proof.test_copies import context, write
 
+from swarmgate.config import ProjectTests
 from swarmgate.domain.guard import Effect
 from swarmgate.domain.review.evidence import TestRun
 from swarmgate.engine.context import Context
@@ -16,6 +17,7 @@ from swarmgate.engine.initialise import initialise
 from swarmgate.engine.steps.proof.change_proof import prove
 from swarmgate.engine.steps.proof.objections import Answer
 from swarmgate.engine.steps.proof.proof_runs import Runs
+from swarmgate.workspace.test_runs.suites import suites_of
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 COMMAND = "node --test"
@@ -40,7 +42,8 @@ async def judged(ctx: Context, test: str) -> Answer:
     write(ctx.repository.root, {"calc.js": source, "test/add.test.js": f"{HEAD}test('add', () => {{ {test} }});\n"})
     change = ctx.repository.changes(base, ctx.repository.snapshot())
     ran = TestRun(command=COMMAND, exit_code=0, seconds=1, passed=1)
-    return await prove(ctx, change, Runs(ctx, change, COMMAND, ran), ran)
+    runs = Runs(ctx, change, suites_of(ProjectTests(command=COMMAND), ""), ran)
+    return await prove(ctx, change, runs, ran)
 
 
 async def test_a_real_test_is_the_proof_and_the_lines_are_said_to_be_unmeasured(repository: Context) -> None:

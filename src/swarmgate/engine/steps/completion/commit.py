@@ -37,6 +37,8 @@ async def commit(state: State, ctx: Context) -> list[Event]:
         if touched and not overruled(record, attempt, Judge.COMMIT):
             return [_refused(task, attempt, _HOOKS.format(files=", ".join(f"`{path}`" for path in touched)))]
         trailers = [*own_trailers(state, attempt).items(), ("Swarm-Ledger", f"{state.seq} {ctx.ledger.head}")]
+        if attempt.related:
+            trailers.append(("Swarm-Tests", "related"))
         if attempt.kind is AttemptKind.OVERRIDE:
             overrides = (each.told for each in record.overrides.values())
             trailers.append(("Swarm-Override", "; ".join(sorted(overrides))))

@@ -17,8 +17,8 @@ from swarmgate.domain.events.event import Event, PhaseRetried, PhaseReviewed, Ph
 from swarmgate.domain.plan.plan import Plan
 from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.evidence import Review, Verdict
-from swarmgate.domain.state.phase_verdict import reviewers
-from swarmgate.domain.state.state import State, TaskStatus
+from swarmgate.domain.state.phase_verdict import phase_commits, reviewers
+from swarmgate.domain.state.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.recovery import quarantine_leftovers
@@ -121,9 +121,7 @@ def _change(state: State, ctx: Context, head: str) -> tuple[str, ChangeSet]:
 
     The first is that of the task that was completed first; of one that was rewritten since, the ledger has the new id.
     """
-    tasks = [state.task(task.id) for task in _plan_of(state).phase(state.current_phase).tasks]
-    done = [(each.last.seq, each.commit) for each in tasks if each.last and each.status is TaskStatus.COMPLETE]
-    base = parent(ctx.repository, min(done)[1])
+    base = parent(ctx.repository, next(iter(phase_commits(state, state.current_phase))))
     tree = ctx.repository.tree_of(base) if base else empty_tree(ctx.repository)
     return base, ctx.repository.changes(tree, ctx.repository.tree_of(head))
 

@@ -19,7 +19,7 @@ from swarmgate.gates.project.files import language_of
 from swarmgate.gates.source.behaviour import is_code
 from swarmgate.workspace.checkout.checkout import Checkout
 from swarmgate.workspace.code.mutants import Mutant, available, evenly, mutants
-from swarmgate.workspace.test_runs.suite import run_tests
+from swarmgate.workspace.test_runs.suites import Suites
 
 _MOST = 100
 """As many mutants are tested at most."""
@@ -66,13 +66,13 @@ def require() -> None:
         )
 
 
-async def mutate(ctx: Context, change: ChangeSet, command: str, ran: TestRun, tests: tuple[str, ...]) -> Mutation:
+async def mutate(ctx: Context, change: ChangeSet, suites: Suites, ran: TestRun, tests: tuple[str, ...]) -> Mutation:
     """Tests the mutants of the lines that the change added to Python code.
 
     Args:
         ctx: the context of the step.
         change: the whole change of the attempt, which the tests passed.
-        command: the project's test command.
+        suites: what the change is tested by.
         ran: the run of the whole suite over it.
         tests: the new test files that can be run alone: they are asked first, as they are faster.
 
@@ -84,15 +84,13 @@ async def mutate(ctx: Context, change: ChangeSet, command: str, ran: TestRun, te
     total, found, notes = _found(ctx, change)
     if not found:
         return Mutation(notes=notes)
-    limit = min(ctx.config.tests.timeout_s, _LEAST_S + _PATIENCE * ran.seconds)
+    limit = min(suites.timeout_s, _LEAST_S + _PATIENCE * ran.seconds)
 
     async def run(copy: Checkout, paths: tuple[str, ...], timeout_s: float) -> TestRun:
-        pattern = ctx.config.tests.count_pattern
-        runner = copy.runner(ctx.commands)
-        return await run_tests(command, runner=runner, timeout_s=timeout_s, paths=paths, count_pattern=pattern)
+        return await suites.run(copy.runner(ctx.commands), paths, limit_s=timeout_s)
 
     with ctx.checkout(change.tree) as copy:
-        whole = await run(copy, (), ctx.config.tests.timeout_s)
+        whole = await run(copy, (), suites.timeout_s)
         if problem := _unfit(copy, whole):
             return Mutation(total=total, notes=(*notes, f"no mutants were tested: {problem}"))
 

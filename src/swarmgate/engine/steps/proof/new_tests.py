@@ -11,10 +11,12 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof import line_coverage
 from swarmgate.engine.steps.proof.concurrent_runs import run_group
 from swarmgate.engine.steps.proof.objections import Answer, Objection, listed, objected
-from swarmgate.engine.steps.proof.proof_runs import TEST_FILE, Ran, Runs, differs, unchanged_tests
+from swarmgate.engine.steps.proof.proof_runs import Ran, Runs, differs, unchanged_tests
 from swarmgate.gates.source.behaviour import is_code
+from swarmgate.ledger.files import suite_coverage
 from swarmgate.workspace.code.instrumentation import Mode, Unit
 from swarmgate.workspace.test_runs.runner_files import steers
+from swarmgate.workspace.test_runs.suites import TEST_FILE
 
 UNKNOWN = "whether the new tests can fail is not known: "
 _NO_TESTS = 5
@@ -47,6 +49,8 @@ class NewTests:
             if (fit := await self._fit()) is not None:
                 return fit
             before, passing, replaced = await self._asked()
+        seen = {unit.path for each in self._runs.code.python for unit in each.units if not unit.left_by(passing.hits)}
+        suite_coverage.remember(self._ctx.folder, self._paths, seen)
         able = fails(before.run, self._runs.kind)
         if able and not replaced:  # nothing else would find out a test that keeps a count of its runs
             before = await self._runs.before(self._paths)

@@ -19,9 +19,10 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof.concurrent_runs import run_group
 from swarmgate.engine.steps.proof.new_tests import fails
 from swarmgate.engine.steps.proof.objections import Objection, listed
-from swarmgate.engine.steps.proof.proof_runs import TEST_FILE, Ran, Runs, differs, is_of_tests
+from swarmgate.engine.steps.proof.proof_runs import Ran, Runs, differs, is_of_tests
 from swarmgate.gates.source import behaviour
 from swarmgate.workspace.test_runs.runner_files import steers
+from swarmgate.workspace.test_runs.suites import TEST_FILE
 
 _CHEAP_S = 60.0
 """Seconds of the suite up to which its old tests are run by themselves though only new files came to them."""

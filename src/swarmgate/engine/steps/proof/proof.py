@@ -27,7 +27,6 @@ from swarmgate.engine.steps.proof.uncollected_tests import remarks as remarks_on
 from swarmgate.engine.steps.proof.uncollected_tests import uncollected_tests, uncollected_text
 from swarmgate.gates.source import behaviour
 from swarmgate.ledger.evidence.evidence import BEFORE, MUTATION
-from swarmgate.workspace.test_runs.suite import runner_of, takes_paths
 
 _STEP = "run_tests"
 _LISTED = 5
@@ -76,7 +75,8 @@ class _Trying:
         self._ctx, self._task, self._attempt, self._change, self._ran = ctx, task_id, attempt, change, ran
         self._record = record
         self._settings = ctx.config.tests
-        self._command = ctx.test_command()
+        self._suites = ctx.suites(change.tree)
+        self._kind = self._suites.kind(ctx.repository.root)
         plan = ctx.ledger.state.plan
         self._planned = plan.tasks.get(task_id) if plan else None
 
@@ -88,11 +88,10 @@ class _Trying:
         found = mapped(review, self._ran, self._texts)
         if found.false:
             lost = uncollected_tests(self._ctx, self._change, self._ran)
-            kind = runner_of(self._command, self._ctx.repository.root)
             remarks = [Remark(severity=Severity.HIGH, message=text, suggestion=_NAME_TESTS) for text in found.false]
-            why = f": {uncollected_text(lost, kind)}" if lost else ""
+            why = f": {uncollected_text(lost, self._kind)}" if lost else ""
             return self._rejected(
-                Judge.TEST_ENGINEER, found.false[0] + why, *remarks_on(lost, kind), *remarks[:_LISTED]
+                Judge.TEST_ENGINEER, found.false[0] + why, *remarks_on(lost, self._kind), *remarks[:_LISTED]
             )
         if found.unmapped and self._settings.unmapped == "block":
             remarks = [Remark(severity=Severity.HIGH, message=text) for text in found.unmapped]
@@ -111,7 +110,7 @@ class _Trying:
         binding = self._binding()
         if not any(binding.values()):
             return None, None
-        runs = Runs(self._ctx, self._change, self._command, self._ran)
+        runs = Runs(self._ctx, self._change, self._suites, self._ran)
         found, old = await self._asked(runs, binding)
         for effect, text in found.notes:
             self._note(_PROOF, effect, text)
@@ -192,7 +191,7 @@ class _Trying:
         if least is None or BUDGET in gates.skip:
             return None
         found = await changed_line_coverage.measure(
-            self._ctx, self._change, Runs(self._ctx, self._change, self._command, self._ran)
+            self._ctx, self._change, Runs(self._ctx, self._change, self._suites, self._ran)
         )
         for text in filter(None, dict.fromkeys((found.text, found.note))):
             self._note("coverage", Effect.NOTED, text)
@@ -209,9 +208,9 @@ class _Trying:
 
     async def mutation(self) -> AttemptRejected | None:
         """Checks that tests detect faults in the changed lines."""
-        alone = takes_paths(self._command, runner_of(self._command, self._ctx.repository.root))
+        alone = self._suites.alone(self._ctx.repository.root)
         tests = new_tests(self._ctx, self._change, self._ran, alone=True) if alone else ()
-        found = await mutation.mutate(self._ctx, self._change, self._command, self._ran, tests)
+        found = await mutation.mutate(self._ctx, self._change, self._suites, self._ran, tests)
         whole = found.model_dump_json(indent=1).encode()
         self._ctx.evidence.write(self._task, self._attempt.number, MUTATION, whole)
         for text in found.notes:

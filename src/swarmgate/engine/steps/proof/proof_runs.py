@@ -25,10 +25,8 @@ from swarmgate.workspace.code.instrumentation import Mode, Rewritten
 from swarmgate.workspace.code.replaced_bodies import Replaceable
 from swarmgate.workspace.files import paths, regular
 from swarmgate.workspace.test_runs.runner_files import may_steer, steers
-from swarmgate.workspace.test_runs.suite import run_tests, runner_of, takes_paths
+from swarmgate.workspace.test_runs.suites import Suites
 
-TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*(?:_test|_spec|\.test|\.spec|Tests?))\.\w+$|(?:^|/)__tests__/")
-"""A file that a runner can be given by itself: not a conftest.py, not test data."""
 PYTHON = frozenset({"pytest", "unittest"})
 _INTERPRETED = PYTHON | {"jest", "vitest", "mocha", "node", "bun", "rspec", "minitest", "phpunit"}
 """Runners that build nothing first: how long the tests took says how long they may take in a copy."""
@@ -85,12 +83,12 @@ class Code:
 class Runs:
     """Runs in copies of the project, for one change that the tests passed."""
 
-    def __init__(self, ctx: Context, change: ChangeSet, command: str, ran: TestRun) -> None:
-        self._ctx, self._change, self._command = ctx, change, command
-        self.kind = runner_of(command, ctx.repository.root)
-        self.alone = takes_paths(command, self.kind)
+    def __init__(self, ctx: Context, change: ChangeSet, suites: Suites, ran: TestRun) -> None:
+        self._ctx, self._change, self._suites = ctx, change, suites
+        self.kind = suites.kind(ctx.repository.root)
+        self.alone = suites.alone(ctx.repository.root)
         """Whether files can be run by themselves."""
-        self._limit = ctx.config.tests.timeout_s
+        self._limit = suites.timeout_s
         if self.kind in _INTERPRETED:
             self._limit = min(self._limit, _LEAST_S + _PATIENCE * ran.seconds)
         self._lane = asyncio.Semaphore(concurrency(ctx))
@@ -161,18 +159,11 @@ class Runs:
         look: Callable[[Path], None] = lambda _root: None,
     ) -> Ran:
         """The tests over the old code, but the `new` paths, rewritten in a mode where there is one."""
-        settings = self._ctx.config.tests
         async with self._lane:
             with self._ctx.checkout(MixedTree(self._change, frozenset(new))) as copy:
                 if mode is not None:
                     self._rewrite(copy, mode, self.code if files is None else files, everywhere=everywhere)
-                run = await run_tests(
-                    self._command,
-                    runner=copy.runner(self._ctx.commands),
-                    timeout_s=self._limit,
-                    paths=tests,
-                    count_pattern=settings.count_pattern,
-                )
+                run = await self._suites.run(copy.runner(self._ctx.commands), tests, limit_s=self._limit)
                 look(copy.root)
                 text = self._probe_lines(copy)
                 called = frozenset(line.removesuffix(" called") for line in text if line.endswith(" called"))

@@ -8,7 +8,8 @@ from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.evidence import Remark, TestRun
 from swarmgate.domain.review.finding import Severity
 from swarmgate.engine.context import Context
-from swarmgate.workspace.test_runs.collection.rules import Rules, Uncollected
+from swarmgate.workspace.test_runs.collection.by_suite import Collecting
+from swarmgate.workspace.test_runs.collection.rules import Uncollected
 
 _LISTED = 3
 _UNNAMED = "its run named no test of this file (functions, classes, markers and `collect_ignore` choose, too)"
@@ -23,22 +24,26 @@ def uncollected_tests(ctx: Context, change: ChangeSet, ran: TestRun) -> tuple[Un
         change: the whole change of the attempt.
         ran: the run over its tree; its names count where it was of the whole suite, and green.
     """
-    rules = ctx.collecting(change.tree)
-    paths = [file.path for file in change.present if file.added and rules.could_run(file.path)]
-    found = {each.path: each for each in rules.uncollected(paths)}
-    for path in _unnamed(rules, paths, ran):
+    collecting = Collecting(ctx.all_suites(), ctx.repository, change.tree)
+    paths = [file.path for file in change.present if file.added and collecting.of(file.path)]
+    found = {each.path: each for each in collecting.uncollected(paths)}
+    for path in _unnamed(collecting, paths, ran):
         found.setdefault(path, Uncollected(path, _UNNAMED))
     return tuple(found[path] for path in paths if path in found)
 
 
-def _unnamed(rules: Rules, paths: Sequence[str], ran: TestRun) -> list[str]:
+def _unnamed(collecting: Collecting, paths: Sequence[str], ran: TestRun) -> list[str]:
     """Files with tests of which a whole run of pytest, which names each test with its file, named none."""
-    if rules.runner != "pytest" or not ran.green:
+    if not ran.green or ran.related:
         return []
     named = {name.partition("::")[0] for name in (*ran.names, *ran.skips, *ran.failures) if "::" in name}
-    if not any(_is_one_of(path, named) for path in rules.files):
-        return []
-    return [path for path in paths if not _is_one_of(path, named) and rules.holds_tests(path, rules.read(path))]
+    found = []
+    for path in (each for each in paths if not _is_one_of(each, named)):
+        rules = [each for each in collecting.of(path) if each.runner == "pytest"]
+        tells = any(_is_one_of(known, named) for each in rules for known in each.paths)
+        if tells and any(each.holds_tests(path, each.text(path)) for each in rules):
+            found.append(path)
+    return found
 
 
 def _is_one_of(path: str, named: set[str]) -> bool:

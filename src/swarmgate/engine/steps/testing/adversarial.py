@@ -21,14 +21,13 @@ from swarmgate.domain.review.stage import Judge
 from swarmgate.domain.state.state import Attempt, State, current
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.agent_turn import after_turn
-from swarmgate.engine.steps.proof.proof_runs import TEST_FILE
 from swarmgate.engine.steps.review.change_for_review import listed_patch
 from swarmgate.engine.steps.review.review import submission
-from swarmgate.engine.steps.testing.suite import run_suite
+from swarmgate.engine.steps.testing.suite import run_suites
 from swarmgate.gates.source.behaviour import is_code
 from swarmgate.ledger.evidence.evidence import ADVERSARIAL
 from swarmgate.workspace.test_runs.runner_files import steers
-from swarmgate.workspace.test_runs.suite import runner_of, takes_paths
+from swarmgate.workspace.test_runs.suites import TEST_FILE, Suites
 
 RULE = "adversarial"
 """The rule of the notes on attacks."""
@@ -171,17 +170,16 @@ def judged(attacks: Sequence[Attack], review: Review) -> tuple[Attack, ...]:
 
 async def _run_each(ctx: Context, before: str, tree: str, files: Sequence[str]) -> tuple[Attack, ...]:
     """One run for each test file; one for all of them with the whole suite where the runner takes no files."""
-    command = ctx.test_command()
-    if not command or not files:  # without a command the run of the suite says what to do
+    suites = ctx.suites(tree)
+    if not suites.suites or not files:  # without a command the run of the suite says what to do
         return ()
-    kind = runner_of(command, ctx.repository.root)
-    alone = takes_paths(command, kind)
+    kind, alone = suites.kind(ctx.repository.root), suites.alone(ctx.repository.root)
     groups = [(path,) for path in files if TEST_FILE.search(path)] if alone else [tuple(files)]
     attacks = []
     for group in groups:
-        run = await run_suite(ctx, command, tree, group)
-        attack = Attack(files=group, run=run, outcome=outcome(run, kind, ctx.config.tests.timeout_s))
-        if attack.outcome is Outcome.BROKE and not alone and await _fails_without(ctx, command, before):
+        run = await run_suites(ctx, suites, tree, group)
+        attack = Attack(files=group, run=run, outcome=outcome(run, kind, suites.timeout_s))
+        if attack.outcome is Outcome.BROKE and not alone and await _fails_without(ctx, suites, before):
             attack = attack.model_copy(update={"outcome": Outcome.UNCOUNTED})
         if attack.outcome is Outcome.UNCOUNTED:
             attack = attack.model_copy(update={"why": f"its run cannot be counted: {run.reason}"})
@@ -204,9 +202,9 @@ def outcome(run: TestRun, kind: str, timeout_s: float) -> Outcome:
     return Outcome.BROKE if hangs or (run.failed and collected) else Outcome.UNCOUNTED
 
 
-async def _fails_without(ctx: Context, command: str, before: str) -> bool:
+async def _fails_without(ctx: Context, suites: Suites, before: str) -> bool:
     """Whether the suite fails without the attack's files too: then they are not what it fails for."""
-    return not (await run_suite(ctx, command, before)).green
+    return not (await run_suites(ctx, suites, before)).green
 
 
 def _text(ctx: Context, tree: str, path: str) -> str:

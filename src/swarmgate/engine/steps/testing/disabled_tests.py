@@ -16,7 +16,7 @@ from swarmgate.errors import WorkspaceError
 from swarmgate.ledger.evidence.evidence import BASE, TESTS
 from swarmgate.workspace.test_runs.lost_tests import lost
 from swarmgate.workspace.test_runs.runner_files import may_steer
-from swarmgate.workspace.test_runs.suite import run_tests, runner_of
+from swarmgate.workspace.test_runs.suites import TEST_FILE, Suites
 
 _RULE = "tests-switched-off"
 _LISTED = 5
@@ -46,9 +46,9 @@ async def switched_off(
     rule = ctx.config.tests.vanished
     if rule == "off" or overruled(record, attempt, Judge.SWITCHED_OFF):
         return None
-    before = _recorded(ctx, attempt) or _measured_before(ctx, task_id, record, attempt)
+    before = _recorded(ctx, attempt, ran) or _measured_before(ctx, task_id, record, attempt, ran)
     if before is None and (ran.skipped or _lacks_canary(ctx, ran) or _touches_tests(ctx, attempt, tree)):
-        before = await _measure(ctx, task_id, attempt)
+        before = await _measure(ctx, task_id, attempt, _suites_before(ctx, attempt, tree))
     found = lost(before, ran) if before else ()
     if not found:
         return None
@@ -65,18 +65,25 @@ async def switched_off(
     )
 
 
-def _recorded(ctx: Context, attempt: Attempt) -> TestRun | None:
-    """The run that the commit passed on which the attempt builds; None where that is no task's commit."""
+def _recorded(ctx: Context, attempt: Attempt, ran: TestRun) -> TestRun | None:
+    """The run of the same suites that the commit passed on which the attempt builds; None where there is none."""
     for task_id, record in ctx.ledger.state.tasks.items():
         if record.commit and record.commit == attempt.base and record.last is not None:
-            return _stored_run(ctx, task_id, record.last.number, TESTS)
+            stored = _stored_run(ctx, task_id, record.last.number, TESTS)
+            return stored if stored and _comparable(stored, ran) else None
     return None
 
 
-def _measured_before(ctx: Context, task_id: str, record: TaskRecord, attempt: Attempt) -> TestRun | None:
+def _measured_before(ctx: Context, task_id: str, record: TaskRecord, attempt: Attempt, ran: TestRun) -> TestRun | None:
     """The run over the same base that an earlier attempt at the task made."""
     numbers = (each.number for each in reversed(record.attempts) if each.base == attempt.base)
-    return next(filter(None, (_stored_run(ctx, task_id, number, BASE) for number in numbers)), None)
+    runs = (_stored_run(ctx, task_id, number, BASE) for number in numbers)
+    return next((run for run in runs if run and _comparable(run, ran)), None)
+
+
+def _comparable(before: TestRun, ran: TestRun) -> bool:
+    """Whether both are runs of the same suites as a whole."""
+    return before.suites == ran.suites and not before.related and not ran.related
 
 
 def _stored_run(ctx: Context, task_id: str, number: int, name: str) -> TestRun | None:
@@ -91,23 +98,27 @@ def _touches_tests(ctx: Context, attempt: Attempt, tree: str) -> bool:
     return any(ctx.is_test_path(path) or may_steer(path) for path in paths)
 
 
+def _suites_before(ctx: Context, attempt: Attempt, tree: str) -> Suites:
+    """The suites of the change; those that run related tests alone run what it took away or altered, too."""
+    suites = ctx.suites(tree)
+    if not suites.selection:
+        return suites
+    touched = (path for file in ctx.change(attempt, tree).files for path in file.touched)
+    own = (path for path in touched if ctx.is_test_path(path) and TEST_FILE.search(path))
+    return suites.narrowed(ctx.repository.root, tuple(dict.fromkeys((*suites.selection, *own))))
+
+
 def _lacks_canary(ctx: Context, ran: TestRun) -> bool:
     """Whether no test of ours ran with a runner that loads us: something of the project may keep it from that."""
-    loads = runner_of(ctx.test_command(), ctx.repository.root) in {"pytest", "unittest"}
+    loads = ctx.suites().kind(ctx.repository.root) in {"pytest", "unittest"}
     return loads and ran.canary is not None and bool(ran.canary.missing)
 
 
-async def _measure(ctx: Context, task_id: str, attempt: Attempt) -> TestRun | None:
+async def _measure(ctx: Context, task_id: str, attempt: Attempt, suites: Suites) -> TestRun | None:
     """The suite over the tree before the change; None, with a note, where that says nothing."""
-    settings = ctx.config.tests
     try:
         with ctx.checkout(ctx.repository.tree_of(attempt.base or "HEAD")) as copy:
-            run = await run_tests(
-                ctx.test_command(),
-                runner=copy.runner(ctx.commands),
-                timeout_s=settings.timeout_s,
-                count_pattern=settings.count_pattern,
-            )
+            run = await suites.run(copy.runner(ctx.commands))
     except WorkspaceError as error:
         _note(ctx, attempt, Effect.NOTED, f"which tests passed before the task is not known: {error.message}")
         return None

@@ -14,22 +14,21 @@ from swarmgate.domain.review.stage import Judge
 from swarmgate.domain.state.state import Attempt, State, current
 from swarmgate.domain.transitions.review import only_known_red
 from swarmgate.domain.transitions.task import overruled
-from swarmgate.engine.context import Context
+from swarmgate.engine.context import Context, files_of
 from swarmgate.engine.ignored_files import matters
 from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.proof.concurrent_runs import concurrency, run_group
 from swarmgate.engine.steps.proof.proof import Trial, try_tests
-from swarmgate.engine.steps.proof.proof_runs import TEST_FILE
 from swarmgate.engine.steps.proof.uncollected_tests import remarks, uncollected_tests, uncollected_text
 from swarmgate.engine.steps.review.change_for_review import listed_patch
 from swarmgate.engine.steps.review.installed_packages import changed_packages
 from swarmgate.engine.steps.review.review import blocking, gates_rejection, rejection
 from swarmgate.engine.steps.testing.disabled_tests import switched_off
-from swarmgate.engine.steps.testing.suite import run_suite
+from swarmgate.engine.steps.testing.suite import run_suites, takes_long
 from swarmgate.errors import ConfigError
 from swarmgate.gates import sbom
 from swarmgate.ledger.evidence.evidence import FINAL_GATES, SBOM, TESTS
-from swarmgate.workspace.test_runs.suite import runner_of
+from swarmgate.workspace.test_runs.suites import TEST_FILE
 
 _OUTPUT_TAIL = 2_000
 _NAMED = 10
@@ -94,6 +93,8 @@ async def run_tests(state: State, ctx: Context) -> list[Event]:
         rejected = _failed(ctx, task.id, attempt, report.tree, ran)
     if held and not ran.green:
         ctx.reports.append(_known_red(ran, attempt.number))
+    if unclaimed := ctx.all_suites().unclaimed(files_of(attempt, ctx.change(attempt, report.tree))):
+        ctx.reports.append(_no_suite(unclaimed, ran, attempt.number))
     if ran.canary and ran.canary.missing and not ran.problem:
         ctx.reports.append(_no_canary(ran.canary.missing, attempt.number))
     whole = ran.model_dump_json(indent=1).encode()
@@ -124,9 +125,21 @@ def _known_red(ran: TestRun, number: int) -> GuardNote:
     return GuardNote(rule="known-red", effect=Effect.WARNED, detail=message, step="run_tests", attempt=number)
 
 
+def _no_suite(paths: tuple[str, ...], ran: TestRun, number: int) -> GuardNote:
+    run = f"`{ran.command}` ran" if not ran.suites else f"tested by {', '.join(ran.suites)}"
+    message = f"no suite names {', '.join(paths[:_NAMED])}: {run}"
+    return GuardNote(rule="suites", effect=Effect.NOTED, detail=message, step="run_tests", attempt=number)
+
+
 def _no_canary(why: str, number: int) -> GuardNote:
     message = f"not possible here: {why}; nothing but its own word shows that the test runner tells the truth"
     return GuardNote(rule="canary", effect=Effect.NOTED, detail=message, step="run_tests", attempt=number)
+
+
+def related_to(ctx: Context, tree: str) -> tuple[str, ...]:
+    """The tests that are related to the running attempt's change, as it stands in a tree."""
+    attempt = ctx.ledger.state.task(ctx.ledger.state.open).running
+    return ctx.related(ctx.change(attempt, tree)) if attempt else ()
 
 
 def _stops(_run: TestRun) -> bool:
@@ -145,28 +158,30 @@ async def measure(
         ConfigError: nobody knows how to test this project.
         MissingRequirement: the program that runs the tests is not there.
     """
-    command = ctx.test_command()
-    if not command:
+    suites = ctx.suites(tree)
+    if not suites.suites:
         raise ConfigError(
             "No test command was detected for this project, so nothing can be proven.",
             hint='Say how it is tested: [tests] command = "..." in .swarm/config.toml, then: swarm run',
         )
     selected = tuple(path for path in new_tests if TEST_FILE.search(path))
+    if not suites.selection and takes_long(ctx, suites) and suites.alone(ctx.repository.root):
+        selected = tuple(dict.fromkeys((*selected, *related_to(ctx, tree))))
     if not selected:
-        return await run_suite(ctx, command, tree)
+        return await run_suites(ctx, suites, tree)
     async with run_group() as runs:
-        new = runs.start(run_suite(ctx, command, tree, selected))
-        whole = runs.start(run_suite(ctx, command, tree)) if concurrency(ctx) > 1 else None
+        new = runs.start(run_suites(ctx, suites, tree, selected))
+        whole = runs.start(run_suites(ctx, suites, tree)) if concurrency(ctx) > 1 else None
         ran = await new
         if not ran.green and not goes_on(ran):
             return ran
-        return await (whole or run_suite(ctx, command, tree))
+        return await (whole or run_suites(ctx, suites, tree))
 
 
 def _failed(ctx: Context, task_id: str, attempt: Attempt, tree: str, ran: TestRun) -> AttemptRejected:
     output = Remark(severity=Severity.HIGH, message=ran.output[-_OUTPUT_TAIL:] or ran.reason)
     lost = uncollected_tests(ctx, ctx.change(attempt, tree), ran)
-    kind = runner_of(ctx.test_command(), ctx.repository.root)
+    kind = ctx.suites(tree).kind(ctx.repository.root)
     reason = f"{uncollected_text(lost, kind)}; {ran.reason}" if lost and not ran.ran else ran.reason
     feedback = (*remarks(lost, kind), output, *_missing(ctx))
     return AttemptRejected(task=task_id, attempt=attempt.number, stage=Judge.TESTS, reason=reason, feedback=feedback)

@@ -6,16 +6,27 @@ from collections.abc import Sequence
 
 from swarmgate.domain.review.evidence import TestRun
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps.testing.running_tests import telling
 from swarmgate.errors import MissingRequirement
-from swarmgate.workspace.test_runs.suite import run_tests
+from swarmgate.ledger.files import suite_times
+from swarmgate.ledger.files.suite_times import Took
+from swarmgate.workspace.test_runs.suites import Suites
 
 _LISTED = 5
 _NOT_FOUND = 127
 """The shell's exit code for a program that is not there (POSIX, Shell Command Language 2.8.2)."""
+_LONG_S = 60.0
+"""Seconds of a whole run from which the tests that are related to a change run first, besides the new ones."""
 
 
-async def run_suite(ctx: Context, command: str, tree: str, paths: Sequence[str] = ()) -> TestRun:
-    """One run of these test files over a tree, of the whole suite where there are none.
+def takes_long(ctx: Context, suites: Suites) -> bool:
+    """Whether the whole of the suites took long when it passed last."""
+    took = suite_times.read(ctx.folder).get(suites.text)
+    return took is not None and took.seconds >= _LONG_S
+
+
+async def run_suites(ctx: Context, suites: Suites, tree: str, paths: Sequence[str] = ()) -> TestRun:
+    """One run of these test files over a tree, of all tests where there are none.
 
     A run that rewrote files of the project is no proof, though it would pass, and names that as its problem.
 
@@ -24,19 +35,18 @@ async def run_suite(ctx: Context, command: str, tree: str, paths: Sequence[str] 
         ToolKilled: somebody ended it, twice.
         WorkspaceError: git failed.
     """
-    settings = ctx.config.tests
+    whole = not paths and not suites.selection
+    took = suite_times.read(ctx.folder).get(suites.text) if whole else None
+    what = "tests" if whole else "new tests" if paths else "related tests"
     with ctx.checkout(tree) as made:
-        ran = await run_tests(
-            command,
-            runner=made.runner(ctx.commands),
-            timeout_s=settings.timeout_s,
-            paths=paths,
-            count_pattern=settings.count_pattern,
-        )
+        async with telling(ctx, what, took) as running:
+            ran = await suites.run(made.runner(ctx.commands), paths, heard=running.heard)
         rewritten = made.rewritten()
+    if whole and ran.green:
+        suite_times.remember(ctx.folder, suites.text, Took(tests=ran.ran, seconds=ran.seconds))
     if ran.exit_code == _NOT_FOUND:
         raise MissingRequirement(
-            f"`{command}` could not be run: {ran.problem or 'a program was not found'}",
+            f"`{ran.command}` could not be run: {ran.reason or 'a program was not found'}",
             hint="Install what it needs, or set [tests] command in .swarm/config.toml, then: swarm run",
         )
     if rewritten and not ran.problem and set(ran.failures) <= set(ctx.ledger.state.known_red):

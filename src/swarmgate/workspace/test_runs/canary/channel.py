@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from swarmgate.workspace.process import temporary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from swarmgate.workspace.sandbox.command_runner import CommandRunner
 
@@ -88,12 +88,12 @@ class Session:
 
 
 @contextlib.contextmanager
-def opened() -> Iterator[Channel]:
-    """Opens a channel that is read for the length of a block, and closed afterwards."""
+def opened(heard: Callable[[dict[str, Any]], None] = lambda _record: None) -> Iterator[Channel]:
+    """Opens a channel that is read for the length of a block, and closed afterwards; `heard` gets what runners say."""
     with temporary.folder("tests") as folder:
         for each in ("inside", "outside", "outside/sessions"):
             (folder / each).mkdir()
-        channel = Channel(folder / "inside", folder / "outside")
+        channel = Channel(folder / "inside", folder / "outside", heard)
         with channel.reading():
             yield channel
 
@@ -101,8 +101,10 @@ def opened() -> Iterator[Channel]:
 class Channel:
     """Open while a command runs. `inside` is what Pythons load, to be read only; `folder` they have to write to."""
 
-    def __init__(self, inside: Path, folder: Path) -> None:
-        self.inside, self.folder = inside, folder
+    def __init__(
+        self, inside: Path, folder: Path, heard: Callable[[dict[str, Any]], None] = lambda _record: None
+    ) -> None:
+        self.inside, self.folder, self._heard = inside, folder, heard
         self.sessions: dict[str, Session] = {}
         self.greeted = False
         """Whether a Python was there that loaded us."""
@@ -218,8 +220,10 @@ class Channel:
         elif session is None or len(words) < 3:  # noqa: PLR2004 - name, signature, record
             self.strange = "something that is no record was written to it"
         else:
-            begun = bool(session.records)
+            begun = len(session.records)
             session.receive(words[1], words[2])
+            for record in session.records[begun:]:
+                self._heard(record)
             if not begun and session.records and len(self.sessions) < _SESSIONS:
                 with contextlib.suppress(OSError):  # that the folder is gone is noticed at the end
                     self._offer()

@@ -58,7 +58,7 @@ async def control(command: str, kind: str, runner: CommandRunner, *, timeout_s: 
     """
     make = KINDS.get(kind)
     try:
-        made = make(command, runner.root) if make and not _SHELL.search(command) else None
+        made = make(command, runner.confinement.cwd) if make and not _SHELL.search(command) else None
     except OSError as error:
         return _missing(f"no test of the project could be read: {error.strerror}")
     if made is None:

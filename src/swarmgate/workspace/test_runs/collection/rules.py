@@ -59,14 +59,25 @@ class Rules:
     Attributes:
         runner: the test runner, as `suite.runner_of` names it.
         command: the test command.
-        files: the paths of the tree.
-        read: gives the text of a file of the tree; empty where it is not there.
+        files: the paths of the tree, from where the command starts.
+        read: gives the text of one of these; empty where it is not there.
+        folder: where the command starts; empty for the top of the tree. What is asked for is named from there.
     """
 
     runner: str
     command: str
     files: Sequence[str]
     read: Read
+    folder: str = ""
+
+    @property
+    def paths(self) -> Sequence[str]:
+        """The files, from the top of the tree."""
+        return [f"{self.folder}/{each}" for each in self.files] if self.folder else self.files
+
+    def text(self, path: str) -> str:
+        """The text of a file, by its path from the top of the tree."""
+        return self.read(path.removeprefix(f"{self.folder}/") if self.folder else path)
 
     def could_run(self, path: str) -> bool:
         """Whether the runner runs files of that language."""
@@ -86,25 +97,29 @@ class Rules:
         """Why the runner passes over a file; None where it does not, or where nobody can tell."""
         if self.runner not in _SUFFIXES or not self.could_run(path) or _SEVERAL.search(self.command):
             return None
-        found: tuple[str, bool] | None
+        if self.folder and not path.startswith(f"{self.folder}/"):
+            return Uncollected(path, f"its command starts in {self.folder}")
+        found = self._found(path.removeprefix(f"{self.folder}/") if self.folder else path)
+        return Uncollected(path, *found) if found else None
+
+    def _found(self, path: str) -> tuple[str, bool] | None:
         match self.runner:
             case "pytest":
-                found = self._pytest.excluded(path) if self._pytest else None
+                return self._pytest.excluded(path) if self._pytest else None
             case "unittest":
-                found = _by_unittest(path, words_after(self.command, ("unittest",)) or [], self.files)
+                return _by_unittest(path, words_after(self.command, ("unittest",)) or [], self.files)
             case "go":
-                found = _by_go(path)
+                return _by_go(path)
             case "rspec":
-                found = _by_rspec(path, words_after(self.command, ("rspec",)) or [])
+                return _by_rspec(path, words_after(self.command, ("rspec",)) or [])
             case _:
                 why = script_rules.excluded(path, self.runner, self.command, self.files, self.read)
-                found = (why, False) if why else None
-        return Uncollected(path, *found) if found else None
+                return (why, False) if why else None
 
     def uncollected(self, paths: Iterable[str]) -> tuple[Uncollected, ...]:
         """Those of some files that hold tests and are not collected."""
         found = filter(None, (self.excluded(path) for path in paths))
-        return tuple(each for each in found if self.holds_tests(each.path, self.read(each.path)))
+        return tuple(each for each in found if self.holds_tests(each.path, self.text(each.path)))
 
     @cached_property
     def _pytest(self) -> PytestRules | None:
