@@ -61,9 +61,7 @@ def attempt_times(entries: Iterable[ev.Entry], state: State) -> tuple[AttemptTim
         more = (span,) if type(event) in _ENDS or end > start or not known.spans else ()
         found[key] = known.model_copy(update={"spans": (*known.spans, *more)})
     became = {(task, each.number): each.outcome for task, of in state.tasks.items() for each in of.attempts}
-    return tuple(
-        each.model_copy(update={"outcome": became.get(key, Outcome.RUNNING)}) for key, each in found.items()
-    )
+    return tuple(each.model_copy(update={"outcome": became.get(key, Outcome.RUNNING)}) for key, each in found.items())
 
 
 def since_first(times: Iterable[AttemptTime]) -> tuple[AttemptTime, ...]:
