@@ -19,7 +19,9 @@ def command(
         bool, typer.Option("--with-dependents", help="Take back the tasks that build on it, too, the newest first.")
     ] = False,
     stash: Annotated[bool, typer.Option("--stash", help="Put uncommitted changes aside (git stash) first.")] = False,
-    reason: Annotated[str, typer.Option("--reason", help="Why; it goes on record, and to architect and coder.")] = "",
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why; it goes on record, and to architect and coder.")
+    ] = "",
     repo: Repo = None,
     json: Json = False,
 ) -> None:

@@ -95,6 +95,23 @@ def test_a_failure_is_traced_to_the_task_that_made_it_and_that_is_open_again(lon
     long.swarm("verify")
 
 
+def test_a_round_of_tests_that_opened_a_task_again_holds_no_unattended_run_up(long: Project) -> None:
+    guard(long, "not (here / 'part_1_1.py').exists() or 'mended' in (here / 'part_1_1.py').read_text()")
+    mended = code({"src/calc/part_1_1.py": part("mended")}, task="1.1", attempt="2")
+    long.planned(*parts("1.1"), mended, **WHOLE)
+    ended = long.json("run", "--until", "done")
+    assert (ended["waiting"], ended["unseen"]) == ("nothing", [1])
+    assert [each.review.approved for each in long.events(ev.PhaseReviewed)] == [False, True]
+    record = long.json("report")["record"]
+    assert [(each["attempt"], each["outcome"]) for each in record["times"]] == [(1, "REJECTED"), (2, "COMPLETE")]
+    assert [(each["attempt"], each["stage"]) for each in record["rejections"]] == [(1, "tests")]
+    told = long.swarm("pr", "--print").stdout
+    assert "tests: 1 passed" in told
+    assert "; completed on the tests that are related to its files" in told
+    assert "  - tests 1.1 of 1: REJECTED - since its commit" in told
+    assert "## Approved without a person\n\n- phase 1: swarm run --until done\n" in told
+
+
 def without_guarded(project: Project) -> None:
     """Nothing of task 1.2 is there, that of the others is, and the ledger says the same."""
     assert not (project.root / "src/calc/part_1_2.py").exists()
@@ -157,7 +174,8 @@ def test_a_failure_older_than_the_phase_is_the_persons_to_decide(long: Project) 
     assert long.events(ev.PhaseRegressed) == []
     long.swarm("approve", exits=2)
     long.swarm("override", "1", "--reason", "known for years")
-    long.swarm("run", exits=3)
+    ended = long.swarm("run", "--until", "done", exits=3).stdout
+    assert "It waits for you: its reviewers rejected it." in ended
     long.swarm("approve")
     assert long.state.phase(1).overruled["tests"] == "known for years"
 
