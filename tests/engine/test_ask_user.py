@@ -383,6 +383,8 @@ def test_somebody_else_answers_while_a_terminal_asks(project: Project) -> None:
     project.planned(coder([HALF, ASK], DONE), ask=ASKS)
     process, leader = on_a_terminal(project)
     until(lambda: project.events(ev.RunPaused))
+    top = project.swarm("top").stdout
+    assert "swarm answer 1 --option 2: feet" in top
     project.swarm("answer", "feet")
     os.write(leader, b"metres\n")
     _, err = process.communicate(timeout=60)
