@@ -11,6 +11,7 @@ from swarmgate.domain.events.event import (
     Entry,
     GoalAbandoned,
     GoalSet,
+    PhaseRegressed,
     TaskCompleted,
     TaskReopened,
     TaskUndone,
@@ -91,9 +92,10 @@ class _Audit:
 
     @cached_property
     def _reopened(self) -> frozenset[str]:
-        """The commits that are not in the history any more by the user's word."""
-        events = (entry.event for entry, _ in self.entries)
-        return frozenset(event.commit for event in events if isinstance(event, (TaskReopened, TaskUndone)))
+        """The commits that complete nothing any more, by the user's word or by the tests of their phase."""
+        events = [entry.event for entry, _ in self.entries]
+        opened = {each.commit for event in events if isinstance(event, PhaseRegressed) for each in event.culprits}
+        return frozenset(opened | {each.commit for each in events if isinstance(each, (TaskReopened, TaskUndone))})
 
     def _now(self, commit: str) -> str:
         """What a recorded commit is now."""
