@@ -98,6 +98,22 @@ def test_an_attempt_is_told_by_its_stages_and_waiting_for_the_user_is_no_work() 
     assert (one.spans[0].start, one.spans[-1].end, two.spans[0].start, two.spans[-1].end) == (0, 8, 8, 15)
 
 
+def test_work_before_a_question_is_work_and_waiting_for_its_answer_is_none() -> None:
+    *before, begun = started()
+    first = passing("1.1", 1)
+    question = ev.TaskQuestionAsked(task="1.1", attempt=1, role="coder", step="code", question="Which?", assumption="A")
+    story = told(
+        *((10, event) for event in before), (0, begun), (1, first[0]), (4, question),
+        (0, ev.RunPaused(reason=ev.PauseReason.QUESTION, detail="asks", between_steps=True)),
+        (900, ev.QuestionAnswered(number=1, answer="this"), "user"), (1, ev.RunStarted(pid=2, host="here")),
+        (2, first[1]),
+    )  # fmt: skip
+    (one,) = since_first(attempt_times(story, fold(State(), story)))
+    assert [(each.stage, each.start, each.end) for each in one.spans] == [
+        ("delegate", 0, 1), ("code", 1, 5), ("code", 5, 7),
+    ]  # fmt: skip
+
+
 def test_bars_stand_over_round_numbers_and_say_in_words_what_is_to_be_seen() -> None:
     values = [Value("a", "30", (Part(10, "shown"), Part(20, "open"))), Value("b", "0", ())]
     plot = plots.bars("Criteria", "criteria", values, {"shown": "with", "open": "without"}, whole=True)
