@@ -18,7 +18,9 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.steps.recovery import quarantine_leftovers
 from swarmgate.engine.steps.testing.engineer import on_record
 from swarmgate.engine.steps.testing.suite import run_suites
+from swarmgate.errors import MissingRequirement
 from swarmgate.workspace.git.history import first_parents
+from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.git.revisions import parent
 from swarmgate.workspace.test_runs.suites import Suites, chosen
 
@@ -61,6 +63,13 @@ async def test_phase(state: State, ctx: Context) -> list[Event]:
     return [*put_away, reviewed, *opened]
 
 
+def tested_before(state: State, repository: Repository) -> str:
+    """The commit over which the tests of the current phase passed, where the branch holds another tree by now."""
+    ran = [each for each in state.phase(state.current_phase).verdicts("tests") if each.review.approved]
+    moved = ran and repository.tree_of(ran[-1].commit) != repository.tree_of(state.branch)
+    return ran[-1].commit if moved else ""
+
+
 def _tasks(state: State, number: int) -> dict[str, str]:
     """The tasks of the phase that are complete, by each commit that was ever made for them."""
     made = phase_commits(state, number).items()
@@ -95,6 +104,8 @@ class _Trace:
         self._ctx, self._suites, self._base, self._head, self._tasks = ctx, suites, base, head, tasks
         self._commits = first_parents(ctx.repository, base, head)
         self._files = frozenset(ctx.repository.list_tree(ctx.repository.tree_of(head)))
+        self._together: frozenset[str] = frozenset()
+        """Tests that fail among all others, and not by themselves."""
 
     async def judged(self, known_red: frozenset[str]) -> Found:
         """Runs them all at the tip, the failed ones again, and finds out since when those fail."""
@@ -105,6 +116,9 @@ class _Trace:
             return _approved(run, told)
         self._ctx.notify("notice", f"the tests of the phase fail: {run.reason}; running those again")
         again = await self._failing(self._head, failed)
+        if others := failed - again:  # they pass by themselves: flaky, or broken by what runs before them
+            self._together = await self._failing(self._head, others, together=True)
+            again |= self._together
         if flaky := failed - again:
             self._ctx.notify("notice", f"flaky, passed on a second run: {', '.join(sorted(flaky))}")
         if not again:
@@ -115,18 +129,27 @@ class _Trace:
             await self._bisect(-1, len(self._commits) - 1, newer, since)
         return self._rejected(run, older, flaky, since)
 
-    async def _failing(self, commit: str, tests: frozenset[str]) -> frozenset[str]:
-        """Those of some tests that fail at a commit; one that is not there yet does not."""
+    async def _failing(self, commit: str, tests: frozenset[str], *, together: bool = False) -> frozenset[str]:
+        """Those of some tests that fail at a commit; one that is not there yet does not.
+
+        `together`: all tests run, as for those of which it is known that they fail among others alone.
+        """
         tree = self._ctx.repository.tree_of(commit)
         files = {name.partition("::")[0] for name in tests}
-        alone = self._suites.alone(self._ctx.repository.root) and files <= self._files
+        narrow = not together and not tests & self._together and files <= self._files
+        alone = narrow and self._suites.alone(self._ctx.repository.root)
         there = self._ctx.repository.list_tree(tree)
         paths = tuple(sorted(files & set(there))) if alone else ()
         suites = self._suites.found_in(there)
         if not suites.suites or (alone and not paths):
             return frozenset()
         self._ctx.notify("notice", f"running {_listed(tests)} at commit {commit[:12]}")
-        run = await run_suites(self._ctx, suites, tree, paths)
+        try:
+            run = await run_suites(self._ctx, suites, tree, paths)
+        except MissingRequirement:
+            if commit == self._head:
+                raise
+            return frozenset()  # it ran at the tip: what runs the tests came later
         if self._has_no_tests(commit, run):
             return frozenset()
         found = failing(run)
@@ -193,7 +216,7 @@ def failing(run: TestRun) -> frozenset[str]:
     if run.green:
         return frozenset()
     runs = run.parts or (run,)
-    named = all(each.green or (each.failures and not each.problem) for each in runs)
+    named = not run.problem and all(each.green or (each.failures and not each.problem) for each in runs)
     return frozenset(run.failures) if named else frozenset({_WHOLE})
 
 

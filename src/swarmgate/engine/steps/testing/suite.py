@@ -44,9 +44,9 @@ async def run_suites(ctx: Context, suites: Suites, tree: str, paths: Sequence[st
         rewritten = made.rewritten()
     if whole and ran.green:
         suite_times.remember(ctx.folder, suites.text, Took(tests=ran.ran, seconds=ran.seconds))
-    if ran.exit_code == _NOT_FOUND:
+    if missing := next((each for each in ran.parts or (ran,) if each.exit_code == _NOT_FOUND), None):
         raise MissingRequirement(
-            f"`{ran.command}` could not be run: {ran.reason or 'a program was not found'}",
+            f"`{missing.command}` could not be run: {missing.reason or 'a program was not found'}",
             hint="Install what it needs, or set [tests] command in .swarm/config.toml, then: swarm run",
         )
     if rewritten and not ran.problem and set(ran.failures) <= set(ctx.ledger.state.known_red):
