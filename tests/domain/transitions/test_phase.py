@@ -259,6 +259,26 @@ def test_tasks_whose_commits_broke_tests_are_open_again_and_what_was_said_of_the
     assert not legal(done, by_tests())
 
 
+def test_what_was_opened_again_is_undone_commit_by_commit_or_overruled_and_holds_no_unattended_run_up() -> None:
+    opened = play(play(both(), by_tests(NO)), regressed(both(), "1.1"))
+    assert legal(opened, ev.RejectionOverridden(task="1.1", stage="tests", reason="the test is wrong"))
+    again = [event.model_copy(update={"commit": "beef"}) if event.type == "task_completed" else event
+             for event in passing("1.1", 2)]  # fmt: skip
+    done = play(opened, *again)
+    assert done.task("1.1").commits == ("c0ffee", "beef")
+    back = [ev.TaskUndone(task="1.1", commit=commit, revert="a1") for commit in ("beef", "c0ffee")]
+    assert legal(opened, back[1])
+    undone = play(done, *back)
+    assert (undone.task("1.1").commits, undone.task("1.1").status) == ((), TaskStatus.PENDING)
+    assert [each.outcome for each in undone.task("1.1").attempts] == [Outcome.UNDONE, Outcome.UNDONE]
+    assert not legal(undone, back[1])
+    closed = play(done, by_tests(round=2), CLOSED)
+    assert legal(closed, ev.PhaseApproved(phase=1, by="[approve] auto"))
+    overruled = play(done, by_tests(NO, round=2), ev.PhaseOverridden(phase=1, stage="tests", reason="known"), CLOSED)
+    assert not legal(overruled, ev.PhaseApproved(phase=1, by="[approve] auto"))
+    assert legal(overruled, ev.PhaseApproved(phase=1))
+
+
 def test_no_task_is_opened_again_that_its_phase_did_not_fail_by() -> None:
     state = play(both(), by_tests(NO))
     wrong = ev.Culprit(task="1.1", commit="other", failures=("test_a",), reason="x")

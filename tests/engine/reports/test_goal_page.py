@@ -12,7 +12,8 @@ from swarmgate.domain.events import event as ev
 from swarmgate.domain.evidence.report import Standing
 from swarmgate.domain.review.evidence import Criterion
 from swarmgate.domain.state.plan_view import PhaseStatus
-from swarmgate.domain.state.state import Outcome, TaskStatus
+from swarmgate.domain.state.state import Outcome, State, TaskStatus
+from swarmgate.domain.transitions.fold import fold
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.reports.goal import GoalEvidence, GoalPhase, GoalRecord, GoalTask, Rejected
 from swarmgate.engine.reports.goal_page import plots
@@ -90,7 +91,7 @@ def test_an_attempt_is_told_by_its_stages_and_waiting_for_the_user_is_no_work() 
         (1_500, ev.RunStarted(pid=2, host="here")),
         *((1, event) for event in second),
     )  # fmt: skip
-    one, two = since_first(attempt_times(story))
+    one, two = since_first(attempt_times(story, fold(State(), story)))
     assert [(each.stage, each.end - each.start) for each in one.spans] == [("delegate", 1), ("code", 5), ("gates", 2)]
     assert (one.outcome, two.outcome) == (Outcome.REJECTED, Outcome.COMPLETE)
     assert [each.stage for each in two.spans] == list(STAGES)

@@ -55,7 +55,7 @@ def listed(repo: Repo = None, json: Json = False) -> None:
 @app.command("test")
 def tried(
     name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="A role of your settings, or a known program; not with --model.")
+        str, typer.Argument(metavar="NAME", help="A role of your settings, or a known program; not with --model.")
     ] = "",
     model: Annotated[
         str | None,

@@ -188,6 +188,12 @@ class TaskRecord:
         return begun and last is not None and not last.commit and last.outcome not in (Outcome.COMPLETE, Outcome.UNDONE)
 
     @property
+    def commits(self) -> tuple[str, ...]:
+        """The commits that its work stands in, oldest first; the tests of its phase opened all but the last again."""
+        opened = Outcome.REJECTED
+        return tuple(a.commit for a in self.attempts if a.commit and (a.outcome is opened or a.commit == self.commit))
+
+    @property
     def waits(self) -> bool:
         """Whether its work cannot go on before a question of an agent is answered."""
         return self.question is not None and not self.question.settled

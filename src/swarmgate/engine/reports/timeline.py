@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events import event as ev
-from swarmgate.domain.state.state import Outcome
+from swarmgate.domain.state.state import Outcome, State
 
 STAGES = ("delegate", "code", "gates", "review", "tests", "test run", "commit")
 """What an attempt spends its time on, in order."""
@@ -27,11 +27,6 @@ _ENDS: dict[type, str] = {
 }
 """The stage that each event ends."""
 _AFTER = dict(pairwise(STAGES))
-_OUTCOMES: dict[type, Outcome] = {
-    ev.TaskCompleted: Outcome.COMPLETE,
-    ev.AttemptRejected: Outcome.REJECTED,
-    ev.AttemptInterrupted: Outcome.INTERRUPTED,
-}
 
 
 class Span(Frozen):
@@ -43,7 +38,7 @@ class Span(Frozen):
 
 
 class AttemptTime(Frozen):
-    """One attempt: its spans in order, and how it ended."""
+    """One attempt: its spans in order, and what became of it."""
 
     task: str
     attempt: int
@@ -51,8 +46,8 @@ class AttemptTime(Frozen):
     spans: tuple[Span, ...] = ()
 
 
-def attempt_times(entries: Iterable[ev.Entry]) -> tuple[AttemptTime, ...]:
-    """The attempts in the order in which they began.
+def attempt_times(entries: Iterable[ev.Entry], state: State) -> tuple[AttemptTime, ...]:
+    """The attempts in the order in which they began, each with what the state says of it: some were undone since.
 
     Time in which nobody worked is left out: what passed before an entry of the user, and before a run began.
     """
@@ -62,11 +57,11 @@ def attempt_times(entries: Iterable[ev.Entry]) -> tuple[AttemptTime, ...]:
         known = found.get(key) or AttemptTime(task=event.task, attempt=event.attempt)
         last = known.spans[-1].stage if known.spans else STAGES[0]
         span = Span(stage=_ENDS.get(type(event), _AFTER.get(last, last)), start=start, end=end)
-        outcome = _OUTCOMES.get(type(event), Outcome.RUNNING)
         # An attempt is rejected with the result of its last stage: the next one was not begun.
         more = (span,) if type(event) in _ENDS or end > start or not known.spans else ()
-        found[key] = known.model_copy(update={"spans": (*known.spans, *more), "outcome": outcome})
-    return tuple(found.values())
+        found[key] = known.model_copy(update={"spans": (*known.spans, *more)})
+    became = {(task, each.number): each.outcome for task, of in state.tasks.items() for each in of.attempts}
+    return tuple(each.model_copy(update={"outcome": became.get(key, Outcome.RUNNING)}) for key, each in found.items())
 
 
 def since_first(times: Iterable[AttemptTime]) -> tuple[AttemptTime, ...]:

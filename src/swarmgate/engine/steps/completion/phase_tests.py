@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.events.event import Culprit, Event, PhaseRegressed, PhaseReviewed
+from swarmgate.domain.events.event import Culprit, Event, PhaseRegressed, PhaseReviewed, TaskUndone
 from swarmgate.domain.review.evidence import Remark, Review, TestRun, Verdict
 from swarmgate.domain.review.finding import Severity
-from swarmgate.domain.state.phase_verdict import phase_commits
 from swarmgate.domain.state.state import State, TaskStatus
+from swarmgate.engine.branch_history import phase_base
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.recovery import quarantine_leftovers
 from swarmgate.engine.steps.testing.engineer import on_record
 from swarmgate.engine.steps.testing.suite import run_suites
 from swarmgate.errors import MissingRequirement
+from swarmgate.workspace.git import reverting
 from swarmgate.workspace.git.history import first_parents
 from swarmgate.workspace.git.repository import Repository
-from swarmgate.workspace.git.revisions import parent
 from swarmgate.workspace.test_runs.suites import Suites, chosen
 
 _WHOLE = "the whole suite"
@@ -40,7 +40,7 @@ async def test_phase(state: State, ctx: Context) -> list[Event]:
     """
     number = state.current_phase
     put_away, head = quarantine_leftovers(state, ctx.folder, ctx.repository), ctx.repository.head()
-    base = parent(ctx.repository, next(iter(phase_commits(state, number))))
+    base = phase_base(state, ctx.repository, number)
     trace = _Trace(ctx, _suites(state, ctx, number, base, head), base, head, _tasks(state, number))
     found = await trace.judged(frozenset(state.known_red))
     record = state.phase(number)
@@ -71,9 +71,10 @@ def tested_before(state: State, repository: Repository) -> str:
 
 
 def _tasks(state: State, number: int) -> dict[str, str]:
-    """The tasks of the phase that are complete, by each commit that was ever made for them."""
-    made = phase_commits(state, number).items()
-    return {commit: task for commit, task in made if state.task(task).status is TaskStatus.COMPLETE}
+    """The tasks of the phase that are complete, by each commit that their work stands in."""
+    tasks = [each.id for each in state.plan.phase(number).tasks] if state.plan else []
+    done = [task for task in tasks if state.task(task).status is TaskStatus.COMPLETE]
+    return {commit: task for task in done for commit in state.task(task).commits}
 
 
 def _suites(state: State, ctx: Context, number: int, base: str, head: str) -> Suites:
@@ -98,9 +99,9 @@ class Found(Frozen):
 
 
 class _Trace:
-    """The tests at commits of a phase; `tasks` names the task of a commit where it was made for one."""
+    """The tests at commits of a phase; `tasks` names the complete task that has its work in a commit."""
 
-    def __init__(self, ctx: Context, suites: Suites, base: str, head: str, tasks: Mapping[str, str]) -> None:
+    def __init__(self, ctx: Context, suites: Suites, base: str, head: str, tasks: dict[str, str]) -> None:
         self._ctx, self._suites, self._base, self._head, self._tasks = ctx, suites, base, head, tasks
         self._commits = first_parents(ctx.repository, base, head)
         self._files = frozenset(ctx.repository.list_tree(ctx.repository.tree_of(head)))
@@ -166,8 +167,7 @@ class _Trace:
     async def _bisect(self, good: int, bad: int, tests: frozenset[str], since: dict[str, frozenset[str]]) -> None:
         """Finds the first commit at which each test fails, between one where all pass and one where all fail."""
         if bad - good == 1:
-            commit = self._commits[bad]
-            since[commit] = since.get(commit, frozenset()) | tests
+            await self._found(bad, tests, since)
             return
         middle = (good + bad) // 2
         failed = await self._failing(self._commits[middle], tests)
@@ -175,6 +175,25 @@ class _Trace:
             await self._bisect(good, middle, failed, since)
         if rest := tests - failed:
             await self._bisect(middle, bad, rest, since)
+
+    async def _found(self, place: int, tests: frozenset[str], since: dict[str, frozenset[str]]) -> None:
+        """Counts tests to the commit at which they begin to fail; where its change was taken back, looks after that."""
+        commit = self._commits[place]
+        if (revert := self._revert(commit)) in self._commits[place + 1 :]:
+            self._tasks.pop(commit, None)  # nothing of it is at the tip
+            mended = tests - await self._failing(revert, tests)
+            if mended:
+                await self._bisect(self._commits.index(revert), len(self._commits) - 1, mended, since)
+            tests -= mended
+        if tests:
+            since[commit] = since.get(commit, frozenset()) | tests
+
+    def _revert(self, commit: str) -> str:
+        """The later commit that took the change of one back, as the ledger or the history says; empty: none did."""
+        events = (entry.event for entry, _ in self._ctx.ledger.entries())
+        undone = {event.commit: event.revert for event in events if isinstance(event, TaskUndone)}
+        back = reverting.taken_back(self._ctx.repository, [commit], since=self._base, tip=self._head)
+        return undone.get(commit) or back.get(commit, "")
 
     def _rejected(
         self, run: TestRun, older: frozenset[str], flaky: frozenset[str], since: Mapping[str, frozenset[str]]
@@ -188,7 +207,7 @@ class _Trace:
         own = {commit: tests for commit, tests in since.items() if commit not in self._tasks}
         parts = [each.reason for each in culprits]
         parts += [
-            f"since commit {commit[:12]}, which is no task's, fail: {_listed(tests)}" for commit, tests in own.items()
+            f"since commit {commit[:12]}, {self._whose(commit)}, fail: {_listed(tests)}" for commit, tests in own.items()
         ]
         parts += [f"these failed before the phase, too, and belong to no task: {_listed(older)}"] if older else []
         parts += [f"flaky, passed on a second run: {_listed(flaky)}"] if flaky else []
