@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import pytest
 from tests.engine.steps.completion.test_phase_tests import WHOLE, guard, long, parts
@@ -66,7 +67,7 @@ def test_a_test_that_fails_among_others_alone_is_not_flaky(long: Project) -> Non
 )
 def test_nobody_approves_unasked_what_the_branch_got_since_its_tests_ran(long: Project) -> None:
     guard(long, "not (here / 'bad.py').exists()")
-    auto = {**WHOLE, "approve": {"auto": ["phase"]}}
+    auto: dict[str, Any] = {**WHOLE, "approve": {"auto": ["phase"]}}
     long.planned(*parts("1.1"), rule("architect", "close_phase", {"fault": {"kind": "403"}}), **auto)
     long.swarm("run", exits=5)
     assert [each.review.approved for each in long.events(ev.PhaseReviewed)] == [True]
@@ -102,6 +103,9 @@ def test_tests_that_rewrite_files_of_the_project_pass_in_no_phase_of_several_sui
     assert verdict.run is not None
     assert verdict.run.reason == "the tests rewrote files of the project: README.md"
     assert blamed(project) == [["1.2"]]
+    assert "fail: the whole suite (the tests rewrote files of the project: README.md)" in verdict.review.summary
+    told = project.events(ev.PhaseRegressed)[0].culprits[0].feedback[-1].message
+    assert told.startswith("the tests rewrote files of the project: README.md\n")
 
 
 def test_a_command_that_the_phase_brought_with_it_stands_in_nobodys_way(project: Project) -> None:
@@ -123,3 +127,30 @@ def test_a_command_that_the_phase_brought_with_it_stands_in_nobodys_way(project:
     )
     project.swarm("run", exits=1)
     assert blamed(project) == [["1.2"]]
+
+
+def test_what_a_skipped_task_broke_is_named_as_its_and_waits_for_the_user(long: Project) -> None:
+    guard(long, "not (here / 'part_1_1.py').exists()")
+    down = rule("architect", "implement", {"fault": {"kind": "403"}}, task="1.1")
+    long.planned(*parts("1.1", "1.2"), down, **WHOLE, loop={"max_rejections": 1})
+    long.swarm("run", exits=5)
+    long.swarm("skip", "1.1", "--reason", "not worth it")
+    told = long.swarm("run", exits=1).stdout
+    assert "that of task 1.1, which is skipped, fail: tests/test_guard.py::test_guard" in told
+    long.swarm("override", "1", "--reason", "known")
+    long.swarm("run", exits=3)
+    long.swarm("verify")
+
+
+@pytest.mark.suite("unittest")
+def test_suites_that_are_taken_out_of_the_settings_take_no_run_of_all_tests_with_them(project: Project) -> None:
+    lib = {"name": "lib", "paths": ["lib"], "command": project.test_command}
+    first = {"lib/part.py": part("1")}
+    rules = [plan(task("1.1", files=list(first)), "1.2", "1.3"), code(first, task="1.1")]
+    down = rule("coder", "code", {"fault": {"kind": "403"}}, task="1.3")
+    src = {**lib, "name": "src", "paths": ["src"]}
+    project.planned(*rules, down, tests={"suite": [lib, src], "command": None})
+    project.swarm("run", exits=5)
+    project.play(*rules)
+    project.swarm("run", exits=3)
+    assert [each.stage for each in project.events(ev.PhaseReviewed)] == ["tests"]

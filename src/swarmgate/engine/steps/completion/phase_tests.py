@@ -12,6 +12,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import Culprit, Event, PhaseRegressed, PhaseReviewed, TaskUndone
 from swarmgate.domain.review.evidence import Remark, Review, TestRun, Verdict
 from swarmgate.domain.review.finding import Severity
+from swarmgate.domain.state.phase_verdict import phase_commits
 from swarmgate.domain.state.state import State, TaskStatus
 from swarmgate.engine.branch_history import phase_base
 from swarmgate.engine.context import Context
@@ -166,7 +167,7 @@ class _Trace:
 
     async def _bisect(self, good: int, bad: int, tests: frozenset[str], since: dict[str, frozenset[str]]) -> None:
         """Finds the first commit at which each test fails, between one where all pass and one where all fail."""
-        if bad - good == 1:
+        if bad - good <= 1:  # less: what fails here passed here before
             await self._found(bad, tests, since)
             return
         middle = (good + bad) // 2
@@ -206,27 +207,31 @@ class _Trace:
         )
         own = {commit: tests for commit, tests in since.items() if commit not in self._tasks}
         parts = [each.reason for each in culprits]
-        parts += [
-            f"since commit {commit[:12]}, {self._whose(commit)}, fail: {_listed(tests)}" for commit, tests in own.items()
-        ]
+        parts += [f"since commit {each[:12]}, {self._whose(each)}, fail: {_listed(own[each])}" for each in own]
         parts += [f"these failed before the phase, too, and belong to no task: {_listed(older)}"] if older else []
         parts += [f"flaky, passed on a second run: {_listed(flaky)}"] if flaky else []
-        remark = Remark(severity=Severity.HIGH, message=run.output[-_TAIL:] or run.reason)
-        review = Review(verdict=Verdict.REJECTED, summary="; ".join(parts), findings=(remark,))
+        review = Review(verdict=Verdict.REJECTED, summary="; ".join(parts), findings=(_told(run),))
         return Found(run=run, review=review, culprits=culprits)
+
+    def _whose(self, commit: str) -> str:
+        """Of a commit that no complete task of the phase has its work in, whose it is."""
+        state = self._ctx.ledger.state
+        task = phase_commits(state, state.current_phase).get(commit, "")
+        skipped = task and state.task(task).status is TaskStatus.SKIPPED
+        return f"that of task {task}, which is skipped" if skipped else "which is no task's"
 
     def _culprit(self, run: TestRun, task: str, since: Mapping[str, frozenset[str]]) -> Culprit:
         """A task, and the tests that fail since its commits: it may have more than one, where it was opened before."""
         tests = frozenset[str]().union(*since.values())
         reason = f"since its commit {', '.join(commit[:12] for commit in since)} fail: {_listed(tests)}"
         remarks = [Remark(severity=Severity.HIGH, message=f"{name} fails", file=_file(name)) for name in sorted(tests)]
-        output = Remark(severity=Severity.HIGH, message=run.output[-_TAIL:] or run.reason)
+        reason += f" ({run.reason})" if _WHOLE in tests else ""
         return Culprit(
             task=task,
             commit=self._ctx.ledger.state.task(task).commit,
             failures=tuple(sorted(tests)),
             reason=reason,
-            feedback=(*remarks[:_NAMED], output),
+            feedback=(*remarks[:_NAMED], _told(run)),
         )
 
 
@@ -237,6 +242,11 @@ def failing(run: TestRun) -> frozenset[str]:
     runs = run.parts or (run,)
     named = not run.problem and all(each.green or (each.failures and not each.problem) for each in runs)
     return frozenset(run.failures) if named else frozenset({_WHOLE})
+
+
+def _told(run: TestRun) -> Remark:
+    """Why a run is not green, and the end of its output, which may not say."""
+    return Remark(severity=Severity.HIGH, message=f"{run.reason}\n{run.output[-_TAIL:]}".strip())
 
 
 def _file(name: str) -> str:
