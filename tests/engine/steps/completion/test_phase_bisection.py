@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -154,3 +155,20 @@ def test_suites_that_are_taken_out_of_the_settings_take_no_run_of_all_tests_with
     project.play(*rules)
     project.swarm("run", exits=3)
     assert [each.stage for each in project.events(ev.PhaseReviewed)] == ["tests"]
+
+
+def test_a_flaky_test_never_makes_bisection_go_round_in_circles(long: Project, tmp_path: Path) -> None:
+    """It fails at a commit that was undone, and passes at the tip just then, which is the undo itself."""
+    outcomes = tmp_path / "seen" / "outcomes"
+    outcomes.parent.mkdir()
+    outcomes.write_text("")
+    drawn = f"drawn = pathlib.Path({str(outcomes)!r})\nnow, rest = drawn.read_text()[:1], drawn.read_text()[1:]\n"
+    guard(long, "now != 'F'", f"{drawn}drawn.write_text(rest)\n")
+    long.planned(*parts("1.1", "1.2"), **WHOLE, commands={"writable": [str(outcomes.parent)]})
+    long.swarm("run", exits=3)
+    long.swarm("undo", "1.2")
+    long.swarm("skip", "1.2", "--reason", "not worth it")
+    outcomes.write_text("FFPPFP")
+    long.swarm("run", exits=1)
+    assert outcomes.read_text() == ""
+    assert blamed(long) == []
