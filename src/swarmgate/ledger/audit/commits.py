@@ -23,6 +23,7 @@ from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.state import State
 from swarmgate.errors import WorkspaceError
 from swarmgate.ledger.check import Check
+from swarmgate.ledger.views.describe import counted
 from swarmgate.workspace.git.commits import TaskCommit
 from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.git.reverting import holds, taken_back
@@ -56,7 +57,7 @@ def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry,
     named = ", ".join(each[:12] for each in others[:_LISTED])
     message = f"{len(others)} without a Swarm-Task trailer, your own: {named}{' ...' if len(others) > _LISTED else ''}"
     warnings = (*((message,) if others else ()), *audit.waiting(), *_restored(state, repository))
-    return Check("commits", f"{len(found)} commits", tuple(dict.fromkeys(problems)), warnings)
+    return Check("commits", counted(len(found), "commit"), tuple(dict.fromkeys(problems)), warnings)
 
 
 def _reverted(state: State, back: Mapping[str, str]) -> Iterator[str]:
