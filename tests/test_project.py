@@ -9,7 +9,7 @@ import pytest
 
 from swarmgate.domain.progress import Progress
 from swarmgate.engine import Swarm
-from swarmgate.errors import ConfigError, NotAProject
+from swarmgate.errors import ConfigError, NotAProject, WorkspaceError
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.project import Project
 
@@ -30,6 +30,14 @@ def test_what_nobody_needs_is_not_read(folder: SwarmFolder) -> None:
     assert Project(folder.root / "nowhere").start.name == "nowhere"
     with pytest.raises(NotAProject, match="no folder"):
         _ = Project(folder.root / "nowhere").folder
+
+
+def test_a_project_in_a_folder_of_a_repository_is_refused_before_anything_is_judged_there(folder: SwarmFolder) -> None:
+    package = folder.root / "src"
+    folder.path.rename(package / ".swarm")
+    with pytest.raises(WorkspaceError, match="a project is a whole one") as caught:
+        Project(package).repository()
+    assert caught.value.hint.startswith(f"mv {package}/.swarm {folder.root}/.swarm")
 
 
 def test_it_cannot_be_changed_and_is_read_anew_as_another_one(folder: SwarmFolder) -> None:

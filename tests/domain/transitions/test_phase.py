@@ -263,6 +263,7 @@ def test_no_task_is_opened_again_that_its_phase_did_not_fail_by() -> None:
     state = play(both(), by_tests(NO))
     wrong = ev.Culprit(task="1.1", commit="other", failures=("test_a",), reason="x")
     assert not legal(state, ev.PhaseRegressed(phase=1, culprits=(wrong,)))
+    assert not legal(state, ev.PhaseRegressed(phase=1, culprits=()))
     assert not legal(both(), regressed(state, "1.1"))
     reviewed = play(built(validators=1), said(1, NO, of=1))
     assert not legal(reviewed, regressed(reviewed, "1.1"))

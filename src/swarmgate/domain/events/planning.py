@@ -154,7 +154,7 @@ class PhaseRegressed(Frozen):
 
     type: Literal["phase_regressed"] = "phase_regressed"
     phase: int
-    culprits: tuple[Culprit, ...] = Field(min_length=1)
+    culprits: tuple[Culprit, ...]
 
 
 class PhaseRetried(Frozen):

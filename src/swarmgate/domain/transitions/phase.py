@@ -33,8 +33,8 @@ def phase_reviewed(state: State, event: ev.PhaseReviewed, _: ev.Entry) -> State:
 
 def phase_regressed(state: State, event: ev.PhaseRegressed, entry: ev.Entry) -> State:
     record = _rejected(state, event.phase)
-    if judged_stage(state) != "tests":
-        raise IllegalMove(f"Phase {event.phase} was not rejected by its tests.")
+    if judged_stage(state) != "tests" or not event.culprits:
+        raise IllegalMove(f"Phase {event.phase} was not rejected by its tests, or by nobody's commit.")
     tasks = state.tasks
     for culprit in event.culprits:
         task = committed(state, culprit.task, culprit.commit)

@@ -122,6 +122,11 @@ class Suites(Frozen):
         """The files that none of the named suites answers for; none where there is no named suite."""
         return tuple(p for p in paths if self.names and not any(each.answers_for(p) for each in self.suites))
 
+    def found_in(self, files: Sequence[str]) -> Suites:
+        """Those whose folder is in a tree of these files."""
+        there = (each for each in self.suites if any(each.within(path) for path in files))
+        return self.model_copy(update={"suites": tuple(there)})
+
     def owners(self, path: str) -> tuple[TestSuite, ...]:
         """Those that a file belongs to; all where none claims it."""
         found = tuple(each for each in self.suites if each.answers_for(path))

@@ -213,3 +213,26 @@ def test_the_culprit_is_found_past_a_merge_and_a_commit_of_the_users(long: Proje
     long.swarm("run", exits=1)
     first = long.events(ev.PhaseRegressed)[0]
     assert [each.task for each in first.culprits] == ["1.2"]
+
+
+@pytest.mark.suite("unittest")
+def test_the_first_tests_of_a_project_are_older_than_no_phase(project: Project) -> None:
+    """Before the phase there was no test, which is no failure: the task that brought a red one is the culprit."""
+    project.git("rm", "-q", "-r", "tests")
+    project.write("lib/one.py", '"""One."""\n')
+    project.git("add", "--all")
+    project.git("commit", "-qm", "No tests")
+    suite = {"name": "lib", "paths": ["lib"], "folder": "lib", "command": project.test_command}
+    web = {"name": "src", "paths": ["src"], "command": project.test_command.replace("tests", "lib/tests")}
+    body = "    def test_start(self):\n        assert not os.path.exists('../src/calc/part_1.2.py')\n"
+    red = f"import os\nimport unittest\n\n\nclass T(unittest.TestCase):\n{body}"
+    first = {"lib/part_1.py": part("1"), "lib/tests/test_one.py": red}
+    project.planned(
+        plan(task("1.1", files=list(first)), task("1.2")),
+        code(first, task="1.1"),
+        tests={"suite": [suite, web], "command": None, "must_fail": "off", "vanished": "off"},
+        loop={"max_rejections": 1},
+    )
+    told = project.swarm("run", exits=1).stderr
+    assert project.events(ev.PhaseRegressed), told
+    assert [each.task for each in project.events(ev.PhaseRegressed)[0].culprits] == ["1.2"]

@@ -24,6 +24,8 @@ from swarmgate.workspace.test_runs.suites import Suites, chosen
 
 _WHOLE = "the whole suite"
 """Stands for the failed tests of a run that names none."""
+_NO_TESTS = {0, 5}
+"""How runners end where there is no test; 5: pytest (`ExitCode.NO_TESTS_COLLECTED`), and unittest since Python 3.12."""
 _NAMED, _TAIL = 5, 2_000
 
 
@@ -118,14 +120,25 @@ class _Trace:
         tree = self._ctx.repository.tree_of(commit)
         files = {name.partition("::")[0] for name in tests}
         alone = self._suites.alone(self._ctx.repository.root) and files <= self._files
-        paths = tuple(sorted(files & set(self._ctx.repository.list_tree(tree)))) if alone else ()
-        if alone and not paths:
+        there = self._ctx.repository.list_tree(tree)
+        paths = tuple(sorted(files & set(there))) if alone else ()
+        suites = self._suites.found_in(there)
+        if not suites.suites or (alone and not paths):
             return frozenset()
         self._ctx.notify("notice", f"running {_listed(tests)} at commit {commit[:12]}")
-        found = failing(await run_suites(self._ctx, self._suites, tree, paths))
+        run = await run_suites(self._ctx, suites, tree, paths)
+        if self._has_no_tests(commit, run):
+            return frozenset()
+        found = failing(run)
         if found and _WHOLE in found | tests:  # which ones is not known
             return tests
         return frozenset(name for name in tests if name in found or name.partition("::")[0] in found)
+
+    def _has_no_tests(self, commit: str, run: TestRun) -> bool:
+        """Whether there was no test yet at a commit; what could not be run before the phase did not fail before it."""
+        if run.ran or commit == self._head:
+            return False
+        return run.exit_code in _NO_TESTS or (commit == self._base and run.exit_code is not None)
 
     async def _bisect(self, good: int, bad: int, tests: frozenset[str], since: dict[str, frozenset[str]]) -> None:
         """Finds the first commit at which each test fails, between one where all pass and one where all fail."""
