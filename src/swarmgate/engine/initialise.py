@@ -17,6 +17,7 @@ from swarmgate.ledger.files.high_water_mark import HighWater
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.detect import detect, packages
 from swarmgate.workspace.files.atomic import replace
+from swarmgate.workspace.git.folder import is_project
 from swarmgate.workspace.git.repository import Repository
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9._]+")
@@ -39,12 +40,16 @@ class Initialised(Frozen):
 
 
 def initialise(start: Path) -> Initialised:
-    """Makes `.swarm/` in the root of the repository. Running it again adds what is missing and changes nothing else.
+    """Makes `.swarm/` in a repository, or in a folder of one, which is then the project and all that it sees.
+
+    Where the folder lies in a project, it is that one: running it again adds what is missing and changes nothing else.
 
     Raises:
         NotAProject, WorkspaceError, LedgerError: the repository or the folder cannot be used.
     """
     repository = Repository.discover(start)
+    if not is_project(repository.root):
+        repository = Repository(start.resolve())
     folder = SwarmFolder(repository.root)
     created = not folder.config.exists()
     files = repository.list_tree(repository.snapshot())

@@ -3,7 +3,8 @@
     refs/swarm/ledger/<first 16 hex digits of the first line's hash>/<goal>
 
 Each anchor is a commit that holds the lines since the one before it, its parent; all of them together are the ledger up
-to the newest. A linked work tree has names of its own, since its ledger may go another way.
+to the newest. A linked work tree has names of its own, since its ledger may go another way, and so has
+each project in a folder of a work tree.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 from swarmgate.journal.chain import hash_of
 from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.files.high_water_mark import place_of
 from swarmgate.workspace.git import growing_log
 from swarmgate.workspace.git.driver import Driver
 from swarmgate.workspace.git.folder import git_folder, is_linked
@@ -104,9 +106,10 @@ def known(folder: SwarmFolder) -> list[str]:
 
 
 def _suffix(folder: SwarmFolder) -> str:
-    """What stands behind the name of a ledger in a linked work tree."""
-    found = git_folder(folder.root)
-    return f"-{hashlib.sha256(found.name.encode()).hexdigest()[:8]}" if found and is_linked(found) else ""
+    """What stands behind the name of a ledger in a folder of a work tree, and in a linked one."""
+    found, below = git_folder(folder.root), place_of(folder.root)
+    linked = hashlib.sha256(found.name.encode()).hexdigest()[:8] if found and is_linked(found) else ""
+    return "".join(f"-{each}" for each in (below, linked) if each)
 
 
 def subject(seq: int, head: str) -> str:

@@ -1,0 +1,194 @@
+"""A project in a folder of a larger repository: it sees, judges and commits that folder, and nothing else of it."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+
+import pytest
+from tests.project import Project, code, part, plain, plan, review, until
+
+from swarmgate.domain.events.event import AttemptInterrupted, AttemptRejected
+from swarmgate.workspace.git.repository import Repository
+
+TASK = "src/calc/part_1.1.py"
+
+
+@pytest.fixture
+def package(project: Project) -> Project:
+    """The usual project as `packages/api` of a repository that has another package."""
+    top = project.root.with_name("mono")
+    root = top / "packages/api"
+    root.parent.mkdir(parents=True)
+    shutil.copytree(project.root, root, symlinks=True, ignore=shutil.ignore_patterns(".git", ".swarm"))
+    made = Project(root, project.suite, processes=project.processes)
+    (root / ".gitignore").rename(top / ".gitignore")
+    (top / "packages/web").mkdir()
+    (top / "packages/web/page.js").write_text("const page = 1;\n")
+    (top / "README.md").write_text("# Many packages\n")
+    for args in (
+        ("init", "--quiet", "--initial-branch=main"),
+        ("config", "user.name", "Ada Tester"),
+        ("config", "user.email", "ada@example.test"),
+        ("config", "commit.gpgsign", "false"),
+        ("add", "--all", ":/"),
+        ("commit", "--quiet", "--message=Start"),
+    ):
+        subprocess.run(["git", *args], cwd=top, check=True, capture_output=True)
+    made.swarm("init")
+    return made
+
+
+def colleague(package: Project, text: str) -> str:
+    """A commit in the other package."""
+    package.write("../web/page.js", text)
+    package.git("commit", "--quiet", "--message=The page of a colleague", "--", "../web/page.js")
+    return package.git("rev-parse", "HEAD")
+
+
+def test_a_goal_is_done_in_the_folder_and_the_rest_of_the_repository_stays_as_it_is(package: Project) -> None:
+    package.write("../web/page.js", "const page = 2;\n")
+    package.write("../../notes.txt", "not committed\n")
+    package.write("../web/staged.js", "const staged = 1;\n")
+    package.git("add", "../web/staged.js")
+    package.planned(plan("1.1", "1.2"))
+    package.swarm("run", exits=3)
+    assert package.git("diff", "--name-only", "main..HEAD").splitlines() == [
+        "packages/api/src/calc/part_1.1.py",
+        "packages/api/src/calc/part_1.2.py",
+    ]
+    others = (":/", ":(exclude,top)packages/api/.swarm")
+    status = package.git("status", "--porcelain", "--untracked-files=all", "--", *others)
+    assert status.splitlines() == [
+        " M packages/web/page.js",
+        "A  packages/web/staged.js",
+        "?? notes.txt",
+    ]
+    (change,) = (package.folder.evidence / "1.1").rglob("change.patch")
+    assert f"b/{TASK}" in change.read_text()
+    package.swarm("approve")
+    package.swarm("undo", "1.2")
+    assert not (package.root / "src/calc/part_1.2.py").exists()
+    assert package.git("status", "--porcelain", "--", ":/packages/web", ":/notes.txt").count("\n") == 2
+    package.swarm("verify")
+
+
+@pytest.mark.slow
+def test_a_commit_of_a_colleague_in_another_folder_disturbs_neither_the_run_nor_verify(package: Project) -> None:
+    hook = package.write("../../commit-beside.sh", "", mode=0o755)
+    hook.write_text(
+        "#!/bin/sh\n"
+        "echo 'const page = 3;' > ../web/page.js\n"
+        "git commit --quiet --message='Beside it' -- ../web/page.js\n"
+    )
+    package.planned(plan("1.1", "1.2"))
+    beside = subprocess.Popen(
+        ["sh", "-c", f"until ls {package.folder.evidence}/1.1/attempt-1/gates.json; do sleep 0.05; done; {hook}"],
+        cwd=package.root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    package.swarm("run", exits=3)
+    assert beside.wait(60) == 0
+    colleague(package, "const page = 4;\n")
+    assert not package.events(AttemptInterrupted)
+    assert package.git("log", "--format=%s", "--reverse", "main..HEAD").splitlines() == [
+        "Beside it",
+        "Part 1.1",
+        "Part 1.2",
+        "The page of a colleague",
+    ]
+    verified = package.json("verify")
+    assert verified["passed"]
+    assert "Beside" not in str(verified)
+    package.swarm("approve")
+
+
+def test_a_commit_of_the_user_in_the_folder_ends_the_attempt_as_at_the_top(package: Project) -> None:
+    package.planned(code({TASK: part("one")}, task="1.1"))
+    package.write("src/calc/more.py", part("more"))
+    with pytest.raises(AssertionError):
+        package.swarm("run", exits=3)
+    assert "src/calc/more.py" in package.swarm("run", exits=2).stderr
+
+
+@pytest.mark.slow
+def test_rejected_work_is_quarantined_and_a_killed_run_goes_on_in_the_folder_alone(package: Project) -> None:
+    package.write("../web/page.js", "const page = 2;\n")
+    package.planned(
+        plan("1.1"),
+        review("REJECTED", "The value is wrong", "wrong value", task="1.1", attempt=1),
+        {
+            "match": {"role": "coder", "step": "code", "attempt": 2},
+            "replies": [
+                {
+                    "tool_calls": [
+                        {"name": "write_file", "arguments": {"path": TASK, "content": part("two")}},
+                    ],
+                },
+                {"fault": {"kind": "hang"}},
+            ],
+        },
+    )
+    process = package.start("run", "--json")
+    place = package.root / TASK
+    until(lambda: package.events(AttemptRejected) and place.exists() and "two" in place.read_text())
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    package.play(code({TASK: part("three")}, task="1.1"))
+    package.swarm("run", exits=3)
+    assert package.git("show", f"HEAD:./{TASK}") == part("three").rstrip("\n")
+    assert package.git("diff", "--name-only", "main..HEAD") == f"packages/api/{TASK}"
+    assert (package.root / "../web/page.js").read_text() == "const page = 2;\n"
+    assert package.json("verify")["passed"]
+
+
+def test_gates_judge_the_folder(package: Project) -> None:
+    package.write("../web/page.js", "const key = 'AKIA' + 'IOSFODNN7EXAMPLE';\n")
+    package.write("src/calc/broken.py", "def f(:\n")
+    for options in ((), ("--base", "main"), ("--all",)):
+        found = package.json("gates", "run", *options, exits=1)
+        files = {each["path"] for gate in found["results"] for each in gate["findings"]}
+        assert files == {"src/calc/broken.py"}, options
+    package.git("add", "src/calc/broken.py", "../web/page.js")
+    staged = package.json("gates", "run", "--staged", exits=1)
+    assert {each["path"] for gate in staged["results"] for each in gate["findings"]} == {"src/calc/broken.py"}
+    package.git("reset", "--quiet", "--", "src/calc/broken.py")
+    (package.root / "src/calc/broken.py").unlink()
+    assert "Nothing" in package.swarm("gates", "run").stdout + package.swarm("gates", "run").stderr
+
+
+def test_two_projects_in_one_repository_each_have_their_branch_and_their_ledger(package: Project) -> None:
+    package.planned(plan("1.1", "2.1"))
+    package.swarm("run", exits=3)
+    package.swarm("approve")
+    web = Project(package.root.parent / "web", package.suite)
+    web.swarm("init")
+    assert web.state.goal == ""
+    package.git("switch", "--quiet", "main")
+    told = package.swarm("run", exits=2).stderr
+    assert "and main is checked out" in plain(told)
+    package.folder.path.rename(package.root / "elsewhere")
+    web.folder.path.rename(web.root / "elsewhere")
+    package.swarm("verify", "--restore", exits=1)  # the evidence is elsewhere
+    web.swarm("verify", "--restore")
+    assert (package.state.goal, web.state.goal) == ("Add parts", "")
+
+
+def test_trees_are_those_of_the_folder_with_the_attributes_and_ignore_rules_above_it(package: Project) -> None:
+    package.write("../../.gitattributes", "*.bat text eol=crlf\n")
+    package.write("../../.gitignore", "__pycache__/\n*.log\n/packages/api/out/\n")
+    package.write("run.bat", "echo\r\n")
+    package.write("seen.log", "x")
+    package.write("out/x.txt", "x")
+    repository = Repository.discover(package.root / "src/calc")
+    assert repository.root == package.root
+    tree = repository.snapshot()
+    assert {path.partition("/")[0] for path in repository.list_tree(tree)} == {"AGENTS.md", "run.bat", "src", "tests"}
+    assert repository.read(tree, "run.bat") == b"echo\n"
+    assert repository.changes(repository.head_tree(), tree).paths == ("run.bat",)
+    (package.root / "run.bat").unlink()
+    repository.restore(tree, quarantine=package.folder.quarantine / "x")
+    assert (package.root / "run.bat").read_bytes() == b"echo\r\n"
+    assert repository.tree_of("HEAD") == repository.head_tree() == repository.tree_of(repository.head())
