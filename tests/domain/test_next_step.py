@@ -346,3 +346,13 @@ def test_a_phase_begins_before_the_first_attempt_at_any_of_its_tasks() -> None:
     estimated = play(approved, ev.PhaseEstimated(phase=2, tasks=2, basis=1))
     assert (next_step(estimated), begins_phase(estimated)) == (Step.DELEGATE, 2)
     assert begins_phase(play(estimated, delegated("2.1"))) == 0
+
+
+def test_an_undone_change_is_not_there_to_be_overridden_and_no_other_task_is_blocked_beside_an_unfinished_one() -> None:
+    state = play(State(), *started(), *rejected("1.1", 1))
+    override = ev.RejectionOverridden(task="1.1", stage="reviewer", reason="fine")
+    assert legal(state, override)
+    assert not legal(state, ev.TaskBlocked(task="1.2", stage="architect", reason="no delegation"))
+    undone = play(state, ev.TaskUndone(task="1.1"))
+    assert not legal(undone, override)
+    assert legal(undone, ev.TaskBlocked(task="1.2", stage="architect", reason="no delegation"))

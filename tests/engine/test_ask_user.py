@@ -152,9 +152,12 @@ def test_several_open_questions_are_listed(project: Project) -> None:
 
 @SLOW
 def test_beyond_the_bound_the_agent_goes_on_by_its_own_judgement(project: Project) -> None:
-    waiting(project, coder([HALF, ASK], [ASK], DONE), per_task=1)
+    key = "sk-" + "a1b2c3d4" * 4
+    again = {**ASK, "arguments": {**ASK["arguments"], "question": f"Is {key} yours?"}}
+    waiting(project, coder([HALF, ASK], [again], DONE), per_task=1)
     project.swarm("answer", "metres")
     project.swarm("run", exits=3)
+    assert key not in project.folder.ledger.read_text()
     assert "The limit of questions about this task is 1" in tool_results(project)[-1]
     assert "guard ask_user: refused coder" in project.swarm("show", "1.1").stdout
     assert len(project.state.questions) == 1
@@ -424,3 +427,15 @@ def test_questions_without_end(project: Project) -> None:
     project.swarm("run", exits=1)
     assert project.state.task("1.1").attempts[0].stage == "breaker: replies"
     assert len(project.state.questions) == 1
+
+
+@SLOW
+def test_an_undo_and_the_end_of_the_goal_end_the_question(project: Project) -> None:
+    waiting(project)
+    project.swarm("undo", "1.1")
+    assert open_questions(project.state) == ()
+    assert "is not open any more" in project.swarm("answer", "1", "metres", exits=2).stderr
+    project.swarm("run", exits=3)
+    project.swarm("abandon", "--reason", "something else is wanted")
+    assert open_questions(project.state) == ()
+    assert "No question is open" in project.swarm("answer").stdout

@@ -24,6 +24,7 @@ _PASSING = (
     (r"\b[\d.]+ (?:s|min)\b", "TIME"),
     (r"\b\d{1,3}(?:,\d{3})+(?= (?:tokens|bytes))|(?<= )\d{1,3},\d{3}(?= +0 )", "COUNT"),
     (r"\b\d+(?= (?:lines|anchors)\b)|(?<=line )\d+", "COUNT"),
+    (r"\b\d{4}-\d\d-\d\d\b", "DAY"),
     (r" +", " "),
 )
 """What another run says otherwise: commits, money, time, tokens, lines of the ledger, and the width of columns."""

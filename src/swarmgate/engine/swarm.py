@@ -278,7 +278,7 @@ class Swarm:
             UsageError: there is nothing said, or both an answer and that there is none.
             IllegalMove: there is no such question or option, or it is not open any more.
         """
-        if decline == bool(text.strip() or option):
+        if decline == bool(text.strip() or option) or option < 0:
             raise UsageError(
                 "An answer is a text, an option, or neither of them with --decline.",
                 hint=f'For example: swarm answer {number} "metres"',

@@ -50,7 +50,7 @@ def test_it_begins_at_the_end_and_shows_what_comes_with_the_states_around_it(fil
     assert [each.before.planning for each in polled.seen[:2]] == [each.planning for each in states]
     assert [each.before.seq for each in polled.seen] == [3, 4, 5]
     assert [each.after.seq for each in polled.seen] == [4, 5, 5]
-    assert polled.seen[0].happening.data == {"type": "plan_approved"}
+    assert polled.seen[0].happening.data == {"type": "plan_approved", "by": ""}
     assert tail.state == Ledger.read(folder).state
     assert tail.poll() == Polled()
 

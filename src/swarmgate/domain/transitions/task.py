@@ -258,6 +258,8 @@ def committed(state: State, task_id: str, commit: str) -> TaskRecord:
 
 def task_blocked(state: State, event: ev.TaskBlocked, _: ev.Entry) -> State:
     record = _idle(state, event.task)
+    if event.task != state.last and state.task(state.last).unfinished:
+        raise IllegalMove(f"Task {state.last} is unfinished, and comes before task {event.task}.")
     reason = f"({event.stage}) {event.reason}".strip()
     block = Block(event.stage, event.reason)
     blocked = replace(record, status=TaskStatus.BLOCKED, reason=reason, block=block, question=None)
@@ -292,7 +294,7 @@ def task_skipped(state: State, event: ev.TaskSkipped, _: ev.Entry) -> State:
 def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.Entry) -> State:
     record = _idle(state, event.task)
     last = record.last
-    if last is None or last.outcome is not Outcome.REJECTED:
+    if last is None or last.outcome is not Outcome.REJECTED or not record.unfinished:  # an undone change is not there
         raise IllegalMove(
             f"Task {event.task} has no rejection that could be overridden.",
             hint=f"See where it stands: swarm show {event.task}",

@@ -30,6 +30,7 @@ def task_undone(state: State, event: ev.TaskUndone, _: ev.Entry) -> State:
         rejections=0,
         overrides=Map(),
         override_pending=False,
+        question=None,
         renewed=len(record.attempts),
         spent=UNUSED,
         notes=(*record.notes, f"It was undone: {event.reason}") if event.reason else record.notes,

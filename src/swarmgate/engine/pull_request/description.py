@@ -124,7 +124,9 @@ def _overruled(record: GoalRecord) -> Iterator[str]:
 
 def _checkpoints(record: GoalRecord) -> Iterator[str]:
     for each in record.phases:
-        when = f", approved by the {each.by} on {each.approved[:10]}" if each.approved else ", not approved yet"
+        when = (
+            f", approved by {_words(each.approver)} on {each.approved[:10]}" if each.approved else ", not approved yet"
+        )
         summary = f": {_words(each.summary, 600)}" if each.summary else ""
         yield f"Phase {each.number}, {_words(each.name)}{when}{summary}"
         yield from (f"  - Decided: {_words(text)}" for text in each.decisions)

@@ -44,11 +44,11 @@ class TaskSummary(Frozen):
 class Checkpoint(Frozen):
     """The end of a phase, for the user who approves it.
 
-    `created` are the titles of its completed tasks, `files` what they changed, `skipped` the titles of those that were
-    given up. `summary`, `decisions` and `lessons` are the architect's. `usage` is that of the phase. `warnings` say
-    what stays open: remarks of reviewers who approved, what guards saw, what was overruled. `drift` says where what is
-    there contradicts decisions on record; None: nobody compared. `next_phase` is 0 and `next_name` empty after the
-    last phase.
+    `created` are the titles of its completed tasks, `files` what they changed, `skipped` the titles of those that
+    were given up. `summary`, `decisions` and `lessons` are the architect's, `asked` what agents asked the user,
+    with the answers. `usage` is that of the phase. `warnings` say what stays open: remarks of reviewers who
+    approved, what guards saw, what was overruled. `drift` says where what is there contradicts decisions on record;
+    None: nobody compared. `next_phase` is 0 and `next_name` empty after the last phase.
     """
 
     phase: int
@@ -63,6 +63,7 @@ class Checkpoint(Frozen):
     usage: Usage = Usage()
     decisions: tuple[str, ...] = ()
     lessons: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     drift: tuple[str, ...] | None = None
 
@@ -84,6 +85,7 @@ class Checkpoint(Frozen):
         for title, mark, found in (
             ("Decisions", "-", self.decisions),
             ("Lessons", "-", self.lessons),
+            ("Asked of you", "-", self.asked),
             ("Drift from decisions on record (swarm drift)", "WARN", self.drift or ()),
             ("Open warnings", "WARN", self.warnings),
         ):
@@ -116,6 +118,7 @@ def checkpoint(state: State) -> Checkpoint | None:
         usage=state.usage_by_phase.get(number, Usage()),
         decisions=tuple(map(without_keys, record.decisions)),
         lessons=tuple(map(without_keys, record.lessons)),
+        asked=tuple(f"task {task.id}, {each.in_words}" for task in phase.tasks for each in state.asked_about(task.id)),
         warnings=tuple(map(without_keys, dict.fromkeys(_warnings(state, phase.tasks)))),
     )
 

@@ -73,7 +73,7 @@ class GoalTask(Frozen):
 
 
 class GoalPhase(Frozen):
-    """A phase with its checkpoint; `approved` is when and `by` who, both empty while nobody has."""
+    """A phase with its checkpoint; `approved` is when, `by` who or which setting did; both empty while nobody has."""
 
     number: int
     name: str
@@ -83,6 +83,11 @@ class GoalPhase(Frozen):
     lessons: tuple[str, ...] = ()
     approved: str = ""
     by: str = ""
+
+    @property
+    def approver(self) -> str:
+        """Who approved it, in words."""
+        return f"the {self.by}" if self.by == "user" else f"{self.by}, attended by nobody"
 
 
 class GoalEvidence(Frozen):
@@ -217,7 +222,7 @@ def _phase(state: State, number: int, story: Iterable[ev.Entry]) -> GoalPhase:
         decisions=record.decisions,
         lessons=record.lessons,
         approved=approval.time if approval else "",
-        by=approval.actor if approval else "",
+        by=record.approved_by or (approval.actor if approval else ""),
     )
 
 

@@ -30,7 +30,7 @@ def asking(state: State, ctx: Context, task: str, role: str, step: str) -> Askin
     left = settings.per_task - len(state.asked_about(task))
 
     def refused(question: str) -> None:
-        detail = f"a question beyond the {settings.per_task} of [ask] per_task was refused: {question}"
+        detail = f"a question beyond the {settings.per_task} of [ask] per_task was refused: {ctx.redact(question)}"
         ctx.reports.append(GuardNote(rule=RULE, effect=Effect.REFUSED, detail=detail, role=role, step=step))
 
     return Asking(
