@@ -7,9 +7,11 @@ import signal
 import subprocess
 
 import pytest
-from tests.project import Project, code, part, plain, plan, review, until
+from tests.confined import SANDBOX
+from tests.project import Project, call, code, part, plain, plan, review, rule, until
 
 from swarmgate.domain.events.event import AttemptInterrupted, AttemptRejected
+from swarmgate.workspace.checkout.checkout import checked_out
 from swarmgate.workspace.git.repository import Repository
 
 TASK = "src/calc/part_1.1.py"
@@ -192,3 +194,100 @@ def test_trees_are_those_of_the_folder_with_the_attributes_and_ignore_rules_abov
     repository.restore(tree, quarantine=package.folder.quarantine / "x")
     assert (package.root / "run.bat").read_bytes() == b"echo\r\n"
     assert repository.tree_of("HEAD") == repository.head_tree() == repository.tree_of(repository.head())
+
+
+@pytest.mark.skipif(SANDBOX == "none", reason="this machine has no sandbox")
+def test_agents_and_tests_see_the_folder_alone_and_git_works_there(package: Project) -> None:
+    package.write(
+        "tests/test_calc.py",
+        "import pathlib\nimport subprocess\n\n\n"
+        "def test_start() -> None:\n"
+        "    asked = ['git', 'log', '-1', '--format=%s']\n"
+        "    assert subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip() == 'Test git'\n"
+        "    asked = ['git', 'rev-parse', '--show-prefix']\n"
+        "    told = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()\n"
+        "    assert told == 'packages/api/'\n"
+        "    assert not pathlib.Path('../web/page.js').exists()\n",
+    )
+    package.git("commit", "--quiet", "--all", "--message=Test git")
+    command = "git log -1 --format=GIT-%s; ls ../web; touch ../new ../../.git/new; ls -A"
+    package.planned(
+        plan("1.1"),
+        rule(
+            "coder",
+            "code",
+            [call("run_command", command=command)],
+            [
+                call("write_file", path="../web/page.js", content="x"),
+                call("write_file", path=TASK, content=part("one")),
+                call("finish", summary="done"),
+            ],
+        ),
+    )
+    package.swarm("run", exits=3)
+    said = "".join(str(each.messages) for each in package.requests)
+    assert "GIT-Test git" in said
+    assert "page.js: No such file" not in said
+    assert "const page" not in said
+    assert (package.root / "../web/page.js").read_text() == "const page = 1;\n"
+    assert not (package.root / "../new").exists()
+    assert not (package.root / "../../.git/new").exists()
+
+
+def test_a_checkout_is_of_the_folder_as_git_writes_it_there(package: Project) -> None:
+    package.write("../../.gitattributes", "/packages/api/*.bat text eol=crlf\n")
+    package.write("run.bat", "echo\r\n")
+    repository = Repository.discover(package.root)
+    with checked_out(package.root, repository.snapshot()) as made:
+        assert sorted(each.name for each in made.root.iterdir()) == ["AGENTS.md", "run.bat", "src", "tests"]
+        assert (made.root / "run.bat").read_bytes() == b"echo\r\n"
+        told = subprocess.run(["git", "log", "--format=%s"], cwd=made.root, check=True, capture_output=True, text=True)
+        assert told.stdout == "Start\n"
+        assert made.rewritten() == ()
+        (made.root / "src/calc/__init__.py").write_text("other\n")
+        assert made.rewritten() == ("src/calc/__init__.py",)
+
+
+@pytest.mark.slow
+def test_uncommitted_files_of_the_folder_are_stashed_and_those_beside_it_stay(package: Project) -> None:
+    package.write("src/calc/mine.py", part("mine"))
+    package.write("../web/page.js", "const page = 2;\n")
+    package.write("../web/new.js", "const fresh = 1;\n")
+    package.planned(plan("1.1"))
+    assert "src/calc/mine.py" in package.swarm("run", exits=2).stderr
+    package.swarm("run", "--stash", exits=3)
+    assert (package.root / "../web/page.js").read_text() == "const page = 2;\n"
+    assert (package.root / "../web/new.js").exists()
+    assert package.git("stash", "show", "--include-untracked", "--name-only").splitlines() == [
+        "packages/api/src/calc/mine.py"
+    ]
+
+
+@pytest.mark.slow
+def test_it_is_the_same_in_a_linked_work_tree(package: Project) -> None:
+    package.git("add", "--force", ".swarm/config.toml", ".swarm/ledger.jsonl")
+    package.git("commit", "--quiet", "--message=The project")
+    linked = package.root.parents[1].with_name("linked")
+    package.git("worktree", "add", "--quiet", "-b", "other", str(linked))
+    there = Project(linked / "packages/api", package.suite, processes=package.processes)
+    there.swarm("init")
+    there.planned(plan("1.1"))
+    there.swarm("run", exits=3)
+    assert there.git("show", "--format=", "--name-only", "HEAD") == f"packages/api/{TASK}"
+    assert there.json("verify")["passed"]
+    assert package.state.goal == ""
+
+
+@pytest.mark.slow
+def test_a_request_is_opened_with_the_work_of_the_folder(package: Project) -> None:
+    remote = package.root.parents[1].with_name("remote.git")
+    package.git("init", "--quiet", "--bare", str(remote))
+    package.git("remote", "add", "origin", str(remote))
+    package.git("push", "--quiet", "origin", "main")
+    package.planned(plan("1.1"))
+    package.swarm("run", exits=3)
+    package.swarm("approve")
+    colleague(package, "const page = 5;\n")
+    told = package.json("pr")
+    assert "The page of a colleague" not in str(told)
+    assert package.git("ls-remote", "origin", package.state.branch).split()[0] == package.git("rev-parse", "HEAD")

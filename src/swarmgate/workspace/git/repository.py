@@ -139,13 +139,13 @@ class Repository(Trees):
 
     def stash(self, message: str) -> bool:
         """Stash all that `dirty` names, untracked files too; False when there was nothing to stash."""
-        listing = b"".join(paths.encode(path) + b"\0" for path in self.dirty())
+        listing = b"".join(self._git.prefix + paths.encode(path) + b"\0" for path in self.dirty())
         if not listing:
             return False
         options = ("--include-untracked", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
 
-        def push() -> None:
-            self._git.run("stash", "push", *options, "--message", message, stdin=listing)
+        def push() -> None:  # at the top: below it, git does not find untracked files that it is told of
+            Driver(self.top).run("stash", "push", *options, "--message", message, stdin=listing)
 
         self.locks.take("stash", push, free=("index.lock",))  # of that one it says nothing
         left = self.dirty()
