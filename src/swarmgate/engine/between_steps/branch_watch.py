@@ -40,8 +40,11 @@ class History:
         here = history.position(repository)
         require_on_branch(state, repository, here.branch)
         attempt = state.task(state.open).running
-        moved_on = attempt is not None and not repository.stands(attempt.base, here.commit)
-        if attempt is not None and moved_on and own_commit(state, attempt, repository) is None:
+        if (
+            attempt is not None
+            and not repository.stands(attempt.base, here.commit)
+            and own_commit(state, attempt, repository) is None
+        ):
             try:
                 self._ctx.keep_head(attempt)
             except HeadMoved:

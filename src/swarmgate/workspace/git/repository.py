@@ -388,7 +388,9 @@ class Repository(Trees):
         """Whether work that began on `base` can go on at `commit`: what came between is of other folders alone."""
         from swarmgate.workspace.git import commits  # noqa: PLC0415 - late: see the imports above
 
-        return base == commit or (bool(base) and commits.stands(self._git, base, commits.read(self._git, commit)))
+        if base == commit or not (base and self._git.prefix):
+            return base == commit
+        return commits.stands(self._git, base, commits.read(self._git, commit))
 
     def _line(self, *args: str) -> str:
         return self._git.run(*args).decode(errors="surrogateescape").rstrip("\n")
