@@ -30,8 +30,8 @@ class Initialised(Frozen):
     """The result of `swarm init`. `created` is False when the project had been initialised before.
 
     `earlier` is where the newest lines are kept of a ledger that was here before, and is gone; empty: there was none.
-    `repository` is where the work tree begins that the project lies in. `packages` are folders with tests of their own, where
-    there are several.
+    `repository` is where the work tree begins that the project lies in. `packages` are folders with tests of their own,
+    where there are several.
     """
 
     root: str
