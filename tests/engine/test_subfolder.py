@@ -168,6 +168,10 @@ def test_two_projects_in_one_repository_each_have_their_branch_and_their_ledger(
     web = Project(package.root.parent / "web", package.suite)
     web.swarm("init")
     assert web.state.goal == ""
+    web.planned(plan("1.1"))
+    refused = plain(web.swarm("run", exits=2).stderr)
+    assert f"{package.state.branch} is checked out, the branch of another project" in refused
+    assert web.state.branch == ""
     package.git("switch", "--quiet", "main")
     told = package.swarm("run", exits=2).stderr
     assert "and main is checked out" in plain(told)
@@ -175,7 +179,8 @@ def test_two_projects_in_one_repository_each_have_their_branch_and_their_ledger(
     web.folder.path.rename(web.root / "elsewhere")
     package.swarm("verify", "--restore", exits=1)  # the evidence is elsewhere
     web.swarm("verify", "--restore")
-    assert (package.state.goal, web.state.goal) == ("Add parts", "")
+    assert (package.state.goal, web.state.goal) == ("Add parts", "Add parts")
+    assert (package.state.seq > web.state.seq, web.state.branch) == (True, "")
 
 
 def test_trees_are_those_of_the_folder_with_the_attributes_and_ignore_rules_above_it(package: Project) -> None:

@@ -105,11 +105,25 @@ def known(folder: SwarmFolder) -> list[str]:
     return sorted(name[:_ID] for name in names if name[_ID:] == suffix)
 
 
+def branches_of_others(folder: SwarmFolder) -> frozenset[str]:
+    """The branches on which other projects of this work tree did their work, as their anchors say.
+
+    Raises:
+        WorkspaceError: git cannot tell.
+    """
+    form = "--format=%(refname) %(trailers:key=Swarm-Branch,valueonly)"
+    listed = Driver(folder.root).run("for-each-ref", form, f"{_PREFIX}/").decode(errors="surrogateescape")
+    pairs = (line.removeprefix(f"{_PREFIX}/").partition(" ") for line in listed.splitlines() if line)
+    own = _suffix(folder).partition("-")[0]  # linked work trees have the same projects
+    found = {branch.strip() for ref, _, branch in pairs if ref.partition("/")[0][_ID:].partition("-")[0] != own}
+    return frozenset(found - {""})
+
+
 def _suffix(folder: SwarmFolder) -> str:
     """What stands behind the name of a ledger in a folder of a work tree, and in a linked one."""
     found, below = git_folder(folder.root), place_of(folder.root)
     linked = hashlib.sha256(found.name.encode()).hexdigest()[:8] if found and is_linked(found) else ""
-    return "".join(f"-{each}" for each in (below, linked) if each)
+    return f"{f'+{below}' if below else ''}{f'-{linked}' if linked else ''}"
 
 
 def subject(seq: int, head: str) -> str:
