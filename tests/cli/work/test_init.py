@@ -94,7 +94,7 @@ def test_an_empty_folder_gets_an_empty_commit(tmp_path: Path) -> None:
 
 def test_a_folder_in_a_repository_is_no_new_one(folder: Path) -> None:
     git(folder.parent, "init", "--quiet", str(folder))
-    assert f'"root": "{folder}"' in init(folder / "src", "--commit", "--json").stdout
+    assert f'"repository": "{folder}"' in init(folder / "src", "--commit", "--json").stdout
     assert not (folder / "src/.git").exists()
 
 

@@ -294,7 +294,8 @@ def task_skipped(state: State, event: ev.TaskSkipped, _: ev.Entry) -> State:
 def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.Entry) -> State:
     record = _idle(state, event.task)
     last = record.last
-    if last is None or last.outcome is not Outcome.REJECTED or not record.unfinished:  # an undone change is not there
+    there = record.unfinished or (last and last.commit)  # an undone change is not
+    if last is None or last.outcome is not Outcome.REJECTED or not there:
         raise IllegalMove(
             f"Task {event.task} has no rejection that could be overridden.",
             hint=f"See where it stands: swarm show {event.task}",

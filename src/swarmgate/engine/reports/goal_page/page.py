@@ -11,6 +11,7 @@ from swarmgate import html
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.evidence.report import Standing
 from swarmgate.domain.evidence.summary import in_words
+from swarmgate.domain.spending.cost import OUTSIDE
 from swarmgate.domain.state.state import TaskStatus
 from swarmgate.domain.text.redaction import masked
 from swarmgate.domain.usage import Usage, cost_in_column
@@ -157,7 +158,7 @@ def _spent(record: GoalRecord) -> Iterator[tuple[str, Plot | None]]:
     """Plots of tokens and cost, by task and by role."""
     tasks = [(_label(each), each.used) for each in record.tasks if each.usage]
     other = sum(record.other.values(), Usage())
-    by_task = [*tasks, *([("planning and councils", other)] if other != Usage() else [])]
+    by_task = [*tasks, *([(OUTSIDE, other)] if other != Usage() else [])]
     by_role = [(role, used) for role, used in _by_role(record).items() if used.calls]
     for who, used in (("task", by_task), ("role", by_role)):
         yield f"Tokens by {who}", plots.bars(f"Tokens by {who}", "tokens", [_tokens(*each) for each in used], _TOKENS)

@@ -17,15 +17,16 @@ from swarmgate.domain.events.event import Event, PhaseRetried, PhaseReviewed, Ph
 from swarmgate.domain.plan.plan import Plan
 from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.evidence import Review, Verdict
-from swarmgate.domain.state.phase_verdict import phase_commits, reviewers
+from swarmgate.domain.state.phase_verdict import reviewers
 from swarmgate.domain.state.state import State
+from swarmgate.engine.branch_history import phase_base
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.recovery import quarantine_leftovers
 from swarmgate.engine.steps.review.change_for_review import in_order, listed
 from swarmgate.engine.steps.review.review import texts_of
 from swarmgate.errors import BreakerTripped, NoUsableReply
-from swarmgate.workspace.git.revisions import empty_tree, parent
+from swarmgate.workspace.git.revisions import empty_tree
 
 
 async def evaluate_phase(state: State, ctx: Context) -> list[Event]:
@@ -55,7 +56,7 @@ async def validate_phase(state: State, ctx: Context) -> list[Event]:
     number, plan = state.current_phase, _plan_of(state)
     record, put_away = state.phase(number), quarantine_leftovers(state, ctx.folder, ctx.repository)
     head = ctx.repository.head()
-    if any(each.commit != head for each in record.verdicts("validation")):
+    if not all(ctx.repository.stands(each.commit, head) for each in record.verdicts("validation")):
         ctx.notify("notice", f"you committed while phase {number} was judged: it is judged anew, with that in it")
         return [*put_away, PhaseRetried(phase=number)]
     base, change = _change(state, ctx, head)
@@ -121,7 +122,7 @@ def _change(state: State, ctx: Context, head: str) -> tuple[str, ChangeSet]:
 
     The first is that of the task that was completed first; of one that was rewritten since, the ledger has the new id.
     """
-    base = parent(ctx.repository, next(iter(phase_commits(state, state.current_phase))))
+    base = phase_base(state, ctx.repository, state.current_phase)
     tree = ctx.repository.tree_of(base) if base else empty_tree(ctx.repository)
     return base, ctx.repository.changes(tree, ctx.repository.tree_of(head))
 
