@@ -33,7 +33,7 @@ class Suite(Section):
     paths: Annotated[tuple[Glob, ...], Field(min_length=1)] = Field(
         description="Folders and globs of the files that it answers for: its own, and those that it depends on."
     )
-    command: Annotated[str, Field(min_length=1)] = Field(description="Its test command.")
+    command: Annotated[str, Field(pattern=r"\S")] = Field(description="Its test command.")
     folder: Annotated[str, AfterValidator(_folder)] = Field(
         "", description="Folder in which the command starts; empty: the project's own."
     )

@@ -74,6 +74,18 @@ def large() -> GoalReport:
     return GoalReport(record=record, changes=tuple(changes))
 
 
+def test_a_cost_of_which_nothing_is_known_is_told_as_unknown() -> None:
+    record = large().record
+    free = {"coder": Usage(prompt_tokens=9_000, calls=3, usd=None)}
+    some = {**free, "critic": Usage(prompt_tokens=100, calls=1, usd=0.0068)}
+    for used, cell in ((free, "unknown"), (some, "at least $0.0068")):
+        tasks = (record.tasks[0].model_copy(update={"usage": used}),)
+        lone = record.model_copy(update={"tasks": tasks, "times": (), "rejections": (), "evidence": ()})
+        page = render(GoalReport(record=lone, changes=()))
+        assert f'data-of="US dollars">{cell}</td>' in page
+        assert ("Cost by task, where a price is known: nothing yet." in page) == (used is free)
+
+
 @pytest.mark.slow
 def test_the_page_of_a_large_goal_is_whole_and_stays_below_four_megabytes() -> None:
     page = render(large())

@@ -103,6 +103,7 @@ def render(report: GoalReport) -> str:
         __file__,
         "report.html",
         mark=MARK,
+        money=cost_in_column,
         record=record,
         counts={status.value.replace("_", " "): count for status in TaskStatus if (count := record.count(status))},
         title=f"{record.title}{f': phase {record.phase}' if record.phase else ''}",
@@ -162,7 +163,9 @@ def _spent(record: GoalRecord) -> Iterator[tuple[str, Plot | None]]:
     for who, used in (("task", by_task), ("role", by_role)):
         yield f"Tokens by {who}", plots.bars(f"Tokens by {who}", "tokens", [_tokens(*each) for each in used], _TOKENS)
         usd = [Value(label, cost_in_column(each), (Part(each.least_usd, "usd"),)) for label, each in used]
-        yield f"Cost by {who}", plots.bars(f"Cost by {who}", "US dollars", usd, {"usd": "US dollars"})
+        unknown = any(each.usd is None for _, each in used) and not any(each.least_usd for _, each in used)
+        where = ", where a price is known" if unknown else ""
+        yield f"Cost by {who}{where}", plots.bars(f"Cost by {who}", "US dollars", usd, {"usd": "US dollars"})
 
 
 def _by_role(record: GoalRecord) -> dict[str, Usage]:
