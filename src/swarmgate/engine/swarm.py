@@ -553,8 +553,10 @@ class Swarm:
         try:
             return self.folder
         except NotAProject:
-            folder = SwarmFolder(Repository.discover(self.project.start).root)
-            if HighWater(folder.root).read() is None and not known(folder):
+            start, top = self.project.start.resolve(), Repository.discover(self.project.start).top
+            within = (SwarmFolder(each) for each in (start, *start.parents) if each.is_relative_to(top))
+            folder = next((each for each in within if HighWater(each.root).read() or known(each)), None)
+            if folder is None:
                 raise
             folder.create()
             return folder

@@ -109,21 +109,21 @@ class _Undo:
 
     def done(self, *, stash: bool) -> tuple[TaskUndone, ...]:
         first = self._require_apart()
+        own = {revert for revert in self._reverted.values() if self._is_own(revert)}  # a crash left them without events
         if not self.ledger.state.open:  # what an open attempt left cannot be told from the user's, and is kept below
             self._uncommitted(first, stash=stash)
         kept = put_away(self.ledger, self.repository, "the user took its task back")
         if dirty := self._uncommitted(first, stash=stash):
             self.repository.stash("swarm: changes that were uncommitted before the undo")
             self.project.notice(f"{len(dirty)} uncommitted files were stashed; get them back with: git stash pop")
-        return tuple(self._undone(part, kept) for part in self.parts)
+        return tuple(self._undone(part, kept, own) for part in self.parts)
 
-    def _undone(self, part: _Part, kept: str) -> TaskUndone:
+    def _undone(self, part: _Part, kept: str, own: set[str]) -> TaskUndone:
         event = TaskUndone(task=part.task, commit=part.commit, reason=self.reason)
         if not part.commit:
             event = event.model_copy(update={"kept": kept})
         elif revert := self._reverted.get(part.now):
-            by_hand = not self._is_own(revert)  # a crash left it without its event
-            event = event.model_copy(update={"revert": revert, "by_hand": by_hand})
+            event = event.model_copy(update={"revert": revert, "by_hand": revert not in own})
         elif part.now:
             event = event.model_copy(update={"revert": self._revert(part.task, part.now)})
         self._record(event)

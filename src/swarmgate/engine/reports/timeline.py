@@ -26,6 +26,7 @@ _ENDS: dict[type, str] = {
     ev.TaskCompleted: "commit",
 }
 """The stage that each event ends."""
+_STEPS = (*_ENDS, ev.TaskQuestionAsked)
 _AFTER = dict(pairwise(STAGES))
 
 
@@ -56,9 +57,12 @@ def attempt_times(entries: Iterable[ev.Entry], state: State) -> tuple[AttemptTim
         key = event.task, event.attempt
         known = found.get(key) or AttemptTime(task=event.task, attempt=event.attempt)
         last = known.spans[-1].stage if known.spans else STAGES[0]
-        span = Span(stage=_ENDS.get(type(event), _AFTER.get(last, last)), start=start, end=end)
+        stage = _ENDS.get(type(event), _AFTER.get(last, last))
+        if isinstance(event, ev.TaskQuestionAsked):  # the stage goes on with the answer
+            stage = "delegate" if event.step == "delegate" else "code"
+        span = Span(stage=stage, start=start, end=end)
         # An attempt is rejected with the result of its last stage: the next one was not begun.
-        more = (span,) if type(event) in _ENDS or end > start or not known.spans else ()
+        more = (span,) if isinstance(event, _STEPS) or end > start or not known.spans else ()
         found[key] = known.model_copy(update={"spans": (*known.spans, *more)})
     became = {(task, each.number): each.outcome for task, of in state.tasks.items() for each in of.attempts}
     return tuple(each.model_copy(update={"outcome": became.get(key, Outcome.RUNNING)}) for key, each in found.items())
@@ -77,8 +81,8 @@ def since_first(times: Iterable[AttemptTime]) -> tuple[AttemptTime, ...]:
 
 def _steps(
     entries: Iterable[ev.Entry],
-) -> Iterator[tuple[ev.TaskDelegated | ev.AttemptRejected | ev.AttemptInterrupted | ev.TaskCompleted, float, float]]:
-    """Every event that ends a step of an attempt, with the seconds of work at which the step began and ended."""
+) -> Iterator[tuple[ev.TaskDelegated | ev.AttemptRejected | ev.TaskQuestionAsked | ev.TaskCompleted, float, float]]:
+    """Every event that ends work at an attempt, with the seconds of work at which that began and ended."""
     worked, before, began = 0.0, None, 0.0
     for entry in entries:
         now, event = datetime.fromisoformat(entry.time), entry.event
@@ -86,7 +90,7 @@ def _steps(
         if before is not None and not waited:
             worked += max(0.0, (now - before).total_seconds())
         before = now
-        if type(event) in _ENDS or isinstance(event, ev.AttemptRejected | ev.AttemptInterrupted):
+        if isinstance(event, (*_STEPS, ev.AttemptRejected, ev.AttemptInterrupted)):
             yield event, began, worked  # type: ignore[misc]  # each of these has a task and an attempt
             began = worked
         elif waited or isinstance(event, ev.PlanSaved | ev.PlanReviewed | ev.PhaseClosed | ev.PhaseReviewed):

@@ -146,6 +146,51 @@ def test_a_task_that_was_opened_again_is_undone_with_all_of_its_commits(long: Pr
     long.swarm("verify")
 
 
+def test_killed_between_two_reverts_of_one_task_the_same_command_goes_on(long: Project) -> None:
+    guard(long, "not (here / 'part_1_2.py').exists() or 'mended' in (here / 'part_1_2.py').read_text()")
+    mended = code({"src/calc/part_1_2.py": part("mended")}, task="1.2", attempt="2")
+    long.planned(*parts("1.1", "1.2", "1.3"), mended, **WHOLE)
+    long.swarm("run", exits=3)
+    long.hook("post-commit", "kill -9 $(ps -o ppid= -p $PPID)")
+    for _ in range(2):
+        killed = long.start("undo", "1.2")
+        _, told = killed.communicate(timeout=60)
+        assert killed.returncode == -9, told
+    long.hook("post-commit", "exit 0")
+    long.swarm("undo", "1.2")
+    assert [event.by_hand for event in long.events(ev.TaskUndone)] == [False, False]
+    assert long.git("log", "--format=%s", "-2").splitlines() == ['Revert "Part 1.2"'] * 2
+    without_guarded(long)
+
+
+@pytest.mark.parametrize("how", ["rebase", "revert", "drop"])
+def test_what_the_user_makes_of_a_commit_that_was_opened_again_is_no_gap_in_the_record(long: Project, how: str) -> None:
+    guard(long, "not (here / 'part_1_2.py').exists() or 'mended' in (here / 'part_1_2.py').read_text()")
+    long.git("rm", "-rq", "--cached", ".swarm")
+    long.git("commit", "-qm", "The record is no part of it")
+    long.write(".git/info/exclude", ".swarm/\n")
+    down = rule("coder", "code", {"fault": {"kind": "403"}}, task="1.2", attempt="2")
+    rules = parts("1.1", "1.2")
+    long.planned(*rules, down, **WHOLE)
+    long.swarm("run", exits=5)
+    first = long.events(ev.TaskCompleted)[1].commit
+    if how == "rebase":
+        long.git("switch", "-q", "main")
+        long.git("commit", "-qm", "Note", "--allow-empty")
+        long.git("switch", "-q", "-")
+        long.git("rebase", "-q", "main")
+    else:
+        long.git(*(("revert", "--no-edit", first) if how == "revert" else ("reset", "-q", "--hard", f"{first}^")))
+    long.play(*rules, code({"src/calc/part_1_2.py": part("mended")}, task="1.2"), **WHOLE)
+    long.swarm("run", exits=3)
+    long.swarm("verify")
+    long.swarm("undo", "1.2")
+    assert not (long.root / "src/calc/part_1_2.py").exists()
+    told = {each.commit: (bool(each.revert), each.by_hand) for each in long.events(ev.TaskUndone)}
+    assert told[first] == {"rebase": (True, False), "revert": (True, True), "drop": (False, False)}[how]
+    long.swarm("verify")
+
+
 def test_bisection_passes_over_what_was_undone_and_finds_what_fails_since(long: Project) -> None:
     """The guard fails from 1.1 on, passes once that was undone, and fails again since 1.2."""
     broken, fine = part("broken"), part("fine")
