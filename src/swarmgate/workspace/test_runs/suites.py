@@ -8,6 +8,7 @@ pattern.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,7 @@ class TestSuite(Frozen):
 
     def answers_for(self, path: str) -> bool:
         """Whether a file belongs to it."""
-        return any(globs.matches(path, glob) or path.startswith(f"{_literal(glob)}/") for glob in self.paths)
+        return any(_names(glob, path) for glob in self.paths)
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -67,9 +68,17 @@ class TestSuite(Frozen):
         return path.removeprefix(f"{self.folder}/") if path.startswith(f"{self.folder}/") else ""
 
 
-def _literal(glob: str) -> str:
-    """A pattern without wildcards names a folder and what is in it, as well as a file."""
-    return glob.removeprefix("./").strip("/") if not _MAGIC & set(glob) else "\0"
+def _names(glob: str, path: str) -> bool:
+    """Whether a pattern names a file. Without wildcards, or with a slash at its end, it names what is in a folder, too.
+
+    A single dot is the whole project.
+    """
+    plain = glob.removeprefix("./")
+    if plain in ("", "."):
+        return True
+    if _MAGIC & set(plain):
+        return globs.matches(path, f"{plain}**" if plain.endswith("/") else glob)
+    return globs.matches(path, glob) or path.startswith(f"{plain.strip('/')}/")
 
 
 def _fixed_parts(glob: str) -> list[str]:
@@ -78,7 +87,7 @@ def _fixed_parts(glob: str) -> list[str]:
         if _MAGIC & set(part):
             break
         parts.append(part)
-    return parts
+    return [part for part in parts if part != "."]
 
 
 class Suites(Frozen):
@@ -191,7 +200,8 @@ async def _run(
     )
     if not suite.name:
         return ran
-    told = {key: _placed(getattr(ran, key), suite.places, runner.root) for key in ("failures", "names", "skips")}
+    places = (suite.folder, "", *suite.places)  # where it starts comes first
+    told = {key: _placed(getattr(ran, key), places, runner.root) for key in ("failures", "names", "skips")}
     return ran.model_copy(update={"suite": suite.name, **told})
 
 
@@ -202,7 +212,7 @@ def _placed(names: Iterable[str], places: Sequence[str], root: Path) -> tuple[st
     def placed(name: str) -> str:
         file, separator, rest = name.partition("::")
         if file not in known:
-            tried = (file, *(f"{place}/{file}" for place in places)) if "/" in file or "." in file else (file,)
+            tried = [posixpath.join(place, file) for place in places] if "/" in file or "." in file else [file]
             known[file] = next((path for path in tried if _is_file(root, path)), file)
         return f"{known[file]}{separator}{rest}"
 

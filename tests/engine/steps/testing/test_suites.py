@@ -12,6 +12,7 @@ from tests.project import Project, code, engineer, part, plan, task
 
 from swarmgate.config import load
 from swarmgate.domain.events import event as ev
+from swarmgate.workspace.test_runs.suites import TestSuite
 
 RUNNER = f"{sys.executable} -m unittest discover -q"
 PYTEST = f"{sys.executable} -m pytest -q"
@@ -183,6 +184,32 @@ def test_the_suites_of_a_phase_run_again_over_its_last_tree(packages: Project) -
     assert verdict.review.summary.startswith("since its commit")
     assert [each.task for each in packages.events(ev.TaskCompleted)][:2] == ["1.1", "1.2"]
     assert "Attempt 1: REJECTED (tests) - since its commit" in packages.plan_md
+
+
+@pytest.mark.slow
+def test_a_failed_test_is_that_of_its_suite_though_another_has_a_file_of_that_name(packages: Project) -> None:
+    packages.write("packages/api/tests/test_calc.py", "def test_start():\n    assert False\n")
+    packages.git("add", "--all")
+    packages.git("commit", "-qm", "Red")
+    packages.planned(plan(in_api()), coded(), **tables(suite("api", command=PYTEST), suite("web")))
+    packages.swarm("run", exits=1)
+    assert packages.events(ev.TestsRun)[0].run.failures == ("packages/api/tests/test_calc.py::test_start",)
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "named"),
+    [
+        (".", "a.py", True),
+        ("./", "lib/a b.py", True),
+        ("packages/*/", "packages/\u00e4pi/src/a.py", True),
+        ("packages/**/", "packages/api/a.py", True),
+        ("packages/*/", "lib/api/a.py", False),
+        ("packages/api/", "packages/api/a.py", True),
+        ("packages/api", "packages/apis/a.py", False),
+    ],
+)
+def test_a_pattern_names_a_file_a_folder_or_the_whole_project(glob: str, path: str, *, named: bool) -> None:
+    assert TestSuite(name="a", command="true", timeout_s=1, paths=(glob,)).answers_for(path) is named
 
 
 @pytest.mark.slow
