@@ -9,7 +9,7 @@ import pytest
 
 from swarmgate.domain.progress import Progress
 from swarmgate.engine import Swarm
-from swarmgate.errors import ConfigError, NotAProject, WorkspaceError
+from swarmgate.errors import ConfigError, NotAProject
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.project import Project
 
@@ -32,12 +32,12 @@ def test_what_nobody_needs_is_not_read(folder: SwarmFolder) -> None:
         _ = Project(folder.root / "nowhere").folder
 
 
-def test_a_project_in_a_folder_of_a_repository_is_refused_before_anything_is_judged_there(folder: SwarmFolder) -> None:
+def test_a_project_in_a_folder_of_a_repository_is_that_folder(folder: SwarmFolder) -> None:
     package = folder.root / "src"
     folder.path.rename(package / ".swarm")
-    with pytest.raises(WorkspaceError, match="a project is a whole one") as caught:
-        Project(package).repository()
-    assert caught.value.hint.startswith(f"mv {package}/.swarm {folder.root}/.swarm")
+    repository = Project(package).repository()
+    assert (repository.root, repository.top) == (package, folder.root)
+    assert repository.list_tree(repository.head_tree()) == ("app.py",)
 
 
 def test_it_cannot_be_changed_and_is_read_anew_as_another_one(folder: SwarmFolder) -> None:

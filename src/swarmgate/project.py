@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.progress import Listener, Progress, silent
-from swarmgate.errors import NotAProject, WorkspaceError
+from swarmgate.errors import NotAProject
 from swarmgate.ledger.files.folder import SwarmFolder
 
 if TYPE_CHECKING:
@@ -143,17 +143,11 @@ class Project:
         """The user's repository.
 
         Raises:
-            WorkspaceError: there is no git, or no repository, or it is larger than the project.
+            WorkspaceError: there is no git, or no repository.
         """
         from swarmgate.workspace.git.repository import Repository
 
-        found = Repository.discover(self.folder.root)
-        if found.root != self.folder.root.resolve():  # its own ledger would be a file of the user's there
-            raise WorkspaceError(
-                f"{self.folder.path} lies in a folder of the repository {found.root}, and a project is a whole one",
-                hint=f"mv {self.folder.path} {found.root}/.swarm; a package with tests of its own is a [[tests.suite]]",
-            )
-        return found
+        return Repository.discover(self.folder.root)
 
     def command_runner(self, config: Config | None = None, guarded: tuple[Path, ...] = ()) -> CommandRunner:
         """What runs the commands of agents, the tests, and the programs that gates start; `guarded` stays as it is.

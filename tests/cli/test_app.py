@@ -294,6 +294,7 @@ def test_progress_tells_which_tool_call_was_refused(project: Project) -> None:
         ("frobnicate", "No such command 'frobnicate'"),
         ("gates frobnicate", "No such command 'frobnicate'"),
         ("skip 1.1", "Missing option '--reason'"),
+        ("run --until never", "'--until': 'never' is not one of"),
     ],
 )
 def test_wrong_usage_is_json_in_json_mode(project: Project, args: str, told: str) -> None:
@@ -417,7 +418,7 @@ def test_no_color_is_respected(project: Project) -> None:
 def test_outside_of_git(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["status", "--repo", str(tmp_path)])
     assert done.exit_code == 2
-    assert "git init" in done.stderr
+    assert "make one here: swarm init --commit" in done.stderr
 
 
 def test_a_repository_without_swarm(repo: Path) -> None:

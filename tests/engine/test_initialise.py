@@ -20,11 +20,30 @@ def _git(folder: Path, *args: str) -> None:
 def test_what_is_detected_is_written_where_it_can_be_changed(repo: Path) -> None:
     (repo / "tests").mkdir()
     (repo / "tests/test_a.py").write_text("def test_a() -> None:\n    pass\n")
-    made = initialise(repo / "src")
+    made = initialise(repo)
     assert (made.root, made.branch, made.created) == (str(repo), "main", True)
     loaded = config.load(project_file=repo / ".swarm/config.toml")
     assert "python" in loaded.project.languages
     assert loaded.tests.command == made.test_command != ""
+
+
+def test_a_folder_of_a_repository_is_a_project_of_its_own_and_one_of_a_project_belongs_to_it(repo: Path) -> None:
+    package = repo / "src"
+    made = initialise(package)
+    assert (made.root, made.repository, made.created) == (str(package), str(repo), True)
+    assert not (repo / ".swarm").exists()
+    (package / "deep").mkdir()
+    again = initialise(package / "deep")
+    assert (again.root, again.created) == (str(package), False)
+
+
+def test_a_folder_that_git_ignores_is_no_project(repo: Path) -> None:
+    (repo / ".gitignore").write_text("/build/\n")
+    (repo / "build/part").mkdir(parents=True)
+    with pytest.raises(WorkspaceError, match="is ignored by the repository") as caught:
+        initialise(repo / "build/part")
+    assert "git check-ignore -v" in caught.value.hint
+    assert not (repo / "build/part/.swarm").exists()
 
 
 def test_init_again_changes_nothing(project: Project) -> None:

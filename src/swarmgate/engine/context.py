@@ -392,7 +392,7 @@ class Context:
         """
         here = history.position(self.repository)
         require_on_branch(self.ledger.state, self.repository, here.branch)
-        if here.commit == base:
+        if self.repository.stands(base, here.commit):
             return
         message = history.meanwhile(self.repository, base, here.commit)
         if self.commands.sandbox.name != "none":

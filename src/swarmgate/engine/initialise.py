@@ -12,11 +12,15 @@ from pathlib import Path
 from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import ProjectInitialised
+from swarmgate.errors import WorkspaceError
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.files.high_water_mark import HighWater
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.detect import detect, packages
 from swarmgate.workspace.files.atomic import replace
+from swarmgate.workspace.git.driver import Driver
+from swarmgate.workspace.git.folder import is_project
+from swarmgate.workspace.git.hidden_files import rule_against
 from swarmgate.workspace.git.repository import Repository
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9._]+")
@@ -26,10 +30,12 @@ class Initialised(Frozen):
     """The result of `swarm init`. `created` is False when the project had been initialised before.
 
     `earlier` is where the newest lines are kept of a ledger that was here before, and is gone; empty: there was none.
-    `packages` are folders with tests of their own, where there are several.
+    `repository` is where the work tree begins that the project lies in. `packages` are folders with tests of their own,
+    where there are several.
     """
 
     root: str
+    repository: str
     branch: str
     languages: tuple[str, ...]
     test_command: str
@@ -39,12 +45,17 @@ class Initialised(Frozen):
 
 
 def initialise(start: Path) -> Initialised:
-    """Makes `.swarm/` in the root of the repository. Running it again adds what is missing and changes nothing else.
+    """Makes `.swarm/` in a repository, or in a folder of one, which is then the project and all that it sees.
+
+    Where the folder lies in a project, it is that one: running it again adds what is missing and changes nothing else.
 
     Raises:
         NotAProject, WorkspaceError, LedgerError: the repository or the folder cannot be used.
     """
     repository = Repository.discover(start)
+    if not is_project(repository.root):
+        repository = Repository(start.resolve())
+        _require_followed(repository)
     folder = SwarmFolder(repository.root)
     created = not folder.config.exists()
     files = repository.list_tree(repository.snapshot())
@@ -71,6 +82,7 @@ def initialise(start: Path) -> Initialised:
             ledger.append([event], expect=ledger.state.seq, actor="user")
     return Initialised(
         root=str(repository.root),
+        repository=str(repository.top),
         branch=branch,
         languages=detected.languages,
         test_command=detected.test_command,
@@ -78,6 +90,16 @@ def initialise(start: Path) -> Initialised:
         packages=tuple(found),
         earlier=str(earlier or ""),
     )
+
+
+def _require_followed(repository: Repository) -> None:
+    """Refuses a folder of which git would take nothing in."""
+    inside = repository.root != repository.top
+    if inside and rule_against(Driver(repository.top), str(repository.root.relative_to(repository.top))):
+        raise WorkspaceError(
+            f"{repository.root} is ignored by the repository {repository.top}: nothing there could be committed",
+            hint=f"git check-ignore -v {repository.root} names the rule; or make it a repository of its own: git init",
+        )
 
 
 def _proposed(found: Mapping[str, str]) -> str:

@@ -20,7 +20,7 @@ Commit = Annotated[
 
 
 def command(commit: Commit = False, repo: Repo = None, json: Json = False) -> None:
-    """Make .swarm/ in this repository: settings, gates, the ledger.
+    """Make .swarm/ in this folder, at the top of a repository or below: settings, gates, the ledger.
 
     Languages, test command and branch are detected and written where you can change them. In a folder without git, or
     without a commit, it offers to make the first one. Exit code 1 when a secret stands in what would be committed.
@@ -35,18 +35,23 @@ def command(commit: Commit = False, repo: Repo = None, json: Json = False) -> No
         made = initialise(start)
         before = f"  before:       there was a ledger here; its newest lines are kept in {made.earlier}"
         packages = f"  packages:     {', '.join(made.packages)}: suites are proposed at the end of .swarm/config.toml"
+        part = f"  project:      this folder alone, of the repository {made.repository}"
         verb = "Initialised" if made.created else "Already initialised (nothing was changed)"
         terminal.result(
             {**made.model_dump(), "commit": first},
             [
                 f"{verb}: {made.root}/.swarm",
+                *([part] if made.root != made.repository else []),
                 *([f"  first commit: {first[:12]}"] if first else []),
                 f"  languages:    {', '.join(made.languages) or 'none detected'}",
                 f"  test command: {made.test_command or 'none detected: set [tests] command'}",
                 f"  branch:       {made.branch or 'none (detached HEAD)'}",
                 *([packages] if made.packages else []),
                 *([before] if made.earlier else []),
-                'Next: name your models in .swarm/config.toml, then: swarm doctor; swarm plan "GOAL"',
+                "Next:",
+                "  name your models in .swarm/config.toml: swarm docs models",
+                "  swarm doctor: is everything there that the work needs?",
+                '  swarm plan "GOAL": say what is wanted',
             ],
         )
 

@@ -112,6 +112,8 @@ class Attempt:
     """The reviewer's verdict after the test engineer's turn."""
     related: bool = False
     """Whether only the tests ran that are related to its change."""
+    suites: tuple[str, ...] = ()
+    """The suites that ran, where the project has several."""
     commit: str = ""
     """What it was committed as, whatever became of the task since."""
 

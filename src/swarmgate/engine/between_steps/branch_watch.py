@@ -40,7 +40,11 @@ class History:
         here = history.position(repository)
         require_on_branch(state, repository, here.branch)
         attempt = state.task(state.open).running
-        if attempt is not None and here.commit != attempt.base and own_commit(state, attempt, repository) is None:
+        if (
+            attempt is not None
+            and not repository.stands(attempt.base, here.commit)
+            and own_commit(state, attempt, repository) is None
+        ):
             try:
                 self._ctx.keep_head(attempt)
             except HeadMoved:

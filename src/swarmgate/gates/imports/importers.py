@@ -16,7 +16,7 @@ from swarmgate.gates.imports.python.project import PythonProject
 from swarmgate.gates.imports.script.project import ScriptProject
 from swarmgate.gates.project.view import View
 from swarmgate.workspace.files.paths import decode, encode
-from swarmgate.workspace.git.driver import call, failure
+from swarmgate.workspace.git.driver import Driver, call, failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,7 +101,7 @@ def grep(view: View, words: list[str], suffixes: tuple[str, ...], *, sources_onl
     patterns = b"".join(encode(word) + b"\n" for word in words)
     options = ("-c", "core.quotePath=false", "grep", "--full-name", "-l", "-z", "-I", "-F", "-w", "-f", "-")
     globs = [f"*{each}" for each in suffixes]
-    code, out, err = call(view.repository.root, *options, view.tree, "--", *globs, stdin=patterns)
+    code, out, err = call(Driver(view.repository.root).top, *options, view.tree, "--", *globs, stdin=patterns)
     if code > 1:
         raise failure("grep", err)
     prefix = len(view.tree) + 1

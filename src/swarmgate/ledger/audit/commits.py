@@ -23,6 +23,7 @@ from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.state import State
 from swarmgate.errors import WorkspaceError
 from swarmgate.ledger.check import Check
+from swarmgate.ledger.views.describe import counted
 from swarmgate.workspace.git.commits import TaskCommit
 from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.git.reverting import holds, taken_back
@@ -44,19 +45,20 @@ def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry,
     try:
         found = repository.task_commits(since)
         others = [commit for commit in repository.commits_since(since) if commit not in {each.id for each in found}]
+        foreign = repository.foreign(since)
         back = taken_back(repository, [each.commit for each in landed(state)], since=since, tip=repository.head())
     except WorkspaceError as error:
         return Check("commits", "git", (error.message,))
-    audit = _Audit(state, entries, found, frozenset(others))
+    audit = _Audit(repository, state, entries, found, frozenset(others))
     problems = (*audit.missing(), *(problem for commit in found for problem in audit.problems(commit)))
     problems += tuple(_reverted(state, back))
     undone = (entry.event for entry, _ in entries if isinstance(entry.event, TaskUndone))
     reverts = {event.revert for event in undone if not event.by_hand}
-    others = [each for each in others if each not in reverts]
+    others = [each for each in others if each not in reverts | foreign]
     named = ", ".join(each[:12] for each in others[:_LISTED])
     message = f"{len(others)} without a Swarm-Task trailer, your own: {named}{' ...' if len(others) > _LISTED else ''}"
     warnings = (*((message,) if others else ()), *audit.waiting(), *_restored(state, repository))
-    return Check("commits", f"{len(found)} commits", tuple(dict.fromkeys(problems)), warnings)
+    return Check("commits", counted(len(found), "commit"), tuple(dict.fromkeys(problems)), warnings)
 
 
 def _reverted(state: State, back: Mapping[str, str]) -> Iterator[str]:
@@ -79,6 +81,7 @@ def _restored(state: State, repository: Repository) -> Iterator[str]:
 
 @dataclass
 class _Audit:
+    repository: Repository
     state: State
     entries: Sequence[tuple[Entry, str]]
     found: Sequence[TaskCommit]
@@ -177,7 +180,8 @@ class _Audit:
         own = {"Swarm-Task": self.state.open, "Swarm-Attempts": str(attempt.number)}
         place = self._lines.get(commit.trailers.get("Swarm-Ledger", ""), 0)
         passed = self._passed(self.state.open, attempt.number, before=len(self.entries) + 1)
-        return own.items() <= commit.trailers.items() and commit.parent == attempt.base and place >= passed
+        on_base = self.repository.stands(attempt.base, commit.parent)
+        return own.items() <= commit.trailers.items() and on_base and place >= passed
 
     @cached_property
     def _lines(self) -> Mapping[str, int]:

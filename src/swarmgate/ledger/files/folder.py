@@ -11,10 +11,7 @@ from swarmgate.errors import NotAProject, UsageError
 from swarmgate.journal.disk_errors import writing
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.files.folders import make
-
-_NO_PROJECT = frozenset({"gates", "runtime", "traces"})
-"""What alone makes no project: `swarm gates` works without one and keeps the gates and accepted findings in `gates/`;
-the others are left where a project was taken away while a process was at work."""
+from swarmgate.workspace.git.folder import is_project
 
 _MAKE = "Make one with: swarm init. If it was moved away, move it back."
 
@@ -22,7 +19,7 @@ _BACK = "Bring the ledger back with: swarm verify --restore. To begin anew: swar
 
 
 class SwarmFolder:
-    """The `.swarm/` folder of one repository. Paths only; nothing is read or made until it is asked for."""
+    """The `.swarm/` folder of one project. Paths only; nothing is read or made until it is asked for."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -67,19 +64,22 @@ class SwarmFolder:
         Raises:
             NotAProject: there is none up to the root of the git repository.
         """
+        passed = []
         for place in (start, *start.parents):
             folder = cls(place)
             if folder.exists():
                 return folder
+            passed.append(folder)
             if (place / ".git").exists():
+                folder = next((each for each in passed if each.known()), folder)
                 there = f"What lies in {folder.path} is no project" if folder.path.is_dir() else ""
                 known = folder.known()
                 raise NotAProject(
-                    f"{there or f'There is no .swarm/ folder in {place}'}{known}.", hint=_BACK if known else _MAKE
+                    f"{there or f'There is no .swarm/ folder in {folder.root}'}{known}.", hint=_BACK if known else _MAKE
                 )
         raise NotAProject(
             f"{start} is not inside a git repository.",
-            hint="Make one with: git init, commit something, then run: swarm init",
+            hint="cd into your project, or make one here: swarm init --commit",
         )
 
     def known(self) -> str:
@@ -100,10 +100,7 @@ class SwarmFolder:
                 f"{self.path} is a symbolic link; the ledger must lie in the repository itself.",
                 hint="Replace the link by a real folder.",
             )
-        if not self.path.is_dir():
-            return False
-        names = {place.name for place in self.path.iterdir()}
-        return not names or bool(names - _NO_PROJECT)
+        return is_project(self.root)
 
     def left_by_work(self) -> tuple[str, ...]:
         """The names of what is there only where a ledger was."""

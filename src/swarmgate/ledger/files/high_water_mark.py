@@ -21,7 +21,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.journal.chain import line_of
 from swarmgate.workspace.files import regular
 from swarmgate.workspace.files.atomic import replace
-from swarmgate.workspace.git.folder import git_folder
+from swarmgate.workspace.git.folder import git_folder, top_of
 
 _NAME = "ledger.tail"
 _LARGEST = 4_000_000_000
@@ -130,8 +130,11 @@ class HighWater:
 
 def _named(project: Path) -> str:
     """The name of the tail: a project in a folder below the root of the work tree has one of its own."""
-    root = next((place for place in (project, *project.parents) if (place / ".git").exists()), project)
-    below = project.relative_to(root).as_posix()
-    return (
-        _NAME if below == "." else f"{_NAME}-{hashlib.sha256(below.encode(errors='surrogateescape')).hexdigest()[:8]}"
-    )
+    below = place_of(project)
+    return f"{_NAME}-{below}" if below else _NAME
+
+
+def place_of(project: Path) -> str:
+    """What tells the projects of a work tree apart: by the folder that each lies in; empty at the top."""
+    below = project.relative_to(top_of(project) or project).as_posix()
+    return "" if below == "." else hashlib.sha256(below.encode(errors="surrogateescape")).hexdigest()[:8]

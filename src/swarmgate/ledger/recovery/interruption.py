@@ -42,7 +42,9 @@ def head_moved(state: State, folder: SwarmFolder, repository: Repository, *, lef
     take back what the user did. `left` is what became of a commit of the attempt itself.
     """
     attempt = state.task(state.open).running
-    if attempt is None or attempt.base in ("", head := repository.head()) or own_commit(state, attempt, repository):
+    if attempt is None or not attempt.base or repository.stands(attempt.base, head := repository.head()):
+        return []
+    if own_commit(state, attempt, repository):
         return []
     own = {*attempt.files, *attempt.scope}
     message = history.meanwhile(repository, attempt.base, head, own=own)
@@ -75,7 +77,9 @@ def own_commit(state: State, attempt: Attempt, repository: Repository) -> Commit
     if attempt.state is not TaskState.TESTS_RUN:
         return None
     found = repository.find_commit(trailers(state, attempt), since=state.base)
-    return found if found is not None and attempt.base in ("", found.parent) else None
+    if found is None or (attempt.base and not repository.stands(attempt.base, found.parent)):
+        return None
+    return found
 
 
 def require_recorded(state: State, repository: Repository) -> None:

@@ -3,7 +3,8 @@
     refs/swarm/ledger/<first 16 hex digits of the first line's hash>/<goal>
 
 Each anchor is a commit that holds the lines since the one before it, its parent; all of them together are the ledger up
-to the newest. A linked work tree has names of its own, since its ledger may go another way.
+to the newest. A linked work tree has names of its own, since its ledger may go another way, and so has
+each project in a folder of a work tree.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 from swarmgate.journal.chain import hash_of
 from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.files.high_water_mark import place_of
 from swarmgate.workspace.git import growing_log
 from swarmgate.workspace.git.driver import Driver
 from swarmgate.workspace.git.folder import git_folder, is_linked
@@ -103,10 +105,25 @@ def known(folder: SwarmFolder) -> list[str]:
     return sorted(name[:_ID] for name in names if name[_ID:] == suffix)
 
 
+def branches_of_others(folder: SwarmFolder) -> frozenset[str]:
+    """The branches on which other projects of this work tree did their work, as their anchors say.
+
+    Raises:
+        WorkspaceError: git cannot tell.
+    """
+    form = "--format=%(refname) %(trailers:key=Swarm-Branch,valueonly)"
+    listed = Driver(folder.root).run("for-each-ref", form, f"{_PREFIX}/").decode(errors="surrogateescape")
+    pairs = (line.removeprefix(f"{_PREFIX}/").partition(" ") for line in listed.splitlines() if line)
+    own = _suffix(folder).partition("-")[0]  # linked work trees have the same projects
+    found = {branch.strip() for ref, _, branch in pairs if ref.partition("/")[0][_ID:].partition("-")[0] != own}
+    return frozenset(found - {""})
+
+
 def _suffix(folder: SwarmFolder) -> str:
-    """What stands behind the name of a ledger in a linked work tree."""
-    found = git_folder(folder.root)
-    return f"-{hashlib.sha256(found.name.encode()).hexdigest()[:8]}" if found and is_linked(found) else ""
+    """What stands behind the name of a ledger in a folder of a work tree, and in a linked one."""
+    found, below = git_folder(folder.root), place_of(folder.root)
+    linked = hashlib.sha256(found.name.encode()).hexdigest()[:8] if found and is_linked(found) else ""
+    return f"{f'+{below}' if below else ''}{f'-{linked}' if linked else ''}"
 
 
 def subject(seq: int, head: str) -> str:

@@ -56,7 +56,7 @@ class Checkout:
 
     Attributes:
         root: where its files lie.
-        real: the top level of the project's work tree.
+        real: the project's folder.
         in_place: whether commands find it where the project is.
         shared: places of the project that links lead to: commands can read them.
         binaries: compiled modules that git ignores and the checkout has all the same, such as Python extensions built
@@ -79,7 +79,7 @@ class Checkout:
         """
         found = self._differing()
         if found:  # by size and times alone, perhaps
-            self._git.run("update-index", "-q", "--really-refresh", index=self._index, work_tree=self.root)
+            self._git.run("update-index", "-q", "--really-refresh", index=self._index, work_tree=self._top)
             found = self._differing()
         return found
 
@@ -144,8 +144,8 @@ class Checkout:
 
     def _differing(self) -> tuple[str, ...]:
         """The files that are not as the index has seen them."""
-        found = self._git.run("diff-files", "--name-only", "-z", index=self._index, work_tree=self.root)
-        return tuple(paths.decode(raw) for raw in found.split(b"\0")[:-1])
+        found = self._git.run("diff-files", "--name-only", "-z", index=self._index, work_tree=self._top)
+        return tuple(paths.decode(self._git.within(raw)) for raw in found.split(b"\0")[:-1])
 
     def _is_own(self, place: Path) -> bool:
         """Whether a command in the project could read a place as a part of it: an ignored link may lead anywhere."""
@@ -155,12 +155,22 @@ class Checkout:
         return re.sub(rf"(?<![\w./-]){re.escape(str(self.real))}(?=[/:;,\s\"']|$)", str(self.root), text)
 
     @property
+    def outer(self) -> Path:
+        """The temporary folder that all of it lies in."""
+        return self._top.parent
+
+    @property
     def _hook(self) -> Path:
-        return self.root.parent / "python"
+        return self.outer / "python"
 
     @property
     def _seen(self) -> Path:
-        return self.root.parent / "seen"
+        return self.outer / "seen"
+
+    @property
+    def _top(self) -> Path:
+        """Where the top of the work tree is in it: commands find no file there but those of the project."""
+        return self.root.parents[self._git.prefix.count(b"/") - 1] if self._git.prefix else self.root
 
     @property
     def _index(self) -> Path:
@@ -195,7 +205,7 @@ class _Inside(CommandRunner):
         while_at_work: bool = False,
     ) -> Completed:
         """As its base, with the checkout in the place of the project."""
-        here, own = self.checkout.command, () if self.checkout.in_place else (self.checkout.root.parent,)
+        here, own = self.checkout.command, () if self.checkout.in_place else (self.checkout.outer,)
         return await CommandRunner.run(  # super() knows not the class that `slots` makes
             self,
             here(command) if isinstance(command, str) else [here(part) for part in command],
@@ -220,7 +230,7 @@ def checked_out(
     """A checkout of `tree`, a tree of the repository at `root`, which vanishes afterwards.
 
     Args:
-        root: top level of the work tree.
+        root: the project's folder.
         tree: its id, or what of a change it has.
         items: what of the ignored files comes along; all that is there where nobody took note of what was.
         sandbox: what confines the commands: where it can, it shows them the checkout in the project's place.
@@ -235,28 +245,38 @@ def checked_out(
         temporary.folder("checkout") as outer,
         temporary.folder("index") as private,
     ):
-        place = outer / (root.name or "project")
+        top = outer / (git.top.name or "project")
+        place = top / os.fsdecode(git.prefix)
         for each in (place, outer / "python", outer / "seen"):
-            each.mkdir()
-        _write(git, tree, place, private / "index")
+            each.mkdir(parents=True)
+        _attributes(git, top)
+        _write(git, tree, top, private / "index")
         shared = [
             *_laid(found, place, root, aside=_ASIDE if in_place else root),
-            *_history(root, place, aside=_ASIDE if in_place else root),
+            *_history(git, top, aside=_ASIDE if in_place else root),
         ]
         if not in_place:
             _redirects(outer, place, root, shared)
         yield Checkout(place, root, in_place, tuple(shared), ignored_files.binaries(found), private, git)
 
 
-def _write(git: Driver, tree: str | MixedTree, place: Path, index: Path) -> None:
-    """Writes the files of a tree; of submodules those of their commits, where they have them."""
+def _attributes(git: Driver, top: Path) -> None:
+    """Copies the attributes of the folders above the project: by them git writes line ends and encodings."""
+    for folder in git.root.relative_to(git.top).parents:
+        source = git.top / folder / ".gitattributes"
+        if source.is_file():
+            shutil.copyfile(source, top / folder / source.name)
+
+
+def _write(git: Driver, tree: str | MixedTree, top: Path, index: Path) -> None:
+    """Writes the files of a tree below `top`; of submodules those of their commits, where they have them."""
     _read_tree(git, tree, index)
-    git.run("checkout-index", "--all", "--force", "--index", index=index, work_tree=place)
+    git.run("checkout-index", "--all", "--force", "--index", index=index, work_tree=top)
     if _SUBMODULE not in index.read_bytes():
         return
     for record in git.run("ls-files", "--stage", "-z", index=index).split(b"\0")[:-1]:
         header, _, raw = record.partition(b"\t")
-        inner, target = git.root / os.fsdecode(raw), place / os.fsdecode(raw)
+        inner, target = git.root / os.fsdecode(raw), top / os.fsdecode(git.prefix + raw)
         if header.startswith(SUBMODULE.encode()) and (inner / ".git").exists():
             target.mkdir(parents=True, exist_ok=True)
             with Driver(inner).index(copied=False) as own, contextlib.suppress(WorkspaceError):
@@ -266,23 +286,25 @@ def _write(git: Driver, tree: str | MixedTree, place: Path, index: Path) -> None
 def _read_tree(git: Driver, tree: str | MixedTree, index: Path) -> None:
     """Fills an index. Nothing is put over files that lie there: a link among them may lead anywhere."""
     if isinstance(tree, str):
-        git.run("read-tree", tree, index=index)
+        git.read_tree(tree, index)
         return
     whole = tree.paths.issuperset(tree.change.paths)
-    git.run("read-tree", tree.change.tree if whole else tree.change.base, index=index)
+    git.read_tree(tree.change.tree if whole else tree.change.base, index)
     if not whole and (found := entries(tree.change, tree.paths)):
         enter(git, found, index=index)
 
 
-def _history(root: Path, place: Path, *, aside: Path) -> Iterator[Path]:
+def _history(git: Driver, top: Path, *, aside: Path) -> Iterator[Path]:
     """Tests may ask git about the project: its history can be read, and nothing written."""
-    git = root / ".git"
-    if git.is_file():  # of a linked work tree, or of a submodule: it names the folder, perhaps from where it lies
-        leads_to = root / regular.text(git).removeprefix("gitdir:").strip()
-        (place / ".git").write_text(f"gitdir: {os.path.normpath(leads_to)}\n")
+    own = git.top / ".git"
+    if own.is_file():  # of a linked work tree, or of a submodule: it names the folder, perhaps from where it lies
+        leads_to = git.top / regular.text(own).removeprefix("gitdir:").strip()
+        (top / ".git").write_text(f"gitdir: {os.path.normpath(leads_to)}\n")
+    elif git.prefix:  # it can be read where it is
+        (top / ".git").write_text(f"gitdir: {own}\n")
     else:
-        (place / ".git").symlink_to(aside / ".git")
-        yield git
+        (top / ".git").symlink_to(aside / ".git")
+        yield own
 
 
 def _redirects(outer: Path, place: Path, real: Path, shared: Iterable[Path]) -> None:

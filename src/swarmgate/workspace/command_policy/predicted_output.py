@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.workspace.command_policy import quoting
 from swarmgate.workspace.command_policy.inline_code import decoded
 from swarmgate.workspace.command_policy.model import UNKNOWN, Feed, Word, program_of
 from swarmgate.workspace.command_policy.wrappers import listed_by_find
+from swarmgate.workspace.git.folder import top_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +67,7 @@ def _text(  # noqa: C901, PLR0912 - a table
         case "command", ["-v" | "-V", str(program)]:
             return program
         case "git", ["rev-parse", "--show-toplevel"]:
-            return root
+            return str(top_of(Path(root)) or root)
         case "dirname", [str(path)]:
             return UNKNOWN if UNKNOWN in path else posixpath.dirname(path) or "."
         case "basename", [str(path), *_]:

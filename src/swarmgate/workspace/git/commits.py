@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CommitRefused, HeadMoved, WorkspaceError
 from swarmgate.workspace.git import diffs
-from swarmgate.workspace.git.driver import call, failure, locked
+from swarmgate.workspace.git.driver import Driver, call, failure, locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from swarmgate.domain.review.change import ChangeSet
     from swarmgate.workspace.git.diffs import Entry
-    from swarmgate.workspace.git.driver import Driver
     from swarmgate.workspace.git.locks import Locks
 
 TASK_TRAILER = "Swarm-Task"
@@ -62,17 +61,16 @@ def commit(
     free = ("index.lock", "HEAD.lock", *([f"{place}.lock"] if place.startswith("refs/") else []))
     head = locks.take("commit", lambda: _on_top(git, entries, _with_trailers(message, trailers), onto), free=free)
     made = _made(git, locks, head, dict(trailers))
-    follow(git, locks, head.tree, made.tree)
+    follow(git, locks, head.id, made.id)
     return made
 
 
 def commit_first(git: Driver, locks: Locks, tree: str, message: str) -> Commit:
     """Commit a tree where there is no commit; the contract is `Repository.commit_first`'s."""
-    empty = git.run("mktree").decode().strip()
 
     def make() -> None:
-        with _one_at_a_time(git.git_dir), git.index() as index:
-            git.run("read-tree", "--reset", tree, index=index)
+        with _one_at_a_time(git.git_dir), git.index(copied=False) as index:
+            git.read_tree(tree, index)
             if not call(git.root, "rev-parse", "--verify", "--quiet", "HEAD")[0]:  # from here on git itself looks
                 raise HeadMoved(
                     "somebody else made the first commit at the same moment", hint="run it again: swarm init"
@@ -81,7 +79,7 @@ def commit_first(git: Driver, locks: Locks, tree: str, message: str) -> Commit:
 
     locks.take("commit", make, free=("index.lock", "HEAD.lock"))
     made = read(git)
-    follow(git, locks, empty, made.tree)
+    follow(git, locks, git.empty_tree, made.id)
     return made
 
 
@@ -99,7 +97,7 @@ def _one_at_a_time(folder: Path) -> Iterator[None]:
 def _on_top(git: Driver, entries: Sequence[Entry], message: bytes, onto: str) -> Commit:
     """Makes the commit, and gives the one that HEAD was before."""
     head = read(git)
-    if onto not in ("", head.id):
+    if onto and not stands(git, onto, head):
         raise HeadMoved(f"HEAD is {head.id[:12]}, not {onto[:12]}")
     # A scratch index, as `git commit -- <paths>` makes: what the user has staged stays staged, and a refusal leaves
     # nothing to clean up.
@@ -113,6 +111,13 @@ def _on_top(git: Driver, entries: Sequence[Entry], message: bytes, onto: str) ->
                 raise HeadMoved(f"HEAD became {now[:12]} while the hooks of the commit ran") from error
             raise
     return head
+
+
+def stands(git: Driver, base: str, made: Commit) -> bool:
+    """Whether a commit is `base`, or stands on it with nothing between but commits of other folders."""
+    if base == made.id or not git.prefix:
+        return base == made.id
+    return git.trees([base]) == [made.tree] and not call(git.root, "merge-base", "--is-ancestor", base, made.id)[0]
 
 
 def _made(git: Driver, locks: Locks, head: Commit, trailers: Mapping[str, str]) -> Commit:
@@ -145,7 +150,6 @@ def _made(git: Driver, locks: Locks, head: Commit, trailers: Mapping[str, str]) 
 def set_aside(git: Driver, locks: Locks, head: Commit, to: str) -> str:
     """Move the branch from `head` to another commit; the contract is `Repository.set_aside`'s."""
     name = f"{SET_ASIDE}/{head.id[:12]}"
-    tree = git.run("rev-parse", "--verify", f"{to}^{{tree}}").decode().strip()
 
     def move() -> None:
         if read(git).id != head.id:
@@ -154,29 +158,36 @@ def set_aside(git: Driver, locks: Locks, head: Commit, to: str) -> str:
         git.run("update-ref", "-m", f"swarm: {head.id[:12]} set aside", "HEAD", to, head.id)
 
     locks.take("update-ref", move)
-    follow(git, locks, head.tree, tree)
+    follow(git, locks, head.id, to)
     return name
 
 
 def take_up(git: Driver, locks: Locks, commit: Commit) -> None:
     """Bring the index along to a commit of HEAD; the contract is `Repository.take_up`'s."""
-    parent_tree = git.run("rev-parse", "--verify", f"{commit.parent}^{{tree}}").decode().strip()
-    follow(git, locks, parent_tree, commit.tree)
+    follow(git, locks, commit.parent, commit.id)
 
 
 def task_commits(git: Driver, since: str | None, *, trailer: str = TASK_TRAILER) -> tuple[TaskCommit, ...]:
-    """The commits of `since`..HEAD (None: of HEAD) that carry a `Swarm-Task` trailer, or another one, oldest first."""
+    """The commits of `since`..HEAD (None: of HEAD) that carry a `Swarm-Task` trailer, or another one, oldest first.
+
+    Of several projects in one work tree each has its own: those that change its folder.
+    """
     revisions = f"{since}..HEAD" if since else "HEAD"
+    own = ("--", ".") if git.prefix else ()
     log = git.run(
         "log",
         "--reverse",
         f"--grep=^{trailer}:",
+        "--full-history",
         "--format=%H %T %P%x1f%(trailers:only=true,unfold=true)%x1e",
         "--end-of-options",
         revisions,
+        *own,
     )
     commits = [_parse(record) for record in log.decode(errors="replace").split("\x1e") if record.strip()]
-    return tuple(commit for commit in commits if trailer in commit.trailers)
+    found = [commit for commit in commits if trailer in commit.trailers]
+    trees = git.trees([each.id for each in found]) if git.prefix else [each.tree for each in found]
+    return tuple(each.model_copy(update={"tree": tree}) for each, tree in zip(found, trees, strict=True))
 
 
 def find(git: Driver, trailers: Mapping[str, str], since: str) -> Commit | None:
@@ -199,6 +210,7 @@ def _parse(record: str) -> TaskCommit:
 def read(git: Driver, revision: str = "HEAD") -> Commit:
     """One commit, by its name."""
     commit_id, tree, *parents = git.run("log", "-1", "--format=%H %T %P", revision, "--").decode().split()
+    tree = git.trees([commit_id])[0] if git.prefix else tree
     return Commit(id=commit_id, tree=tree, parent=parents[0] if parents else "")
 
 
@@ -235,11 +247,15 @@ def _commit(git: Driver, index: Path, message: bytes, *options: str) -> None:
 
 
 def follow(git: Driver, locks: Locks, old: str, new: str) -> None:
-    """Bring the user's index along when HEAD moves between two trees; other staged changes stay staged."""
-    entries = [each.entry for each in diffs.raw(git, old, new)]
+    """Bring the user's index along when HEAD moves between two commits; other staged changes stay staged.
+
+    What a hook or an agent without a sandbox committed outside of the project's folder follows as well.
+    """
+    whole = Driver(git.top)
+    entries = [each.entry for each in diffs.raw(whole, f"{old}^{{tree}}", f"{new}^{{tree}}")]
 
     def along() -> None:
-        diffs.enter(git, entries, index=None)
+        diffs.enter(whole, entries, index=None)
         # Fill in the new entries' file times, so that the next snapshot need not read these files again. Exit code 1
         # only says that some files differ.
         call(git.root, "update-index", "-q", "--refresh")

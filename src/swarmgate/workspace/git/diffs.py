@@ -108,7 +108,8 @@ def entries(change: ChangeSet, wanted: Collection[str]) -> list[Entry]:
 def enter(git: Driver, found: Iterable[Entry], *, index: Path | None) -> None:
     """Set entries of an index, the user's own when None; removals first, for a file that became a folder."""
     ordered = sorted(found, key=lambda each: each.mode != ABSENT)
-    lines = (f"{int(each.mode, 8):o} {each.id}\t".encode() + each.path + b"\0" for each in ordered)
+    place = b"\t" + git.prefix
+    lines = (f"{int(each.mode, 8):o} {each.id}".encode() + place + each.path + b"\0" for each in ordered)
     git.run("update-index", "-z", "--index-info", stdin=b"".join(lines), index=index)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from swarmgate.errors import MissingRequirement, NotAProject, WorkspaceError
 from swarmgate.workspace.git.driver import AT_HOME, call, failure
+from swarmgate.workspace.git.folder import top_of
 from swarmgate.workspace.programs import trusted
 
 _MINIMUM_GIT = (2, 30)
@@ -63,10 +64,8 @@ def _require_own(start: Path, root: Path) -> None:
 
     A submodule's and a linked work tree's `.git` is a file that names the git folder; both stand at the root.
     """
-    place = start.resolve()
-    folders = (place, *place.parents)
-    nearest = next((each for each in folders if any((each / git).is_file() for git in (".git", ".git/HEAD"))), root)
-    if nearest != root:
+    nearest = top_of(start.resolve())
+    if nearest not in (None, root):
         raise WorkspaceError(
             f"git takes {root} for the work tree of {nearest}: core.worktree is set",
             hint=f"git -C {nearest} config --unset core.worktree",
@@ -78,7 +77,7 @@ def _no_work_tree(start: Path, out: bytes, err: str) -> NotAProject | WorkspaceE
         return NotAProject(f"{start} is a bare repository: it has no files to work on", hint="git clone it, work there")
     if "not a git repository" in err:
         return NotAProject(
-            f"{start} is not in a git repository", hint="cd into your project, or: git init; swarm init --commit"
+            f"{start} is not in a git repository", hint="cd into your project, or make one here: swarm init --commit"
         )
     if "work tree" in err:
         return NotAProject(f"{start} is inside a git folder, not in a work tree", hint="cd into your project")

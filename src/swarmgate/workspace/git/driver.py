@@ -15,19 +15,20 @@ from typing import TYPE_CHECKING
 
 from swarmgate.errors import GitKilled, GitLocked, HeadMoved, MissingRequirement, WorkspaceError
 from swarmgate.workspace.files import regular
+from swarmgate.workspace.git.folder import top_of
 from swarmgate.workspace.process import orphans, temporary
 from swarmgate.workspace.programs import trusted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-OUTSIDE = ":(exclude,top).swarm"
-"""Pathspec: everything but swarmgate's own folder."""
+OUTSIDE = ":(exclude).swarm"
+"""Pathspec: everything but swarmgate's own folder, which lies in the project's."""
 
 BIG = 16_000_000
 """Bytes from which on a file's lines are not compared: git would hold several copies of both sides in memory."""
 
-LEFT_OUT = ":(exclude,top,literal)"
+LEFT_OUT = ":(exclude,literal)"
 """Begins a pathspec of `git add`: everything but this path."""
 
 _HASH = "[0-9a-f]" * 16
@@ -44,8 +45,13 @@ _LEFT_BEHIND = {
 }  # fmt: skip
 """Folder of a tool -> the files that the tool puts there. Any other file there is somebody's work."""
 
-ARTEFACTS = (*(f"**/{folder}/{name}" for folder, names in _LEFT_BEHIND.items() for name in names), "/.swarm/")
+ARTEFACTS = tuple(f"**/{folder}/{name}" for folder, names in _LEFT_BEHIND.items() for name in names)
 """What counts as ignored while it is untracked, in gitignore's syntax: left behind by every run of the tools."""
+
+_OF_TREES = frozenset({"cat-file", "diff-tree", "ls-tree", "read-tree", "write-tree"})
+"""Commands that take trees, and paths in them, which count from the top wherever they run."""
+_GLOB = re.compile(r"([\\*?\[ ])")
+"""What means something in a line of a .gitignore."""
 
 SETTINGS = {
     "core.quotePath": "false",
@@ -98,6 +104,8 @@ _ELSEWHERE = re.compile(r"cannot lock ref '[^']+': is at [0-9a-f]+ but expected 
 _OPENED = (".gitattributes", ".gitignore")
 _OF_SHELL = 128
 """What a shell adds to the number of the signal that ended its program."""
+_TREE = re.compile(rb"([0-9a-f]+) tree [0-9]+")
+"""What `git cat-file --batch-check` says of a tree."""
 _PATIENCE_S = 2.0
 """After how long a git command is no longer taken to be merely at work."""
 
@@ -242,19 +250,33 @@ def failure(action: str, stderr: str) -> WorkspaceError:
 
 
 class Driver:
-    """Runs git commands in one work tree.
+    """Runs git commands for one project: a work tree, or a folder in it.
+
+    Trees are the project's own: of a commit, what it holds in that folder. An index is the work tree's: its paths begin
+    with `prefix`. Commands run in the folder, so that paths in arguments and answers count from there; those on trees
+    run at the top.
 
     Args:
-        root: top level of the work tree.
+        root: the project's folder.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     @functools.cached_property
+    def top(self) -> Path:
+        """The top level of the work tree that the project lies in."""
+        return top_of(self.root) or self.root
+
+    @functools.cached_property
+    def prefix(self) -> bytes:
+        """What the paths of the project begin with in an index and in commits: `packages/api/`; empty at the top."""
+        return b"" if self.root == self.top else os.fsencode(self.root.relative_to(self.top)) + b"/"
+
+    @functools.cached_property
     def git_dir(self) -> Path:
         """The git folder of this work tree (in a linked work tree: its own, not the shared one)."""
-        usual = self.root / ".git"
+        usual = self.top / ".git"
         if (usual / "HEAD").is_file():
             return usual
         return Path(os.fsdecode(self.run("rev-parse", "--absolute-git-dir").rstrip(b"\n")))
@@ -296,7 +318,9 @@ class Driver:
         env |= AT_HOME if args[0] == "log" else {}
         if work_tree:
             env |= {"GIT_WORK_TREE": str(work_tree), "GIT_DIR": str(self.git_dir)}
-        code, out, err = call(self.root, *literal, *options, *args, stdin=stdin, env=env)
+        # `--relative` is asked for where the trees are those of commits.
+        folder = self.top if args[0] in _OF_TREES and "--relative" not in args else self.root
+        code, out, err = call(folder, *literal, *options, *args, stdin=stdin, env=env)
         if code:
             raise failure(args[0], err)
         return out
@@ -304,6 +328,42 @@ class Driver:
     def records(self, *args: str) -> list[bytes]:
         """The NUL-terminated records that a command prints."""
         return self.run(*args).split(b"\0")[:-1]
+
+    def trees(self, commits: Sequence[str]) -> list[str]:
+        """The project's trees in commits, by one call of git; the empty one where its folder is not there.
+
+        Raises:
+            WorkspaceError: there is no such commit.
+        """
+        own = b":" + self.prefix.rstrip(b"/") if self.prefix else b"^{tree}"
+        names = (each.encode() + part + b"\n" for each in commits for part in (b"^{tree}", own))
+        out = self.run("cat-file", "--batch-check", stdin=b"".join(names)) if commits else b""
+        found = [_TREE.fullmatch(line) for line in out.splitlines()]
+        if None in found[::2]:
+            missing = commits[found[::2].index(None)]
+            raise WorkspaceError(f"git knows no commit `{missing}`", hint="git fsck; git fetch, or clone it again")
+        return [each[1].decode() if each else self.empty_tree for each in found[1::2]]
+
+    @functools.cached_property
+    def empty_tree(self) -> str:
+        """The id of the tree without files."""
+        return self.run("mktree").decode().strip()
+
+    def read_tree(self, tree: str, index: Path) -> None:
+        """Fills an empty index with a tree of the project."""
+        place = [f"--prefix={os.fsdecode(self.prefix)}"] if self.prefix else []
+        self.run("read-tree", *place, tree, index=index)
+
+    def write_tree(self, index: Path) -> str:
+        """The project's tree in an index."""
+        place = [f"--prefix={os.fsdecode(self.prefix)}"] if self.prefix else []
+        if place and not self.run("ls-files", "-z", "--cached", index=index):
+            return self.empty_tree  # git writes none
+        return self.run("write-tree", *place, index=index).decode().strip()
+
+    def within(self, path: bytes) -> bytes:
+        """A path of the work tree, below the project's folder, as the project names it."""
+        return path.removeprefix(self.prefix)
 
     @contextlib.contextmanager
     def index(self, *, copied: bool = True) -> Iterator[Path]:
@@ -329,5 +389,6 @@ class Driver:
         own = self.root / os.fsdecode(out.rstrip(b"\n")) if code == 0 else Path(base) / "git" / "ignore"
         rules = regular.read(own) if own.is_file() else b""
         excludes = self._folder / "excludes"
-        excludes.write_bytes(rules + b"\n" + "\n".join(ARTEFACTS).encode() + b"\n")
+        swarm = _GLOB.sub(r"\\\1", f"/{os.fsdecode(self.prefix)}.swarm/")
+        excludes.write_bytes(rules + os.fsencode("\n".join(("", *ARTEFACTS, swarm, ""))))
         return excludes

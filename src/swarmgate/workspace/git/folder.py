@@ -10,8 +10,32 @@ from pathlib import Path
 from swarmgate.workspace.files import regular
 
 _LINK = b"gitdir: "
+_NO_PROJECT = frozenset({"gates", "runtime", "traces"})
+"""What alone makes no project: `swarm gates` works without one and keeps the gates and accepted findings in `gates/`;
+the others are left where a project was taken away while a process was at work."""
 _LONGEST = 8_192
 """Bytes of a `.git` file: one line with a path."""
+
+
+def top_of(start: Path) -> Path | None:
+    """The top level of the work tree that a folder lies in: the nearest one with a git folder, or what names one."""
+    marks = (".git/HEAD", ".git")
+    return next((each for each in (start, *start.parents) if any((each / mark).is_file() for mark in marks)), None)
+
+
+def is_project(folder: Path) -> bool:
+    """Whether a `.swarm/` lies in a folder that makes it a project."""
+    place = folder / ".swarm"
+    if not place.is_dir():
+        return False
+    names = {each.name for each in place.iterdir()}
+    return not names or bool(names - _NO_PROJECT)
+
+
+def project_of(start: Path, top: Path) -> Path | None:
+    """The nearest folder with a project that a folder lies in, within the work tree; None: there is none."""
+    within = (each for each in (start, *start.parents) if each.is_relative_to(top))
+    return next((each for each in within if is_project(each)), None)
 
 
 def git_folder(start: Path) -> Path | None:

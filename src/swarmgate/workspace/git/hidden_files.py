@@ -35,8 +35,9 @@ def ignored(git: Driver) -> tuple[str, ...]:
     # `git ls-files --directory` says nothing of ignored files in a folder of which other files are merely untracked.
     options = ("--ignored=matching", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
     with git.index() as index:
-        output = git.run("status", "--porcelain=v1", "-z", *options, index=index)
-    return tuple(paths.decode(record[3:]) for record in output.split(b"\0") if record.startswith(b"!! "))
+        output = git.run("status", "--porcelain=v1", "-z", *options, "--", ".", index=index)
+    found = (git.within(record[3:]) for record in output.split(b"\0") if record.startswith(b"!! "))
+    return tuple(paths.decode(path) for path in found if path)
 
 
 def rule_against(git: Driver, path: str) -> str:
@@ -95,7 +96,7 @@ def ruled_by(repository: Repository, entries: Iterable[str], files: frozenset[st
 
 
 class _Known:
-    """The rules in a tree, and those outside of the repository's `.gitignore` files, which are the user's."""
+    """The rules in a tree, and those outside of the project's `.gitignore` files, which are the user's."""
 
     def __init__(self, repository: Repository, tree: str) -> None:
         self._repository = repository
@@ -104,7 +105,7 @@ class _Known:
 
     def has(self, rule: _Rule) -> bool:
         source, pattern = rule
-        if source.rpartition("/")[2] != _RULES or source.startswith("/"):
+        if source.rpartition("/")[2] != _RULES or source.startswith(("/", "../")):
             return True
         if source not in self._lines:
             self._lines[source] = self._of(source)
@@ -155,6 +156,13 @@ def _rules(git: Driver, entries: Iterable[str]) -> dict[str, _Rule]:
         raise WorkspaceError("git check-ignore gave an answer that cannot be read")
     records = zip(*(fields[start::_FIELDS] for start in range(_FIELDS)), strict=True)
     return {
-        paths.decode(path): (paths.decode(source), pattern.decode("utf-8", "replace").rstrip())
+        paths.decode(path): (_placed(git, source), pattern.decode("utf-8", "replace").rstrip())
         for source, _, pattern, path in records
     }
+
+
+def _placed(git: Driver, source: bytes) -> str:
+    """Where rules stand, from the project's folder; git says it from the top of the work tree."""
+    if source.startswith((b"/", git.prefix)):
+        return paths.decode(git.within(source))
+    return paths.decode(b"../" * git.prefix.count(b"/") + source)

@@ -85,8 +85,10 @@ def missing(repository: Repository, tip: str, wanted: Sequence[str]) -> tuple[st
 
 
 def between(repository: Repository, base: str, tip: str) -> tuple[str, ...]:
-    """The commits that `tip` has and `base` has not, newest first: an abbreviated id and a subject each."""
-    out = Driver(repository.root).run("log", "--format=%h %s", f"{base}..{tip}", "--")
+    """The commits of the project that `tip` has and `base` has not, newest first: a short id and a subject each."""
+    git = Driver(repository.root)
+    own = ("--full-history", f"{base}..{tip}", "--", ".") if git.prefix else (f"{base}..{tip}", "--")
+    out = git.run("log", "--format=%h %s", *own)
     return tuple(out.decode(errors="replace").splitlines())
 
 
@@ -157,8 +159,10 @@ def rewritten(repository: Repository, gone: Sequence[TreeCommit], *, since: str,
 def _newer(git: Driver, since: str, tip: str) -> Iterator[tuple[TreeCommit, int]]:
     """The commits that `tip` has and `since` has not, each with the time at which it was first written."""
     known = call(git.root, "cat-file", "-e", f"{since}^{{commit}}")[0] == 0
-    for each in walk(git, (tip, *([f"^{since}"] if known else [])), limit=_SCANNED):
-        yield TreeCommit(each.commit, each.tree), each.written
+    found = walk(git, (tip, *([f"^{since}"] if known else [])), limit=_SCANNED)
+    trees = git.trees([each.commit for each in found]) if git.prefix else [each.tree for each in found]
+    for each, tree in zip(found, trees, strict=True):
+        yield TreeCommit(each.commit, tree), each.written
 
 
 def _same_patch(git: Driver, commit: str, there: Iterable[tuple[TreeCommit, int]]) -> str:
@@ -174,7 +178,7 @@ def _same_patch(git: Driver, commit: str, there: Iterable[tuple[TreeCommit, int]
 def patch_digest(git: Driver, commit: str, *options: str) -> str:
     """The SHA-256 of what a commit changes, wherever in the files that stands; with `-R`, of the opposite."""
     form = ("-p", "--root", "--no-commit-id", "-U0", "--binary", "--full-index", "--no-renames", "--no-color")
-    plain = ("--no-prefix", "--no-ext-diff", "--no-textconv")
+    plain = ("--no-prefix", "--no-ext-diff", "--no-textconv", "--relative")
     out = git.run("diff-tree", *form, *plain, *options, commit, "--", ".", OUTSIDE)
     text = b"\n".join(line for line in out.split(b"\n") if not line.startswith(_PLACES))
     return hashlib.sha256(text).hexdigest()

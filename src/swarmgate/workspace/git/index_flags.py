@@ -45,5 +45,8 @@ def staged_apart(git: Driver, head: str, tree: str) -> tuple[str, ...]:
 
 
 def _differing(git: Driver, tree: str) -> set[bytes]:
-    options = ("--cached", "--no-renames", "--ignore-submodules=none", "--name-only", "-z")
-    return set(git.records("diff-index", *options, tree, "--", ".", OUTSIDE))
+    options = ("--cached", "--no-renames", "--ignore-submodules=none", "--name-only", "-z", "--relative")
+    with git.index(copied=False) as index:  # the tree as the index has it: below the project's folder
+        git.read_tree(tree, index)
+        whole = git.run("write-tree", index=index).decode().strip() if git.prefix else tree
+    return set(git.records("diff-index", *options, whole, "--", ".", OUTSIDE))

@@ -195,7 +195,7 @@ class Locks:
         """Where git commands of this repository run: its git folder, and the work trees that share it."""
         shared = self._git.common_dir
         others = [regular.text(place).strip() for place in shared.glob("worktrees/*/gitdir") if place.is_file()]
-        return self._git.root, self._git.git_dir, shared, shared.parent, *(Path(other).parent for other in others)
+        return self._git.top, self._git.git_dir, shared, shared.parent, *(Path(other).parent for other in others)
 
     def _place(self, lock: str) -> Path:
         """Where a lock is that git names: relative to where it runs, or in its folder."""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.files import paths
 from swarmgate.workspace.git import discovery, index_flags  # commits and diffs are late: pydantic, 60 ms
-from swarmgate.workspace.git.driver import BIG, LEFT_OUT, OUTSIDE, call, failure
+from swarmgate.workspace.git.driver import BIG, LEFT_OUT, OUTSIDE, Driver, call, failure
+from swarmgate.workspace.git.folder import project_of
 from swarmgate.workspace.git.locks import Locks
 from swarmgate.workspace.git.trees import CACHED_BYTES, ID, Trees, remember
 
@@ -35,9 +36,10 @@ _REPOSITORY = b"\0\0\xe0\0"
 
 
 class Repository(Trees):
-    """A git work tree. Ids are hexadecimal object ids, paths are repository-relative texts (`workspace.files.paths`).
+    """The project's part of a git work tree: all of it, or one folder, of which alone it sees and changes anything.
 
-    Every method may raise `WorkspaceError` with git's reason.
+    Ids are hexadecimal object ids. Trees hold the project's folder, and paths are texts that count from there
+    (`workspace.files.paths`). Every method may raise `WorkspaceError` with git's reason.
     """
 
     def __init__(self, root: Path, *, unborn: bool = False, lenient: bool = False) -> None:
@@ -56,6 +58,8 @@ class Repository(Trees):
     def discover(cls, start: Path, *, lenient: bool = False) -> Repository:
         """The repository that `start`, a folder at any depth in it, belongs to.
 
+        It begins at the nearest folder with a project, within the work tree, else at its top.
+
         Args:
             start: the folder.
             lenient: for who only reads: one without a commit will do (`unborn`: HEAD names nothing), and a repository
@@ -66,7 +70,8 @@ class Repository(Trees):
             WorkspaceError: it has no commit yet, or `GIT_DIR`, `core.worktree` and their like redirect git.
             MissingRequirement: git is missing or older than 2.30.
         """
-        root, unborn = discovery.find(start, lenient=lenient)
+        top, unborn = discovery.find(start, lenient=lenient)
+        root = project_of(start.resolve(), top) or top
         return cls(root, unborn=unborn, lenient=lenient)
 
     def require_quiet(self) -> None:
@@ -78,8 +83,8 @@ class Repository(Trees):
         action = self.unfinished()
         if action:
             hint = "git bisect reset" if action == "bisect" else f"git {action} --continue, or git {action} --abort"
-            raise WorkspaceError(f"a {action} is in progress in {self.root}", hint=hint)
-        conflicts = self._git.records("ls-files", "-z", "--unmerged")
+            raise WorkspaceError(f"a {action} is in progress in {self.top}", hint=hint)
+        conflicts = Driver(self.top).records("ls-files", "-z", "--unmerged")
         if conflicts:
             path = paths.decode(conflicts[0].split(b"\t", 1)[1])
             raise WorkspaceError(
@@ -95,8 +100,8 @@ class Repository(Trees):
         return self._line("rev-parse", "--verify", "HEAD^{commit}")
 
     def head_tree(self) -> str:
-        """The tree of HEAD's commit."""
-        return self._line("rev-parse", "--verify", "HEAD^{tree}")
+        """The project's tree in HEAD's commit."""
+        return self._git.trees(["HEAD"])[0]
 
     def branch(self) -> str | None:
         """The current branch; None when HEAD is detached."""
@@ -129,17 +134,18 @@ class Repository(Trees):
             self._unflag_index(state, index)
             output = self._git.run("status", "--porcelain=v1", "-z", *options, "--", ".", OUTSIDE, index=index)
         # Twice is what git says of a file that is gone from the index and untracked in its place.
-        return tuple(dict.fromkeys(paths.decode(record[3:]) for record in output.split(b"\0")[:-1]))
+        found = (self._git.within(record[3:]) for record in output.split(b"\0")[:-1])
+        return tuple(dict.fromkeys(map(paths.decode, found)))
 
     def stash(self, message: str) -> bool:
         """Stash all that `dirty` names, untracked files too; False when there was nothing to stash."""
-        listing = b"".join(paths.encode(path) + b"\0" for path in self.dirty())
+        listing = b"".join(self._git.prefix + paths.encode(path) + b"\0" for path in self.dirty())
         if not listing:
             return False
         options = ("--include-untracked", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
 
-        def push() -> None:
-            self._git.run("stash", "push", *options, "--message", message, stdin=listing)
+        def push() -> None:  # at the top: below it, git does not find untracked files that it is told of
+            Driver(self.top).run("stash", "push", *options, "--message", message, stdin=listing)
 
         self.locks.take("stash", push, free=("index.lock",))  # of that one it says nothing
         left = self.dirty()
@@ -180,7 +186,7 @@ class Repository(Trees):
     def _tree_in(self, index: Path) -> str:
         """The tree of a scratch index; where another one of the same bytes was written before, that one's."""
         content = hashlib.sha256(index.read_bytes() if index.exists() else b"").digest()
-        tree = self._written.pop(content, "") or self._git.run("write-tree", index=index).decode().strip()
+        tree = self._written.pop(content, "") or self._git.write_tree(index)
         remember(self._written, content, tree)
         return tree
 
@@ -199,9 +205,12 @@ class Repository(Trees):
             except WorkspaceError as error:
                 # git names one at a time, and adds nothing at all.
                 empty = re.search(r"'(.+)/' does not have a commit checked out", error.message)
-                if not self._lenient or empty is None or empty[1] in left_out:
+                if not self._lenient or empty is None:
                     raise
-                left_out = (*left_out, empty[1])
+                named = os.fsdecode(self._git.within(os.fsencode(empty[1])))
+                if named in left_out:
+                    raise
+                left_out = (*left_out, named)
             else:
                 self.not_followed = left_out
                 return
@@ -226,7 +235,9 @@ class Repository(Trees):
     @cached_property
     def _tracks_swarm(self) -> bool:
         """Whether HEAD, as it was at first use, holds `.swarm/`. Where it does not, a snapshot costs half the calls."""
-        return not self.unborn and bool(self._git.records("ls-tree", "-z", "--name-only", "HEAD", "--", ".swarm"))
+        return not self.unborn and bool(
+            self._git.records("ls-tree", "-z", "--name-only", self.head_tree(), "--", ".swarm")
+        )
 
     def changes(self, base: str, tree: str) -> ChangeSet:
         """What differs from the tree `base` to the tree `tree`, outside `.swarm/`.
@@ -299,7 +310,7 @@ class Repository(Trees):
             change: the files.
             message: of the commit, without trailers.
             trailers: of the commit; they tell it from any other.
-            onto: the commit that HEAD has to be; any when empty.
+            onto: the commit that HEAD has to be, commits of other folders aside; any when empty.
 
         Raises:
             CommitRefused: git or a hook refused; nothing is committed or staged.
@@ -365,6 +376,21 @@ class Repository(Trees):
     def commits_since(self, since: str) -> tuple[str, ...]:
         """The ids of all commits after `since`, newest first."""
         return tuple(self._line("rev-list", "--end-of-options", f"{since}..HEAD").split())
+
+    def foreign(self, since: str) -> frozenset[str]:
+        """The ids of the commits after `since` that change nothing of the project: they are of other folders."""
+        if not self._git.prefix:
+            return frozenset()
+        own = self._line("rev-list", "--full-history", "--end-of-options", f"{since}..HEAD", "--", ".")
+        return frozenset(self.commits_since(since)).difference(own.split())
+
+    def stands(self, base: str, commit: str) -> bool:
+        """Whether work that began on `base` can go on at `commit`: what came between is of other folders alone."""
+        from swarmgate.workspace.git import commits  # noqa: PLC0415 - late: see the imports above
+
+        if base == commit or not (base and self._git.prefix):
+            return base == commit
+        return commits.stands(self._git, base, commits.read(self._git, commit))
 
     def _line(self, *args: str) -> str:
         return self._git.run(*args).decode(errors="surrogateescape").rstrip("\n")

@@ -128,7 +128,7 @@ class _Writer:
             return
         listing = b"".join(path + b"\0" for path in wanted)
         with self._git.index(copied=False) as index:
-            self._git.run("read-tree", self._tree, index=index)
+            self._git.read_tree(self._tree, index)
             self._git.run("checkout-index", "--force", "-z", "--stdin", stdin=listing, index=index)
 
     def _prune(self, place: PurePosixPath) -> None:

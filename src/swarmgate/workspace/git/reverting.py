@@ -48,9 +48,9 @@ def without(repository: Repository, tree: str, commit: str) -> Reverted:
     if conflicts:
         return Reverted(tree, tuple(conflicts))
     with git.index(copied=False) as index:
-        git.run("read-tree", tree, index=index)
+        git.read_tree(tree, index)
         diffs.enter(git, [merged for _, merged in found if merged is not None], index=index)
-        return Reverted(git.run("write-tree", index=index).decode().strip())
+        return Reverted(git.write_tree(index))
 
 
 def holds(repository: Repository, tree: str, commit: str) -> bool:
@@ -141,7 +141,9 @@ def taken_back(repository: Repository, wanted: Sequence[str], *, since: str, tip
     form = "--format=%x1e%H%x1f%B%x1f"
     limits = ("--topo-order", "--no-merges", f"--max-count={_SCANNED}")
     span = f"{since}..{tip}" if known else tip
-    listing = git.run("log", *limits, form, "--name-only", "--no-renames", span, "--").decode(errors="replace")
+    listing = git.run("log", *limits, form, "--name-only", "--no-renames", "--relative", span, "--").decode(
+        errors="replace"
+    )
     made = [_Made.parsed(record) for record in listing.split("\x1e") if record.strip()]
     places = {each.id: place for place, each in enumerate(made)}
     found = _Reverts(git, made)

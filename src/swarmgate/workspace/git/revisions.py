@@ -32,7 +32,7 @@ _ENVIRONMENTS = (".venv", "venv", "node_modules")
 
 def empty_tree(repository: Repository) -> str:
     """The id of the tree without files."""
-    return Driver(repository.root).run("mktree").decode().strip()
+    return Driver(repository.root).empty_tree
 
 
 def submodules(repository: Repository, tree: str) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ def index_tree(repository: Repository, index: Path | None = None) -> str:
         WorkspaceError: it holds conflicts.
     """
     git = Driver(repository.root)
-    conflicts = git.records("ls-files", "-z", "--unmerged")
+    conflicts = Driver(git.top).records("ls-files", "-z", "--unmerged")  # with any of them git writes no tree
     if conflicts:
         path = paths.decode(conflicts[0].split(b"\t", 1)[1])
         raise WorkspaceError(
@@ -97,7 +97,7 @@ def index_tree(repository: Repository, index: Path | None = None) -> str:
     with git.index(copied=index is None) as scratch:
         if index is not None and index.is_file():
             shutil.copy2(index, scratch)
-        return git.run("write-tree", index=scratch).decode().strip()
+        return git.write_tree(scratch)
 
 
 def everything(base: str, tree: str, repository: Repository) -> ChangeSet:

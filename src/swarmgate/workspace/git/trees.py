@@ -40,7 +40,7 @@ class Blob(NamedTuple):
 
 
 class Trees:
-    """The trees of a repository. Ids are hexadecimal object ids, paths are repository-relative texts."""
+    """The trees of a project. Ids are hexadecimal object ids, paths are texts, relative to the project's folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -52,8 +52,13 @@ class Trees:
         self._trees: dict[str, str] = {}
         self._sizes: dict[str, int] = {}
 
+    @property
+    def top(self) -> Path:
+        """The top level of the work tree that the project lies in."""
+        return self._git.top
+
     def tree_of(self, revision: str) -> str:
-        """The tree of a revision that the user named.
+        """The project's tree in a revision that the user named.
 
         Raises:
             WorkspaceError: git knows no such revision.
@@ -64,6 +69,11 @@ class Trees:
         if code:
             raise WorkspaceError(f"git knows no revision `{revision}`", hint="see: git log --oneline, git branch")
         tree = out.decode().strip()
+        if self._git.prefix:
+            code, out, _ = call(
+                self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+            )
+            tree = tree if code else self._git.trees([out.decode().strip()])[0]
         if ID.fullmatch(revision):  # any other name may mean another commit the next time
             self._trees[revision] = tree
         return tree

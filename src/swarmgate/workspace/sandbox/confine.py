@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.files import regular
+from swarmgate.workspace.git.folder import top_of
 from swarmgate.workspace.sandbox import unsandboxed_files
 from swarmgate.workspace.sandbox.confinement import GUARDED, Confinement, Limits
 
@@ -52,7 +53,7 @@ def confine(
     """Builds the confinement of commands in a work tree.
 
     Args:
-        root: top level of the work tree.
+        root: the project's folder.
         environ: PATH and HOME as the user has them.
         readable: further files and folders to read, `~` is the home; what is not there is left out.
         writable: further folders to write, likewise.
@@ -128,7 +129,7 @@ def _expanded(paths: Iterable[str], home: Path) -> list[Path]:
 
 
 def _guarded(root: Path) -> Iterator[Path]:
-    """What is written by nobody in the work tree: `.git`, `.swarm`, and git's folder where that is another place."""
+    """What is written by nobody: `.git`, `.swarm`, and git's folder where that lies outside of the project."""
     for name in GUARDED:
         place = root / name
         if place.is_symlink():
@@ -140,8 +141,11 @@ def _guarded(root: Path) -> Iterator[Path]:
             )
         if place.exists():
             yield place
-    if (root / ".git").is_file():
-        yield from _git_folders(root)
+    top = top_of(root) or root
+    if top != root:
+        yield top / ".git"
+    if (top / ".git").is_file():
+        yield from _git_folders(top)
 
 
 def _git_folders(root: Path) -> Iterator[Path]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.files import globs, regular
 from swarmgate.workspace.git.driver import call
+from swarmgate.workspace.git.folder import top_of
 from swarmgate.workspace.sandbox.confinement import GUARDED
 
 if TYPE_CHECKING:
@@ -175,18 +176,20 @@ def _settings(root: Path) -> Iterator[tuple[Path, str]]:
     for variable in _FILES_OF_SETTINGS:
         if value := os.environ.get(variable):
             yield _normal(root / value), f"the variable {variable}"
-    code, out, _ = call(root, "config", "--show-origin", "--list", "-z")
+    top = top_of(root) or root  # git names its files from there, and runs programs there
+    code, out, _ = call(top, "config", "--show-origin", "--list", "-z")
     parts = out.decode(errors="surrogateescape").split("\0")[:-1] if not code else []
     large = False
     for origin, entry in zip(parts[::2], parts[1::2], strict=False):
         key, _, value = entry.partition("\n")
-        here = root / origin.removeprefix("file:") if origin.startswith("file:") else root
+        here = top / origin.removeprefix("file:") if origin.startswith("file:") else top
         if origin.startswith("file:"):
             yield _normal(here), "git reads its settings from it"
         large = large or key.lower().startswith("filter.lfs.")
-        yield from ((place, f"git's setting {key}") for place in _named(key.lower(), value, here.parent, root))
-    if large and (root / _LARGE).exists():
-        yield root / _LARGE, "git-lfs reads its settings from it"
+        named = (place for base in {top, root} for place in _named(key.lower(), value, here.parent, base))
+        yield from ((place, f"git's setting {key}") for place in named)
+    if large and (top / _LARGE).exists():
+        yield top / _LARGE, "git-lfs reads its settings from it"
 
 
 def _named(key: str, value: str, folder: Path, root: Path) -> Iterator[Path]:
@@ -226,7 +229,8 @@ def _hooks(root: Path) -> Iterator[tuple[Path, str]]:
         if _is_hook(hook):
             real = hook.resolve()
             yield real, f"git's hook {hook.name}"
-            yield from ((place, f"git's hook {hook.name}") for place in _mentioned(real, root))
+            named = (place for base in {top_of(root) or root, root} for place in _mentioned(real, base))
+            yield from ((place, f"git's hook {hook.name}") for place in named)
 
 
 def _hooks_folder(root: Path) -> Path | None:

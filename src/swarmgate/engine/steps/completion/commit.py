@@ -66,7 +66,7 @@ def _set_aside(ctx: Context, made: Commit) -> str:
 def _report_later_commits(ctx: Context, made: Commit, attempt: Attempt) -> None:
     """Reports commits made right after the task's commit, and which of its files they change."""
     head = ctx.repository.head()
-    if head == made.id:
+    if ctx.repository.stands(made.id, head):
         return
     undone = {*ctx.repository.changes(made.tree, ctx.repository.head_tree()).paths} & {*ctx.change(attempt).paths}
     message = meanwhile(ctx.repository, made.id, head)

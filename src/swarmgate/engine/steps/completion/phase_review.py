@@ -56,7 +56,7 @@ async def validate_phase(state: State, ctx: Context) -> list[Event]:
     number, plan = state.current_phase, _plan_of(state)
     record, put_away = state.phase(number), quarantine_leftovers(state, ctx.folder, ctx.repository)
     head = ctx.repository.head()
-    if any(each.commit != head for each in record.verdicts("validation")):
+    if not all(ctx.repository.stands(each.commit, head) for each in record.verdicts("validation")):
         ctx.notify("notice", f"you committed while phase {number} was judged: it is judged anew, with that in it")
         return [*put_away, PhaseRetried(phase=number)]
     base, change = _change(state, ctx, head)

@@ -32,13 +32,15 @@ from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.delegation.uncommitted import refuse_dirty_tree
 from swarmgate.engine.steps.recovery import quarantine_leftovers
 from swarmgate.engine.steps.testing.adversarial import RULE as ATTACK_RULE
-from swarmgate.errors import BreakerTripped, NoUsableReply, SelfCodingBlocked
+from swarmgate.errors import BreakerTripped, NoUsableReply, SelfCodingBlocked, WorkspaceError
+from swarmgate.ledger.witness.anchors import branches_of_others
 
 
 async def start_work(state: State, ctx: Context) -> list[Event]:
     """Creates the work branch from the current HEAD; the tree has to be clean."""
     ctx.repository.require_quiet()
     refuse_dirty_tree(ctx)
+    _refuse_branch_of_another(ctx)
     title = state.plan.title if state.plan else state.goal
     name = f"{ctx.config.git.branch_prefix}{_slug(title)}"
     if ctx.repository.branch() != name or _of_earlier_goal(ctx, name):
@@ -46,6 +48,16 @@ async def start_work(state: State, ctx: Context) -> list[Event]:
         ctx.repository.create_branch(name)
     ctx.evidence.archive(state.goals - 1)
     return [WorkStarted(branch=name, base=ctx.repository.head())]
+
+
+def _refuse_branch_of_another(ctx: Context) -> None:
+    """Raises WorkspaceError where the branch of another project of this repository is checked out."""
+    here = ctx.repository.branch()
+    if here and here in branches_of_others(ctx.folder):
+        raise WorkspaceError(
+            f"{here} is checked out, the branch of another project of this repository: its work would be built on.",
+            hint="git switch to where this work is to begin, then: swarm run. If that is meant: git switch -c NAME",
+        )
 
 
 async def delegate(state: State, ctx: Context) -> list[Event]:

@@ -18,7 +18,7 @@ from swarmgate.gates.imports.python import source, stdlib
 from swarmgate.gates.imports.python.objects import Class, Function, Objects
 from swarmgate.gates.source import python_tree
 from swarmgate.workspace.files.paths import encode
-from swarmgate.workspace.git.driver import call, failure
+from swarmgate.workspace.git.driver import Driver, call, failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -198,7 +198,7 @@ class PythonMembers:
     def _grep(self, pattern: str) -> bytes:
         """The lines of the tree's Python files that an extended regular expression matches."""
         options = ("grep", "-h", "-I", "-E", "-e", pattern)
-        code, out, err = call(self._view.repository.root, *options, self._view.tree, "--", "*.py", "*.pyi")
+        code, out, err = call(Driver(self._view.repository.root).top, *options, self._view.tree, "--", "*.py", "*.pyi")
         if code > 1:
             raise failure("grep", err)
         return out
