@@ -142,6 +142,12 @@ def test_what_the_tests_of_a_phase_opened_again_is_a_rejection_and_says_so_until
     assert RELATED in record.tasks[0].proof
     assert record.phases[0].verdicts == ("tests 1.1 of 1: REJECTED - Missing expiration claim",)
     assert goal_record(fold(State(), story), story, "", phase=1).used.tokens == 7  # its reviews and its checkpoint
+    council = ev.UsageRecorded(role="council", usage=Usage(calls=1, completion_tokens=5), source="debate-1", counted=1)
+    held = told(*((1, event) for event in (*events, spent, council)))
+    page = render(GoalReport(record=goal_record(fold(State(), held), held, "")))
+    assert "outside of tasks<tspan" in page
+    assert "councils<tspan" in page
+    assert goal_record(fold(State(), held), held, "", phase=1).used.tokens == 7
     text = description(record)
     assert "## To be done again\n\n- Task 1.2, Part 1.2: opened again: since its commit fails test" in text
     again = told(*((1, event) for event in (*events, delegated("1.2", 2))))

@@ -11,7 +11,7 @@ from swarmgate import html
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.evidence.report import Standing
 from swarmgate.domain.evidence.summary import in_words
-from swarmgate.domain.spending.cost import OUTSIDE
+from swarmgate.domain.spending.cost import COUNCILS, OUTSIDE
 from swarmgate.domain.state.state import TaskStatus
 from swarmgate.domain.text.redaction import masked
 from swarmgate.domain.usage import Usage, cost_in_column
@@ -20,6 +20,7 @@ from swarmgate.engine.reports.goal_page import plots
 from swarmgate.engine.reports.goal_page.plots import Part, Plot, Value
 from swarmgate.engine.reports.timeline import STAGES, since_first
 from swarmgate.journal.disk_errors import writing
+from swarmgate.ledger.councils.sessions import ROLE
 from swarmgate.ledger.evidence.archive import read_plain
 from swarmgate.ledger.evidence.evidence import PATCH, EvidenceStore
 from swarmgate.ledger.files.page_place import require_free, shown
@@ -157,8 +158,9 @@ def _took(record: GoalRecord) -> dict[str, float]:
 def _spent(record: GoalRecord) -> Iterator[tuple[str, Plot | None]]:
     """Plots of tokens and cost, by task and by role."""
     tasks = [(_label(each), each.used) for each in record.tasks if each.usage]
-    other = sum(record.other.values(), Usage())
-    by_task = [*tasks, *([(OUTSIDE, other)] if other != Usage() else [])]
+    other = sum((used for role, used in record.other.items() if role != ROLE), Usage())
+    besides = ((OUTSIDE, other), (COUNCILS, record.other.get(ROLE, Usage())))
+    by_task = [*tasks, *(each for each in besides if each[1] != Usage())]
     by_role = [(role, used) for role, used in _by_role(record).items() if used.calls]
     for who, used in (("task", by_task), ("role", by_role)):
         yield f"Tokens by {who}", plots.bars(f"Tokens by {who}", "tokens", [_tokens(*each) for each in used], _TOKENS)
