@@ -201,6 +201,20 @@ def test_trees_are_those_of_the_folder_with_the_attributes_and_ignore_rules_abov
     assert repository.tree_of("HEAD") == repository.head_tree() == repository.tree_of(repository.head())
 
 
+def test_a_merge_with_conflicts_elsewhere_is_named_and_gates_judge_the_folder_all_the_same(package: Project) -> None:
+    package.git("switch", "--quiet", "-c", "other")
+    colleague(package, "const page = 6;\n")
+    package.git("switch", "--quiet", "main")
+    colleague(package, "const page = 7;\n")
+    merging = subprocess.run(["git", "merge", "other"], cwd=package.root, check=False, capture_output=True)
+    assert merging.returncode == 1
+    package.write("src/calc/broken.py", "def f(:\n")
+    found = package.json("gates", "run", exits=1)
+    assert {each["path"] for gate in found["results"] for each in gate["findings"]} == {"src/calc/broken.py"}
+    package.planned(plan("1.1"))
+    assert "a merge is in progress" in package.swarm("run", exits=2).stderr
+
+
 @pytest.mark.skipif(SANDBOX == "none", reason="this machine has no sandbox")
 def test_agents_and_tests_see_the_folder_alone_and_git_works_there(package: Project) -> None:
     package.write(
