@@ -9,7 +9,9 @@ import subprocess
 import pytest
 from tests.confined import SANDBOX
 from tests.project import Project, call, code, part, plain, plan, review, rule, until
+from typer.testing import CliRunner
 
+from swarmgate.cli.app import app
 from swarmgate.domain.events.event import AttemptInterrupted, AttemptRejected
 from swarmgate.workspace.checkout.checkout import checked_out
 from swarmgate.workspace.git.repository import Repository
@@ -310,3 +312,23 @@ def test_a_request_is_opened_with_the_work_of_the_folder(package: Project) -> No
     told = package.json("pr")
     assert "The page of a colleague" not in str(told)
     assert package.git("ls-remote", "origin", package.state.branch).split()[0] == package.git("rev-parse", "HEAD")
+
+
+@pytest.mark.slow
+def test_every_other_report_is_of_the_folder(package: Project) -> None:
+    package.write("../web/package.json", '{"name": "web", "dependencies": {"left-pad": "1.3.0"}}\n')
+    package.write("pyproject.toml", '[project]\nname = "api"\nversion = "1.0"\ndependencies = ["attrs==23.1.0"]\n')
+    package.git("add", "--all", "--", "../web", "pyproject.toml")
+    package.git("commit", "--quiet", "--message=Manifests")
+    package.write("../web/page.js", "const page = 8;\n")
+    package.planned(plan("1.1"))
+    told = CliRunner().invoke(app, ["preflight", "--json", "--repo", str(package.root)]).stdout
+    assert '"clean"' in told
+    package.swarm("run", exits=3)
+    sbom = package.swarm("sbom").stdout
+    assert "attrs" in sbom
+    assert "left-pad" not in sbom
+    for verb in ("doctor", "drift", "handoff", "report", "status", "history"):
+        result = CliRunner().invoke(app, [verb, "--repo", str(package.root)])
+        assert result.exit_code in {0, 1, 6}, f"{verb}: {result.stdout} {result.stderr}"
+        assert "left-pad" not in result.stdout
