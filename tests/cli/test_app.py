@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,24 @@ def test_help_of_verbs_below_a_verb_cuts_nothing_either(monkeypatch: pytest.Monk
         for below in group.list_commands(None):
             sentence = group.get_command(None, below).get_short_help_str(1000)
             assert "".join([below, *sentence.split()]) in shown, f"{name} {below}"
+
+
+def options(command: Any) -> Iterator[Any]:
+    """The parameters of a verb and of those below it."""
+    yield from command.params
+    for name in command.list_commands(None) if hasattr(command, "list_commands") else ():
+        yield from options(command.get_command(None, name))
+
+
+@pytest.mark.parametrize("name", ["--reason", "--note", "--repo", "--stash", "--phase", "--tokens", "--timeout"])
+def test_the_value_of_an_option_has_one_name_in_the_help_of_all_verbs(name: str) -> None:
+    assert len({each.metavar for each in options(get_command(app)) if name in each.opts}) == 1
+
+
+def test_what_may_be_left_out_is_told_by_one_pair_of_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for verb, usage in (("answer", "[ID] [TEXT]"), ("history", "[TASK]"), ("plan", "[GOAL]")):
+        assert f"{verb} [OPTIONS] {usage}\n" in CliRunner().invoke(app, [verb, "--help"]).stdout
 
 
 # --- completion ---
@@ -275,6 +294,7 @@ def test_progress_tells_which_tool_call_was_refused(project: Project) -> None:
         ("frobnicate", "No such command 'frobnicate'"),
         ("gates frobnicate", "No such command 'frobnicate'"),
         ("skip 1.1", "Missing option '--reason'"),
+        ("run --until never", "'--until': 'never' is not one of"),
     ],
 )
 def test_wrong_usage_is_json_in_json_mode(project: Project, args: str, told: str) -> None:
@@ -398,7 +418,7 @@ def test_no_color_is_respected(project: Project) -> None:
 def test_outside_of_git(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["status", "--repo", str(tmp_path)])
     assert done.exit_code == 2
-    assert "git init" in done.stderr
+    assert "make one here: swarm init --commit" in done.stderr
 
 
 def test_a_repository_without_swarm(repo: Path) -> None:

@@ -250,6 +250,44 @@ def test_a_decision_of_the_users_ends_the_question(project: Project) -> None:
 
 
 @SLOW
+@pytest.mark.parametrize("verb", [("skip", "1.1"), ("undo", "1.1"), ("abandon",)], ids=lambda verb: verb[0])
+def test_a_task_that_is_given_up_or_taken_back_asks_no_more_and_its_work_is_kept(
+    project: Project, verb: tuple[str, ...]
+) -> None:
+    waiting(project)
+    project.swarm(*verb, "--reason", "not now")
+    assert open_questions(project.state) == ()
+    assert "Question 1" not in project.swarm("status").stdout
+    assert "swarm answer" not in project.swarm("status").stdout
+    project.swarm("answer", "1", "metres", exits=2)
+    assert [each.read_text() for each in project.quarantined("part_1.1.py")] == ["half = 1\n"] * (verb[0] != "skip")
+    assert "question 1 of the coder: Which unit" in project.swarm("pr", "--print").stdout
+    project.swarm("verify")
+    if verb[0] == "abandon":
+        return
+    project.swarm("run", exits=3)
+    assert [each.read_text() for each in project.quarantined("part_1.1.py")] == ["half = 1\n"]
+    assert len(project.events(ev.TaskQuestionAsked)) == (2 if verb[0] == "undo" else 1)
+    project.swarm("verify")
+
+
+@SLOW
+@pytest.mark.parametrize("until_", ["blocked", "done"])
+def test_an_unattended_run_waits_for_the_answer_and_goes_on_where_nobody_is_to_wait(
+    project: Project, until_: str
+) -> None:
+    project.planned(coder([HALF, ASK], DONE), ask=ASKS, approve={"auto": ["plan", "phase"]})
+    ended = project.json("run", "--until", until_, exits=3)
+    assert (ended["waiting"], ended["asked"]["number"]) == ("answers", 1)
+    assert any(each.startswith("swarm answer 1 --option 2") for each in ended["actions"])
+    project.configure(ask=ASKS | {"wait": False})
+    ended = project.json("run", "--until", until_)
+    assert (ended["waiting"], ended["unseen"]) == ("nothing", [1])
+    assert "left to the coder, which assumes: metres" in project.swarm("pr", "--print").stdout
+    assert "Which unit do lengths have?" in project.json("report")["record"]["asked"][0]
+
+
+@SLOW
 def test_a_revision_is_told_the_answers_and_does_not_wait_for_them(project: Project) -> None:
     waiting(project)
     project.swarm("revise", "other words", exits=3)
@@ -345,6 +383,8 @@ def test_somebody_else_answers_while_a_terminal_asks(project: Project) -> None:
     project.planned(coder([HALF, ASK], DONE), ask=ASKS)
     process, leader = on_a_terminal(project)
     until(lambda: project.events(ev.RunPaused))
+    top = project.swarm("top").stdout
+    assert "swarm answer 1 --option 2: feet" in top
     project.swarm("answer", "feet")
     os.write(leader, b"metres\n")
     _, err = process.communicate(timeout=60)

@@ -47,6 +47,15 @@ class Verbs(TyperGroup):
             code = UsageError.exit_code
         sys.exit(code if isinstance(code, int) else 0)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the verb; wrong usage loses the words of the library that noticed it."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            if hasattr(error, "format_message") and hasattr(error, "message"):
+                error.message = error.message.removeprefix("Value error, ")
+            raise
+
     def list_commands(self, ctx: Any) -> list[str]:
         """The names, in our order."""
         del ctx

@@ -64,6 +64,13 @@ def cost_in_words(usage: Usage) -> str:
     return f"at least ${usage.known_usd:.4f}, the rest unknown" if usage.known_usd else "cost unknown"
 
 
+def cost_in_column(usage: Usage) -> str:
+    """The same, as short as a column that is headed by what it counts can say it."""
+    if usage.usd is not None:
+        return f"${usage.usd:.4f}"
+    return f"at least ${usage.known_usd:.4f}" if usage.known_usd else "unknown"
+
+
 class Allowance(Frozen):
     """What may be used up: US dollars, tokens and seconds of work; None: no limit."""
 

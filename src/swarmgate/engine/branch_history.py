@@ -9,12 +9,14 @@ from pathlib import Path
 from swarmgate.domain.events.event import CommitMoved
 from swarmgate.domain.state import completed_commits
 from swarmgate.domain.state.completed_commits import Landed
+from swarmgate.domain.state.phase_verdict import phase_commits
 from swarmgate.domain.state.state import State
 from swarmgate.errors import CommitLost, WorkspaceError
 from swarmgate.workspace.git import history, reverting
 from swarmgate.workspace.git.driver import call
 from swarmgate.workspace.git.history import TreeCommit
 from swarmgate.workspace.git.repository import Repository
+from swarmgate.workspace.git.revisions import parent
 
 _NAMED = 3
 """As many commits, tasks or files are named; the rest is counted."""
@@ -67,6 +69,13 @@ def standing(state: State, root: Path) -> tuple[CommitMoved, ...]:
         return ()
     repository = Repository.discover(root)
     return standing_at(state, repository, history.tip(repository, state.branch))
+
+
+def phase_base(state: State, repository: Repository, number: int) -> str:
+    """The commit that a phase began on; a commit that a rewritten history does not have any more began nothing."""
+    made, head = list(phase_commits(state, number)), repository.head()
+    gone = history.missing(repository, head, made)
+    return parent(repository, next((commit for commit in made if commit not in gone), head))
 
 
 def is_lost(state: State, root: Path, task: str) -> bool:

@@ -8,7 +8,15 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 from swarmgate.agents.briefs import house_rules
-from swarmgate.domain.events.event import Event, PauseReason, RunPaused, RunStarted, UsageRecorded
+from swarmgate.domain.events.event import (
+    Event,
+    PauseReason,
+    PhaseApproved,
+    PhaseRetried,
+    RunPaused,
+    RunStarted,
+    UsageRecorded,
+)
 from swarmgate.domain.evidence.report import RECORDED
 from swarmgate.domain.next_step import Step, approval_due, next_step, question_at_work
 from swarmgate.domain.state.lifecycle import TaskState
@@ -122,10 +130,15 @@ async def run_loop(ctx: Context) -> State:
 def _approved(state: State, ctx: Context) -> list[Event]:
     """The approval that nobody but the settings gives, or the option that the run was started with.
 
+    Where the branch has moved on since the tests of a phase ran, they run again before.
+
     Raises:
         CommitLost: the commit of a completed task is not in the branch any more.
     """
     approval = approval_due(state, ctx.unattended)
+    if isinstance(approval, PhaseApproved) and (ran := phase_tests.tested_before(state, ctx.repository)):
+        ctx.notify("notice", f"the tests ran over commit {ran[:12]}, and the branch has moved on: they run again")
+        return [PhaseRetried(phase=approval.phase)]
     return [*standing(state, ctx.folder.root), *([approval] if approval else [])]
 
 

@@ -209,14 +209,15 @@ class Swarm:
         Raises:
             IllegalMove: it has; the phase waits for its tests now.
         """
-        state, repository = ledger.state, self.project.repository()
-        ran = [each for each in state.phase(state.current_phase).verdicts("tests") if each.review.approved]
-        if not ran or repository.tree_of(ran[-1].commit) == repository.tree_of(state.branch):
+        from swarmgate.engine.steps.completion.phase_tests import tested_before
+
+        state = ledger.state
+        if not (ran := tested_before(state, self.project.repository())):
             return
         events = [PhaseRetried(phase=state.current_phase)]
         status_file.refresh(self.folder, ledger.append(events, expect=state.seq, actor="user"))
         raise IllegalMove(
-            f"The tests of phase {state.current_phase} ran over commit {ran[-1].commit[:12]}; the branch has moved on.",
+            f"The tests of phase {state.current_phase} ran over commit {ran[:12]}; the branch has moved on.",
             hint="Have them run over what it holds now: swarm run",
         )
 

@@ -9,22 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from swarmgate.domain.events.event import AttemptInterrupted, Entry, Event, TaskUndone
 from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.state.completed_commits import landed
-from swarmgate.domain.state.state import State, TaskStatus
+from swarmgate.domain.state.state import State
 from swarmgate.domain.transitions.fold import fold
 from swarmgate.domain.transitions.undo import undo_order
-from swarmgate.engine.branch_history import Compared, compared, require_on_branch
+from swarmgate.engine.branch_history import compared, require_on_branch
 from swarmgate.engine.steps.delegation.uncommitted import refusal
 from swarmgate.engine.steps.recovery import put_away
 from swarmgate.errors import CommitLost, WorkspaceError
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.recovery.interruption import require_recorded
 from swarmgate.project import Project
-from swarmgate.workspace.git import reverting
+from swarmgate.workspace.git import history, reverting
 from swarmgate.workspace.git.commits import TASK_TRAILER, UNDO_TRAILER
+from swarmgate.workspace.git.history import TreeCommit
 from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.sandbox import unsandboxed_files
 
@@ -45,60 +47,93 @@ def undo(
     tasks = undo_order(ledger.state, task) if with_dependents else (task,)
     found = compared(ledger.state, repository, repository.head())
     ledger.append(found.moved, expect=ledger.state.seq)
-    _require_legal(ledger.state, repository, tasks)
-    return _Undo(project, ledger, repository, found, tasks, reason).done(stash=stash)
+    parts = _parts(ledger.state, repository, tasks)
+    _require_legal(ledger.state, repository, parts)
+    return _Undo(project, ledger, repository, {each.commit for each in found.lost}, parts, reason).done(stash=stash)
 
 
-def _require_legal(state: State, repository: Repository, tasks: Sequence[str]) -> None:
-    """Requires that the ledger lets all of the tasks be taken back, one after the other.
+class _Part(NamedTuple):
+    """What is taken back at once: a commit of a task, with the one that holds it now, or its change in the work tree.
+
+    `commit` is empty for the change in the work tree, `now` where nothing in the history holds the commit any more.
+    """
+
+    task: str
+    commit: str = ""
+    now: str = ""
+
+
+def _parts(state: State, repository: Repository, tasks: Sequence[str]) -> tuple[_Part, ...]:
+    """All that is there of the tasks, in the order in which it is taken back: of each the newest first."""
+    attempts = [a for task in tasks for a in state.task(task).attempts if a.commit in state.task(task).commits]
+    head = repository.head()
+    gone = history.missing(repository, head, [each.commit for each in attempts])
+    moved: dict[str, str] = {}
+    if gone:
+        trees = [TreeCommit(each.commit, each.tree) for each in attempts if each.commit in gone]
+        moved = dict.fromkeys(gone, "") | history.rewritten(repository, trees, since=state.base, tip=head)
+    found = list[_Part]()
+    for task in tasks:
+        record = state.task(task)
+        parts = [_Part(task, commit, moved.get(commit, commit)) for commit in reversed(record.commits)]
+        found += [*([_Part(task)] if record.unfinished or not parts else []), *parts]
+    return tuple(found)
+
+
+def _require_legal(state: State, repository: Repository, parts: Sequence[_Part]) -> None:
+    """Requires that the ledger lets all of it be taken back, one after the other.
 
     Raises:
         IllegalMove: it does not.
     """
     events: list[Event] = []
     attempt = state.task(state.open).running
-    if attempt is not None and state.open in tasks:
+    if attempt is not None and state.open in {each.task for each in parts}:
         require_recorded(state, repository)
         events.append(AttemptInterrupted(task=state.open, attempt=attempt.number, reason="undone"))
-    events += [TaskUndone(task=each, commit=state.task(each).commit) for each in tasks]
+    events += [TaskUndone(task=each.task, commit=each.commit) for each in parts]
     for number, event in enumerate(events, start=state.seq + 1):
         state = fold(state, [Entry(seq=number, time=state.time, actor="user", event=event)])
 
 
 @dataclass
 class _Undo:
-    """Tasks that are taken back, in order."""
+    """What is taken back, in order; `lost` are the commits of completed tasks that are gone."""
 
     project: Project
     ledger: Ledger
     repository: Repository
-    compared: Compared
-    tasks: tuple[str, ...]
+    lost: set[str]
+    parts: tuple[_Part, ...]
     reason: str
 
     def done(self, *, stash: bool) -> tuple[TaskUndone, ...]:
         first = self._require_apart()
+        own = {revert for revert in self._reverted.values() if self._is_own(revert)}  # a crash left them without events
         if not self.ledger.state.open:  # what an open attempt left cannot be told from the user's, and is kept below
             self._uncommitted(first, stash=stash)
         kept = put_away(self.ledger, self.repository, "the user took its task back")
         if dirty := self._uncommitted(first, stash=stash):
             self.repository.stash("swarm: changes that were uncommitted before the undo")
             self.project.notice(f"{len(dirty)} uncommitted files were stashed; get them back with: git stash pop")
-        return tuple(self._undone(task, kept) for task in self.tasks)
+        return tuple(self._undone(part, kept, own) for part in self.parts)
 
-    def _undone(self, task: str, kept: str) -> TaskUndone:
-        record = self.ledger.state.task(task)
-        if record.status is not TaskStatus.COMPLETE:
-            event = TaskUndone(task=task, kept=kept, reason=self.reason)
-        elif task in self.compared.reverted:
-            _, revert = self.compared.reverted[task]
-            event = TaskUndone(task=task, commit=record.commit, revert=revert, by_hand=True, reason=self.reason)
-            if self._is_own(revert):  # a crash left it without its event
-                event = event.model_copy(update={"by_hand": False})
-        else:
-            event = TaskUndone(task=task, commit=record.commit, revert=self._revert(task), reason=self.reason)
+    def _undone(self, part: _Part, kept: str, own: set[str]) -> TaskUndone:
+        event = TaskUndone(task=part.task, commit=part.commit, reason=self.reason)
+        if not part.commit:
+            event = event.model_copy(update={"kept": kept})
+        elif revert := self._reverted.get(part.now):
+            event = event.model_copy(update={"revert": revert, "by_hand": revert not in own})
+        elif part.now:
+            event = event.model_copy(update={"revert": self._revert(part.task, part.now)})
         self._record(event)
         return event
+
+    @cached_property
+    def _reverted(self) -> dict[str, str]:
+        """The commits that were taken back before, each with the one that did it."""
+        wanted, state = [each.now for each in self.parts if each.now], self.ledger.state
+        return reverting.taken_back(self.repository, wanted, since=state.base, tip=self.repository.head())
 
     def _is_own(self, revert: str) -> bool:
         """Whether a commit is the revert of one of ours; the index follows it where it is the newest."""
@@ -107,13 +142,13 @@ class _Undo:
             self.repository.take_up(made)
         return made is not None
 
-    def _revert(self, task: str) -> str:
+    def _revert(self, task: str, commit: str) -> str:
         """Commits the revert of a task's commit and returns its id; empty where nothing of the change is left.
 
         Raises:
             CommitRefused, WorkspaceError: it cannot be committed; the files are as they were.
         """
-        state, commit = self.ledger.state, self.ledger.state.task(task).commit
+        state = self.ledger.state
         head, before = self.repository.head(), self.repository.head_tree()
         change = self.repository.changes(before, reverting.without(self.repository, before, commit).tree)
         if not change.paths:
@@ -146,22 +181,20 @@ class _Undo:
         """
         repository, state = self.repository, self.ledger.state
         head = tree = repository.head_tree()
-        gone = {each.task for each in self.compared.lost}
         first = repository.changes(head, head)
-        for task in self.tasks:
-            commit = state.task(task).commit
-            if task in gone:
+        for task, recorded, commit in self.parts:
+            if recorded in self.lost:
                 raise CommitLost(
-                    f"Commit {commit[:12]} of task {task} is not in branch {state.branch} any more.",
+                    f"Commit {recorded[:12]} of task {task} is not in branch {state.branch} any more.",
                     tasks=(task,),
                     hint=f"There is nothing to revert: swarm retry {task} has it done again",
                 )
-            if not commit or task in self.compared.reverted:
+            if not commit or commit in self._reverted:
                 continue
             self._require_own(task, commit)
             found = reverting.without(repository, tree, commit)
             if found.conflicts:
-                raise self._conflict(task, commit, found.conflicts)
+                raise self._conflict(task, recorded, commit, found.conflicts)
             change = repository.changes(tree, found.tree)
             if named := unsandboxed_files.of_hooks(repository.root, change.paths):
                 raise WorkspaceError(
@@ -193,13 +226,13 @@ class _Undo:
             for each in self.repository.task_commits(self.ledger.state.base or None)
         }
 
-    def _conflict(self, task: str, commit: str, conflicts: tuple[str, ...]) -> WorkspaceError:
+    def _conflict(self, task: str, recorded: str, commit: str, conflicts: tuple[str, ...]) -> WorkspaceError:
         state = self.ledger.state
-        since = [each.task for each in landed(state)]
+        made = max(each.seq for each in state.task(task).attempts if each.commit == recorded)
         newer = [
-            each
-            for each in since[since.index(task) + 1 :]
-            if (last := state.task(each).last) and {*last.files, *last.tests} & set(conflicts)
+            each.task
+            for each in landed(state)
+            if (last := state.task(each.task).last) and last.seq > made and {*last.files, *last.tests} & set(conflicts)
         ]
         named = ", ".join(f"`{path}`" for path in conflicts)
         first = f"Undo first what changed them since: swarm undo {newer[-1]}. Or: " if newer else ""
@@ -229,7 +262,7 @@ class _Undo:
             ours |= {*repository.changes(head, state.tree).paths}
         found = tuple(path for path in dirty if path not in ours)
         if found and not stash:
-            raise refusal(found, f"swarm undo {self.tasks[-1]}")
+            raise refusal(found, f"swarm undo {self.parts[-1].task}")
         return found
 
     def _record(self, *events: Event) -> None:

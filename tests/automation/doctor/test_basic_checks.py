@@ -33,6 +33,7 @@ def test_a_healthy_project(project: Project) -> None:
 def test_a_project_without_models(project: Project) -> None:
     problems = checks(project)["models"].problems
     assert any("no model is set for the role `coder`" in problem for problem in problems)
+    assert problems[-1].startswith("-> [roles.default] model = "), "what to do is told once, below the roles"
     project.swarm("doctor", exits=6)
 
 

@@ -7,7 +7,8 @@ from json import dumps
 from tests.council.debate_script import debating
 from tests.project import Project, rule
 
-from swarmgate.domain.usage import Usage, cost_in_words
+from swarmgate.domain.evidence.summary import in_words
+from swarmgate.domain.usage import Usage, cost_in_column, cost_in_words
 
 
 def test_the_table_says_what_is_on_record(project: Project) -> None:
@@ -34,6 +35,14 @@ def test_a_cost_is_told_as_far_as_it_is_known() -> None:
         "$0.0000": Usage(),
     }
     assert {told: cost_in_words(usage) for told, usage in costs.items()} == {told: told for told in costs}
+    assert [cost_in_column(usage) for usage in costs.values()] == ["unknown", "at least $0.0123", "$1.5000", "$0.0000"]
+
+
+def test_a_lower_bound_is_never_more_than_what_is_known() -> None:
+    assert in_words(Usage(prompt_tokens=1200, usd=None, known_usd=0.0068, seconds=3)) == (
+        "1,200 tokens, at least $0.0068, the rest unknown, 3 s"
+    )
+    assert in_words(Usage(prompt_tokens=1200, usd=None)) == "1,200 tokens, cost unknown, 0 s"
 
 
 def test_a_record_that_is_no_text_is_damaged_and_blocks_nothing(project: Project) -> None:

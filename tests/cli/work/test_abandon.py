@@ -26,6 +26,12 @@ def test_the_branch_stays_the_unfinished_change_is_kept_and_the_next_goal_begins
     assert "goal abandoned: something else is wanted" in project.swarm("history").stdout
     assert project.json("status")["waiting"] == "goal"
     project.swarm("verify")
+    record = project.json("report")["record"]
+    assert (record["abandoned"], record["goal"], record["branch"]) == ("something else is wanted", "Add parts", branch)
+    assert [each["status"] for each in record["tasks"]] == ["complete", "blocked"]
+    assert all(each["standing"] == "present" for each in record["evidence"])
+    assert "**The goal was abandoned** (something else is wanted)" in project.swarm("pr", "--print").stdout
+    assert project.json("pr", "--draft", exits=2)["hint"].endswith(f"git push REMOTE {branch}")
     assert not project.folder.plan_md.exists()
     assert "Task 1.2" in (project.folder.history / "goal-1/plan.md").read_text()
     project.git("switch", "-q", "main")

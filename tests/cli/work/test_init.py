@@ -72,6 +72,9 @@ def test_a_folder_without_git_becomes_a_project(folder: Path) -> None:
     assert "The first commit would hold 3 files, 34 bytes" in done.stderr
     assert "  src/  1 file" in done.stderr.splitlines()
     assert f"first commit: {git(folder, 'rev-parse', 'HEAD')[:12]}" in done.stdout
+    assert done.stdout.splitlines()[-1] == '  swarm plan "GOAL": say what is wanted', (
+        "a command is never broken by a wrap"
+    )
 
 
 def test_as_json_it_says_which_commit(folder: Path) -> None:

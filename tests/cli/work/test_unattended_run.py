@@ -8,6 +8,7 @@ import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, critic, plain, plan, rule, verdict
 
+from swarmgate.cli.work.run_loop import nobody_looked
 from swarmgate.domain.events import event as ev
 
 pytestmark = [pytest.mark.suite("unittest"), pytest.mark.slow]
@@ -92,3 +93,8 @@ def test_a_phase_that_its_reviewers_rejected_waits_for_a_person(project: Project
 
 def test_a_word_that_is_none_of_them_is_refused(project: Project) -> None:
     assert "'phase', 'blocked', 'done'" in plain(project.swarm("run", "--until", "dawn", exits=2).stderr)
+
+
+def test_the_phases_that_nobody_looked_at_are_told_in_a_sentence() -> None:
+    assert nobody_looked([2]) == "Nobody looked at phase 2: .swarm/history/ has its page."
+    assert nobody_looked([1, 2]) == "Nobody looked at phases 1, 2: .swarm/history/ has their pages."

@@ -65,6 +65,20 @@ def test_an_undone_task_is_pending_again_with_its_attempts_and_done_anew(done: P
     done.swarm("verify")
 
 
+def test_report_and_pull_request_tell_an_undone_task_as_such(done: Project) -> None:
+    done.swarm("undo", "1.2", "--reason", "the value is wrong")
+    record = done.json("report")["record"]
+    assert [(each["task"], each["outcome"]) for each in record["times"]] == [
+        ("1.1", "COMPLETE"), ("1.2", "UNDONE"), ("1.3", "COMPLETE"),
+    ]  # fmt: skip
+    assert {each["id"]: each["note"] for each in record["tasks"]}["1.2"] == "undone: the value is wrong"
+    assert ">↶</text>" in done.folder.report.read_text()
+    told = done.swarm("pr", "--print").stdout
+    assert "## To be done again\n\n- Task 1.2, Part 1.2: undone: the value is wrong\n" in told
+    done.swarm("run", exits=3)
+    assert "To be done again" not in done.swarm("pr", "--print").stdout
+
+
 def test_complete_dependents_are_told_and_go_first(done: Project) -> None:
     before = done.git("rev-parse", "HEAD")
     refused = done.json("undo", "1.1", exits=2)

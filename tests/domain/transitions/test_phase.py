@@ -259,6 +259,41 @@ def test_tasks_whose_commits_broke_tests_are_open_again_and_what_was_said_of_the
     assert not legal(done, by_tests())
 
 
+def test_what_was_opened_again_is_undone_commit_by_commit_or_overruled_and_holds_no_unattended_run_up() -> None:
+    opened = play(play(both(), by_tests(NO)), regressed(both(), "1.1"))
+    assert legal(opened, ev.RejectionOverridden(task="1.1", stage="tests", reason="the test is wrong"))
+    again = [event.model_copy(update={"commit": "beef"}) if event.type == "task_completed" else event
+             for event in passing("1.1", 2)]  # fmt: skip
+    done = play(opened, *again)
+    assert done.task("1.1").commits == ("c0ffee", "beef")
+    back = [ev.TaskUndone(task="1.1", commit=commit, revert="a1") for commit in ("beef", "c0ffee")]
+    assert legal(opened, back[1])
+    undone = play(done, *back)
+    assert (undone.task("1.1").commits, undone.task("1.1").status) == ((), TaskStatus.PENDING)
+    assert [each.outcome for each in undone.task("1.1").attempts] == [Outcome.UNDONE, Outcome.UNDONE]
+    assert not legal(undone, back[1])
+    closed = play(done, by_tests(round=2), CLOSED)
+    assert legal(closed, ev.PhaseApproved(phase=1, by="[approve] auto"))
+    overruled = play(done, by_tests(NO, round=2), ev.PhaseOverridden(phase=1, stage="tests", reason="known"), CLOSED)
+    assert not legal(overruled, ev.PhaseApproved(phase=1, by="[approve] auto"))
+    assert legal(overruled, ev.PhaseApproved(phase=1))
+
+
+@pytest.mark.parametrize(("whole", "left"), [(False, ("tests/test_a.py::test_a",)), (True, ())])
+def test_a_test_that_the_user_let_fail_stays_known_when_a_later_task_is_undone(
+    whole: bool, left: tuple[str, ...]
+) -> None:  # noqa: FBT001 - a case
+    """Those that ran related tests alone say nothing of it; where all ran, the newest run that is left does."""
+    three = make_plan([make_task("1.1"), make_task("1.2"), make_task("1.3")])
+    known = "tests/test_a.py::test_a"
+    red = RED.model_copy(update={"failures": (known,), "related": not whole})
+    first = [event.model_copy(update={"run": red}) if event.type == "tests_run" else event for event in related("1.1")]
+    state = replace(play(State(), *started(three)), known_red=(known,))
+    state = play(state, *first, *((passing if whole else related)("1.2")), *related("1.3"))
+    assert state.known_red == left
+    assert play(state, ev.TaskUndone(task="1.3", commit="c0ffee", revert="a1")).known_red == left
+
+
 def test_no_task_is_opened_again_that_its_phase_did_not_fail_by() -> None:
     state = play(both(), by_tests(NO))
     wrong = ev.Culprit(task="1.1", commit="other", failures=("test_a",), reason="x")

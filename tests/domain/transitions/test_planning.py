@@ -73,7 +73,7 @@ def test_questions_belong_to_planning_and_answers_to_questions() -> None:
     assert not legal(State(), asked)
     assert not legal(play(State(), *started()), asked)
     state = play(State(), ev.GoalSet(goal="g"), asked)
-    with pytest.raises(IllegalMove, match="There is no question 2; 1 have been asked"):
+    with pytest.raises(IllegalMove, match="There is no question 2; asked so far: 1"):
         play(state, ev.QuestionAnswered(number=2, answer="x"))
     assert not legal(state, ev.QuestionAnswered(number=0, answer="x"))
     assert play(state, ev.QuestionAnswered(number=1, answer="x")).questions[0].answer == "x"

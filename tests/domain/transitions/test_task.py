@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -255,9 +256,15 @@ def test_a_changed_task_forgets_what_was_overridden_for_the_old_one() -> None:
     ],
 )
 def test_a_running_a_settled_and_an_unknown_task_cannot_be_decided_about(event: Event) -> None:
-    for story in ([delegated("1.1")], passing("1.1"), [ev.TaskSkipped(task="1.1", reason="x")]):
-        with pytest.raises(IllegalMove, match=r"Task 1\.1 cannot be changed now"):
+    stories: dict[str, Sequence[Event]] = {
+        "": [delegated("1.1")],
+        "Take it back with: swarm undo 1.1; or ask for more": passing("1.1"),
+        "What is settled stays; ask for more": [ev.TaskSkipped(task="1.1", reason="x")],
+    }
+    for hint, story in stories.items():
+        with pytest.raises(IllegalMove, match=r"Task 1\.1 cannot be changed now") as refused:
             play(play(State(), *started(), *story), event)
+        assert (refused.value.hint or "").startswith(hint)
     with pytest.raises(IllegalMove, match=r"The plan has no task 7\.7"):
         play(play(State(), *started()), event.model_copy(update={"task": "7.7"}))
 

@@ -6,15 +6,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.cli.views.test_report import markup
-from tests.domain.story import passing, rejection, started
+from tests.domain.story import NO, delegated, passing, play, regressed, rejection, started
+from tests.domain.transitions.test_phase import TWO, by_tests, related
 
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.evidence.report import Standing
 from swarmgate.domain.review.evidence import Criterion
-from swarmgate.domain.state.plan_view import PhaseStatus
-from swarmgate.domain.state.state import Outcome, TaskStatus
+from swarmgate.domain.state.plan_view import RELATED, PhaseStatus
+from swarmgate.domain.state.state import Outcome, State, TaskStatus
+from swarmgate.domain.transitions.fold import fold
 from swarmgate.domain.usage import Usage
-from swarmgate.engine.reports.goal import GoalEvidence, GoalPhase, GoalRecord, GoalTask, Rejected
+from swarmgate.engine.pull_request.description import description
+from swarmgate.engine.reports.goal import GoalEvidence, GoalPhase, GoalRecord, GoalTask, Rejected, goal_record
 from swarmgate.engine.reports.goal_page import plots
 from swarmgate.engine.reports.goal_page.page import GoalReport, ShownChange, pieces, render
 from swarmgate.engine.reports.goal_page.plots import Part, Value
@@ -90,11 +93,47 @@ def test_an_attempt_is_told_by_its_stages_and_waiting_for_the_user_is_no_work() 
         (1_500, ev.RunStarted(pid=2, host="here")),
         *((1, event) for event in second),
     )  # fmt: skip
-    one, two = since_first(attempt_times(story))
+    one, two = since_first(attempt_times(story, fold(State(), story)))
     assert [(each.stage, each.end - each.start) for each in one.spans] == [("delegate", 1), ("code", 5), ("gates", 2)]
     assert (one.outcome, two.outcome) == (Outcome.REJECTED, Outcome.COMPLETE)
     assert [each.stage for each in two.spans] == list(STAGES)
     assert (one.spans[0].start, one.spans[-1].end, two.spans[0].start, two.spans[-1].end) == (0, 8, 8, 15)
+
+
+def test_work_before_a_question_is_work_and_waiting_for_its_answer_is_none() -> None:
+    *before, begun = started()
+    first = passing("1.1", 1)
+    question = ev.TaskQuestionAsked(task="1.1", attempt=1, role="coder", step="code", question="Which?", assumption="A")
+    story = told(
+        *((10, event) for event in before), (0, begun), (1, first[0]), (4, question),
+        (0, ev.RunPaused(reason=ev.PauseReason.QUESTION, detail="asks", between_steps=True)),
+        (900, ev.QuestionAnswered(number=1, answer="this"), "user"), (1, ev.RunStarted(pid=2, host="here")),
+        (2, first[1]),
+    )  # fmt: skip
+    (one,) = since_first(attempt_times(story, fold(State(), story)))
+    assert [(each.stage, each.start, each.end) for each in one.spans] == [
+        ("delegate", 0, 1), ("code", 1, 5), ("code", 5, 7),
+    ]  # fmt: skip
+
+
+def test_what_the_tests_of_a_phase_opened_again_is_a_rejection_and_says_so_until_it_is_tried_again() -> None:
+    built = play(State(), *started(TWO), *related("1.1"), *related("1.2"), by_tests(NO))
+    events = [*started(TWO), *related("1.1"), *related("1.2"), by_tests(NO), regressed(built, "1.2")]
+    spent = ev.UsageRecorded(role="critic", usage=Usage(calls=1, completion_tokens=7))
+    story = told(*((1, event) for event in (*events, spent)))
+    record = goal_record(fold(State(), story), story, "a" * 64)
+    assert [(each.id, each.note) for each in record.tasks] == [
+        ("1.1", ""), ("1.2", "opened again: since its commit fails test_a"),
+    ]  # fmt: skip
+    assert [(each.task, each.attempt, each.by) for each in record.rejections] == [("1.2", 1, ("tests",))]
+    assert [each.outcome for each in record.times] == [Outcome.COMPLETE, Outcome.REJECTED]
+    assert RELATED in record.tasks[0].proof
+    assert record.phases[0].verdicts == ("tests 1.1 of 1: REJECTED - Missing expiration claim",)
+    assert goal_record(fold(State(), story), story, "", phase=1).used.tokens == 7  # its reviews and its checkpoint
+    text = description(record)
+    assert "## To be done again\n\n- Task 1.2, Part 1.2: opened again: since its commit fails test" in text
+    again = told(*((1, event) for event in (*events, delegated("1.2", 2))))
+    assert goal_record(fold(State(), again), again, "").tasks[1].note == ""
 
 
 def test_bars_stand_over_round_numbers_and_say_in_words_what_is_to_be_seen() -> None:

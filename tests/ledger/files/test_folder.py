@@ -30,8 +30,9 @@ def test_the_folder_of_an_outer_repository_is_not_taken_for_an_inner_one(repo: P
 
 
 def test_outside_of_any_repository_there_is_no_project(tmp_path: Path) -> None:
-    with pytest.raises(NotAProject, match="not inside a git repository"):
+    with pytest.raises(NotAProject, match="not inside a git repository") as refused:
         SwarmFolder.find(tmp_path)
+    assert refused.value.hint.endswith("make one here: swarm init --commit"), "which runs git init, too"
 
 
 def test_a_linked_folder_is_refused(repo: Path, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from swarmgate.workspace.test_runs.suites import suites_of
 NEED_SETTINGS = ("models", "tests", "sandbox")
 """The checks that are not made where the settings cannot be read; `programs` alone is made only where there are any."""
 
+_NAME_THEM = '-> [roles.default] model = "PROVIDER/NAME" is for all: swarm docs models'
 
 Suite = Callable[[SwarmFolder, Config], Check]
 """Looks at the test command."""
@@ -84,12 +85,13 @@ def _settings(folder: SwarmFolder, environ: Mapping[str, str]) -> str:
 
 
 def _models(config: Config, environ: Mapping[str, str], roles: tuple[str, ...]) -> Check:
-    problems, models = [], []
+    problems, models, unnamed = [], [], False
     for name in roles:
         try:
             role = config.role(name)
         except SwarmError as error:
             problems.append(f"{error.message} (in {PROJECT_FILE})")
+            unnamed = True
             continue
         models.append(f"{name}={role.model}")
         for model in (role.model, *role.fallback):
@@ -98,6 +100,8 @@ def _models(config: Config, environ: Mapping[str, str], roles: tuple[str, ...]) 
             variable = config.provider(model)[0].api_key_env
             if variable and not environ.get(variable):
                 problems.append(f"{variable} is not set; {model} needs it for the role {name}.")
+    if unnamed:
+        problems.append(_NAME_THEM)
     same = bool(models) and not problems and config.role("coder").model == config.role("reviewer").model
     note = " (coder and reviewer are the same model: it reviews its own work)" if same else ""
     return Check("models", (", ".join(models) or "none") + note, tuple(dict.fromkeys(problems)))

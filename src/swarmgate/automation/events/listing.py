@@ -13,6 +13,7 @@ from swarmgate.domain import base
 from swarmgate.domain.events.automation import AUTOMATION_EVENTS, Happening
 from swarmgate.domain.events.event import EVENTS, Entry
 from swarmgate.domain.progress import Progress
+from swarmgate.domain.usage import cost_in_words
 from swarmgate.errors import UsageError
 from swarmgate.ledger import raw_entries
 from swarmgate.ledger.files.automation_log import AutomationLog
@@ -71,8 +72,8 @@ def _usage(event: Any) -> str:
     used = event.usage
     if not used.calls:
         return f"{event.role}{_of(event.task)}: {used.seconds:.1f} s of work beside model calls"
-    cost = "cost unknown" if used.usd is None else f"${used.usd:.4f}"
-    return f"{event.role}{_of(event.task)} used {used.tokens:,} tokens in {counted(used.calls, 'call')}, {cost}"
+    spent = f"{used.tokens:,} tokens in {counted(used.calls, 'call')}, {cost_in_words(used)}"
+    return f"{event.role}{_of(event.task)} used {spent}"
 
 
 def _turn(event: Any) -> str:

@@ -55,7 +55,7 @@ def listed(repo: Repo = None, json: Json = False) -> None:
 @app.command("test")
 def tried(
     name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="A role of your settings, or a known program; not with --model.")
+        str, typer.Argument(metavar="NAME", help="A role of your settings, or a known program; not with --model.")
     ] = "",
     model: Annotated[
         str | None,
@@ -73,7 +73,7 @@ def tried(
         typer.Option("--writable", metavar="PATH", callback=filled, help="What it may read and write; repeatable."),
     ] = None,
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", min=1, help="Its time.", show_default=True)
+        float, typer.Option("--timeout", metavar="S", min=1, help="Its time.", show_default=True)
     ] = 180.0,
     repo: Repo = None,
     json: Json = False,

@@ -17,6 +17,7 @@ from swarmgate.cli.terminal.screen import deafen
 from swarmgate.domain.progress import PASSING, Progress
 from swarmgate.domain.text.printable import printable
 from swarmgate.domain.text.screen import Piece, wrapped
+from swarmgate.domain.usage import cost_in_words
 
 _CLOCK = 10
 """Columns of the time before each line."""
@@ -173,8 +174,7 @@ def _clock(progress: Progress) -> str:
 
 def _meter(progress: Progress) -> str:
     usage = progress.usage
-    cost = "cost unknown" if usage.usd is None else f"${usage.usd:.4f}"
-    return f"({usage.tokens:,} tokens, {cost})" if usage.calls else ""
+    return f"({usage.tokens:,} tokens, {cost_in_words(usage)})" if usage.calls else ""
 
 
 def _plain(text: str) -> str:

@@ -13,7 +13,6 @@ from swarmgate.errors import UsageError
 
 if TYPE_CHECKING:
     from swarmgate.domain.spending.cost import CostReport, CostRow
-    from swarmgate.domain.usage import Usage
 
 _HEAD = ("calls", "tokens", "cached", "time", "cost")
 
@@ -74,15 +73,9 @@ def _table(title: str, rows: tuple[CostRow, ...]) -> list[str]:
 
 def _row(row: CostRow) -> tuple[str, ...]:
     from swarmgate.domain.evidence.summary import duration
+    from swarmgate.domain.usage import cost_in_column
 
     usage = row.usage
     tokens = f"{usage.tokens:,}{' *' if row.unsettled.calls else ''}"
-    cost = _cost(usage) if usage.calls else "-"
+    cost = cost_in_column(usage) if usage.calls else "-"
     return row.name, f"{usage.calls:,}", tokens, f"{usage.cached_tokens:,}", duration(usage.seconds), cost
-
-
-def _cost(usage: Usage) -> str:
-    """US dollars in a column: all, the least that it was, or that nothing is known."""
-    if usage.usd is not None:
-        return f"${usage.usd:.4f}"
-    return f"at least ${usage.known_usd:.4f}" if usage.known_usd else "unknown"

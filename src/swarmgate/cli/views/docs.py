@@ -35,7 +35,7 @@ def command(
     page: Annotated[
         str,
         typer.Argument(
-            metavar="[PAGE[#SECTION]]",
+            metavar="PAGE[#SECTION]",
             autocompletion=_completed,
             show_default=False,
             help="The name of a page, or its file; the index by default.",

@@ -42,7 +42,7 @@ _HEADS = {"final_gates": "final gates", "tests_before": "tests before", "tests_b
 @app.command("show")
 def show(
     task: Annotated[
-        str, typer.Argument(metavar="[TASK]", help="The id of a task, such as 1.2; all of them by default.")
+        str, typer.Argument(metavar="TASK", help="The id of a task, such as 1.2; all of them by default.")
     ] = "",
     summary: Annotated[bool, typer.Option("--summary", help="A readable page of each task.")] = False,
     repo: Repo = None,
@@ -66,7 +66,7 @@ def show(
 @app.command("summary")
 def summary(
     task: Annotated[
-        str, typer.Argument(metavar="[TASK]", help="The id of a task, such as 1.2; all of them by default.")
+        str, typer.Argument(metavar="TASK", help="The id of a task, such as 1.2; all of them by default.")
     ] = "",
     repo: Repo = None,
     json: Json = False,

@@ -11,7 +11,7 @@ from swarmgate.cli.terminal.terminal import boundary
 
 
 def command(
-    task: Annotated[str, typer.Argument(metavar="[TASK]", help="Only what concerns this task.")] = "",
+    task: Annotated[str, typer.Argument(metavar="TASK", help="Only what concerns this task.")] = "",
     repo: Repo = None,
     json: Json = False,
 ) -> None:

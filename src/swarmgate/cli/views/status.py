@@ -118,12 +118,11 @@ def _used(report: StatusReport) -> list[str]:
     from swarmgate.domain.usage import Usage, cost_in_words
 
     usage = report.usage + report.unsettled
-    cost = "cost unknown (a price is missing)" if usage.usd is None else f"${usage.usd:.4f}"
     unsettled = f", {report.unsettled.tokens:,} tokens of it not on record yet" if report.unsettled.calls else ""
     task, of_task = report.usage_of_task, ""
     if task != Usage():
         of_task = f"; the present task: {task.tokens:,} tokens, {cost_in_words(task)}"
-    return [f"  used: {usage.tokens:,} tokens, {cost}{unsettled}{of_task}"]
+    return [f"  used: {usage.tokens:,} tokens, {cost_in_words(usage)}{unsettled}{of_task}"]
 
 
 def _expected(estimate: PhaseEstimated) -> str:

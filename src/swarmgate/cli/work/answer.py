@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 def command(
     question: Annotated[
-        str, typer.Argument(metavar="[ID]", help="The number of the question; the only open one where it is left out.")
+        str, typer.Argument(metavar="ID", help="The number of the question; the only open one where it is left out.")
     ] = "",
-    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="Your answer, or what you say to an option.")] = "",
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Your answer, or what you say to an option.")] = "",
     option: Annotated[
         int | None, typer.Option("--option", metavar="N", min=1, help="Take option N of the question.")
     ] = None,
@@ -34,7 +34,7 @@ def command(
 
     Without an answer: show what is open, exit code 3. The answer changes no acceptance criterion; `swarm revise` does.
 
-    Example: swarm answer 3 "metres"; swarm answer --option 2; swarm answer --decline
+    Example: swarm answer 3 "metres", or: swarm answer --option 2
     """
     with boundary(json) as terminal:
         from swarmgate.domain.next_step import open_questions

@@ -48,7 +48,10 @@ def command(commit: Commit = False, repo: Repo = None, json: Json = False) -> No
                 f"  branch:       {made.branch or 'none (detached HEAD)'}",
                 *([packages] if made.packages else []),
                 *([before] if made.earlier else []),
-                'Next: name your models in .swarm/config.toml, then: swarm doctor; swarm plan "GOAL"',
+                "Next:",
+                "  name your models in .swarm/config.toml: swarm docs models",
+                "  swarm doctor: is everything there that the work needs?",
+                '  swarm plan "GOAL": say what is wanted',
             ],
         )
 

@@ -12,7 +12,9 @@ from swarmgate.cli.terminal.terminal import boundary
 
 def command(
     task: TaskId,
-    reason: Annotated[str, typer.Option("--reason", help="Why; it goes on record and into context.md.")],
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why; it goes on record and into context.md.")
+    ],
     repo: Repo = None,
     json: Json = False,
 ) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    goal: Annotated[str, typer.Argument(metavar="[GOAL]", help="What is wanted, in your words.")] = "",
+    goal: Annotated[str, typer.Argument(metavar="GOAL", help="What is wanted, in your words.")] = "",
     spec: Annotated[
         Path | None, typer.Option("--from", metavar="FILE", help="A file that holds the specification.")
     ] = None,

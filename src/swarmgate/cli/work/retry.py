@@ -13,7 +13,8 @@ from swarmgate.cli.terminal.terminal import boundary
 def command(
     task: TaskId,
     note: Annotated[
-        str, typer.Option("--note", help="A hint for architect and coder, or for the reviewers of a phase.")
+        str,
+        typer.Option("--note", metavar="TEXT", help="A hint for architect and coder, or for the reviewers of a phase."),
     ] = "",
     repo: Repo = None,
     json: Json = False,

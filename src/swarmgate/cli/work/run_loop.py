@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -132,7 +132,13 @@ def page(outcome: RunOutcome) -> list[str]:
         lines += [f"The {outcome.judge} still objects:", *(f"  - {text}" for text in outcome.objections)]
     lines += [f"  {text}" for text in outcome.verdicts]
     if outcome.unseen:
-        lines.append(f"Nobody looked at phase {', '.join(map(str, outcome.unseen))}: .swarm/history/ has its page.")
+        lines.append(nobody_looked(outcome.unseen))
     if outcome.reason and outcome.waiting in (Waiting.PLAN_APPROVAL, Waiting.PHASE_APPROVAL):
         lines.append(f"It waits for you: {outcome.reason}.")
     return [*lines, "", *outcome.checkpoint.page] if outcome.checkpoint else lines
+
+
+def nobody_looked(phases: Sequence[int]) -> str:
+    """Says which phases were approved in the user's place, and where they can be read."""
+    noun, pages = ("phases", "their pages") if len(phases) > 1 else ("phase", "its page")
+    return f"Nobody looked at {noun} {', '.join(map(str, phases))}: .swarm/history/ has {pages}."

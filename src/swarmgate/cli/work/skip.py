@@ -12,7 +12,7 @@ from swarmgate.cli.terminal.terminal import boundary
 
 def command(
     task: TaskId,
-    reason: Annotated[str, typer.Option("--reason", help="Why; it goes on record.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it goes on record.")],
     repo: Repo = None,
     json: Json = False,
 ) -> None:

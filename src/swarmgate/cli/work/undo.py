@@ -19,7 +19,9 @@ def command(
         bool, typer.Option("--with-dependents", help="Take back the tasks that build on it, too, the newest first.")
     ] = False,
     stash: Annotated[bool, typer.Option("--stash", help="Put uncommitted changes aside (git stash) first.")] = False,
-    reason: Annotated[str, typer.Option("--reason", help="Why; it goes on record, and to architect and coder.")] = "",
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why; it goes on record, and to architect and coder.")
+    ] = "",
     repo: Repo = None,
     json: Json = False,
 ) -> None:
@@ -38,17 +40,21 @@ def command(
         with listener(as_json=json) as listen:
             swarm = Swarm(repo, listener=listen)
             undone = swarm.undo(task, with_dependents=with_dependents, stash=stash, reason=reason)
-        lines = [line for each in undone for line in _lines(each)]
+        tasks = dict.fromkeys(each.task for each in undone)
+        lines = [line for task in tasks for line in _lines(task, [each for each in undone if each.task == task])]
         result = {"undone": [each.model_dump(mode="json", exclude={"type"}) for each in undone]}
         terminal.result(result, [*lines, "Next: swarm run"])
 
 
-def _lines(event: TaskUndone) -> list[str]:
-    lines = [f"Task {event.task} is undone: it is pending again."]
+def _lines(task: str, events: list[TaskUndone]) -> list[str]:
+    return [f"Task {task} is undone: it is pending again.", *(f"  {line}" for line in map(_line, events) if line)]
+
+
+def _line(event: TaskUndone) -> str:
     if event.by_hand:
-        return [*lines, f"  your commit {event.revert[:12]} had taken {event.commit[:12]} back"]
+        return f"your commit {event.revert[:12]} had taken {event.commit[:12]} back"
     if event.revert:
-        return [*lines, f"  commit {event.revert[:12]} takes {event.commit[:12]} back"]
+        return f"commit {event.revert[:12]} takes {event.commit[:12]} back"
     if event.commit:
-        return [*lines, f"  nothing of {event.commit[:12]} was left that could be taken back"]
-    return [*lines, f"  its change is kept in {event.kept}"] if event.kept else lines
+        return f"nothing of {event.commit[:12]} was left that could be taken back"
+    return f"its change is kept in {event.kept}" if event.kept else ""

@@ -15,6 +15,7 @@ from swarmgate.council.chat.model import (
 )
 from swarmgate.council.chat.state import State
 from swarmgate.council.views.progress import shortened
+from swarmgate.domain.usage import cost_in_words
 
 
 def record(state: State, result: ChatResult | None) -> ChatRecord:
@@ -89,9 +90,8 @@ def ending(record: ChatRecord) -> list[str]:
         ChatEnd.TTL: f"It ended after its {chat.ttl_s:g} s, without a synthesis.{_nothing(result)}",
         ChatEnd.FAILED: f"It failed: {result.why}.",
     }[result.end]
-    cost = "cost unknown" if result.usage.usd is None else f"${result.usage.usd:.4f}"
     failed = f", {result.failed_turns} failed" if result.failed_turns else ""
-    spent = f"{result.usage.tokens:,} tokens, {cost}, {result.seconds:.1f} s"
+    spent = f"{result.usage.tokens:,} tokens, {cost_in_words(result.usage)}, {result.seconds:.1f} s"
     synthesis = [f"  {line}" for line in result.summary.splitlines()]
     return [status, *synthesis, f"{result.messages} messages in {result.turns} turns{failed}; {spent}"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from swarmgate.council.debate.model import Claim, DebateRecord, Moderation, Novelty, Outcome, Round, Speech
 from swarmgate.council.views.formatting import indented, item
 from swarmgate.domain.review.votes import Ballot, Reason, Seat, Tally, Vote
-from swarmgate.domain.usage import Usage
+from swarmgate.domain.usage import Usage, cost_in_words
 from swarmgate.html import rendered
 from swarmgate.llm.parsing.json_objects import PLACES, taken_apart
 
@@ -25,10 +25,9 @@ _MARK = re.compile(r"^[-+*_`# \t]*FINAL[_ ]VERDICT[*_` \t]*[:=]?(.*)$", re.MULTI
 
 def cost(usage: Usage, seconds: float | None = None) -> str:
     """`1,200 tokens, $0.0024, 3.1 s`; no price of nothing, and no lower bound of 0."""
-    least = f", at least ${usage.known_usd:.4f}, the rest unknown" if usage.known_usd else ", cost unknown"
-    money = least if usage.usd is None else f", ${usage.usd:.4f}"
+    money = f", {cost_in_words(usage)}" if usage.calls else ""
     time = f", {seconds:.1f} s" if seconds is not None else ""
-    return f"{usage.tokens:,} tokens{money if usage.calls else ''}{time}"
+    return f"{usage.tokens:,} tokens{money}{time}"
 
 
 def counted(tally: Tally) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from swarmgate.domain.usage import Usage
+from swarmgate.domain.usage import Usage, cost_in_words
 
 
 def cost(usage: Usage, seconds: float) -> str:
     """`2 calls, 1,200 tokens, $0.0024, 3.1 s`; an unknown price is said to be unknown."""
-    known = f"at least ${usage.known_usd:.4f}, the rest unknown" if usage.known_usd else "cost unknown"
-    money = known if usage.usd is None else f"${usage.usd:.4f}"
-    return f"{many(usage.calls, 'call')}, {usage.tokens:,} tokens, {money}, {seconds:.1f} s"
+    return f"{many(usage.calls, 'call')}, {usage.tokens:,} tokens, {cost_in_words(usage)}, {seconds:.1f} s"
 
 
 def many(number: int, noun: str) -> str:

@@ -13,7 +13,7 @@ from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.evidence import Review, TestRun
 from swarmgate.domain.state.state import Attempt, Outcome, State, TaskRecord
 from swarmgate.domain.text.markdown import code, inline
-from swarmgate.domain.usage import Usage
+from swarmgate.domain.usage import Usage, cost_in_words
 
 _NOTES, _FILES, _CRITERIA = 5, 10, 10
 
@@ -109,9 +109,8 @@ def _links(found: AttemptEvidence) -> Iterator[str]:
 
 
 def in_words(used: Usage) -> str:
-    """Tokens, money and time: `1,200 tokens, $0.02, 3 min`."""
-    usd = f"${used.usd:.2f}" if used.usd is not None else f"at least ${used.known_usd:.2f} (a price is unknown)"
-    return f"{used.tokens:,} tokens, {usd}, {duration(used.seconds)}"
+    """Tokens, money and time: `1,200 tokens, $0.0211, 3 min`."""
+    return f"{used.tokens:,} tokens, {cost_in_words(used)}, {duration(used.seconds)}"
 
 
 def duration(seconds: float) -> str:

@@ -52,10 +52,12 @@ def _stands(record: PhaseRecord, stage: PhaseStage) -> bool:
 def _untested(state: State, built: Sequence[TaskRecord]) -> bool:
     """Whether tests of completed tasks did not run over the last tree.
 
-    A task ran only what is related to it, whatever the settings say now; or each ran its own suites. Those of a task
+    A task ran only what is related to it, or each ran its own suites, whatever the settings say now. Those of a task
     that stands alone have just run.
     """
-    return any(each.last and each.last.related for each in built) or (state.rules.phase_tests and len(built) > 1)
+    last = [each.last for each in built if each.last]
+    apart = state.rules.phase_tests or any(each.suites for each in last)
+    return any(each.related for each in last) or (apart and len(built) > 1)
 
 
 def phase_commits(state: State, number: int) -> dict[str, str]:

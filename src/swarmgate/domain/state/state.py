@@ -112,6 +112,8 @@ class Attempt:
     """The reviewer's verdict after the test engineer's turn."""
     related: bool = False
     """Whether only the tests ran that are related to its change."""
+    suites: tuple[str, ...] = ()
+    """The suites that ran, where the project has several."""
     commit: str = ""
     """What it was committed as, whatever became of the task since."""
 
@@ -186,6 +188,12 @@ class TaskRecord:
         """
         begun, last = self.status in (TaskStatus.IN_PROGRESS, TaskStatus.BLOCKED), self.last
         return begun and last is not None and not last.commit and last.outcome not in (Outcome.COMPLETE, Outcome.UNDONE)
+
+    @property
+    def commits(self) -> tuple[str, ...]:
+        """The commits that its work stands in, oldest first; the tests of its phase opened all but the last again."""
+        opened = Outcome.REJECTED
+        return tuple(a.commit for a in self.attempts if a.commit and (a.outcome is opened or a.commit == self.commit))
 
     @property
     def waits(self) -> bool:

@@ -93,7 +93,7 @@ def questions_asked(state: State, event: ev.QuestionsAsked, _: ev.Entry) -> Stat
 def question_answered(state: State, event: ev.QuestionAnswered, entry: ev.Entry) -> State:
     if not 1 <= event.number <= len(state.questions):
         raise IllegalMove(
-            f"There is no question {event.number}; {len(state.questions)} have been asked.",
+            f"There is no question {event.number}; asked so far: {len(state.questions)}.",
             hint="See them with: swarm status",
         )
     asked = state.questions[event.number - 1]

@@ -138,6 +138,7 @@ def tests_run(state: State, event: ev.TestsRun, _: ev.Entry) -> State:
         proof=event.proof,
         failures=event.run.failures,
         related=event.run.related,
+        suites=event.run.suites,
     )
 
 

@@ -294,7 +294,8 @@ def task_skipped(state: State, event: ev.TaskSkipped, _: ev.Entry) -> State:
 def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.Entry) -> State:
     record = _idle(state, event.task)
     last = record.last
-    if last is None or last.outcome is not Outcome.REJECTED or not record.unfinished:  # an undone change is not there
+    there = record.unfinished or (last and last.commit)  # an undone change is not
+    if last is None or last.outcome is not Outcome.REJECTED or not there:
         raise IllegalMove(
             f"Task {event.task} has no rejection that could be overridden.",
             hint=f"See where it stands: swarm show {event.task}",
@@ -376,9 +377,11 @@ def _idle(state: State, task_id: str) -> TaskRecord:
         raise IllegalMove(f"The plan has no task {task_id}.", hint="See the tasks with: swarm status")
     if record.running or record.settled:
         what = "an attempt is running" if record.running else f"it is {record.status.value}"
+        done = record.status is TaskStatus.COMPLETE
+        kept = f"Take it back with: swarm undo {task_id}; or" if done else "What is settled stays;"
         raise IllegalMove(
             f"Task {task_id} cannot be changed now: {what}.",
-            hint='What is settled stays; ask for more with: swarm revise "..."' if record.settled else "",
+            hint=f'{kept} ask for more with: swarm revise "..."' if record.settled else "",
         )
     return record
 

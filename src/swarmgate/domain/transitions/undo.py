@@ -9,7 +9,7 @@ from immutables import Map
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.state.completed_commits import landed
 from swarmgate.domain.state.state import UNUSED, Outcome, State, TaskRecord, TaskStatus, replace
-from swarmgate.domain.transitions.task import committed, with_open_phase
+from swarmgate.domain.transitions.task import with_open_phase
 from swarmgate.errors import IllegalMove
 
 
@@ -17,7 +17,7 @@ def task_undone(state: State, event: ev.TaskUndone, _: ev.Entry) -> State:
     require_undoable(state, event.task)
     record, number = state.task(event.task), state.plan.phase_numbers[event.task] if state.plan else 0
     if event.commit:
-        record = _taken_back(committed(state, event.task, event.commit), event)
+        record = _taken_back(record, event)
     elif not record.unfinished:
         raise IllegalMove(f"Task {event.task} is {record.status}, and the event names no commit that was taken back.")
     pending = replace(
@@ -36,16 +36,28 @@ def task_undone(state: State, event: ev.TaskUndone, _: ev.Entry) -> State:
         notes=(*record.notes, f"It was undone: {event.reason}") if event.reason else record.notes,
     )
     after = replace(state, tasks=state.tasks.set(event.task, pending), tree=state.tree if event.commit else "")
-    newest = [each.task for each in landed(after)][-1:]
-    red = tuple(test for task in newest for test in after.task(task).attempts[-1].failures)
-    return with_open_phase(replace(after, known_red=red), number)
+    return with_open_phase(replace(after, known_red=_known_red(after)), number)
 
 
 def _taken_back(record: TaskRecord, event: ev.TaskUndone) -> TaskRecord:
-    last = replace(
-        record.attempts[-1], outcome=Outcome.UNDONE, reason=event.reason or f"reverted by {event.revert[:12]}"
+    if event.commit not in record.commits:
+        raise IllegalMove(f"Task {event.task} was not completed by commit {event.commit[:12]}.")
+    why = event.reason or (f"reverted by {event.revert[:12]}" if event.revert else "nothing of it was left")
+    undone = {"outcome": Outcome.UNDONE, "reason": why}
+    return replace(
+        record, attempts=tuple(replace(a, **undone) if a.commit == event.commit else a for a in record.attempts)
     )
-    return replace(record, attempts=(*record.attempts[:-1], last))
+
+
+def _known_red(state: State) -> tuple[str, ...]:
+    """The tests that the user lets fail in what is left; a run of a part of them takes none of those away."""
+    red: tuple[str, ...] = ()
+    newest: tuple[str, ...] = ()
+    for each in landed(state):
+        last = state.task(each.task).attempts[-1]
+        newest = last.failures
+        red = tuple(dict.fromkeys((*red, *newest))) if last.related or state.rules.phase_tests else newest
+    return tuple(test for test in red if test in newest or test in state.known_red)
 
 
 def require_undoable(state: State, task: str) -> None:
@@ -59,7 +71,7 @@ def require_undoable(state: State, task: str) -> None:
     record = state.task(task)
     if record.running:
         raise IllegalMove(f"Task {task} has a running attempt, which ends first.")
-    if record.status is not TaskStatus.COMPLETE and not record.unfinished:
+    if not is_there(record):
         raise IllegalMove(
             f"Task {task} is {record.status}: nothing of it is there that could be undone.",
             hint=f"See where it stands: swarm show {task}",
@@ -85,8 +97,13 @@ def require_undoable(state: State, task: str) -> None:
         )
 
 
+def is_there(record: TaskRecord) -> bool:
+    """Whether something of a task is there: a commit that its work stands in, or a change in the work tree."""
+    return record.status is TaskStatus.COMPLETE or record.unfinished or bool(record.commits)
+
+
 def dependents(state: State, task: str) -> tuple[str, ...]:
-    """The tasks that depend on one, directly or through others, and are complete or under way; the newest first."""
+    """The tasks that depend on one, directly or through others, and of which something is there; the newest first."""
     if state.plan is None:
         return ()
     reached, grew = {task}, True
@@ -107,8 +124,8 @@ def undo_order(state: State, task: str) -> tuple[str, ...]:
 
 
 def newest_first(state: State, tasks: Iterable[str]) -> tuple[str, ...]:
-    """Those of the tasks that are complete or under way, in the order in which they can be undone."""
-    there = [each for each in tasks if state.task(each).status is TaskStatus.COMPLETE or state.task(each).unfinished]
+    """Those of the tasks of which something is there, in the order in which they can be undone."""
+    there = [each for each in tasks if is_there(state.task(each))]
     return tuple(sorted(there, key=lambda each: _begun(state.task(each)), reverse=True))
 
 
@@ -117,7 +134,7 @@ def _begun(record: TaskRecord) -> int:
 
 
 def _later(state: State, number: int) -> Iterator[str]:
-    """The tasks of later phases that are complete or under way, the newest first."""
+    """The tasks of later phases of which something is there, the newest first."""
     numbers = state.plan.phase_numbers if state.plan else {}
     yield from newest_first(state, {task for task, of in numbers.items() if of > number})
 

@@ -44,9 +44,12 @@ def description(record: GoalRecord, *, cost: bool = False) -> str:
         *_tasks(record.tasks),
         *_section("Skipped", _noted(record, TaskStatus.SKIPPED)),
         *_section("Blocked", _noted(record, TaskStatus.BLOCKED)),
+        *_section("To be done again", _noted(record, TaskStatus.PENDING, TaskStatus.IN_PROGRESS)),
         *_section("Overruled rejections", _overruled(record)),
         *_section("Tests that fail, and were overruled", (code(name) for name in record.known_red)),
+        *_section("Asked of the user", map(_words, record.asked)),
         *_section("Checkpoints", _checkpoints(record)),
+        *_section("Approved without a person", map(_words, record.unseen)),
         *_section("Cost", [in_words(record.used)] if cost else []),
     ]
     evidence = (
@@ -91,6 +94,8 @@ def _standing(record: GoalRecord) -> str:
     counts = Counter(each.status for each in record.tasks)
     told = ", ".join(f"{count} {status.value.replace('_', ' ')}" for status, count in counts.items())
     state = "The goal is finished" if record.finished else "**The goal is not finished**"
+    if record.abandoned:
+        state = f"**The goal was abandoned** ({_words(record.abandoned)})"
     approved = sum(bool(each.approved) for each in record.phases)
     return (
         f"{state}: {_words(record.title)}. {len(record.tasks)} tasks ({told}), attempts rejected: "
@@ -110,9 +115,9 @@ def _tasks(tasks: Sequence[GoalTask]) -> Iterator[str]:
         yield f"\n{len(tasks) - _TASKS} more: `{_MORE}`"
 
 
-def _noted(record: GoalRecord, status: TaskStatus) -> Iterator[str]:
+def _noted(record: GoalRecord, *statuses: TaskStatus) -> Iterator[str]:
     for each in record.tasks:
-        if each.status is status:
+        if each.status in statuses and each.note:
             yield f"Task {each.id}, {_words(each.title, 120)}: {_words(each.note)}"
 
 
@@ -129,6 +134,7 @@ def _checkpoints(record: GoalRecord) -> Iterator[str]:
         )
         summary = f": {_words(each.summary, 600)}" if each.summary else ""
         yield f"Phase {each.number}, {_words(each.name)}{when}{summary}"
+        yield from (f"  - {_words(text)}" for text in each.verdicts)
         yield from (f"  - Decided: {_words(text)}" for text in each.decisions)
 
 

@@ -79,7 +79,7 @@ def open_pull_request(
     """
     found = described(project, title=title, cost=cost)
     state, repository = project.state, project.repository()
-    _require_finished(state, draft=draft)
+    _require_finished(state, found, draft=draft)
     commit = _commit(state, repository)
     into = _into(state, base)
     to = remotes.find(repository, remote, branches=(state.branch, into))
@@ -107,7 +107,12 @@ def open_pull_request(
     )
 
 
-def _require_finished(state: State, *, draft: bool) -> None:
+def _require_finished(state: State, found: PullRequest, *, draft: bool) -> None:
+    if not state.goal:
+        raise IllegalMove(
+            "The goal was abandoned: nothing of it is handed over.",
+            hint=f"swarm pr --print describes it; its branch stays: git push REMOTE {found.branch}",
+        )
     if not state.branch:
         raise IllegalMove("The work has not begun, so there is no branch to push.", hint="Begin it with: swarm run")
     if state.finished or draft:

@@ -14,12 +14,15 @@ from swarmgate.domain.evidence.summary import tests_in_words
 from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.evidence import Criterion, TestRun
 from swarmgate.domain.review.finding import GateStatus
-from swarmgate.domain.state.plan_view import PhaseStatus, phase_status
-from swarmgate.domain.state.state import State, TaskStatus
+from swarmgate.domain.spending import cost
+from swarmgate.domain.state.plan_view import RELATED, PhaseStatus, phase_status
+from swarmgate.domain.state.state import Outcome, State, TaskRecord, TaskStatus
+from swarmgate.domain.transitions.fold import fold
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.reports.timeline import AttemptTime, attempt_times
 from swarmgate.errors import UsageError
 from swarmgate.ledger.evidence.evidence import EvidenceStore
+from swarmgate.ledger.views.describe import verdict_in_words
 from swarmgate.project import Project
 
 _Passed = tuple[dict[tuple[str, int], ev.GatesRun], dict[tuple[str, int], TestRun]]
@@ -51,7 +54,7 @@ class Overruled(Frozen):
 
 
 class GoalTask(Frozen):
-    """A task: `note` says why it is blocked or skipped, `proof` which verdicts and runs let its last attempt pass."""
+    """A task: `note` says why it is blocked, skipped or to be done again, `proof` what let its last attempt pass."""
 
     id: str
     title: str
@@ -73,7 +76,10 @@ class GoalTask(Frozen):
 
 
 class GoalPhase(Frozen):
-    """A phase with its checkpoint; `approved` is when, `by` who or which setting did; both empty while nobody has."""
+    """A phase with its checkpoint; `approved` is when, `by` who or which setting did; both empty while nobody has.
+
+    `verdicts` are those on the phase as a whole, a line each.
+    """
 
     number: int
     name: str
@@ -81,13 +87,14 @@ class GoalPhase(Frozen):
     summary: str = ""
     decisions: tuple[str, ...] = ()
     lessons: tuple[str, ...] = ()
+    verdicts: tuple[str, ...] = ()
     approved: str = ""
     by: str = ""
 
     @property
     def approver(self) -> str:
         """Who approved it, in words."""
-        return f"the {self.by}" if self.by == "user" else f"{self.by}, attended by nobody"
+        return "the user" if self.by == "user" else f"{self.by}, attended by nobody"
 
 
 class GoalEvidence(Frozen):
@@ -103,7 +110,9 @@ class GoalEvidence(Frozen):
 class GoalRecord(Frozen):
     """All of it. `phase` is 0 where it is about the whole goal; `seq`, `head` and `time` are of the newest entry.
 
-    `other` is the usage outside of these tasks by role: planning, checkpoints, councils; of the whole goal alone.
+    `other` is the usage outside of these tasks by role: planning, checkpoints and councils, of a phase its checkpoint.
+    `plan_by` names what approved the plan in the user's place; `asked` are the questions to the user with the answers;
+    `abandoned` says why the user ended the goal before it was done.
     """
 
     goal: str
@@ -115,6 +124,9 @@ class GoalRecord(Frozen):
     head: str
     time: str
     finished: bool
+    abandoned: str = ""
+    plan_by: str = ""
+    asked: tuple[str, ...] = ()
     phases: tuple[GoalPhase, ...] = ()
     tasks: tuple[GoalTask, ...] = ()
     times: tuple[AttemptTime, ...] = ()
@@ -129,13 +141,22 @@ class GoalRecord(Frozen):
         """Of all that is told."""
         return sum((*(each.used for each in self.tasks), *self.other.values()), Usage())
 
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """What was approved without a person, in words."""
+        plan = [f"the plan: {self.plan_by}"] if self.plan_by else []
+        return (
+            *plan,
+            *(f"phase {each.number}: {each.by}" for each in self.phases if each.approved and each.by != "user"),
+        )
+
     def count(self, status: TaskStatus) -> int:
         """How many of the tasks have a status."""
         return sum(each.status is status for each in self.tasks)
 
 
 def read_goal(project: Project, *, phase: int = 0) -> GoalRecord:
-    """The record, with a look at every file of evidence.
+    """The record of the newest goal, with a look at every file of evidence.
 
     Raises:
         UsageError: as `goal_record`.
@@ -153,7 +174,7 @@ def read_goal(project: Project, *, phase: int = 0) -> GoalRecord:
 
 
 def goal_record(state: State, entries: Sequence[ev.Entry], head: str, *, phase: int = 0) -> GoalRecord:
-    """The record.
+    """The record; of a goal that was abandoned, as it stood then.
 
     Args:
         state: the fold.
@@ -164,6 +185,10 @@ def goal_record(state: State, entries: Sequence[ev.Entry], head: str, *, phase: 
     Raises:
         UsageError: there is no plan, or it has no such phase.
     """
+    newest, abandoned = entries[-1:], ""
+    if not state.goal:
+        entries, abandoned = _before_the_end(entries)
+        state = fold(State(), entries)
     plan = state.plan
     if plan is None:
         raise UsageError(
@@ -174,7 +199,7 @@ def goal_record(state: State, entries: Sequence[ev.Entry], head: str, *, phase: 
     since = max((entry.seq for entry in entries if isinstance(entry.event, ev.GoalSet)), default=1)
     story = [entry for entry in entries if entry.seq >= since]
     tasks = {each.id: each for number, of in plan.numbered if phase in (0, number) for each in of.tasks}
-    usage = _usage(story)
+    usage = _usage((each for each in cost.recorded(entries) if each.goal == state.goals), phase)
     claims = recorded(entries)
     passed = _gates(story), claims.runs
     numbers = [phase] if phase else [number for number, _ in plan.numbered]
@@ -184,30 +209,48 @@ def goal_record(state: State, entries: Sequence[ev.Entry], head: str, *, phase: 
         branch=state.branch,
         base=state.base_branch,
         phase=phase,
-        seq=state.seq,
+        seq=newest[0].seq,
         head=head,
-        time=state.time,
+        time=newest[0].time,
         finished=state.finished,
+        abandoned=abandoned,
+        plan_by=state.plan_approved_by,
+        asked=tuple(_asked(state, tasks, planning=not phase)),
         phases=tuple(_phase(state, number, story) for number in numbers),
         tasks=tuple(_task(state, each, passed, usage.get(each.id, {})) for each in tasks.values()),
-        times=tuple(each for each in attempt_times(story) if each.task in tasks),
-        rejections=tuple(_rejections(story, tasks)),
+        times=tuple(each for each in attempt_times(story, state) if each.task in tasks),
+        rejections=tuple(_rejections(state, tasks)),
         overruled=tuple(_overruled(story, tasks, numbers)),
         evidence=tuple(_evidence(claims.claims.values(), {*tasks, *(f"phase-{number}" for number in numbers)})),
         known_red=state.known_red,
-        other={} if phase else usage.get("", {}),
+        other=usage.get("", {}),
     )
 
 
-def _usage(story: Iterable[ev.Entry]) -> dict[str, dict[str, Usage]]:
-    """By task and role; the task is empty outside of tasks."""
+def _before_the_end(entries: Sequence[ev.Entry]) -> tuple[Sequence[ev.Entry], str]:
+    """What came before the user abandoned the newest goal, and why that was."""
+    for number, entry in reversed(list(enumerate(entries))):
+        if isinstance(entry.event, ev.GoalAbandoned):
+            return entries[:number], entry.event.reason
+    return entries, ""
+
+
+def _usage(charges: Iterable[cost.Charge], phase: int) -> dict[str, dict[str, Usage]]:
+    """By task and role; the task is empty outside of tasks, which of a phase is what was charged to it alone."""
     found: dict[str, dict[str, Usage]] = {}
-    for entry in story:
-        event = entry.event
-        if isinstance(event, ev.UsageRecorded):
-            roles = found.setdefault(event.task, {})
-            roles[event.role] = roles.get(event.role, Usage()) + event.usage
+    for each in charges:
+        if each.task or not phase or (each.phase == phase and not each.council):
+            roles = found.setdefault(each.task, {})
+            roles[each.role] = roles.get(each.role, Usage()) + each.usage
     return found
+
+
+def _asked(state: State, tasks: Iterable[str], *, planning: bool) -> Iterator[str]:
+    """The questions to the user with the answers: of planning, where that is told, and of agents at work on tasks."""
+    wanted = frozenset(tasks)
+    for each in state.questions:
+        if each.task in wanted or (planning and not each.task):
+            yield f"task {each.task}, {each.in_words}" if each.task else each.in_words
 
 
 def _phase(state: State, number: int, story: Iterable[ev.Entry]) -> GoalPhase:
@@ -223,6 +266,7 @@ def _phase(state: State, number: int, story: Iterable[ev.Entry]) -> GoalPhase:
         lessons=record.lessons,
         approved=approval.time if approval else "",
         by=record.approved_by or (approval.actor if approval else ""),
+        verdicts=tuple(map(verdict_in_words, record.reviews)),
     )
 
 
@@ -237,12 +281,22 @@ def _task(state: State, task: Task, passed: _Passed, usage: dict[str, Usage]) ->
         status=record.status,
         attempts=len(record.attempts),
         commit=record.commit if complete else "",
-        note=record.reason if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED) else "",
+        note=_note(record),
         proof=tuple(_proof(state, task.id, *passed)) if complete else (),
         files=tuple(dict.fromkeys((*last.files, *last.tests, *last.attacks))) if last else (),
         criteria=mapped or tuple(Criterion(criterion=text) for text in task.acceptance),
         usage=usage,
     )
+
+
+def _note(record: TaskRecord) -> str:
+    """Why a task is blocked, skipped, or to be done again."""
+    last = record.last
+    if record.status is TaskStatus.PENDING and last and last.outcome is Outcome.UNDONE:
+        return f"undone: {last.reason}"
+    if record.status is TaskStatus.IN_PROGRESS and last and last.commit:
+        return f"opened again: {last.reason}"
+    return record.reason if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED) else ""
 
 
 def _gates(story: Iterable[ev.Entry]) -> dict[tuple[str, int], ev.GatesRun]:
@@ -272,19 +326,21 @@ def _proof(
             yield f"{name} {review.verdict}"
     if run := runs.get((task, last.number)):
         yield f"tests: {tests_in_words(run)}"
+    if last.related:
+        yield RELATED
 
 
-def _rejections(story: Iterable[ev.Entry], tasks: Iterable[str]) -> Iterator[Rejected]:
-    wanted = frozenset(tasks)
-    for entry in story:
-        event = entry.event
-        if isinstance(event, ev.AttemptRejected) and event.task in wanted:
+def _rejections(state: State, tasks: Iterable[str]) -> Iterator[Rejected]:
+    """The rejected attempts in the order in which they ended; what the tests of a phase opened again is one, too."""
+    attempts = [(each.ended, task, each) for task in tasks for each in state.task(task).attempts]
+    for _, task, each in sorted(attempts, key=lambda found: (found[0], found[2].seq)):
+        if each.outcome is Outcome.REJECTED:
             yield Rejected(
-                task=event.task,
-                attempt=event.attempt,
-                stage=event.stage,
-                by=tuple(sorted(event.stage.parts)),
-                reason=event.reason,
+                task=task,
+                attempt=each.number,
+                stage=each.stage,
+                by=tuple(sorted(each.stage.parts)),
+                reason=each.reason,
             )
 
 

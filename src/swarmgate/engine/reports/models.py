@@ -14,7 +14,7 @@ from pydantic import Field
 from swarmgate.config import Config, RoleName, is_program
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.capabilities import Capabilities
-from swarmgate.domain.usage import Usage
+from swarmgate.domain.usage import Usage, cost_in_words
 from swarmgate.engine.reports.status import RoleModel
 from swarmgate.errors import ConfigError, EndpointFailed, SwarmError
 from swarmgate.ledger.check import Check
@@ -77,7 +77,7 @@ class ModelsReport(Frozen):
             for role, tier in self.prompts.items()
             if tier.longest_answer
         ]
-        cost = "cost unknown" if self.usage.usd is None else f"${self.usage.usd:.4f}"
+        cost = cost_in_words(self.usage)
         asked = any(not each.error for each in self.models)
         stored = f"Kept in {self.kept}" if asked else "Nothing was learnt: no model could be asked."
         text += ["", f"Asking took {self.usage.calls} calls, {self.usage.tokens:,} tokens, {cost}. {stored}"]

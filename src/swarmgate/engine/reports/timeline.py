@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events import event as ev
-from swarmgate.domain.state.state import Outcome
+from swarmgate.domain.state.state import Outcome, State
 
 STAGES = ("delegate", "code", "gates", "review", "tests", "test run", "commit")
 """What an attempt spends its time on, in order."""
@@ -26,12 +26,8 @@ _ENDS: dict[type, str] = {
     ev.TaskCompleted: "commit",
 }
 """The stage that each event ends."""
+_STEPS = (*_ENDS, ev.TaskQuestionAsked)
 _AFTER = dict(pairwise(STAGES))
-_OUTCOMES: dict[type, Outcome] = {
-    ev.TaskCompleted: Outcome.COMPLETE,
-    ev.AttemptRejected: Outcome.REJECTED,
-    ev.AttemptInterrupted: Outcome.INTERRUPTED,
-}
 
 
 class Span(Frozen):
@@ -43,7 +39,7 @@ class Span(Frozen):
 
 
 class AttemptTime(Frozen):
-    """One attempt: its spans in order, and how it ended."""
+    """One attempt: its spans in order, and what became of it."""
 
     task: str
     attempt: int
@@ -51,8 +47,8 @@ class AttemptTime(Frozen):
     spans: tuple[Span, ...] = ()
 
 
-def attempt_times(entries: Iterable[ev.Entry]) -> tuple[AttemptTime, ...]:
-    """The attempts in the order in which they began.
+def attempt_times(entries: Iterable[ev.Entry], state: State) -> tuple[AttemptTime, ...]:
+    """The attempts in the order in which they began, each with what the state says of it: some were undone since.
 
     Time in which nobody worked is left out: what passed before an entry of the user, and before a run began.
     """
@@ -61,12 +57,15 @@ def attempt_times(entries: Iterable[ev.Entry]) -> tuple[AttemptTime, ...]:
         key = event.task, event.attempt
         known = found.get(key) or AttemptTime(task=event.task, attempt=event.attempt)
         last = known.spans[-1].stage if known.spans else STAGES[0]
-        span = Span(stage=_ENDS.get(type(event), _AFTER.get(last, last)), start=start, end=end)
-        outcome = _OUTCOMES.get(type(event), Outcome.RUNNING)
+        stage = _ENDS.get(type(event), _AFTER.get(last, last))
+        if isinstance(event, ev.TaskQuestionAsked):  # the stage goes on with the answer
+            stage = "delegate" if event.step == "delegate" else "code"
+        span = Span(stage=stage, start=start, end=end)
         # An attempt is rejected with the result of its last stage: the next one was not begun.
-        more = (span,) if type(event) in _ENDS or end > start or not known.spans else ()
-        found[key] = known.model_copy(update={"spans": (*known.spans, *more), "outcome": outcome})
-    return tuple(found.values())
+        more = (span,) if isinstance(event, _STEPS) or end > start or not known.spans else ()
+        found[key] = known.model_copy(update={"spans": (*known.spans, *more)})
+    became = {(task, each.number): each.outcome for task, of in state.tasks.items() for each in of.attempts}
+    return tuple(each.model_copy(update={"outcome": became.get(key, Outcome.RUNNING)}) for key, each in found.items())
 
 
 def since_first(times: Iterable[AttemptTime]) -> tuple[AttemptTime, ...]:
@@ -82,8 +81,8 @@ def since_first(times: Iterable[AttemptTime]) -> tuple[AttemptTime, ...]:
 
 def _steps(
     entries: Iterable[ev.Entry],
-) -> Iterator[tuple[ev.TaskDelegated | ev.AttemptRejected | ev.AttemptInterrupted | ev.TaskCompleted, float, float]]:
-    """Every event that ends a step of an attempt, with the seconds of work at which the step began and ended."""
+) -> Iterator[tuple[ev.TaskDelegated | ev.AttemptRejected | ev.TaskQuestionAsked | ev.TaskCompleted, float, float]]:
+    """Every event that ends work at an attempt, with the seconds of work at which that began and ended."""
     worked, before, began = 0.0, None, 0.0
     for entry in entries:
         now, event = datetime.fromisoformat(entry.time), entry.event
@@ -91,7 +90,7 @@ def _steps(
         if before is not None and not waited:
             worked += max(0.0, (now - before).total_seconds())
         before = now
-        if type(event) in _ENDS or isinstance(event, ev.AttemptRejected | ev.AttemptInterrupted):
+        if isinstance(event, (*_STEPS, ev.AttemptRejected, ev.AttemptInterrupted)):
             yield event, began, worked  # type: ignore[misc]  # each of these has a task and an attempt
             began = worked
         elif waited or isinstance(event, ev.PlanSaved | ev.PlanReviewed | ev.PhaseClosed | ev.PhaseReviewed):

@@ -16,6 +16,7 @@ from swarmgate.journal.lock import read_owner
 from swarmgate.ledger.check import Check
 from swarmgate.ledger.files.high_water_mark import HighWater, Mark
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.views.describe import counted
 from swarmgate.ledger.witness.anchors import Anchors, Chain, positions, subject
 from swarmgate.workspace.git.folder import git_folder, place
 
@@ -40,7 +41,8 @@ def anchors(ledger: Ledger, entries: Sequence[tuple[Entry, str]]) -> Check:
     audit = _Audit(ledger, entries, mark)
     missing = tuple(audit.missing(chain)) if audit.due else ()
     problems = (*audit.lost(), *audit.mismatches(chain), *(missing if audit.at_home else ()))
-    summary = f"{len(chain.anchors)} anchors{f', the newest at line {audit.newest(chain)}' if chain.anchors else ''}"
+    newest = f", the newest at line {audit.newest(chain)}" if chain.anchors else ""
+    summary = f"{counted(len(chain.anchors), 'anchor')}{newest}"
     return Check("anchors", summary, problems, () if audit.at_home else missing)
 
 

@@ -14,6 +14,7 @@ from swarmgate.ledger.councils.record_heads import records
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.reconcile import edits
+from swarmgate.ledger.views.describe import counted
 from swarmgate.workspace.git.repository import Repository
 
 
@@ -26,7 +27,7 @@ def audit(folder: SwarmFolder, repository: Repository) -> tuple[Check, ...]:
         return (Check("chain", f"{folder.relative(folder.ledger)} up to line {error.line}", (error.message,)),)
     torn = (f"ledger.jsonl ends in {len(ledger.torn)} bytes of a line that was cut short.",) if ledger.torn else ()
     return (
-        Check("chain", f"{len(entries)} lines", torn),
+        Check("chain", counted(len(entries), "line"), torn),
         _projections(ledger),
         evidence(folder, ledger.state, [entry for entry, _ in entries]),
         records(folder, (entry for entry, _ in entries)),

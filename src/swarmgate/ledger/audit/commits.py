@@ -11,6 +11,7 @@ from swarmgate.domain.events.event import (
     Entry,
     GoalAbandoned,
     GoalSet,
+    PhaseRegressed,
     TaskCompleted,
     TaskReopened,
     TaskUndone,
@@ -22,6 +23,7 @@ from swarmgate.domain.state.lifecycle import TaskState
 from swarmgate.domain.state.state import State
 from swarmgate.errors import WorkspaceError
 from swarmgate.ledger.check import Check
+from swarmgate.ledger.views.describe import counted
 from swarmgate.workspace.git.commits import TaskCommit
 from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.git.reverting import holds, taken_back
@@ -56,7 +58,7 @@ def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry,
     named = ", ".join(each[:12] for each in others[:_LISTED])
     message = f"{len(others)} without a Swarm-Task trailer, your own: {named}{' ...' if len(others) > _LISTED else ''}"
     warnings = (*((message,) if others else ()), *audit.waiting(), *_restored(state, repository))
-    return Check("commits", f"{len(found)} commits", tuple(dict.fromkeys(problems)), warnings)
+    return Check("commits", counted(len(found), "commit"), tuple(dict.fromkeys(problems)), warnings)
 
 
 def _reverted(state: State, back: Mapping[str, str]) -> Iterator[str]:
@@ -93,9 +95,10 @@ class _Audit:
 
     @cached_property
     def _reopened(self) -> frozenset[str]:
-        """The commits that are not in the history any more by the user's word."""
-        events = (entry.event for entry, _ in self.entries)
-        return frozenset(event.commit for event in events if isinstance(event, (TaskReopened, TaskUndone)))
+        """The commits that complete nothing any more, by the user's word or by the tests of their phase."""
+        events = [entry.event for entry, _ in self.entries]
+        opened = {each.commit for event in events if isinstance(event, PhaseRegressed) for each in event.culprits}
+        return frozenset(opened | {each.commit for each in events if isinstance(each, (TaskReopened, TaskUndone))})
 
     def _now(self, commit: str) -> str:
         """What a recorded commit is now."""

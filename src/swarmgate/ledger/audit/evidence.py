@@ -14,6 +14,7 @@ from swarmgate.ledger.check import Check
 from swarmgate.ledger.evidence.evidence import EvidenceStore
 from swarmgate.ledger.evidence.index import goal_number
 from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.views.describe import counted
 
 _LISTED = 5
 _OF_FILE_MANAGERS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
@@ -44,7 +45,7 @@ def evidence(folder: SwarmFolder, state: State, entries: Sequence[Entry]) -> Che
     for home in _folders(folder):
         known = [goal for goal in goals if homes[goal.goal] == home]
         _unknown(folder, state, home, known, found)
-    message = f"{found.looked_at} files{f', {found.archived} of them archived' if found.archived else ''}"
+    message = f"{counted(found.looked_at, 'file')}{f', {found.archived} of them archived' if found.archived else ''}"
     return Check("evidence", message, tuple(found.problems), tuple(_warnings(found)))
 
 

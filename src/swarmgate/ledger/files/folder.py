@@ -79,7 +79,7 @@ class SwarmFolder:
                 )
         raise NotAProject(
             f"{start} is not inside a git repository.",
-            hint="Make one with: git init, commit something, then run: swarm init",
+            hint="cd into your project, or make one here: swarm init --commit",
         )
 
     def known(self) -> str:

@@ -77,7 +77,7 @@ def _no_work_tree(start: Path, out: bytes, err: str) -> NotAProject | WorkspaceE
         return NotAProject(f"{start} is a bare repository: it has no files to work on", hint="git clone it, work there")
     if "not a git repository" in err:
         return NotAProject(
-            f"{start} is not in a git repository", hint="cd into your project, or: git init; swarm init --commit"
+            f"{start} is not in a git repository", hint="cd into your project, or make one here: swarm init --commit"
         )
     if "work tree" in err:
         return NotAProject(f"{start} is inside a git folder, not in a work tree", hint="cd into your project")

@@ -12,7 +12,7 @@ from tests.misbehaviour.case import case
 from tests.project import Project, Rule, code, implement, part, plan, review, rule, task, until
 
 from swarmgate.domain.events import event as ev
-from swarmgate.domain.state.state import TaskStatus
+from swarmgate.domain.state.state import Outcome, TaskStatus
 
 pytestmark = pytest.mark.slow
 WHOLE = {"tests": {"whole": "phase"}}
@@ -95,6 +95,122 @@ def test_a_failure_is_traced_to_the_task_that_made_it_and_that_is_open_again(lon
     long.swarm("verify")
 
 
+def test_a_round_of_tests_that_opened_a_task_again_holds_no_unattended_run_up(long: Project) -> None:
+    guard(long, "not (here / 'part_1_1.py').exists() or 'mended' in (here / 'part_1_1.py').read_text()")
+    mended = code({"src/calc/part_1_1.py": part("mended")}, task="1.1", attempt="2")
+    long.planned(*parts("1.1"), mended, **WHOLE)
+    ended = long.json("run", "--until", "done")
+    assert (ended["waiting"], ended["unseen"]) == ("nothing", [1])
+    assert [each.review.approved for each in long.events(ev.PhaseReviewed)] == [False, True]
+    record = long.json("report")["record"]
+    assert [(each["attempt"], each["outcome"]) for each in record["times"]] == [(1, "REJECTED"), (2, "COMPLETE")]
+    assert [(each["attempt"], each["stage"]) for each in record["rejections"]] == [(1, "tests")]
+    told = long.swarm("pr", "--print").stdout
+    assert "tests: 1 passed" in told
+    assert "; completed on the tests that are related to its files" in told
+    assert "  - tests 1.1 of 1: REJECTED - since its commit" in told
+    assert "## Approved without a person\n\n- phase 1: swarm run --until done\n" in told
+
+
+def without_guarded(project: Project) -> None:
+    """Nothing of task 1.2 is there, that of the others is, and the ledger says the same."""
+    assert not (project.root / "src/calc/part_1_2.py").exists()
+    assert (project.root / "src/calc/part_1_3.py").exists()
+    assert project.git("status", "--porcelain", "--", ".", ":!.swarm") == ""
+    assert project.state.task("1.2").status is TaskStatus.PENDING
+    project.swarm("verify")
+
+
+def test_a_task_that_was_opened_again_is_undone_with_all_of_its_commits(long: Project) -> None:
+    guard(long, "not (here / 'part_1_2.py').exists() or 'mended' in (here / 'part_1_2.py').read_text()")
+    down = rule("coder", "code", {"fault": {"kind": "403"}}, task="1.2", attempt="2")
+    rules = parts("1.1", "1.2", "1.3")
+    long.planned(*rules, down, **WHOLE)
+    long.swarm("run", exits=5)
+    told = long.json("undo", "1.2", "--reason", "not like this")["undone"]
+    first = long.events(ev.TaskCompleted)[1].commit
+    assert [each["commit"] for each in told] == ["", first]
+    assert [each.outcome for each in long.state.task("1.2").attempts] == [Outcome.UNDONE, Outcome.INTERRUPTED]
+    without_guarded(long)
+    mended = code({"src/calc/part_1_2.py": part("mended")}, task="1.2")
+    broken = code({"src/calc/part_1_2.py": part("1.2")}, task="1.2", attempt="3")
+    long.play(*rules, mended, broken, **WHOLE)
+    long.swarm("run", exits=3)
+    made = [each.commit for each in long.events(ev.TaskCompleted) if each.task == "1.2"]
+    assert [each.culprits[0].commit for each in long.events(ev.PhaseRegressed)] == made[:2]
+    long.swarm("undo", "1.2")
+    assert [each.commit for each in long.events(ev.TaskUndone)] == ["", first, made[2], made[1]]
+    without_guarded(long)
+    long.swarm("run", exits=3)
+    long.swarm("approve")
+    long.swarm("verify")
+
+
+def test_killed_between_two_reverts_of_one_task_the_same_command_goes_on(long: Project) -> None:
+    guard(long, "not (here / 'part_1_2.py').exists() or 'mended' in (here / 'part_1_2.py').read_text()")
+    mended = code({"src/calc/part_1_2.py": part("mended")}, task="1.2", attempt="2")
+    long.planned(*parts("1.1", "1.2", "1.3"), mended, **WHOLE)
+    long.swarm("run", exits=3)
+    long.hook("post-commit", "kill -9 $(ps -o ppid= -p $PPID)")
+    for _ in range(2):
+        killed = long.start("undo", "1.2")
+        _, told = killed.communicate(timeout=60)
+        assert killed.returncode == -9, told
+    long.hook("post-commit", "exit 0")
+    long.swarm("undo", "1.2")
+    assert [event.by_hand for event in long.events(ev.TaskUndone)] == [False, False]
+    assert long.git("log", "--format=%s", "-2").splitlines() == ['Revert "Part 1.2"'] * 2
+    without_guarded(long)
+
+
+@pytest.mark.parametrize("how", ["rebase", "revert", "drop"])
+def test_what_the_user_makes_of_a_commit_that_was_opened_again_is_no_gap_in_the_record(long: Project, how: str) -> None:
+    guard(long, "not (here / 'part_1_2.py').exists() or 'mended' in (here / 'part_1_2.py').read_text()")
+    long.git("rm", "-rq", "--cached", ".swarm")
+    long.git("commit", "-qm", "The record is no part of it")
+    long.write(".git/info/exclude", ".swarm/\n")
+    down = rule("coder", "code", {"fault": {"kind": "403"}}, task="1.2", attempt="2")
+    rules = parts("1.1", "1.2")
+    long.planned(*rules, down, **WHOLE)
+    long.swarm("run", exits=5)
+    first = long.events(ev.TaskCompleted)[1].commit
+    if how == "rebase":
+        long.git("switch", "-q", "main")
+        long.git("commit", "-qm", "Note", "--allow-empty")
+        long.git("switch", "-q", "-")
+        long.git("rebase", "-q", "main")
+    else:
+        long.git(*(("revert", "--no-edit", first) if how == "revert" else ("reset", "-q", "--hard", f"{first}^")))
+    long.play(*rules, code({"src/calc/part_1_2.py": part("mended")}, task="1.2"), **WHOLE)
+    long.swarm("run", exits=3)
+    long.swarm("verify")
+    long.swarm("undo", "1.2")
+    assert not (long.root / "src/calc/part_1_2.py").exists()
+    told = {each.commit: (bool(each.revert), each.by_hand) for each in long.events(ev.TaskUndone)}
+    assert told[first] == {"rebase": (True, False), "revert": (True, True), "drop": (False, False)}[how]
+    long.swarm("verify")
+
+
+def test_bisection_passes_over_what_was_undone_and_finds_what_fails_since(long: Project) -> None:
+    """The guard fails from 1.1 on, passes once that was undone, and fails again since 1.2."""
+    broken, fine = part("broken"), part("fine")
+    guard(long, "not any('broken' in each.read_text() for each in here.glob('part_*.py'))")
+    first = code({"src/calc/part_1_1.py": broken}, task="1.1", attempt="1")
+    down = rule("coder", "code", {"fault": {"kind": "403"}}, task="1.2")
+    later = [code({"src/calc/part_1_1.py": fine}, task="1.1"), code({"src/calc/part_1_2.py": broken}, task="1.2")]
+    rules = parts("1.1", "1.2")
+    long.planned(*rules, first, down, **WHOLE)
+    long.swarm("run", exits=5)
+    for number in range(4):  # so that the middle lies where the guard fails by what was undone
+        long.git("commit", "-qm", f"Note {number}", "--allow-empty")
+    long.swarm("undo", "1.2")
+    long.swarm("undo", "1.1")
+    long.play(*rules, *later, implement({"src/calc/part_1_2.py": fine}, task="1.2"), **WHOLE)
+    long.swarm("run", exits=3)
+    assert {each.task for event in long.events(ev.PhaseRegressed) for each in event.culprits} == {"1.2"}
+    long.swarm("verify")
+
+
 def test_a_failure_older_than_the_phase_is_the_persons_to_decide(long: Project) -> None:
     guard(long, "False")
     long.planned(*parts("1.1"), **WHOLE)
@@ -103,7 +219,8 @@ def test_a_failure_older_than_the_phase_is_the_persons_to_decide(long: Project) 
     assert long.events(ev.PhaseRegressed) == []
     long.swarm("approve", exits=2)
     long.swarm("override", "1", "--reason", "known for years")
-    long.swarm("run", exits=3)
+    ended = long.swarm("run", "--until", "done", exits=3).stdout
+    assert "It waits for you: its reviewers rejected it." in ended
     long.swarm("approve")
     assert long.state.phase(1).overruled["tests"] == "known for years"
 

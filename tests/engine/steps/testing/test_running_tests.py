@@ -50,6 +50,20 @@ def test_a_run_tells_how_far_the_tests_are(project: Project, monkeypatch: pytest
 
 
 @pytest.mark.slow
+def test_what_is_told_of_a_run_with_a_failed_test_is_marked_as_failed(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running_tests, "_EVERY_S", 0.1)
+    red = "import pathlib, time\n\n\ndef test_start():\n    assert not pathlib.Path('src/calc/part_1.1.py').exists()\n"
+    project.write("tests/test_calc.py", f"{red}\n\ndef test_slow():\n    time.sleep(1)\n")
+    project.git("commit", "-qam", "Red")
+    project.planned(plan("1.1"), loop={"max_rejections": 1})
+    told = [each for each in event_lines(project.swarm("run", "--json", exits=1).stderr) if each["kind"] == "tests"]
+    assert {(each["tests"]["failed"], each["failed"]) for each in told} >= {(1, True)}
+    assert all(each["failed"] == bool(each["tests"]["failed"]) for each in told)
+
+
+@pytest.mark.slow
 def test_where_the_suite_takes_long_what_is_related_to_a_change_runs_first(project: Project) -> None:
     """The test of a module that imports the changed one fails, and the whole suite is not waited for."""
     project.write("conftest.py", "import sys\n\nsys.path.insert(0, 'src')\n")

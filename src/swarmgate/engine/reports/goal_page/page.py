@@ -11,9 +11,10 @@ from swarmgate import html
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.evidence.report import Standing
 from swarmgate.domain.evidence.summary import in_words
+from swarmgate.domain.spending.cost import OUTSIDE
 from swarmgate.domain.state.state import TaskStatus
 from swarmgate.domain.text.redaction import masked
-from swarmgate.domain.usage import Usage
+from swarmgate.domain.usage import Usage, cost_in_column
 from swarmgate.engine.reports.goal import OUR_WORDS, GoalEvidence, GoalRecord, GoalTask, read_goal
 from swarmgate.engine.reports.goal_page import plots
 from swarmgate.engine.reports.goal_page.plots import Part, Plot, Value
@@ -156,11 +157,11 @@ def _spent(record: GoalRecord) -> Iterator[tuple[str, Plot | None]]:
     """Plots of tokens and cost, by task and by role."""
     tasks = [(_label(each), each.used) for each in record.tasks if each.usage]
     other = sum(record.other.values(), Usage())
-    by_task = [*tasks, *([("planning and councils", other)] if other != Usage() else [])]
+    by_task = [*tasks, *([(OUTSIDE, other)] if other != Usage() else [])]
     by_role = [(role, used) for role, used in _by_role(record).items() if used.calls]
     for who, used in (("task", by_task), ("role", by_role)):
         yield f"Tokens by {who}", plots.bars(f"Tokens by {who}", "tokens", [_tokens(*each) for each in used], _TOKENS)
-        usd = [Value(label, _usd(each), (Part(each.least_usd, "usd"),)) for label, each in used]
+        usd = [Value(label, cost_in_column(each), (Part(each.least_usd, "usd"),)) for label, each in used]
         yield f"Cost by {who}", plots.bars(f"Cost by {who}", "US dollars", usd, {"usd": "US dollars"})
 
 
@@ -176,10 +177,6 @@ def _tokens(label: str, used: Usage) -> Value:
     fresh = Part(used.prompt_tokens - used.cached_tokens, "prompt")
     parts = (fresh, Part(used.cached_tokens, "cached"), Part(used.completion_tokens, "completion"))
     return Value(label, f"{used.tokens:,}", parts)
-
-
-def _usd(used: Usage) -> str:
-    return f"${used.usd:.4f}" if used.usd is not None else f"at least ${used.known_usd:.4f}"
 
 
 def _rejected(record: GoalRecord) -> Plot | None:

@@ -14,7 +14,13 @@ _ROW, _BAR, _AXIS = 36, 14, 30
 _NARROWEST = 0.4
 """Percent: a bar that lasts shorter is drawn so wide, or nobody would see it."""
 _TICKS = 4
-_MARKS = {Outcome.COMPLETE: "✓", Outcome.REJECTED: "✕", Outcome.INTERRUPTED: "‖", Outcome.RUNNING: "…"}
+_MARKS = {
+    Outcome.COMPLETE: "✓",
+    Outcome.REJECTED: "✕",
+    Outcome.INTERRUPTED: "‖",
+    Outcome.UNDONE: "↶",
+    Outcome.RUNNING: "…",
+}
 """How an attempt ended, for who sees no colours."""
 _MINUTES, _HOURS = 120, 7200
 """Seconds from which on an axis counts in minutes, and in hours."""

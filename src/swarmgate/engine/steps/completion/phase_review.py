@@ -17,15 +17,16 @@ from swarmgate.domain.events.event import Event, PhaseRetried, PhaseReviewed, Ph
 from swarmgate.domain.plan.plan import Plan
 from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.review.evidence import Review, Verdict
-from swarmgate.domain.state.phase_verdict import phase_commits, reviewers
+from swarmgate.domain.state.phase_verdict import reviewers
 from swarmgate.domain.state.state import State
+from swarmgate.engine.branch_history import phase_base
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.agent_turn import after_turn
 from swarmgate.engine.steps.recovery import quarantine_leftovers
 from swarmgate.engine.steps.review.change_for_review import in_order, listed
 from swarmgate.engine.steps.review.review import texts_of
 from swarmgate.errors import BreakerTripped, NoUsableReply
-from swarmgate.workspace.git.revisions import empty_tree, parent
+from swarmgate.workspace.git.revisions import empty_tree
 
 
 async def evaluate_phase(state: State, ctx: Context) -> list[Event]:
@@ -121,7 +122,7 @@ def _change(state: State, ctx: Context, head: str) -> tuple[str, ChangeSet]:
 
     The first is that of the task that was completed first; of one that was rewritten since, the ledger has the new id.
     """
-    base = parent(ctx.repository, next(iter(phase_commits(state, state.current_phase))))
+    base = phase_base(state, ctx.repository, state.current_phase)
     tree = ctx.repository.tree_of(base) if base else empty_tree(ctx.repository)
     return base, ctx.repository.changes(tree, ctx.repository.tree_of(head))
 

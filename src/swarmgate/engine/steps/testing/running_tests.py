@@ -50,7 +50,7 @@ async def telling(ctx: Context, what: str, took: Took | None) -> AsyncIterator[R
         while True:
             await asyncio.sleep(_EVERY_S)
             count = running.count
-            ctx.notify("tests", f"{what}: {count.text}", tests=count)
+            ctx.notify("tests", f"{what}: {count.text}", tests=count, failed=count.failed > 0)
 
     teller = asyncio.ensure_future(tell())
     try:

@@ -44,10 +44,11 @@ async def run_suites(ctx: Context, suites: Suites, tree: str, paths: Sequence[st
         rewritten = made.rewritten()
     if whole and ran.green:
         suite_times.remember(ctx.folder, suites.text, Took(tests=ran.ran, seconds=ran.seconds))
-    if ran.exit_code == _NOT_FOUND:
+    if missing := next((each for each in ran.parts or (ran,) if each.exit_code == _NOT_FOUND), None):
+        where = f"the command of suite {missing.suite}" if missing.suite else "[tests] command"
         raise MissingRequirement(
-            f"`{ran.command}` could not be run: {ran.reason or 'a program was not found'}",
-            hint="Install what it needs, or set [tests] command in .swarm/config.toml, then: swarm run",
+            f"`{missing.command}` could not be run: {missing.reason or 'a program was not found'}",
+            hint=f"Install what it needs, or set {where} in .swarm/config.toml, then: swarm run",
         )
     if rewritten and not ran.problem and set(ran.failures) <= set(ctx.ledger.state.known_red):
         problem = f"the tests rewrote files of the project: {', '.join(rewritten[:_LISTED])}"
