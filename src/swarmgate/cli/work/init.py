@@ -20,7 +20,7 @@ Commit = Annotated[
 
 
 def command(commit: Commit = False, repo: Repo = None, json: Json = False) -> None:
-    """Make .swarm/ in this folder, at the top of a repository or below: settings, gates, the ledger.
+    """Make .swarm/ in this repository: settings, gates, the ledger.
 
     Languages, test command and branch are detected and written where you can change them. In a folder without git, or
     without a commit, it offers to make the first one. Exit code 1 when a secret stands in what would be committed.
