@@ -24,7 +24,7 @@ class Verb(NamedTuple):
 
 
 VERBS = {
-    "init": Verb("work", "Start", "Make .swarm/ in this repository: settings, gates, the ledger."),
+    "init": Verb("work", "Start", "Make .swarm/ in this folder: settings, gates, the ledger."),
     "doctor": Verb("checks", "Start", "Check settings, models, tools, tests and the ledger."),
     "agents": Verb("checks", "Start", "List coding agents that can be roles, and test one here."),
     "demo": Verb("work", "Start", "Show the whole loop on a small project with scripted models."),

@@ -281,8 +281,8 @@ def test_what_was_opened_again_is_undone_commit_by_commit_or_overruled_and_holds
 
 @pytest.mark.parametrize(("whole", "left"), [(False, ("tests/test_a.py::test_a",)), (True, ())])
 def test_a_test_that_the_user_let_fail_stays_known_when_a_later_task_is_undone(
-    whole: bool, left: tuple[str, ...]
-) -> None:  # noqa: FBT001 - a case
+    *, whole: bool, left: tuple[str, ...]
+) -> None:
     """Those that ran related tests alone say nothing of it; where all ran, the newest run that is left does."""
     three = make_plan([make_task("1.1"), make_task("1.2"), make_task("1.3")])
     known = "tests/test_a.py::test_a"

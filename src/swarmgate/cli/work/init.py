@@ -20,10 +20,11 @@ Commit = Annotated[
 
 
 def command(commit: Commit = False, repo: Repo = None, json: Json = False) -> None:
-    """Make .swarm/ in this repository: settings, gates, the ledger.
+    """Make .swarm/ in this folder: settings, gates, the ledger.
 
-    Languages, test command and branch are detected and written where you can change them. In a folder without git, or
-    without a commit, it offers to make the first one. Exit code 1 when a secret stands in what would be committed.
+    The folder is the top of a repository, or one below that: then the project is that folder alone. Languages, test
+    command and branch are detected and written where you can change them. In a folder without git, or without a
+    commit, it offers to make the first one. Exit code 1 when a secret stands in what would be committed.
 
     Example: cd my-repo && swarm init
     """
