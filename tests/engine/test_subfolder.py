@@ -9,7 +9,9 @@ import subprocess
 import pytest
 from tests.confined import SANDBOX
 from tests.project import Project, call, code, part, plain, plan, review, rule, until
+from typer.testing import CliRunner
 
+from swarmgate.cli.app import app
 from swarmgate.domain.events.event import AttemptInterrupted, AttemptRejected
 from swarmgate.workspace.checkout.checkout import checked_out
 from swarmgate.workspace.git.repository import Repository
@@ -201,6 +203,20 @@ def test_trees_are_those_of_the_folder_with_the_attributes_and_ignore_rules_abov
     assert repository.tree_of("HEAD") == repository.head_tree() == repository.tree_of(repository.head())
 
 
+def test_a_merge_with_conflicts_elsewhere_is_named_and_gates_judge_the_folder_all_the_same(package: Project) -> None:
+    package.git("switch", "--quiet", "-c", "other")
+    colleague(package, "const page = 6;\n")
+    package.git("switch", "--quiet", "main")
+    colleague(package, "const page = 7;\n")
+    merging = subprocess.run(["git", "merge", "other"], cwd=package.root, check=False, capture_output=True)
+    assert merging.returncode == 1
+    package.write("src/calc/broken.py", "def f(:\n")
+    found = package.json("gates", "run", exits=1)
+    assert {each["path"] for gate in found["results"] for each in gate["findings"]} == {"src/calc/broken.py"}
+    package.planned(plan("1.1"))
+    assert "a merge is in progress" in package.swarm("run", exits=2).stderr
+
+
 @pytest.mark.skipif(SANDBOX == "none", reason="this machine has no sandbox")
 def test_agents_and_tests_see_the_folder_alone_and_git_works_there(package: Project) -> None:
     package.write(
@@ -296,3 +312,23 @@ def test_a_request_is_opened_with_the_work_of_the_folder(package: Project) -> No
     told = package.json("pr")
     assert "The page of a colleague" not in str(told)
     assert package.git("ls-remote", "origin", package.state.branch).split()[0] == package.git("rev-parse", "HEAD")
+
+
+@pytest.mark.slow
+def test_every_other_report_is_of_the_folder(package: Project) -> None:
+    package.write("../web/package.json", '{"name": "web", "dependencies": {"left-pad": "1.3.0"}}\n')
+    package.write("pyproject.toml", '[project]\nname = "api"\nversion = "1.0"\ndependencies = ["attrs==23.1.0"]\n')
+    package.git("add", "--all", "--", "../web", "pyproject.toml")
+    package.git("commit", "--quiet", "--message=Manifests")
+    package.write("../web/page.js", "const page = 8;\n")
+    package.planned(plan("1.1"))
+    told = CliRunner().invoke(app, ["preflight", "--json", "--repo", str(package.root)]).stdout
+    assert '"clean"' in told
+    package.swarm("run", exits=3)
+    sbom = package.swarm("sbom").stdout
+    assert "attrs" in sbom
+    assert "left-pad" not in sbom
+    for verb in ("doctor", "drift", "handoff", "report", "status", "history"):
+        result = CliRunner().invoke(app, [verb, "--repo", str(package.root)])
+        assert result.exit_code in {0, 1, 6}, f"{verb}: {result.stdout} {result.stderr}"
+        assert "left-pad" not in result.stdout

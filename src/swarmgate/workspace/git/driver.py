@@ -359,7 +359,24 @@ class Driver:
         place = [f"--prefix={os.fsdecode(self.prefix)}"] if self.prefix else []
         if place and not self.run("ls-files", "-z", "--cached", index=index):
             return self.empty_tree  # git writes none
+        try:
+            return self.run("write-tree", *place, index=index).decode().strip()
+        except WorkspaceError:
+            if not self._conflicts_dropped(index):
+                raise
         return self.run("write-tree", *place, index=index).decode().strip()
+
+    def _conflicts_dropped(self, index: Path) -> bool:
+        """Whether other folders than the project's had conflicts in a scratch index, of which git writes no tree."""
+        whole = Driver(self.top)
+        listed = whole.run("ls-files", "-z", "--unmerged", index=index).split(b"\0")[:-1]
+        found = dict.fromkeys(path for _, _, path in (each.partition(b"\t") for each in listed))
+        outside = [path for path in found if not path.startswith(self.prefix)]
+        gone = b"0 " + b"0" * len(self.empty_tree) + b"\t"
+        whole.run(
+            "update-index", "-z", "--index-info", stdin=b"".join(gone + each + b"\0" for each in outside), index=index
+        )
+        return bool(outside)
 
     def within(self, path: bytes) -> bytes:
         """A path of the work tree, below the project's folder, as the project names it."""
