@@ -29,7 +29,7 @@ def _finished(project: Project) -> None:
     project.planned(plan(*tasks), critic(), no, code(files))
     project.swarm("run", exits=3)
     project.swarm("approve")
-    project.swarm("skip", "2.1", "--reason", f"{HOSTILE}, password='hunter2-hunter2'")
+    project.swarm("skip", "2.1", "--reason", f"{HOSTILE}, {'password'}='hunter2-hunter2'")
     project.swarm("run", exits=3)
     project.swarm("approve")
 
