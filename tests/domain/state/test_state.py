@@ -3,7 +3,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.domain.story import play, started, walk
 
@@ -30,6 +30,7 @@ def test_the_records_are_frozen_and_have_nothing_that_replace_would_miss() -> No
 
 @settings(deadline=None, max_examples=10)
 @given(st.integers(0, 2**32))
+@example(240)  # an undo opens phase 1 again, while phase 2, of which all was skipped, stays approved
 def test_the_current_phase_is_the_first_that_is_not_approved(seed: int) -> None:
     for _, event, state in walk(seed):
         count = len(state.plan.phases) if state.plan else -1

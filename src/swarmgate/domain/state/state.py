@@ -473,10 +473,8 @@ class State:
         """The first phase that is not approved yet; 0 without a plan, one past the last when all are approved."""
         if self.plan is None:
             return 0
-        last = len(self.phases)  # phases are closed in order: the records are those of the phases 1 to `last`
-        while last > 1 and not self.phase(last - 1).approved:  # the one before was opened again
-            last -= 1
-        return last + 1 if self.phase(last).approved or not last else last
+        last = len(self.phases)  # phases begin in order: the records are those of the phases 1 to `last`
+        return next((number for number in range(1, last + 1) if not self.phase(number).approved), last + 1)
 
     @property
     def finished(self) -> bool:
