@@ -395,14 +395,23 @@ def test_somebody_else_answers_while_a_terminal_asks(project: Project) -> None:
 
 
 @SLOW
-@pytest.mark.parametrize(("typed", "heard"), [("2\n", "feet"), ("yards\n", "yards"), ("-\n", "leaves it to you")])
-def test_on_a_terminal_the_run_asks_at_once(project: Project, typed: str, heard: str) -> None:
+@pytest.mark.parametrize(
+    ("typed", "heard", "told"),
+    [
+        ("2\n", "feet", "feet"),
+        ("yards\n", "yards", "yards"),
+        ("7\n", "7", "7"),  # none of the options: words of the user's own
+        ("-\n", "leaves it to you", "left to the agent"),
+    ],
+)
+def test_on_a_terminal_the_run_asks_at_once(project: Project, typed: str, heard: str, told: str) -> None:
     project.planned(coder([HALF, ASK], DONE), ask=ASKS | {"wait": False})
     process, leader = on_a_terminal(project)
     os.write(leader, typed.encode())
     out, err = process.communicate(timeout=60)
     os.close(leader)
     assert "Which unit do lengths have?" in err
+    assert f"Question 1: {told}\n" in err
     assert process.returncode == 3, out + err
     assert heard in tool_results(project)[-1]
     assert project.state.task("1.1").status == "complete"

@@ -95,10 +95,14 @@ def answered(repo: Path | None, terminal: Terminal, outcome: RunOutcome) -> bool
         if not said:
             return False
         option = int(said) if said.isdecimal() and 0 < int(said) <= len(options) else 0
+        declined = said == "-"
         try:
-            swarm.answer(number, "" if option or said == "-" else said, option=option, decline=said == "-")
+            swarm.answer(number, "" if option or declined else said, option=option, decline=declined)
         except IllegalMove as error:
             terminal.note(error.message)
+        else:
+            what = "left to the agent" if declined else options[option - 1] if option else said
+            terminal.note(f"Question {number}: {what}")
     return True
 
 
