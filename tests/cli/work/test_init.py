@@ -227,7 +227,7 @@ def test_it_asks_shows_and_commits(folder: Path, typed: Callable[[str], tuple[in
 def test_no_is_no(folder: Path, typed: Callable[[str], tuple[int, str]]) -> None:
     code, shown = typed("n")
     assert (code, (folder / ".git").exists()) == (2, False)
-    assert "git init" in shown
+    assert "swarm init --commit" in " ".join(shown.split())
     assert typed("yn")[0] == 2
     nothing_there(folder)
 
