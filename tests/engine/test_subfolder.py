@@ -109,6 +109,7 @@ def test_a_commit_of_a_colleague_in_another_folder_disturbs_neither_the_run_nor_
     package.swarm("approve")
 
 
+@pytest.mark.slow
 def test_a_commit_of_the_user_in_the_folder_ends_the_attempt_as_at_the_top(package: Project) -> None:
     package.planned(code({TASK: part("one")}, task="1.1"))
     package.write("src/calc/more.py", part("more"))
@@ -148,6 +149,7 @@ def test_rejected_work_is_quarantined_and_a_killed_run_goes_on_in_the_folder_alo
     assert package.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_gates_judge_the_folder(package: Project) -> None:
     package.write("../web/page.js", "const key = 'AKIA' + 'IOSFODNN7EXAMPLE';\n")
     package.write("src/calc/broken.py", "def f(:\n")
@@ -163,6 +165,7 @@ def test_gates_judge_the_folder(package: Project) -> None:
     assert "Nothing" in package.swarm("gates", "run").stdout + package.swarm("gates", "run").stderr
 
 
+@pytest.mark.slow
 def test_two_projects_in_one_repository_each_have_their_branch_and_their_ledger(package: Project) -> None:
     package.planned(plan("1.1", "2.1"))
     package.swarm("run", exits=3)

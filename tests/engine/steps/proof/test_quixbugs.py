@@ -53,9 +53,8 @@ def bench() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize(
-    "name", ["within", *(pytest.param(each, marks=pytest.mark.slow) for each in ("mergesort", "endless"))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mergesort", "within", "endless"])
 async def test_idle_tests_are_refused_and_real_ones_tell_the_versions_apart(
     name: str, bench: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
