@@ -19,7 +19,7 @@ STARTERS = {
     "workspace/process/background.py",
     "workspace/process/detached.py", "workspace/git/driver.py", "workspace/git/processes.py", "workspace/detect.py",
     "workspace/sandbox/bubblewrap.py", "workspace/sandbox/seatbelt.py", "workspace/process/supervision/launcher.py",
-    "cli/council/discuss_interactive.py", "workspace/git/forge.py", "workspace/programs/browser.py",
+    "cli/council/discuss_interactive.py", "workspace/git/hosting/forge.py", "workspace/programs/browser.py",
 }  # fmt: skip
 """Every file that starts a process; what it starts comes from `trusted`, or is handed to it by who asked there."""
 

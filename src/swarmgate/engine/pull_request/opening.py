@@ -12,9 +12,10 @@ from swarmgate.engine.reports.goal import OUR_WORDS, GoalRecord, read_goal
 from swarmgate.engine.reports.outcome import actions
 from swarmgate.errors import IllegalMove, UsageError, WorkspaceError
 from swarmgate.project import Project
-from swarmgate.workspace.git import forge, history, remotes
-from swarmgate.workspace.git.forge import Opened, Request
-from swarmgate.workspace.git.remotes import Remote
+from swarmgate.workspace.git import history
+from swarmgate.workspace.git.hosting import forge, remotes
+from swarmgate.workspace.git.hosting.forge import Opened, Request
+from swarmgate.workspace.git.hosting.remotes import Remote
 from swarmgate.workspace.git.repository import Repository
 
 _SHORTEST_KEY = 8

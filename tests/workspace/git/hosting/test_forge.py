@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swarmgate.workspace.git.forge import Forge, hosting
+from swarmgate.workspace.git.hosting.forge import Forge, hosting
 
 
 @pytest.mark.parametrize(

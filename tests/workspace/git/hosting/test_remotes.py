@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from swarmgate.errors import UsageError, WorkspaceError
-from swarmgate.workspace.git import remotes
+from swarmgate.workspace.git.hosting import remotes
 from swarmgate.workspace.git.repository import Repository
 
 _EXEC = Path(subprocess.run(["git", "--exec-path"], check=True, capture_output=True, text=True).stdout.strip())
