@@ -87,6 +87,9 @@ _MEND_SETTINGS = (
     "mend the settings: no command that works can begin before",
     "swarm doctor: see all that is wrong with them; swarm doctor --fix mends what is clear",
 )
+_MEND_HISTORY = (
+    "first bring branch and ledger in step, as `history:` says: no run and no approval of a phase goes on before"
+)
 
 
 class Swarm:
@@ -418,15 +421,17 @@ class Swarm:
         ledger = Ledger.read(self.folder)
         report = status_report(ledger.state, working=describe(owner) if owner else "", turn=turn, models=models)
         edited = () if owner else ledger.projector.differing(ledger.state)  # a process at work writes them itself
+        history = "" if owner else self._history_problem(ledger.state)
+        actions = (_MEND_HISTORY, *report.actions) if history else report.actions
         more = {
             "settings_problem": problem,
             "edited": edited,
             "ledger_problem": ledger.lost,
             "unsettled": self._unsettled_usage(ledger.state),
-            "history_problem": "" if owner else self._history_problem(ledger.state),
+            "history_problem": history,
+            "actions": _MEND_SETTINGS if problem and not owner else actions,
         }
-        first = {"actions": _MEND_SETTINGS} if problem and not owner else {}
-        return report.model_copy(update={**more, **first})
+        return report.model_copy(update=more)
 
     def _unsettled_usage(self, state: State) -> Usage:
         """What the step that goes on used so far, and nobody recorded yet."""

@@ -151,7 +151,9 @@ def test_a_revert_by_hand_is_noticed_everywhere_and_put_on_record(done: Project)
     commit = done.state.task("1.2").commit
     done.git("revert", "--no-edit", commit)
     revert = done.git("rev-parse", "HEAD")
-    assert f"1.2 ({commit[:12]} by {revert[:12]})" in done.json("status")["history_problem"]
+    status = done.json("status")
+    assert f"1.2 ({commit[:12]} by {revert[:12]})" in status["history_problem"]
+    assert status["actions"][0].startswith("first bring branch and ledger in step")
     assert "swarm undo 1.2" in done.swarm("status").stdout
     assert "was taken back by" in done.swarm("verify", exits=1).stdout
     assert done.json("approve", exits=2)["error"] == "COMMIT_LOST"
