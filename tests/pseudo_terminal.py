@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 _LONGEST_S = 120
+_CTRL_C, _AGAIN_S = "\x03", 10.0
+"""Ctrl-C between Python's last look for signals and its read is not noticed: it is pressed again, as people do."""
 
 _OF_OTHER_TERMINALS = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"}
 
@@ -58,8 +60,11 @@ def at_terminal(
 
 def _read(terminal: int, typed: list[Typed]) -> str:
     seen, answered, end = "", 0, time.monotonic() + _LONGEST_S
+    last = ""
     while time.monotonic() < end:
-        if not select.select([terminal], [], [], 1)[0]:
+        if not select.select([terminal], [], [], _AGAIN_S)[0]:
+            if last == _CTRL_C:
+                os.write(terminal, last.encode())
             continue
         try:
             data = os.read(terminal, 65_536)
@@ -70,7 +75,8 @@ def _read(terminal: int, typed: list[Typed]) -> str:
         seen += data.decode("utf-8", "replace")
         if typed and typed[0][0] in seen[answered:]:
             answer = typed.pop(0)[1]
-            os.write(terminal, (answer if isinstance(answer, str) else answer()).encode())
+            last = answer if isinstance(answer, str) else answer()
+            os.write(terminal, last.encode())
             answered = len(seen)
     assert not typed, f"never asked {typed[0][0]!r}:\n{seen}"
     return seen

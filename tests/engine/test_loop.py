@@ -84,7 +84,7 @@ def test_an_unknown_price_is_shown_as_unknown(project: Project) -> None:
     project.swarm("approve")
     told = project.swarm("run", exits=3).stderr
     assert "the price of local/nameless is unknown" in told
-    assert "cost unknown" in project.swarm("status").stdout
+    assert "the rest unknown" in project.swarm("status").stdout
     assert project.json("status")["usage"]["usd"] is None
 
 

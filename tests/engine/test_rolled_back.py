@@ -316,6 +316,8 @@ def test_a_goal_after_another_keeps_its_anchors_in_one_chain(project: Project) -
         shutil.rmtree(project.root / "src/calc/__pycache__", ignore_errors=True)
         project.git("rm", "--quiet", "--cached", "src/calc/part_1.1.py")
         (project.root / "src/calc/part_1.1.py").unlink()
+        (project.root / "notes.md").write_text(f"{goal}: moved elsewhere.\n", "utf-8")  # else it would be a revert
+        project.git("add", "notes.md")
         project.git("commit", "--quiet", "--message=Mine")
     assert project.json("verify")["passed"]
     refs = project.git("for-each-ref", "--format=%(refname)", "refs/swarm").split()
