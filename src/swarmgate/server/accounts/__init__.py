@@ -1,0 +1,1 @@
+"""Accounts, their roles, and what proves who somebody is."""

@@ -1,0 +1,1 @@
+"""The feed: events of all goals and councils in one order."""

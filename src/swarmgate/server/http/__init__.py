@@ -1,0 +1,1 @@
+"""What every request passes: who asks, limits, errors, streams."""

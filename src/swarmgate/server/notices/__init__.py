@@ -1,0 +1,1 @@
+"""Tells people elsewhere that something needs them."""

@@ -1,0 +1,1 @@
+"""The endpoints of ADR 0007, in the envelope of its reference."""

@@ -1,0 +1,1 @@
+"""Registered repositories, and the clones in which goals are worked on."""

@@ -1,0 +1,1 @@
+"""Queue of the work that the server does, and the processes that do it."""

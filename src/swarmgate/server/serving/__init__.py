@@ -1,0 +1,1 @@
+"""Composes the server from its rooms, and serves it."""

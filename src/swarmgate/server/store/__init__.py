@@ -1,0 +1,1 @@
+"""State of the server that can be dropped: in SQLite or Redis."""

@@ -1,0 +1,1 @@
+"""Names and places of metrics, spans and logs."""

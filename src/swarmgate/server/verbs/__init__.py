@@ -1,0 +1,1 @@
+"""Verbs of the server: `swarm serve` and `swarm server`."""
