@@ -535,7 +535,9 @@ class Swarm:
         event = restore(self._folder_of_old())
         if event is not None:
             with self.project.writing() as ledger:
-                status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor=self.project.actor))
+                status_file.refresh(
+                    self.folder, ledger.append([event], expect=ledger.state.seq, actor=self.project.actor)
+                )
         return event
 
     def adopt(self) -> LedgerAdopted | None:
@@ -550,7 +552,9 @@ class Swarm:
         event = adopt(self.folder)
         if event is not None:
             with self.project.writing() as ledger:
-                status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor=self.project.actor))
+                status_file.refresh(
+                    self.folder, ledger.append([event], expect=ledger.state.seq, actor=self.project.actor)
+                )
         return event
 
     def _folder_of_old(self) -> SwarmFolder:
