@@ -69,7 +69,7 @@ class Shared:
         """
         redact = cache(self.project.redact)
         documents = opened(self.project.folder.path, self.project.config.council.store)
-        return Records(documents, clean=lambda value: masked(value, redact, names=NAMES))
+        return Records(documents, clean=lambda value: masked(value, redact, names=NAMES), person=self.project.actor)
 
     @property
     def allowance(self) -> Allowance:

@@ -24,9 +24,9 @@ class Repositories:
         source: str | Path,
         *,
         name: str = "",
-        id: str = "",
+        id: str = "",  # noqa: A002 - the field's name
         base: str = "",
-        by: str,  # noqa: A002 - the field's name
+        by: str,
     ) -> Repository:
         """Registers a folder of this machine, or an address; the same source again gives what is there.
 
