@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.domain.actor import USER
 from swarmgate.domain.progress import Listener, Progress, silent
 from swarmgate.errors import NotAProject
 from swarmgate.ledger.files.folder import SwarmFolder
@@ -58,12 +59,14 @@ class Project:
         listener: told about progress.
         environ: where keys and `SWARM_*` settings are looked up; the process's own by default.
         flags: settings that win over files and environment, nested as in config.toml.
+        actor: the person who decides, as the ledger names them: `user`, or on the team server `user:ada`.
     """
 
     start: Path
     listener: Listener = silent
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     flags: Mapping[str, Any] = field(default_factory=dict)
+    actor: str = USER
 
     @cached_property
     def folder(self) -> SwarmFolder:

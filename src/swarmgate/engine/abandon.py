@@ -10,12 +10,12 @@ from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.git.repository import Repository
 
 
-def abandon(ledger: Ledger, repository: Repository, reason: str) -> GoalAbandoned:
+def abandon(ledger: Ledger, repository: Repository, reason: str, *, actor: str) -> GoalAbandoned:
     """Ends the goal; the contract is `Swarm.abandon`'s."""
     state = ledger.state
     require_goal(state)
     kept = put_away(ledger, repository, "the user abandoned the goal")
     event = GoalAbandoned(reason=reason, branch=state.branch, kept=kept)
-    ledger.append([event], expect=ledger.state.seq, actor="user")
+    ledger.append([event], expect=ledger.state.seq, actor=actor)
     EvidenceStore(ledger.folder).archive_plan(state.goals)
     return event

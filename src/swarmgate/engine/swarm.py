@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate import assets
+from swarmgate.domain.actor import USER
 from swarmgate.domain.events.event import (
     Event,
     GoalAbandoned,
@@ -100,6 +101,7 @@ class Swarm:
         listener: told about progress.
         environ: where keys and `SWARM_*` settings are looked up; the process's environment by default.
         flags: settings that win over files and environment, nested as in config.toml.
+        actor: who decides what is decided with this object, as the ledger names them: `user`, or `user:ada`.
     """
 
     def __init__(
@@ -109,12 +111,14 @@ class Swarm:
         listener: Listener = silent,
         environ: Mapping[str, str] | None = None,
         flags: Mapping[str, Any] | None = None,
+        actor: str = USER,
     ) -> None:
         self.project = Project(
             (Path.cwd() if start is None else Path(start)).resolve(),
             listener,
             os.environ if environ is None else environ,
             flags or {},
+            actor,
         )
         self._interrupt: Callable[[], None] | None = None
         self._notify: Callable[[str, str], None] | None = None
@@ -203,7 +207,7 @@ class Swarm:
                     words = [f"phase {state.current_phase}"]
                 case other:
                     raise IllegalMove("Nothing waits for your approval.", hint="; ".join(actions(state, other)))
-            status_file.refresh(self.folder, ledger.append(events, expect=state.seq, actor="user"))
+            status_file.refresh(self.folder, ledger.append(events, expect=state.seq, actor=self.project.actor))
             return tuple(words)
 
     def _require_tested(self, ledger: Ledger) -> None:
@@ -218,7 +222,7 @@ class Swarm:
         if not (ran := tested_before(state, self.project.repository())):
             return
         events = [PhaseRetried(phase=state.current_phase)]
-        status_file.refresh(self.folder, ledger.append(events, expect=state.seq, actor="user"))
+        status_file.refresh(self.folder, ledger.append(events, expect=state.seq, actor=self.project.actor))
         raise IllegalMove(
             f"The tests of phase {state.current_phase} ran over commit {ran[:12]}; the branch has moved on.",
             hint="Have them run over what it holds now: swarm run",
@@ -296,7 +300,7 @@ class Swarm:
             chosen = found[0].options[option - 1 : option] if found and option > 0 else ()
             said = self.project.redact("\n".join(filter(None, (*chosen, text.strip()))))
             event = QuestionAnswered(number=number, answer=said, option=option, declined=decline)
-            status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor="user"))
+            status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor=self.project.actor))
 
     # --- decisions about one task ---
 
@@ -384,7 +388,7 @@ class Swarm:
 
         with self.project.writing() as ledger:
             self._recover_locks(ledger, repository := self.project.repository())
-            event = abandon(ledger, repository, " ".join(reason.split()))
+            event = abandon(ledger, repository, " ".join(reason.split()), actor=self.project.actor)
             status_file.refresh(self.folder, ledger.state)
             return event
 
@@ -531,7 +535,7 @@ class Swarm:
         event = restore(self._folder_of_old())
         if event is not None:
             with self.project.writing() as ledger:
-                status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor="user"))
+                status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor=self.project.actor))
         return event
 
     def adopt(self) -> LedgerAdopted | None:
@@ -546,7 +550,7 @@ class Swarm:
         event = adopt(self.folder)
         if event is not None:
             with self.project.writing() as ledger:
-                status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor="user"))
+                status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor=self.project.actor))
         return event
 
     def _folder_of_old(self) -> SwarmFolder:
@@ -587,7 +591,7 @@ class Swarm:
 
     def _append(self, event: Event) -> None:
         with self.project.writing() as ledger:
-            status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor="user"))
+            status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor=self.project.actor))
 
     def _decide(self, event: TaskRetried | TaskSkipped | RejectionOverridden) -> None:
         """Records a decision about a task; an attempt that was left open by a paused run ends with it."""
@@ -597,7 +601,7 @@ class Swarm:
                 events = [*self._ended_attempt(ledger.state), event]
             else:
                 events = [*self._reopened(ledger.state, event.task), event]
-            status_file.refresh(self.folder, ledger.append(events, expect=ledger.state.seq, actor="user"))
+            status_file.refresh(self.folder, ledger.append(events, expect=ledger.state.seq, actor=self.project.actor))
 
     def _vouched(self, task: str, reason: str) -> bool:
         """Records that the user vouches for a completed task whose commit is gone; False: there is nothing of that."""
@@ -608,7 +612,7 @@ class Swarm:
         with self.project.writing() as ledger:
             state = ledger.state
             moved = vouched(state, self.folder.root, task, reason)
-            status_file.refresh(self.folder, ledger.append(moved, expect=state.seq, actor="user"))
+            status_file.refresh(self.folder, ledger.append(moved, expect=state.seq, actor=self.project.actor))
             return bool(moved)
 
     def _reopened(self, state: State, task: str) -> list[Event]:
@@ -670,7 +674,7 @@ class Swarm:
             require_tools(config)
             if needs_tree or ledger.state.open:
                 require_branch(context)
-            ledger.append(first, expect=ledger.state.seq, actor="user")
+            ledger.append(first, expect=ledger.state.seq, actor=self.project.actor)
             self._record(ledger, head_moved(ledger.state, self.folder, repository))
             self._interrupt, self._notify = lambda: setattr(context.stop, "asked", True), context.notify
             try:

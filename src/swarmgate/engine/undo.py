@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from swarmgate.domain.actor import USER
 from swarmgate.domain.events.event import AttemptInterrupted, Entry, Event, TaskUndone
 from swarmgate.domain.review.change import ChangeSet
 from swarmgate.domain.state.completed_commits import landed
@@ -93,7 +94,7 @@ def _require_legal(state: State, repository: Repository, parts: Sequence[_Part])
         events.append(AttemptInterrupted(task=state.open, attempt=attempt.number, reason="undone"))
     events += [TaskUndone(task=each.task, commit=each.commit) for each in parts]
     for number, event in enumerate(events, start=state.seq + 1):
-        state = fold(state, [Entry(seq=number, time=state.time, actor="user", event=event)])
+        state = fold(state, [Entry(seq=number, time=state.time, actor=USER, event=event)])
 
 
 @dataclass
@@ -266,7 +267,7 @@ class _Undo:
         return found
 
     def _record(self, *events: Event) -> None:
-        self.ledger.append(events, expect=self.ledger.state.seq, actor="user")
+        self.ledger.append(events, expect=self.ledger.state.seq, actor=self.project.actor)
 
 
 def _by_hand(task: str, commit: str) -> str:

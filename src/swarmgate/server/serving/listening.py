@@ -1,0 +1,77 @@
+"""Listens: binds the address first, so that what is printed is true, and ends gracefully."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import uvicorn
+from fastapi import FastAPI
+
+from swarmgate.errors import UsageError
+
+_GRACE_S = 10
+"""Seconds that open requests have to come to their end."""
+_BACKLOG = 2048
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Binds an address; port 0 is any free one.
+
+    Raises:
+        UsageError: the address is taken, or is none of this machine's.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+    except OSError as error:
+        bound.close()
+        raise UsageError(
+            f"The server cannot listen on {host} port {port}: {error.strerror or error}",
+            hint="Name another one: swarm serve --port 0 takes any that is free",
+        ) from None
+    return bound
+
+
+def address(bound: socket.socket, *, tls: bool = False) -> str:
+    """The URL of what is bound, without a slash at its end."""
+    host, port = bound.getsockname()[:2]
+    return f"http{'s' if tls else ''}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+class Listener(uvicorn.Server):
+    """Serves one application on one bound socket until it is told to end.
+
+    Args:
+        app: what answers.
+        bound: where; closed at the end.
+        started: called once, when requests are answered.
+    """
+
+    def __init__(self, app: FastAPI, bound: socket.socket, *, started: Callable[[], None] | None = None) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                lifespan="on",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,  # ours believes named proxies only
+                backlog=_BACKLOG,
+                timeout_graceful_shutdown=_GRACE_S,
+            )
+        )
+        self._bound = bound
+        self._tell_started = started
+
+    def serve_until_told(self) -> None:
+        """Serves; SIGTERM and SIGINT end it, and so does `should_exit`."""
+        self.run(sockets=[self._bound])
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Starts, and says so."""
+        await super().startup(sockets=sockets)
+        if self.started and self._tell_started is not None:
+            self._tell_started()

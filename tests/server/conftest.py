@@ -1,0 +1,65 @@
+"""A running server: on a free port, with a home of its own."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from swarmgate.config import Config, load
+from swarmgate.server.serving.app import create_app
+from swarmgate.server.serving.listening import Listener, address, bind
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that answers at `url`."""
+
+    app: FastAPI
+    url: str
+    home: Path
+
+
+@contextmanager
+def running(settings: Config, home: Path) -> Iterator[Running]:
+    """Serves real HTTP in a thread for the length of a block."""
+    started = threading.Event()
+    bound = bind("127.0.0.1", 0)
+    app = create_app(settings, home=home, environ=os.environ)
+    listener = Listener(app, bound, started=started.set)
+    thread = threading.Thread(target=listener.serve_until_told, name="server")
+    thread.start()
+    try:
+        assert started.wait(20), "the server did not start"
+        yield Running(app, address(bound), home)
+    finally:
+        listener.should_exit = True
+        thread.join(20)
+        assert not thread.is_alive(), "the server does not end"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Where the server of this test remembers."""
+    return tmp_path / "server-home"
+
+
+@pytest.fixture
+def server(home: Path) -> Iterator[Running]:
+    """A running server with the default settings."""
+    with running(load(), home) as at:
+        yield at
+
+
+@pytest.fixture
+def anybody(server: Running) -> Iterator[httpx.Client]:
+    """A client that says nothing of who it is."""
+    with httpx.Client(base_url=server.url) as client:
+        yield client
