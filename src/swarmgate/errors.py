@@ -19,6 +19,18 @@
     │   ├── AlreadyWatching             2    another process watches this project
     │   ├── CouncilRefused              2    a council (debate, discussion, decision ...) cannot be held as asked
     │   │   └── Archived                2    a chat that is over is read-only
+    │   ├── RequestRefused              2    the team server refused a request
+    │   │   ├── Unauthenticated         2    nothing proves who asks, or the proof is over, revoked or wrong
+    │   │   ├── NotAllowed              2    the role is too low, or the request came from a foreign page
+    │   │   ├── NotFound                2    there is no such thing, or none that the account may see
+    │   │   ├── Stale                   2    what was decided about has moved on
+    │   │   ├── KeyReused               2    an Idempotency-Key stands on two different requests
+    │   │   ├── BadRequest              2    the request cannot be read as what it says it is
+    │   │   ├── BodyTooLarge            2    the body has more bytes than `[server.limits]` allows
+    │   │   ├── BodyTooSlow             2    the body did not come in time
+    │   │   ├── TooMany                 2    more requests in a minute than `[server.limits]` allows
+    │   │   ├── TooSlow                 2    a reader of the events fell behind, and was cut off
+    │   │   └── Full                    2    as many take part as the server serves
     │   └── IllegalMove                 2    the request does not fit the state of the project
     │       └── InvalidTaskStateTransition   the life cycle of a task forbids it
     ├── LedgerError                     2    the ledger cannot be used as it is
@@ -38,7 +50,8 @@
     ├── PreflightFailed                 1    a check before a phase found what stops it
     ├── SelfCodingBlocked               1    the architect wrote project files itself, and was stopped
     ├── MissingRequirement              6    a tool or a key that was asked for is not there
-    │   └── ToolKilled                  6    a tool was ended from outside, each time: memory or peace is missing
+    │   ├── ToolKilled                  6    a tool was ended from outside, each time: memory or peace is missing
+    │   └── StoreAway                   6    what keeps the server's state cannot be reached
     └── Stopped                         130  the user asked for it
 
 Anything else that reaches the boundary is a bug: exit code 70 and a report file.
@@ -235,6 +248,94 @@ class Archived(CouncilRefused):
     """A swarm chat that is over is read-only: nothing can be sent, and it is not taken up again."""
 
     code = "ARCHIVED"
+
+
+class RequestRefused(UsageError):
+    """The team server refused a request."""
+
+    code = "REQUEST_REFUSED"
+
+
+class Unauthenticated(RequestRefused):
+    """Nothing proves who asks, or the proof is over, revoked or wrong; which of them is not told."""
+
+    code = "UNAUTHENTICATED"
+
+
+class NotAllowed(RequestRefused):
+    """The account's role is too low for this, or the request came from a foreign page."""
+
+    code = "FORBIDDEN"
+
+
+class NotFound(RequestRefused):
+    """There is no such thing, or none that the account may see: the two look alike."""
+
+    code = "NOT_FOUND"
+
+
+class Stale(RequestRefused):
+    """What was decided about has moved on since it was looked at.
+
+    Args:
+        seq: where it is now; 0 where that is no matter of one number.
+    """
+
+    code = "STALE"
+
+    def __init__(self, message: str, *, seq: int = 0, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.seq = seq
+
+
+class KeyReused(RequestRefused):
+    """An `Idempotency-Key` stands on two different requests, or on one whose answer cannot be given again."""
+
+    code = "IDEMPOTENCY_KEY_REUSED"
+
+
+class BadRequest(RequestRefused):
+    """The request cannot be read as what it says it is: a header, the host, the encoding of the body."""
+
+    code = "BAD_REQUEST"
+
+
+class BodyTooLarge(RequestRefused):
+    """The body has more bytes than `[server.limits] body_bytes`."""
+
+    code = "BODY_TOO_LARGE"
+
+
+class BodyTooSlow(RequestRefused):
+    """The body did not come within `[server.limits] body_s`."""
+
+    code = "BODY_TOO_SLOW"
+
+
+class TooMany(RequestRefused):
+    """An account or an address asked more often in a minute than `[server.limits]` allows.
+
+    Args:
+        retry_after_s: after how many seconds it may ask again.
+    """
+
+    code = "RATE_LIMITED"
+
+    def __init__(self, message: str, *, retry_after_s: int = 1, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s
+
+
+class TooSlow(RequestRefused):
+    """A reader of the events fell so far behind that it was cut off; it comes back with the number it saw last."""
+
+    code = "TOO_SLOW"
+
+
+class Full(RequestRefused):
+    """As many readers or runs take part as the server serves at once."""
+
+    code = "FULL"
 
 
 class IllegalMove(UsageError):
@@ -479,3 +580,17 @@ class ToolKilled(MissingRequirement):
     """A tool, or the runner of the tests, was ended from outside each time that it was run: no word about the code."""
 
     code = "TOOL_KILLED"
+
+
+class StoreAway(MissingRequirement):
+    """What keeps the state of the team server (`[server] store`) cannot be reached.
+
+    Args:
+        retry_after_s: after how many seconds it is worth another look.
+    """
+
+    code = "STORE_AWAY"
+
+    def __init__(self, message: str, *, retry_after_s: int = 5, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s

@@ -12,10 +12,13 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import FastAPI
+from tests.project import _after, _template, once, project
 
 from swarmgate.config import Config, load
 from swarmgate.server.serving.app import create_app
 from swarmgate.server.serving.listening import Listener, address, bind
+
+__all__ = ["_after", "_template", "once", "project"]
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ from swarmgate.config.sections import (
     Size,
     program_of,
 )
+from swarmgate.config.server import Notify, OpenIDConnect, Server, ServerLimits, Telemetry
 from swarmgate.config.tests import ProjectTests, Suite
 
 __all__ = [
@@ -78,6 +79,8 @@ __all__ = [
     "Git",
     "Loop",
     "Models",
+    "Notify",
+    "OpenIDConnect",
     "Price",
     "Project",
     "ProjectTests",
@@ -88,9 +91,12 @@ __all__ = [
     "RoleName",
     "Scope",
     "Section",
+    "Server",
+    "ServerLimits",
     "Size",
     "Spend",
     "Suite",
+    "Telemetry",
     "command_of",
     "is_program",
     "load",

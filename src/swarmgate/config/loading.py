@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from swarmgate.config import environment, toml_text
 from swarmgate.config.sections import Config
-from swarmgate.config.setting_errors import Source, check_providers, setting_error
+from swarmgate.config.setting_errors import Source, check_providers, line_of, setting_error
 from swarmgate.errors import ConfigError, UnknownVariable
 
 if TYPE_CHECKING:
@@ -70,7 +70,18 @@ def read_sources(user_file: Path | None, project_file: Path | None, environ: Map
 
         user_file = user_config_path("swarmgate") / "config.toml"
     files = [_file(path) for path in (user_file, project_file) if path is not None]
+    if project_file is not None and "server" in files[-1].values:
+        raise _not_a_projects(files[-1], user_file)
     return [*files, *environment.read(environ, environment.key_variables(files))]
+
+
+def _not_a_projects(source: Source, user_file: Path) -> ConfigError:
+    """A repository that a server works on must not say who may ask that server, and how much."""
+    line = line_of(source.text, ("server",))
+    return ConfigError(
+        f"{source.name}, line {line}: `server`: the settings of the team server do not belong into a project",
+        hint=f"move [server] to your own file, {user_file}, or set SWARM_SERVER__* or flags of `swarm serve`",
+    )
 
 
 def merged(sources: Iterable[Source]) -> dict[str, Any]:

@@ -37,6 +37,7 @@ from swarmgate.config.guards import (
     Scope,
     Spend,
 )
+from swarmgate.config.server import Server
 from swarmgate.config.tests import ProjectTests
 from swarmgate.errors import ConfigError
 
@@ -279,6 +280,7 @@ class Config(Section):
         default_factory=dict, description="Your own commands on events: the event's type and a shell command."
     )
     evidence: Evidence = Field(default_factory=Evidence, description="How long evidence is kept.")
+    server: Server = Field(default_factory=Server, description="The team server; in your own file alone.")
 
     @property
     def speaking(self) -> tuple[str, ...]:

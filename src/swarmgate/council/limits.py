@@ -42,8 +42,11 @@ VOICE_SECONDS = Limit(least=1, most=900, unit="s")
 WHOLE_SECONDS = Limit(least=1, most=1800, unit="s")
 """The longest time of one whole pattern, in one session: what is taken up again starts anew."""
 
-TOPIC = Limit(least=1, most=4_000, unit="characters")
-"""A topic, a question or the task of a critique; what it is about goes into the material."""
+TOPIC = Limit(least=1, most=10_000, unit="characters")
+"""A topic or a question; what it is about goes into the material."""
+
+PROMPT = Limit(least=1, most=100_000, unit="characters")
+"""The task of a critique, the text of an orchestration's step."""
 
 MATERIAL = Limit(least=0, most=400_000, unit="characters")
 """What it is about. It must fit the windows of the participants too."""

@@ -20,6 +20,7 @@ from swarmgate.council.pattern import Pattern, Unfinished
 from swarmgate.council.records.lifecycle import Completed, Resumed, Stopped, TimeUp
 from swarmgate.council.records.record import Record
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.operations import Operation, operation
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import LedgerError, SwarmError, WaitingForUser
 from swarmgate.llm.limits.worktime import WorkTime
@@ -56,7 +57,8 @@ async def run(
     session = _Session(pattern, record, context)
     session.append([Resumed(allowance=allowance or record.standing.allowance)])
     try:
-        await session.held()
+        with operation(Operation.WORKFLOW, pattern.name, record=record.id):
+            await session.held()
     except SwarmError as error:
         with suppress(LedgerError):  # that of the damage that ended it is told, not that of writing it down
             status = pattern.status_after(error, record.standing)

@@ -47,6 +47,7 @@ from swarmgate.domain.next_step import (
     question_at_work,
     waiting_for,
 )
+from swarmgate.domain.operations import Operation, operation
 from swarmgate.domain.progress import Listener, silent
 from swarmgate.domain.state.phase_verdict import judged_stage, phase_number
 from swarmgate.domain.state.state import Planning, State, TaskStatus
@@ -535,7 +536,9 @@ class Swarm:
         event = restore(self._folder_of_old())
         if event is not None:
             with self.project.writing() as ledger:
-                status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor=self.project.actor))
+                status_file.refresh(
+                    self.folder, ledger.append([event], expect=ledger.state.seq, actor=self.project.actor)
+                )
         return event
 
     def adopt(self) -> LedgerAdopted | None:
@@ -550,7 +553,9 @@ class Swarm:
         event = adopt(self.folder)
         if event is not None:
             with self.project.writing() as ledger:
-                status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor=self.project.actor))
+                status_file.refresh(
+                    self.folder, ledger.append([event], expect=ledger.state.seq, actor=self.project.actor)
+                )
         return event
 
     def _folder_of_old(self) -> SwarmFolder:
@@ -679,7 +684,7 @@ class Swarm:
             self._interrupt, self._notify = lambda: setattr(context.stop, "asked", True), context.notify
             try:
                 with self.automation.workers_during_run(context.notify) as watcher, keys_withheld(config):
-                    with context.worked.running():
+                    with context.worked.running(), operation(Operation.WORKFLOW, "goal", goal=ledger.state.goal):
                         state = await run_loop(context)
                     hook_s, stop = config.automation.hook_s, context.stop
                     await wait_for_hooks(watcher, hook_s, tell=context.notify, asked=lambda: stop.requested)

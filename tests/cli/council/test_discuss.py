@@ -269,7 +269,7 @@ def at_terminal(argv: list[str], environ: dict[str, str], talk: list[tuple[str, 
 
 
 MISTAKES: list[tuple[list[str], str]] = [
-    (["x" * 1_000_000], "TOPIC has 1,000,000 characters: the limit is 4,000"),
+    (["x" * 1_000_000], "TOPIC has 1,000,000 characters: the limit is 10,000"),
     ([TOPIC, "--rounds", "11"], "--rounds is 11: the limit is 1 to 10"),
     ([TOPIC, "--timeout", "901"], "--timeout is 901.0: the limit is 1 to 900 s"),
     ([TOPIC, "--mode", "standart"], "--mode is 'standart': there is no such mode; did you mean `standard`?"),

@@ -16,8 +16,8 @@ TWO = [{"id": "ann"}, {"id": "bob"}]
     ("given", "told"),
     [
         ({"strategy": "majorty"}, "`strategy` is 'majorty', and there is none of that name"),
-        ({"question": " \n"}, "`question` is empty: the limit is 1 to 4000 characters"),
-        ({"question": "x" * 1_000_000}, "`question` has 1,000,000 characters: the limit is 4,000"),
+        ({"question": " \n"}, "`question` is empty: the limit is 1 to 10000 characters"),
+        ({"question": "x" * 1_000_000}, "`question` has 1,000,000 characters: the limit is 10,000"),
         ({"material": "x" * 400_001}, "`material` has 400,001 characters: the limit is 400,000"),
         ({"participants": []}, "`participants` is 0: the limit is 1 to 10"),
         ({"participants": [{"id": f"p{n}"} for n in range(11)]}, "`participants` is 11: the limit is 1 to 10"),

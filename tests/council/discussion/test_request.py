@@ -22,8 +22,8 @@ def persona(name: str, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"topic": " \n"}, "`topic` is empty: the limit is 1 to 4000 characters"),
-        ({"topic": "x" * 1_000_000}, "`topic` has 1,000,000 characters: the limit is 4,000"),
+        ({"topic": " \n"}, "`topic` is empty: the limit is 1 to 10000 characters"),
+        ({"topic": "x" * 1_000_000}, "`topic` has 1,000,000 characters: the limit is 10,000"),
         ({"material": "x" * 400_001}, "`material` has 400,001 characters: the limit is 400,000"),
         ({"rounds": 0}, "`rounds` is 0: the limit is 1 to 10"),
         ({"rounds": 11}, "`rounds` is 11: the limit is 1 to 10"),

@@ -104,9 +104,9 @@ async def test_items_may_be_the_lines_of_a_file_and_a_missing_one_is_refused(pro
     for text, name, told in (
         ("x\n" * 101, "items.txt", "line 4: `steps.1.items_file`: items.txt: `items` is 101: the limit is 1 to 100"),
         (
-            f"x\n{'y' * 4001}",
+            f"x\n{'y' * 10_001}",
             "items.txt",
-            "line 4: `steps.1.items_file`: items.txt: item 2: `item` has 4,001 characters",
+            "line 4: `steps.1.items_file`: items.txt: item 2: `item` has 10,001 characters",
         ),
         (
             "",

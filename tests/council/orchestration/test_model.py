@@ -100,7 +100,7 @@ def result(name: str, text: str = "", **more: Any) -> StepResult:
         ('"Is it so, {a}?"', '"{item}?"', "`steps.3.steps.1.question`: `{item}` stands outside of the"),
         ('"Is it so, {a}?"', '"{z}?"', "line 24: `steps.3.steps.1.question`: {z}: no step 'z' stands before it"),
         ('"And {m}?"', '"And {d}?"', "line 29: `steps.3.steps.2.text`: {d}: no step 'd' stands before it"),
-        ('"Is it so, {a}?"', f'"{"x" * 4001}"', "`question` has 4,001 characters: the limit is 4,000"),
+        ('"Is it so, {a}?"', f'"{"x" * 10_001}"', "`question` has 10,001 characters: the limit is 10,000"),
         ('"Is it so, {a}?"', '"Q"\nparticipants = ["x"]', "participants`: there is 1, and a debate has"),
         ('"Is it so, {a}?"', '"Q"\nparticipants = ["x", "x"]', "there is another participant 'x'"),
         ('"Is it so, {a}?"', '"Q"\nfiles = ["{a}"]', "{a} can be said in instructions and material only"),

@@ -19,6 +19,7 @@ from swarmgate.agents.guards.unoffered_tools import UnofferedCalls
 from swarmgate.agents.tools.arguments import Arguments
 from swarmgate.agents.tools.tool_table import ASK, BadCall, Tool, offered, read_call
 from swarmgate.domain.guard import Effect, GuardNote, LiveTurn, Turn
+from swarmgate.domain.operations import Operation, operation
 from swarmgate.errors import BreakerTripped, CommandRefused, UsageError
 from swarmgate.llm.endpoint.wire import estimated_tokens
 from swarmgate.llm.limits.worktime import WorkTime
@@ -105,7 +106,8 @@ async def take_turn(
     hands = _Hands(agent, brief, tools, work, endings, answer, watch, unoffered, worked)
     tripped = ""
     try:
-        return await _in_time(agent, brief, hands, talk, worked, inside)
+        with operation(Operation.AGENT, brief.role, model=agent.model.name, **brief.purpose):
+            return await _in_time(agent, brief, hands, talk, worked, inside)
     except BreakerTripped as error:
         tripped = error.breaker
         _warned(agent, brief, watch)
@@ -174,7 +176,7 @@ async def _until_its_end(
         request = ModelRequest(
             messages=messages, tools=talk.specs, purpose=purpose, call_due=hands.answer is None, instructions=message
         )
-        reply = with_own_ids(await agent.model.complete(request), talk.messages)
+        reply = with_own_ids(await _asked(agent, request), talk.messages)
         watch.replied(
             model=reply.model,
             tokens=reply.usage.tokens,
@@ -189,6 +191,22 @@ async def _until_its_end(
         usable, idle = done.worked or done.refused, not reply.tool_calls and not cut_off(reply)
         watch.after_reply(usable=usable, refused=done.refused, idle=idle, problem=done.problem)
         talk.messages += done.messages
+
+
+async def _asked(agent: AgentContext, request: ModelRequest) -> ModelReply:
+    """Asks the model."""
+    with operation(Operation.MODEL, agent.model.name, asked=request.messages[-1].content) as note:
+        reply = await agent.model.complete(request)
+        used = reply.usage
+        note(
+            {
+                "model": reply.model,
+                "said": reply.text,
+                "prompt": used.prompt_tokens,
+                "completion": used.completion_tokens,
+            }
+        )
+        return reply
 
 
 def _noticed(agent: AgentContext, brief: Brief, reply: ModelReply, model: str) -> None:
@@ -290,7 +308,8 @@ class _Hands(Generic[T]):
         self.report_counts()
         failed, refused_by, shown = True, "", ToolEffect(self.agent.files, name, arguments)
         try:
-            result = await self.work[name](arguments)
+            with operation(Operation.TOOL, name, call=call.id, arguments=call.arguments):
+                result = await self.work[name](arguments)
             failed = False
         except CommandRefused as error:
             result, refused_by = f"Error: {error.message}", error.rule

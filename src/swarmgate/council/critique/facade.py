@@ -62,13 +62,16 @@ class Critiques:
         tokens: int | None = None,
         usd: float | None = None,
         timeout_s: float | None = None,
+        whole_s: float | None = None,
+        system: str = "",
+        evaluator_system: str = "",
         on_event: OnEvent | None = None,
         where: Where = lambda _: "",
     ) -> CritiqueOutcome:
         """Has a participant make a version and another judge it until it is good enough; returns the best version.
 
         Args:
-            task: what is made, 1 to 4,000 characters.
+            task: what is made, 1 to 100,000 characters.
             criteria: 1 to 10, each a `Criterion`, its fields, or `NAME[:WEIGHT[:THRESHOLD]]=DESCRIPTION`; None:
                 correctness, completeness and clarity.
             name: shared by runs of the same kind.
@@ -89,6 +92,9 @@ class Critiques:
             tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
             usd: the same in US dollars; None: `[council] usd`.
             timeout_s: the longest time of one participant in one step, 1 to 900; None: `[council] timeout_s`.
+            whole_s: the longest time of all of it in one session, 1 to 1,800; None: `[council] whole_s`.
+            system: further words for who makes the versions, behind those of its agent.
+            evaluator_system: the same for who judges.
             on_event: told of everything that happens.
             where: how messages about an argument begin.
 
@@ -125,14 +131,14 @@ class Critiques:
             stop=settings.critique.stop if stop is None else stop,
             adaptive=adaptive,
             model=author.model,
-            system=author.system,
+            system=_both(author.system, system),
             folder=author.folder,
             evaluator_model=judge.model,
-            evaluator_system=judge.system,
+            evaluator_system=_both(judge.system, evaluator_system),
             evaluator_folder=judge.folder,
             tokens=settings.tokens,
             timeout_s=settings.timeout_s if timeout_s is None else timeout_s,
-            whole_s=settings.whole_s,
+            whole_s=settings.whole_s if whole_s is None else whole_s,
             where=where,
         )
         asked, models = self._adapted(asked) if adaptive else asked, self._models(asked, where)
@@ -255,3 +261,8 @@ class Critiques:
                 what = f"`{key}`: " if model else ""
                 raise ConfigError(f"{where((key,))}{what}{error.message}", hint=error.hint) from error
         return found
+
+
+def _both(own: str, more: str) -> str:
+    """Two system texts as one."""
+    return "\n\n".join(filter(None, (own, more)))

@@ -17,7 +17,7 @@ from swarmgate.council.limits import (
     ITERATIONS,
     MATERIAL,
     PERSONA,
-    TOPIC,
+    PROMPT,
     VOICE_SECONDS,
     WHOLE_SECONDS,
     Limit,
@@ -50,7 +50,7 @@ _NUMBERS = {
 }
 """The limit of each number, and whether it is a whole one."""
 
-_TEXTS = {"task": TOPIC, "material": MATERIAL, "draft": MATERIAL, "system": PERSONA, "name": _LINE, "target": _LINE}
+_TEXTS = {"task": PROMPT, "material": MATERIAL, "draft": MATERIAL, "system": PERSONA, "name": _LINE, "target": _LINE}
 
 
 def critique_of(

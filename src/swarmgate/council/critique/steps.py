@@ -220,7 +220,7 @@ async def prepared(
 
     Args:
         seat: who speaks; its name stands on the wire, its system text in the system message.
-        task: what is asked of it, at most 4,000 characters.
+        task: what is asked of it, at most 100,000 characters.
         context: of the session that it is a part of.
         id: of the record.
         iterations: at most so many versions, 1 to 10.

@@ -51,6 +51,8 @@ class Decisions:
         tokens: int | None = None,
         usd: float | None = None,
         timeout_s: float | None = None,
+        whole_s: float | None = None,
+        facilitator_system: str = "",
         on_event: Callable[[CouncilEvent], None] | None = None,
         where: Where = lambda _: "",
         default_id: str = "",
@@ -58,7 +60,7 @@ class Decisions:
         """Has several decide on a question, in rounds, to a consensus or honestly to none.
 
         Args:
-            question: what is decided, 1 to 4,000 characters.
+            question: what is decided, 1 to 10,000 characters.
             participants: 1 to 10: seats, agents of the settings, or roles; None: a builder, an operator and a user.
             strategy: unanimous, majority, supermajority, weighted, facilitator, approval or ranked; None: as
                 `[council.decision]` says.
@@ -78,6 +80,8 @@ class Decisions:
             tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
             usd: the same in US dollars; None: `[council] usd`.
             timeout_s: the longest time of one participant in one step, 1 to 900; None: `[council] timeout_s`.
+            whole_s: the longest time of all of it in one session, 1 to 1,800; None: `[council] whole_s`.
+            facilitator_system: further words for a facilitator that is no participant.
             on_event: told of everything that happens.
             where: how messages about an argument begin.
             default_id: its name where it has none, for callers that must know it beforehand (`new_id`).
@@ -101,12 +105,12 @@ class Decisions:
                 strategy=strategy or settings.decision.strategy,
                 threshold=threshold,
                 options=tuple(options),
-                **facilitator_of(facilitator, self._project),
+                **facilitator_of(facilitator, self._project, facilitator_system),
                 rounds=settings.decision.rounds if rounds is None else rounds,
                 settled=settings.decision.settled,
                 tokens=settings.tokens,
                 timeout_s=settings.timeout_s if timeout_s is None else timeout_s,
-                whole_s=settings.whole_s,
+                whole_s=settings.whole_s if whole_s is None else whole_s,
             )
         except CouncilRefused as error:
             raise _placed(error, where) from None

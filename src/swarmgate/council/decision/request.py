@@ -183,19 +183,19 @@ def seats(
     return made
 
 
-def facilitator_of(given: str | None, project: Project) -> dict[str, Any]:
-    """Who sums up each round, `ID` or `ID=provider/model`, as the fields of a decision.
+def facilitator_of(given: str | None, project: Project, system: str = "") -> dict[str, Any]:
+    """Who sums up each round, `ID` or `ID=provider/model`, as the fields of a decision; `system` is said to it, too.
 
     Raises:
         CouncilRefused: as `cast_of`.
     """
     if not given:
-        return {"facilitator": None}
+        return {"facilitator": None, "facilitator_system": system}
     seat = cast_of([given], DecisionSeat.model_fields, project, lambda _, key: f"`{key}`: ", name="facilitator")[0]
     return {
         "facilitator": seat["id"],
         "facilitator_model": seat.get("model", ""),
-        "facilitator_system": seat.get("system", ""),
+        "facilitator_system": "\n\n".join(filter(None, (seat.get("system", ""), system))),
     }
 
 

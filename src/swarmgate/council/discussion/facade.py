@@ -61,7 +61,7 @@ class Discussions:
         """Holds a discussion to its synthesis, or until its user pauses it.
 
         Args:
-            topic: what is discussed, 1 to 4,000 characters.
+            topic: what is discussed, 1 to 10,000 characters.
             mode: `deep`, `standard` or `lightweight`; None: `[council.discussion] mode`.
             rounds: the most rounds, 1 to 10; None: `[council.discussion] rounds`, else as the mode has it.
             personas: the experts: a file of them, a cast with tensions, or experts; none: generated from the topic.

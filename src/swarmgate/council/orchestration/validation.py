@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from swarmgate.council.dispatch.model import Mode
-from swarmgate.council.limits import ITEMS, STEPS, TOPIC, sized, within
+from swarmgate.council.limits import ITEMS, PROMPT, STEPS, TOPIC, sized, within
 from swarmgate.council.orchestration.model import (
     ENDS,
     FIELDS,
@@ -261,6 +261,8 @@ def _own_rules(step: Leaf, place: Place) -> Iterator[Problem]:
             yield Problem(place, "has an `agent` and a `role`: give one of the two")
         if not step.text:
             yield Problem((*place, "text"), "must not be empty")
+        if len(step.text) > PROMPT.most:
+            yield Problem((*place, "text"), f"has {len(step.text):,} characters: the limit is {PROMPT.most:,.0f}")
     elif isinstance(step, DebateStep):
         ids = [each["id"] for each in numbered([each.model_dump() for each in step.participants])]
         twice = next((at for at, name in enumerate(ids) if name in ids[:at]), None)
@@ -281,6 +283,6 @@ def _limit(place: Place, name: str, number: int) -> Iterator[Problem]:
 
 def _size(place: Place, name: str, text: str) -> Iterator[Problem]:
     try:
-        sized(name, text, TOPIC)
+        sized(name, text, PROMPT if name == "task" else TOPIC)
     except CouncilRefused as error:
         yield Problem(place, error.message)

@@ -26,7 +26,7 @@ class Repositories:
         name: str = "",
         id: str = "",
         base: str = "",
-        by: str,  # noqa: A002 - the field's name
+        by: str,
     ) -> Repository:
         """Registers a folder of this machine, or an address; the same source again gives what is there.
 

@@ -1,1 +1,1 @@
-"""Names and places of metrics, spans and logs."""
+"""What the server tells about itself: metrics, logs, and traces of what its agents do."""

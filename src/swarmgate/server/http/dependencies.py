@@ -1,0 +1,50 @@
+"""What routes ask for: the services, and who asks. FastAPI gives both to the parameters that are annotated so.
+
+@router.get("/v1/goals")
+async def goals(services: ServicesOf, who: Who) -> Page[GoalView]: ...
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+from fastapi import Depends
+from starlette.requests import HTTPConnection
+
+from swarmgate.errors import SwarmError, Unauthenticated
+from swarmgate.server.accounts.model import Principal
+
+if TYPE_CHECKING:
+    from swarmgate.server.services import Services
+else:
+    Services = Any  # FastAPI reads annotations at run time and only wants the dependency
+
+
+def services_of(connection: HTTPConnection) -> Services:
+    """The services of the server that was asked."""
+    return cast("Services", connection.app.state.services)
+
+
+def principal_of(connection: HTTPConnection) -> Principal | None:
+    """Who asks; None: nobody that is known."""
+    found = connection.scope.get("state", {}).get("principal")
+    return found if isinstance(found, Principal) else None
+
+
+def current_principal(connection: HTTPConnection) -> Principal:
+    """Who asks.
+
+    Raises:
+        Unauthenticated: nothing proves that it is somebody, or what should is over, revoked or wrong.
+    """
+    found = principal_of(connection)
+    if found is None:
+        refused = connection.scope.get("state", {}).get("refused")
+        raise refused if isinstance(refused, SwarmError) else Unauthenticated("Nothing says who asks.", hint="log in")
+    return found
+
+
+ServicesOf = Annotated[Services, Depends(services_of)]
+"""The services, as the parameter of a route."""
+Who = Annotated[Principal, Depends(current_principal)]
+"""Who asks, as the parameter of a route; a request of nobody is answered 401."""
