@@ -61,9 +61,7 @@ def _files(patch: str) -> list[list[str]]:
 
 def _file(lines: list[str]) -> ChangedFile:
     runs = pieces("\n".join(lines))
-    counts = {
-        kind: sum(text.count("\n") for of, text in runs if of == kind) for kind in ("added", "removed")
-    }
+    counts = {kind: sum(text.count("\n") for of, text in runs if of == kind) for kind in ("added", "removed")}
     body = [(kind, text) for kind, text in runs if kind != "file"]
     return ChangedFile(_path(lines), counts["added"], counts["removed"], body or runs)
 

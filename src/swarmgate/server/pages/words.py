@@ -25,7 +25,9 @@ __all__ = [
 ]
 
 _GOOD = frozenset({"complete", "pass", "approved", "approve", "present", "done", "completed", "passed"})
-_BAD = frozenset({"blocked", "rejected", "reject", "failed", "fail", "error", "damaged", "missing", "changed", "disabled"})
+_BAD = frozenset(
+    {"blocked", "rejected", "reject", "failed", "fail", "error", "damaged", "missing", "changed", "disabled"}
+)
 _WARN = frozenset(
     {"paused", "awaiting approval", "stopping", "interrupted", "undone", "plan_approval", "phase_approval", "answers",
      "planning_failed", "blocked_task", "phase_rejected", "waiting", "skipped", "open"}
@@ -81,7 +83,9 @@ def ago(time: str, now: datetime | None = None) -> str:
         return "just now" if seconds >= 0 else "in a moment"
     if size >= _WEEK:
         return f"{found.day} {found:%B %Y}"
-    number, unit = next((int(size // of), name) for of, name in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")) if size >= of)
+    number, unit = next(
+        (int(size // of), name) for of, name in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")) if size >= of
+    )
     count = f"{number} {unit}{'' if number == 1 else 's'}"
     return f"{count} ago" if seconds > 0 else f"in {count}"
 
