@@ -10,6 +10,7 @@ from swarmgate.agents.briefs.brief import cut, fenced, one_line
 from swarmgate.agents.conversation.turn import Ending, Refused
 from swarmgate.agents.tools.arguments import AskAboutTask
 from swarmgate.agents.tools.tool_table import ASK
+from swarmgate.domain.actor import is_person
 from swarmgate.domain.state.state import Question
 from swarmgate.llm.model import Message
 
@@ -99,6 +100,6 @@ def answer_text(question: Question) -> str:
     """What the agent that asked is told."""
     if not question.declined:
         return f"The user answers:\n{fenced(question.answer)}\n{_CRITERIA}"
-    nobody = "The user leaves it to you" if question.by == "user" else "Nobody is there to answer"
+    nobody = "The user leaves it to you" if is_person(question.by) else "Nobody is there to answer"
     assumed = fenced(question.assumption)
     return f"{nobody}. Go by what you said that you would assume, and say so in your summary:\n{assumed}\n{_CRITERIA}"

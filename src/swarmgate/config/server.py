@@ -88,7 +88,9 @@ class OpenIDConnect(Section):
     name: str = Field("single sign-on", description="What the button on the login page says after `Log in with`.")
     scopes: tuple[str, ...] = Field(("openid", "profile", "email"), description="What is asked for.")
     name_claim: str = Field(
-        "email", description="The claim that is the account's name; an `email` has to be verified by the provider."
+        "email",
+        description="The claim that is the account's name: an `email` that the provider verified, or another one that "
+        "people cannot change themselves.",
     )
     new_accounts: Literal["", "viewer", "approver", "operator", "admin"] = Field(
         "", description="Role, in all repositories, of an account made at somebody's first login; empty: none is made."

@@ -18,6 +18,16 @@ def is_person(actor: str) -> bool:
     return actor == USER or actor.startswith(_NAMED)
 
 
-def person_in_words(actor: str) -> str:
-    """A person as texts name them: `the user`, or `ada`; any other actor stays as it is."""
-    return "the user" if actor == USER else actor.removeprefix(_NAMED)
+def decider(recorded: str, actor: str) -> str:
+    """Who decided: what the event names, by name where that is the user and the entry says which one."""
+    return actor if recorded == USER and is_person(actor) else recorded
+
+
+def name_of(actor: str) -> str:
+    """The name of a person; empty for the one at the terminal, and for who is no person."""
+    return actor.removeprefix(_NAMED) if actor.startswith(_NAMED) else ""
+
+
+def actor_in_words(actor: str) -> str:
+    """An actor in a sentence: `the user`, `ada`, `the architect`."""
+    return name_of(actor) or f"the {actor}"

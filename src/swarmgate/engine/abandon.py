@@ -14,7 +14,7 @@ def abandon(ledger: Ledger, repository: Repository, reason: str, *, actor: str) 
     """Ends the goal; the contract is `Swarm.abandon`'s."""
     state = ledger.state
     require_goal(state)
-    kept = put_away(ledger, repository, "the user abandoned the goal")
+    kept = put_away(ledger, repository, "the user abandoned the goal", actor=actor)
     event = GoalAbandoned(reason=reason, branch=state.branch, kept=kept)
     ledger.append([event], expect=ledger.state.seq, actor=actor)
     EvidenceStore(ledger.folder).archive_plan(state.goals)

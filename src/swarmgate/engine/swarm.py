@@ -535,10 +535,7 @@ class Swarm:
 
         event = restore(self._folder_of_old())
         if event is not None:
-            with self.project.writing() as ledger:
-                status_file.refresh(
-                    self.folder, ledger.append([event], expect=ledger.state.seq, actor=self.project.actor)
-                )
+            self._append(event)
         return event
 
     def adopt(self) -> LedgerAdopted | None:
@@ -552,10 +549,7 @@ class Swarm:
 
         event = adopt(self.folder)
         if event is not None:
-            with self.project.writing() as ledger:
-                status_file.refresh(
-                    self.folder, ledger.append([event], expect=ledger.state.seq, actor=self.project.actor)
-                )
+            self._append(event)
         return event
 
     def _folder_of_old(self) -> SwarmFolder:

@@ -113,7 +113,7 @@ class _Undo:
         own = {revert for revert in self._reverted.values() if self._is_own(revert)}  # a crash left them without events
         if not self.ledger.state.open:  # what an open attempt left cannot be told from the user's, and is kept below
             self._uncommitted(first, stash=stash)
-        kept = put_away(self.ledger, self.repository, "the user took its task back")
+        kept = put_away(self.ledger, self.repository, "the user took its task back", actor=self.project.actor)
         if dirty := self._uncommitted(first, stash=stash):
             self.repository.stash("swarm: changes that were uncommitted before the undo")
             self.project.notice(f"{len(dirty)} uncommitted files were stashed; get them back with: git stash pop")

@@ -10,6 +10,7 @@ from swarmgate.automation.drift.worker import drift
 from swarmgate.automation.handoff.page import MARK, Failure, Handoff, HandoffRole, render
 from swarmgate.automation.ports import Ports
 from swarmgate.config import Config, is_program
+from swarmgate.domain.actor import actor_in_words
 from swarmgate.domain.events.event import EditRefused, Entry, GoalSet, ProjectInitialised
 from swarmgate.domain.evidence.summary import in_words
 from swarmgate.domain.next_step import open_questions, waiting_for, worked_on
@@ -213,7 +214,7 @@ def _risks(state: State, config: Config | None) -> Iterator[str]:
         yield f"overridden: task {each.task}, {each.told}"
     for number, record in sorted(state.phases.items()):
         for stage, why in sorted(record.overruled.items()):
-            yield f"overridden by the user: phase {number}, {stage}: {why}"
+            yield f"overridden by {actor_in_words(record.overruled_by[stage])}: phase {number}, {stage}: {why}"
         if record.approved_by:
             yield f"phase {number} was approved without a person: {record.approved_by}"
     if state.plan_approved_by:

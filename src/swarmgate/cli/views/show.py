@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from swarmgate.domain.actor import actor_in_words
 from swarmgate.terminal.options import Json, Repo, TaskId
 from swarmgate.terminal.terminal import boundary
 
@@ -43,7 +44,7 @@ def _lines(report: TaskReport) -> list[str]:
         *(f"  note:    {note}" for note in report.notes),
         *(f"  asked:   {asked}" for asked in report.asked),
         *(
-            f"  override of {stage} by the {report.overridden_by[stage]}: {reason}"
+            f"  override of {stage} by {actor_in_words(report.overridden_by[stage])}: {reason}"
             for stage, reason in report.overrides.items()
         ),
     ]

@@ -64,9 +64,12 @@ def _plan(report: StatusReport) -> Iterator[str]:
     """A line for each phase, and who approved plan and phases where that was not the user."""
     if report.plan_approved_by:
         yield f"  plan approved without a person: {report.plan_approved_by}"
+    elif report.plan_approver:
+        yield f"  plan approved by {report.plan_approver}"
     for phase in report.phases:
         counts = ", ".join(f"{count} {status.value.replace('_', ' ')}" for status, count in phase.tasks.items())
-        by = f", approved without a person: {phase.approved_by}" if phase.approved_by else ""
+        who = f", approved by {phase.approver}" if phase.approver else ""
+        by = f", approved without a person: {phase.approved_by}" if phase.approved_by else who
         yield f"  Phase {phase.number}: {phase.name} - {phase.status} ({counts}){by}"
         yield from (f"    {verdict}" for verdict in phase.verdicts)
 

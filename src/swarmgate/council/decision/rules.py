@@ -52,6 +52,11 @@ class DecisionRules(Rules[Decision, State, DecisionOutcome]):
         """Nothing where a person is waited for: that is no error."""
         return () if isinstance(error, WaitingForUser) else super().progress_of_error(error, standing)
 
+    def is_of_person(self, event: Frozen, state: State) -> bool:
+        """Whether it is the contribution of a human seat."""
+        people = {each.id for each in state.decision.participants if each.human}
+        return isinstance(event, Spoke) and event.participant in people
+
     def flawless(self, state: State) -> bool:
         """Whether everybody counted in every round, and the facilitator too."""
         spoke = (each.excluded for past in state.rounds for each in past.contributions)

@@ -14,6 +14,7 @@ from swarmgate.council.discussion.events import (
     Chosen,
     Concluded,
     MessageAdded,
+    ModeChanged,
     Reopened,
     UserConsulted,
 )
@@ -74,6 +75,17 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         """Where the user paused it; nothing before it began."""
         at = f"in round {state.partial.number}" if state.partial else f"after round {len(state.rounds)}"
         return f"by the user, {at}" if state.confirmed else ""
+
+    def is_of_person(self, event: Frozen, state: State) -> bool:
+        """Whether the user wants another mode, spoke, or chose, where a user is part of it."""
+        match event:
+            case ModeChanged():
+                return True
+            case UserConsulted(message=message):
+                return message is not None
+            case Chosen(choice=choice):
+                return state.discussion.user and choice.by == "user"
+        return False
 
     def outcome(self, standing: Standing[State]) -> DiscussionRecord:
         """All of it, over or not; it is only prepared as long as its cast is not confirmed."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
@@ -26,6 +27,7 @@ from swarmgate.council.records.lifecycle import (
 )
 from swarmgate.council.records.rules import Rules
 from swarmgate.council.views.events import CouncilEvent
+from swarmgate.domain.actor import USER
 from swarmgate.domain.base import Entry, Frozen
 from swarmgate.errors import CouncilRefused, LedgerError
 from swarmgate.journal.documents import JOURNAL
@@ -44,6 +46,7 @@ class Record(Generic[Q, S, O]):
         id: its name.
         documents: where it is kept.
         clean: gives a JSON-ready value without secrets; every event goes through it before it is kept.
+        person: who says what a person says to it, as an actor.
 
     Attributes:
         witness: is told of the newest event after each append: it may vouch for the head elsewhere.
@@ -58,9 +61,10 @@ class Record(Generic[Q, S, O]):
         id: str,  # noqa: A002 - the field's name
         documents: Documents,
         clean: Callable[[Any], Any],
+        person: str = USER,
     ) -> None:
         self.pattern, self.id = pattern, id
-        self._documents, self._clean = documents, clean
+        self._documents, self._clean, self._person = documents, clean, person
         self.witness: Callable[[Frozen], None] = _nobody
         self._kinds: Mapping[str, type[Frozen]] = {**LIFECYCLE, **{_tag(kind): kind for kind in pattern.events}}
         self._journal: Journal[Standing[S] | None] = Journal(documents.lines(id), self._kinds, self._fold, None)
@@ -106,13 +110,21 @@ class Record(Generic[Q, S, O]):
             LedgerWriteFailed: the disk refused.
         """
         durable: tuple[type[Frozen], ...] = (Begun, Stopped, Completed, *self.pattern.milestones)
-        self._journal.append(
-            [self._without_secrets(each) for each in events],
-            expect=self._journal.seq,
-            durable=any(isinstance(each, durable) for each in events),
-        )
+        for actor, said in groupby(events, self._actor):
+            group = list(said)
+            self._journal.append(
+                [self._without_secrets(each) for each in group],
+                expect=self._journal.seq,
+                actor=actor,
+                durable=any(isinstance(each, durable) for each in group),
+            )
         self.witness(events[-1])
         return self.standing
+
+    def _actor(self, event: Frozen) -> str:
+        """Who said it: the person, where it is their word; else it is recorded by swarmgate."""
+        state = self._journal.state
+        return self._person if state is not None and self.pattern.is_of_person(event, state.own) else "swarmgate"
 
     def repair(self) -> None:
         """Puts what a killed writer left of its last line aside, beside the journal; its process is gone.
@@ -133,14 +145,20 @@ class Record(Generic[Q, S, O]):
         """Every entry, read again and checked."""
         return (entry for entry, _ in self._journal.entries())
 
-    def replayed(self) -> Iterator[CouncilEvent]:
-        """The progress events of the record once more; nothing is recorded."""
+    def steps(self) -> Iterator[tuple[Entry[Any], Standing[S] | None, Standing[S]]]:
+        """Every entry, with how it stood before and after; before the first one is None."""
         before: Standing[S] | None = None
         for entry in self.entries():
             after = self._fold(before, [entry])
-            if before is not None and after is not None:
-                yield from self.pattern.progress_of_event(entry.event, before, after)
+            if after is not None:
+                yield entry, before, after
             before = after
+
+    def replayed(self) -> Iterator[CouncilEvent]:
+        """The progress events of the record once more; nothing is recorded."""
+        for entry, before, after in self.steps():
+            if before is not None:
+                yield from self.pattern.progress_of_event(entry.event, before, after)
 
     def publish(self) -> None:
         """Writes the views of how it stands.

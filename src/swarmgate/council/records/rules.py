@@ -87,6 +87,10 @@ class Rules(ABC, Generic[Q, S, O]):
         """The outcome; None: there is none yet."""
         return None
 
+    def is_of_person(self, event: Frozen, state: S) -> bool:
+        """Whether a person said what an event holds; the journal then names them as its actor."""
+        return False
+
     def flawless(self, state: S) -> bool:
         """Whether every participant did its part: what is over may then answer the same request again."""
         return True

@@ -14,6 +14,7 @@ from swarmgate.council.records.document_store import Documents
 from swarmgate.council.records.lifecycle import Begun
 from swarmgate.council.records.record import Record
 from swarmgate.council.records.rules import Rules
+from swarmgate.domain.actor import USER
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import CouncilRefused, LedgerError
@@ -38,11 +39,13 @@ class Records:
     Args:
         documents: where they are kept.
         clean: as of `Record`.
+        person: as of `Record`.
     """
 
-    def __init__(self, documents: Documents, *, clean: Callable[[Any], Any]) -> None:
+    def __init__(self, documents: Documents, *, clean: Callable[[Any], Any], person: str = USER) -> None:
         self.documents = documents
         self.clean = clean
+        self.person = person
 
     def begin(
         self,
@@ -75,7 +78,7 @@ class Records:
                     hint=_ANOTHER_ID,
                 )
             return there
-        record = Record(pattern, id, self.documents, self.clean)
+        record = Record(pattern, id, self.documents, self.clean, self.person)
         record.append(
             [
                 Begun(
@@ -99,7 +102,7 @@ class Records:
         begun = self.begun(id, pattern.name)
         if begun.pattern != pattern.name:
             raise self._unknown(id, pattern.name)
-        return Record(pattern, id, self.documents, self.clean)
+        return Record(pattern, id, self.documents, self.clean, self.person)
 
     def begun(self, id: str, pattern: str = "") -> Begun:  # noqa: A002 - the field's name
         """The first event of a record; its chain is not checked.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from immutables import Map
 
+from swarmgate.domain.actor import USER, actor_in_words, is_person, name_of
 from swarmgate.domain.events.event import (
     AttemptKind,
     DebateWeighed,
@@ -267,7 +268,8 @@ class Question:
     def in_words(self) -> str:
         """Question and answer on one line: `question 3 of the coder: Which unit? - metres`."""
         given = f"left to the {self.role}, which assumes: {self.assumption}" if self.declined else self.answer
-        line = f"question {self.number} of the {self.role}: {self.text} - {given or 'not answered'}"
+        who = f" ({name})" if (name := name_of(self.by)) else ""
+        line = f"question {self.number} of the {self.role}: {self.text} - {given or 'not answered'}{who}"
         return " ".join(line.split())
 
 
@@ -277,7 +279,8 @@ class PhaseRecord:
 
     `reviews` are all verdicts on it, in order; the first `void` ones count no more. `overruled` says why the user goes
     on in spite of a rejection, by stage; `notes` are the user's words for the reviewers. `approved_by` names what
-    approved it in the user's place; empty: the user did.
+    approved it in the user's place; empty: the user did, and `approver` is who that was. `overruled_by` is who
+    overruled a stage.
     """
 
     summary: str = ""
@@ -286,9 +289,11 @@ class PhaseRecord:
     closed: bool = False
     approved: bool = False
     approved_by: str = ""
+    approver: str = ""
     reviews: tuple[PhaseReviewed, ...] = ()
     void: int = 0
     overruled: Map[str, str] = field(default_factory=Map)
+    overruled_by: Map[str, str] = field(default_factory=Map)
     notes: tuple[str, ...] = ()
 
     def verdicts(self, stage: PhaseStage) -> tuple[PhaseReviewed, ...]:
@@ -377,12 +382,12 @@ class Override:
     stage: Stage
     reason: str
     time: str
-    by: Literal["user", "architect"] = "user"
+    by: str = USER
 
     @property
     def told(self) -> str:
         """`gates: lint: it is fine`; what the architect overruled says so before the reason, where no reason can."""
-        return f"{self.stage}{'' if self.by == 'user' else f', by the {self.by}'}: {self.reason}"
+        return f"{self.stage}{'' if is_person(self.by) else f', by {actor_in_words(self.by)}'}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -401,9 +406,9 @@ class State:
     newest run. `known_red` are tests that fail in the newest commit because the user overruled them. `usage_in_run` is
     that of the newest run, `usage_by_phase` that of this goal, with planning as phase 0; `experience` is what the
     newest completed tasks took, across goals. `plan_approved_by` names what approved the plan in the user's place;
-    empty: the user did. `plan_debate` is how the criticism of the saved plan was weighed,
-    `debates` counts all that were, across goals; `debate_heads` is the SHA-256 of the newest line of each debate for
-    this goal.
+    empty: the user did, and `plan_approver` is who that was. `plan_debate` is how the criticism of the saved plan was
+    weighed, `debates` counts all that were, across goals; `debate_heads` is the SHA-256 of the newest line of each
+    debate for this goal.
     """
 
     seq: int = 0
@@ -452,6 +457,7 @@ class State:
     sandbox: str = ""
     known_red: tuple[str, ...] = ()
     plan_approved_by: str = ""
+    plan_approver: str = ""
     plan_debate: DebateWeighed | None = None
     debate_heads: Map[str, str] = field(default_factory=Map)
     debates: DebateCount = field(default_factory=DebateCount)

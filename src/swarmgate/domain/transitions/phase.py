@@ -71,11 +71,13 @@ def phase_retried(state: State, event: ev.PhaseRetried, _: ev.Entry) -> State:
     return _with(state, event.phase, replace(record.renewed, notes=notes))
 
 
-def phase_overridden(state: State, event: ev.PhaseOverridden, _: ev.Entry) -> State:
+def phase_overridden(state: State, event: ev.PhaseOverridden, entry: ev.Entry) -> State:
     record = _rejected(state, event.phase)
     if event.stage != judged_stage(state):
         raise IllegalMove(f"Phase {event.phase} was not rejected by its {event.stage}.")
-    return _with(state, event.phase, replace(record, overruled=record.overruled.set(event.stage, event.reason)))
+    overruled = record.overruled.set(event.stage, event.reason)
+    by = record.overruled_by.set(event.stage, entry.actor)
+    return _with(state, event.phase, replace(record, overruled=overruled, overruled_by=by))
 
 
 def phase_closed(state: State, event: ev.PhaseClosed, _: ev.Entry) -> State:
@@ -95,13 +97,14 @@ def phase_closed(state: State, event: ev.PhaseClosed, _: ev.Entry) -> State:
     return replace(_with(state, event.phase, record), memory=memory)
 
 
-def phase_approved(state: State, event: ev.PhaseApproved, _: ev.Entry) -> State:
+def phase_approved(state: State, event: ev.PhaseApproved, entry: ev.Entry) -> State:
     record = state.phase(event.phase)
     if not record.closed or record.approved:
         raise IllegalMove(f"Phase {event.phase} does not wait for approval.")
     if event.by and (why := unattended.phase_needs_person(record)):
         raise IllegalMove(f"Nobody but the user can approve phase {event.phase}: {why}.")
-    record = replace(record, approved=True, approved_by=event.by)
+    approver = "" if event.by else entry.actor
+    record = replace(record, approved=True, approved_by=event.by, approver=approver)
     memory = state.memory.set((state.goals, event.phase), record)
     return replace(_with(state, event.phase, record), memory=memory)
 

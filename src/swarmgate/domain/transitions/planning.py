@@ -150,12 +150,20 @@ def plan_reviewed(state: State, event: ev.PlanReviewed, _: ev.Entry) -> State:
     )
 
 
-def plan_approved(state: State, event: ev.PlanApproved, _: ev.Entry) -> State:
+def plan_approved(state: State, event: ev.PlanApproved, entry: ev.Entry) -> State:
     ready = state.planning is Planning.REVIEWED or (state.planning is Planning.FAILED and state.plan is not None)
     _require(ready, "There is no plan that waits for approval.")
     if event.by and (why := unattended.plan_needs_person(state)):
         raise IllegalMove(f"Nobody but the user can approve this plan: {why}.")
-    return replace(state, planning=Planning.APPROVED, revision="", planning_problems=(), plan_approved_by=event.by)
+    approver = "" if event.by else entry.actor
+    return replace(
+        state,
+        planning=Planning.APPROVED,
+        revision="",
+        planning_problems=(),
+        plan_approved_by=event.by,
+        plan_approver=approver,
+    )
 
 
 def revision_requested(state: State, event: ev.RevisionRequested, _: ev.Entry) -> State:

@@ -10,6 +10,7 @@ from typing import Any
 
 from immutables import Map
 
+from swarmgate.domain.actor import decider
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.review.stage import Judge
 from swarmgate.domain.state.lifecycle import Move, TaskState, advance
@@ -315,7 +316,7 @@ def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.
             "an override would ask the same role again.",
             hint=f"Set {settings_for(event.task, last.stage, last.reason)[0]}",
         )
-    given = Override(event.task, event.stage, event.reason, entry.time, event.by)
+    given = Override(event.task, event.stage, event.reason, entry.time, decider(event.by, entry.actor))
     record = replace(record, reason="", block=None, overrides=record.overrides.set(event.stage, given))
     if last.commit:  # the tests of its phase opened it again, and its work stands as it was committed
         attempts = (*record.attempts[:-1], replace(last, outcome=Outcome.COMPLETE))

@@ -124,10 +124,12 @@ def _noted(record: GoalRecord, *statuses: TaskStatus) -> Iterator[str]:
 def _overruled(record: GoalRecord) -> Iterator[str]:
     for each in record.overruled:
         subject = each.subject[:1].upper() + each.subject[1:]
-        yield f"{subject}, {_words(each.stage)}, by the {_words(each.by)}: {_words(each.reason)}"
+        yield f"{subject}, {_words(each.stage)}, by {_words(each.who)}: {_words(each.reason)}"
 
 
 def _checkpoints(record: GoalRecord) -> Iterator[str]:
+    if record.plan_approver:
+        yield f"The plan, approved by {_words(record.plan_approver)}"
     for each in record.phases:
         when = (
             f", approved by {_words(each.approver)} on {each.approved[:10]}" if each.approved else ", not approved yet"

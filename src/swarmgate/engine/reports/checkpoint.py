@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from swarmgate.domain.actor import actor_in_words
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.evidence.summary import in_words
 from swarmgate.domain.guard import Effect
@@ -154,7 +155,7 @@ def _warnings(state: State, tasks: Iterable[Task]) -> Iterator[str]:
     for task in tasks:
         record = state.task(task.id)
         for _, each in sorted(record.overrides.items()):
-            yield f"task {task.id}: {each.stage} overruled by the {each.by}: {first_line(each.reason)}"
+            yield f"task {task.id}: {each.stage} overruled by {actor_in_words(each.by)}: {first_line(each.reason)}"
         if record.last is not None and record.status is TaskStatus.COMPLETE:
             yield from (f"task {task.id}, {text}" for text in _remarks(record, record.last))
 

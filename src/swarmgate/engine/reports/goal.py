@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from swarmgate.domain.actor import actor_in_words, decider, is_person, name_of
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.evidence.report import Claim, Standing, recorded
@@ -52,6 +53,11 @@ class Overruled(Frozen):
     by: str
     time: str
 
+    @property
+    def who(self) -> str:
+        """Who overruled it, in words."""
+        return actor_in_words(self.by)
+
 
 class GoalTask(Frozen):
     """A task: `note` says why it is blocked, skipped or to be done again, `proof` what let its last attempt pass."""
@@ -94,7 +100,7 @@ class GoalPhase(Frozen):
     @property
     def approver(self) -> str:
         """Who approved it, in words."""
-        return "the user" if self.by == "user" else f"{self.by}, attended by nobody"
+        return actor_in_words(self.by) if is_person(self.by) else f"{self.by}, attended by nobody"
 
 
 class GoalEvidence(Frozen):
@@ -111,7 +117,8 @@ class GoalRecord(Frozen):
     """All of it. `phase` is 0 where it is about the whole goal; `seq`, `head` and `time` are of the newest entry.
 
     `other` is the usage outside of these tasks by role: planning, checkpoints and councils, of a phase its checkpoint.
-    `plan_by` names what approved the plan in the user's place; `asked` are the questions to the user with the answers;
+    `plan_by` names what approved the plan in the user's place, `plan_approver` the person who did, where they are known
+    by name; `asked` are the questions to the user with the answers;
     `abandoned` says why the user ended the goal before it was done.
     """
 
@@ -126,6 +133,7 @@ class GoalRecord(Frozen):
     finished: bool
     abandoned: str = ""
     plan_by: str = ""
+    plan_approver: str = ""
     asked: tuple[str, ...] = ()
     phases: tuple[GoalPhase, ...] = ()
     tasks: tuple[GoalTask, ...] = ()
@@ -147,7 +155,7 @@ class GoalRecord(Frozen):
         plan = [f"the plan: {self.plan_by}"] if self.plan_by else []
         return (
             *plan,
-            *(f"phase {each.number}: {each.by}" for each in self.phases if each.approved and each.by != "user"),
+            *(f"phase {each.number}: {each.by}" for each in self.phases if each.approved and not is_person(each.by)),
         )
 
     def count(self, status: TaskStatus) -> int:
@@ -215,6 +223,7 @@ def goal_record(state: State, entries: Sequence[ev.Entry], head: str, *, phase: 
         finished=state.finished,
         abandoned=abandoned,
         plan_by=state.plan_approved_by,
+        plan_approver=name_of(state.plan_approver),
         asked=tuple(_asked(state, tasks, planning=not phase)),
         phases=tuple(_phase(state, number, story) for number in numbers),
         tasks=tuple(_task(state, each, passed, usage.get(each.id, {})) for each in tasks.values()),
@@ -349,7 +358,8 @@ def _overruled(story: Iterable[ev.Entry], tasks: Iterable[str], phases: Sequence
     for entry in story:
         match event := entry.event:
             case ev.RejectionOverridden() if event.task in wanted:
-                yield _overrule(f"task {event.task}", event.stage, event.reason, event.by, entry.time)
+                by = decider(event.by, entry.actor)
+                yield _overrule(f"task {event.task}", event.stage, event.reason, by, entry.time)
             case ev.PhaseOverridden() if event.phase in phases:
                 yield _overrule(f"phase {event.phase}", event.stage, event.reason, entry.actor, entry.time)
 

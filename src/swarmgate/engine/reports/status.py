@@ -5,10 +5,11 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from swarmgate.domain.actor import name_of
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import Entry, PhaseEstimated
 from swarmgate.domain.guard import GuardNote, LiveTurn
@@ -47,6 +48,8 @@ class PhaseSummary(Frozen):
     usage: Usage = Usage()
     approved_by: str = ""
     """What approved it in the user's place; empty: the user did, or nobody yet."""
+    approver: str = ""
+    """The person who approved it, where they are known by name."""
 
 
 class BudgetReport(Frozen):
@@ -113,6 +116,8 @@ class StatusReport(Frozen):
     """What an agent asks in the middle of a task; None where it waits for no answer."""
     plan_approved_by: str = ""
     """What approved the plan in the user's place; empty: the user did, or nobody yet."""
+    plan_approver: str = ""
+    """The person who approved the plan, where they are known by name."""
     checkpoint: Checkpoint | None = None
     """The phase that waits for approval; None where none does."""
     breakers: LiveTurn | None = None
@@ -176,7 +181,7 @@ class TaskReport(Frozen):
     asked: tuple[str, ...]
     """What agents asked the user about it, with the answers."""
     overrides: dict[str, str]
-    overridden_by: dict[str, Literal["user", "architect"]]
+    overridden_by: dict[str, str]
     attempts: tuple[AttemptReport, ...]
     guards: tuple[GuardNote, ...]
     usage: Usage
@@ -234,6 +239,7 @@ def status_report(
         actions=() if working else actions(state, waiting),
         asked=None if working else asked_about_task(state),
         plan_approved_by=state.plan_approved_by,
+        plan_approver=name_of(state.plan_approver),
         checkpoint=checkpoint(state) if waiting is Waiting.PHASE_APPROVAL and not working else None,
         breakers=turn,
         models=models or {},
@@ -289,6 +295,7 @@ def _phases(state: State) -> tuple[PhaseSummary, ...]:
                 verdicts=_verdicts(state, number),
                 usage=state.usage_by_phase.get(number, Usage()),
                 approved_by=state.phase(number).approved_by,
+                approver=name_of(state.phase(number).approver),
             )
         )
     return tuple(found)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import pairwise
 
+from swarmgate.domain.actor import is_person
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events import event as ev
 from swarmgate.domain.state.state import Outcome, State
@@ -86,7 +87,7 @@ def _steps(
     worked, before, began = 0.0, None, 0.0
     for entry in entries:
         now, event = datetime.fromisoformat(entry.time), entry.event
-        waited = entry.actor == "user" or isinstance(event, ev.RunStarted)
+        waited = is_person(entry.actor) or isinstance(event, ev.RunStarted)
         if before is not None and not waited:
             worked += max(0.0, (now - before).total_seconds())
         before = now

@@ -16,7 +16,7 @@ async def recover(state: State, ctx: Context) -> list[Event]:
     return [restored(state, ctx.folder, ctx.repository)]
 
 
-def put_away(ledger: Ledger, repository: Repository, reason: str) -> str:
+def put_away(ledger: Ledger, repository: Repository, reason: str, *, actor: str) -> str:
     """Ends the attempt that a paused run left open, and puts the unfinished change away, on record.
 
     On another branch than that of the work no file is touched: what lies there cannot be told from the user's.
@@ -33,7 +33,7 @@ def put_away(ledger: Ledger, repository: Repository, reason: str) -> str:
         require_recorded(state, repository)
         events = ended(state, folder, repository, reason) if here else [interruption(state, reason)]
         kept += [event.kept for event in events if event.type == "attempt_interrupted"]
-        state = ledger.append(events, expect=state.seq, actor="user")
+        state = ledger.append(events, expect=state.seq, actor=actor)
     if here:
         events = quarantine_leftovers(state, folder, repository)
         kept += [event.kept for event in events if event.type == "tree_restored"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from swarmgate.domain.actor import actor_in_words, name_of
 from swarmgate.domain.evidence.summary import duration, in_words
 from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.state.state import PhaseRecord, Question, State, TaskRecord, TaskStatus
@@ -50,7 +51,7 @@ def render_history(state: State, number: int, name: str, tasks: tuple[Task, ...]
         ("Tasks", [line for task, its in done for line in _built(task, its)]),
         ("Decisions", [f"- {inline(text)}" for text in record.decisions]),
         ("Reviews of the phase", list(_reviews(record))),
-        ("Approval", [f"- Without a person, by {inline(record.approved_by)}"] if record.approved_by else []),
+        ("Approval", list(_approval(record))),
         ("Rejections", list(_rejections(done))),
         ("Answers of the user", [line for task in tasks for line in _answers(state.asked_about(task.id))]),
         ("Overrides", [line for task, its in done for line in _overrides(task, its)]),
@@ -106,7 +107,15 @@ def _reviews(record: PhaseRecord) -> Iterator[str]:
         yield f"- {inline(verdict_in_words(each))}{model}"
         yield from (f"  - {inline(line)}" for line in finding_lines(each.review))
     for stage, why in sorted(record.overruled.items()):
-        yield f"- Overruled by the user, {stage}: {inline(why)}"
+        yield f"- Overruled by {inline(actor_in_words(record.overruled_by[stage]))}, {stage}: {inline(why)}"
+
+
+def _approval(record: PhaseRecord) -> Iterator[str]:
+    """What approved it in the user's place, or which person did, where they are known by name."""
+    if record.approved_by:
+        yield f"- Without a person, by {inline(record.approved_by)}"
+    elif name := name_of(record.approver):
+        yield f"- By {inline(name)}"
 
 
 def _answers(questions: Iterable[Question]) -> Iterator[str]:
@@ -116,7 +125,7 @@ def _answers(questions: Iterable[Question]) -> Iterator[str]:
 
 def _overrides(task: Task, record: TaskRecord) -> Iterator[str]:
     for stage, each in sorted(record.overrides.items()):
-        yield f"- Task {task.id}, {inline(stage)}, by the {each.by}: {inline(each.reason)}"
+        yield f"- Task {task.id}, {inline(stage)}, by {inline(actor_in_words(each.by))}: {inline(each.reason)}"
 
 
 def _cost(used: Usage | None, done: Iterable[tuple[Task, TaskRecord]]) -> Iterator[str]:

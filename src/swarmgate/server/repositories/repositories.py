@@ -24,7 +24,7 @@ class Repositories:
         source: str | Path,
         *,
         name: str = "",
-        id: str = "",
+        id: str = "",  # noqa: A002 - the field's name
         base: str = "",
         by: str,
     ) -> Repository:

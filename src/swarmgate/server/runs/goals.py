@@ -1,4 +1,4 @@
-"""The goals that the server knows: one folder each in its home, with `goal.json` and the clone that it is worked on in."""
+"""The goals that the server knows: a folder each in its home, with `goal.json` and its clone."""
 
 from __future__ import annotations
 

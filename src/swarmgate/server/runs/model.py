@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import Any, Literal
 
+from pydantic import Field
+
 from swarmgate.domain.base import Frozen, Text
 
 
@@ -28,7 +30,7 @@ class Wanted(Frozen):
     """
 
     verb: str
-    arguments: dict[str, Any] = {}
+    arguments: dict[str, Any] = Field(default_factory=dict)
     by: str
     asked: str
     paused: bool = False
@@ -141,4 +143,4 @@ class Change(Frozen):
     repo: str
     goal: str = ""
     actor: str = "swarmgate"
-    data: dict[str, Any] = {}
+    data: dict[str, Any] = Field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from swarmgate.agents.roles import architect
+from swarmgate.domain.actor import actor_in_words
 from swarmgate.domain.events.event import Event, PhaseClosed
 from swarmgate.domain.state.state import State
 from swarmgate.engine.context import Context
@@ -43,5 +44,8 @@ def phase_report(state: State, number: int) -> str:
             f"Reviewers of the phase: {verdict_in_words(each)}",
             *(f"  {text}" for text in finding_lines(each.review)),
         ]
-    lines += [f"The user overruled the {stage}: {why}" for stage, why in sorted(whole.overruled.items())]
+    lines += [
+        f"Overruled by {actor_in_words(whole.overruled_by[stage])}, {stage}: {why}"
+        for stage, why in sorted(whole.overruled.items())
+    ]
     return "\n".join(lines)

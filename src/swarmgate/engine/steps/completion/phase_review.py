@@ -13,6 +13,7 @@ from swarmgate.agents.briefs.feedback import findings
 from swarmgate.agents.roles import critic, reviewer
 from swarmgate.agents.roles.citations import Material
 from swarmgate.agents.roles.reviewer import PhaseSubmission
+from swarmgate.domain.actor import actor_in_words
 from swarmgate.domain.events.event import Event, PhaseRetried, PhaseReviewed, PhaseStage
 from swarmgate.domain.plan.plan import Plan
 from swarmgate.domain.review.change import ChangeSet
@@ -131,7 +132,8 @@ def _task(state: State, task_id: str) -> str:
     """What a task promises, and how it ended."""
     record, task = state.task(task_id), _plan_of(state).tasks[task_id]
     ended = [f"{record.status}{f', {record.reason}' if record.reason else ''}"]
-    ended += [f"The {each.by} overruled {each.stage}: {each.reason}" for _, each in sorted(record.overrides.items())]
+    overrides = (each for _, each in sorted(record.overrides.items()))
+    ended += [f"Overruled by {actor_in_words(each.by)}, {each.stage}: {each.reason}" for each in overrides]
     ended += [f"The user was asked, {each.in_words}" for each in state.asked_about(task_id)]
     return f"{task_text(task)}\n\nHow it ended:\n{bullets(ended)}"
 
