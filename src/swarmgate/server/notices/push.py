@@ -25,7 +25,7 @@ async def push(
     delays: tuple[float, ...] = DELAYS_S,
 ) -> Delivered:
     """Sends it, as `deliver` does; `GONE` says that the browser does not want to be told any more."""
-    from pywebpush import WebPusher  # noqa: PLC0415 - late: it brings two HTTP clients that are not used here
+    from pywebpush import WebPusher  # type: ignore[import-untyped]  # noqa: PLC0415 - late: it brings two HTTP clients
 
     keyed = {"endpoint": to.endpoint, "keys": {"p256dh": to.p256dh, "auth": to.auth}}
     body = bytes(WebPusher(keyed).encode(push_body(notice))["body"])

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from cryptography.hazmat.primitives import serialization
 
 if TYPE_CHECKING:
-    from py_vapid import Vapid02
+    from py_vapid import Vapid02  # type: ignore[import-untyped]  # it has no stubs
 
 NAME = "vapid.pem"
 """What the file of the private key is called; it is for its owner alone."""
