@@ -22,7 +22,15 @@ class Jobs:
         self._home, self._goals = home, goals
 
     def start(
-        self, pattern: str, request: Mapping[str, Any], *, repo: str = "", goal: str = "", owner: str, by: str
+        self,
+        pattern: str,
+        request: Mapping[str, Any],
+        *,
+        repo: str = "",
+        goal: str = "",
+        owner: str,
+        by: str,
+        asked: Mapping[str, Any] | None = None,
     ) -> Council:
         """Writes a council down, to be held; `Runs` begins it.
 
@@ -33,6 +41,7 @@ class Jobs:
             goal: in whose project it is held.
             owner: the id of the account.
             by: who asked, as an actor.
+            asked: the request as it came, JSON-ready, for a face that has words of its own for it; None: there is none.
 
         Raises:
             NotFound: there is no such goal or repository.

@@ -57,7 +57,8 @@ class Runs:
         Args:
             council: its id.
             by: who asks, as an actor.
-            arguments: of the facade's `resume`: `tokens`, `usd`.
+            arguments: of the facade's `resume`: `tokens`, `usd`; of a decision that waits for a person, `vote` (the
+                fields of a `PersonalVote`) and `person` (its id): `Council.answer_decision` takes them.
 
         Raises:
             NotFound: there is no such council.

@@ -63,7 +63,14 @@ class Councils:
     # --- begin and go on ---
 
     async def start(
-        self, who: Principal, pattern: str, request: Mapping[str, Any], *, repo: str = "", goal: str = ""
+        self,
+        who: Principal,
+        pattern: str,
+        request: Mapping[str, Any],
+        *,
+        repo: str = "",
+        goal: str = "",
+        asked: Mapping[str, Any] | None = None,
     ) -> CouncilView:
         """Puts a council into the queue.
 
@@ -74,6 +81,7 @@ class Councils:
             repo: in whose scratch project it is held, where no goal is given; empty: the only one in which the account
                 may begin one.
             goal: in whose project it is held; empty: in none.
+            asked: the request as it came, JSON-ready, for a face that has words of its own for it.
 
         Raises:
             NotFound: there is no such repository or goal, or none that may be seen.
@@ -83,13 +91,23 @@ class Councils:
         if "id" in request:
             raise UsageError("`id` is the server's: it is in the answer.", hint="leave it out")
         home = await asyncio.to_thread(self._reading.home, who, repo, goal, Role.OPERATOR)
-        given = {"repo": home, "goal": goal, "owner": who.account.id, "by": who.actor}
-        job = await asyncio.to_thread(lambda: self._access.jobs.start(pattern, request, **given))
+        job = await asyncio.to_thread(
+            lambda: self._access.jobs.start(
+                pattern, request, repo=home, goal=goal, owner=who.account.id, by=who.actor, asked=asked
+            )
+        )
         await self._runs.hold(job.id, by=who.actor)
         return await self.get(who, job.id)
 
     async def answered(
-        self, who: Principal, pattern: str, request: Mapping[str, Any], *, repo: str = "", goal: str = ""
+        self,
+        who: Principal,
+        pattern: str,
+        request: Mapping[str, Any],
+        *,
+        repo: str = "",
+        goal: str = "",
+        asked: Mapping[str, Any] | None = None,
     ) -> tuple[CouncilView, bool]:
         """The council that answered the same request before, and True; else a new one, and False.
 
@@ -102,18 +120,19 @@ class Councils:
             request: as of `start`.
             repo: as of `start`.
             goal: as of `start`.
+            asked: as of `start`.
 
         Raises:
             SwarmError: as `start`.
         """
         home = await asyncio.to_thread(self._reading.home, who, repo, goal, Role.OPERATOR)
-        whole = {"pattern": pattern, "request": request, "repo": home, "goal": goal}
+        whole = {"pattern": pattern, "request": request, "repo": home, "goal": goal, "asked": asked}
         key = hashlib.sha256(json.dumps(whole, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
         with suppress(StoreAway, NotFound):
             known = await self._store.get(_RESULTS, key)
             if known and (view := await asyncio.to_thread(self._still, who, known.decode())):
                 return view, True
-        view = await self.start(who, pattern, request, repo=home, goal=goal)
+        view = await self.start(who, pattern, request, repo=home, goal=goal, asked=asked)
         with suppress(StoreAway):
             await self._store.put(_RESULTS, key, view.id.encode(), ttl_s=RESULT_S)
         return view, False
