@@ -116,7 +116,7 @@ def _read(source: Path) -> Backup:
     if files != backup.files:
         raise UsageError(f"{source} is not whole: it has {files:,} files, and had {backup.files:,}.")
     try:
-        with closing(sqlite3.connect(f"file:{source / DATABASE}?mode=ro", uri=True)) as database:
+        with closing(sqlite3.connect(f"file:{source / DATABASE}?immutable=1", uri=True)) as database:
             said = database.execute("PRAGMA integrity_check").fetchone()[0]
     except sqlite3.Error as error:
         said = str(error)
