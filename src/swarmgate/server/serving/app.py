@@ -13,6 +13,7 @@ from fastapi import FastAPI
 
 from swarmgate import __version__
 from swarmgate.config import Config
+from swarmgate.server.accounts.accounts import Accounts
 from swarmgate.server.serving import health
 
 
@@ -27,11 +28,12 @@ def create_app(settings: Config, *, home: Path, environ: Mapping[str, str]) -> F
     Raises:
         SwarmError: the home cannot be used as it is.
     """
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    accounts = Accounts(home, settings.server)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack():
+        async with AsyncExitStack() as stack:
+            stack.callback(accounts.close)
             app.state.ready = True
             yield
             app.state.ready = False
@@ -39,5 +41,6 @@ def create_app(settings: Config, *, home: Path, environ: Mapping[str, str]) -> F
     app = FastAPI(title="swarmgate", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.ready = False
     app.state.settings, app.state.home, app.state.environ = settings, home, environ
+    app.state.accounts = accounts
     app.include_router(health.router)
     return app

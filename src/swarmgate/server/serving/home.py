@@ -68,8 +68,10 @@ def taken(home: Path, url: str) -> Iterator[None]:
             f"Another server works in {home}: {describe(owner)}, at {owner.get('place', '?')}.",
             hint="Use that one, end it, or name another folder: --home DIR",
         ) from None
-    with lock:
+    try:
         yield
+    finally:
+        lock.release()
 
 
 def serving_at(home: Path) -> dict[str, Any]:
