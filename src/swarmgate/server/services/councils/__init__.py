@@ -1,1 +1,0 @@
-"""Councils of a server: what may be asked of them, and what is read of their records."""
