@@ -69,7 +69,11 @@ def drawn(by: str, rows: Sequence[CostRow]) -> list[tuple[str, Plot | None]]:
     ]
     known = any(row.usage.least_usd for row in rows)
     return [
-        *([(f"Money by {by}", plots.bars(f"Money by {by}", "US dollars", money, {"usd": "US dollars"}))] if known else []),
+        *(
+            [(f"Money by {by}", plots.bars(f"Money by {by}", "US dollars", money, {"usd": "US dollars"}))]
+            if known
+            else []
+        ),
         (f"Tokens by {by}", plots.bars(f"Tokens by {by}", "tokens", [_tokens(row) for row in most], _TOKENS)),
     ]
 

@@ -92,9 +92,7 @@ async def goals(
 
 
 @routes.post("/goals")
-async def create(
-    services: ServicesOf, who: Who, repo: Annotated[str, Form(max_length=100)], text: Text
-) -> Response:
+async def create(services: ServicesOf, who: Who, repo: Annotated[str, Form(max_length=100)], text: Text) -> Response:
     """Has a new goal planned."""
     made = await services.goals.create(who, repo=repo, text=text)
     return went_on(f"/goals/{made.id}", "The architect plans it.", "The plan waits for your approval when it is made.")
@@ -198,9 +196,7 @@ async def task(request: Request, services: ServicesOf, who: Who, goal: str, task
     )
 
 
-async def _evidence(
-    services: ServicesOf, who: Principal, goal: str, task: str, attempt: int
-) -> ShownEvidence | None:
+async def _evidence(services: ServicesOf, who: Principal, goal: str, task: str, attempt: int) -> ShownEvidence | None:
     """What is kept of an attempt; None: nothing."""
     try:
         files = (await services.evidence.list(who, goal, task, attempt)).files
@@ -236,5 +232,3 @@ async def evidence(services: ServicesOf, who: Who, goal: str, task: str, attempt
     """A file of evidence as plain text, which no browser takes for anything else."""
     found = await services.evidence.read(who, goal, task, attempt, name)
     return PlainTextResponse(found.text.encode("utf-8", "replace"), headers=_APART)
-
-
