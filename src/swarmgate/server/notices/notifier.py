@@ -92,6 +92,7 @@ class Notifier:
         await asyncio.gather(*tasks, return_exceptions=True)
         if self._client is not None:
             await self._client.aclose()
+        await asyncio.to_thread(self._subscriptions.close)
 
     async def _watching(self) -> None:
         await self._look()

@@ -40,7 +40,9 @@ async def login(
 
 async def _form(request: Request, services: ServicesOf, then: str, told: Told | None = None) -> Response:
     oidc = services.settings.server.oidc
-    provider = {"name": oidc.name, "href": f"{TO_PROVIDER}?{urlencode({'next': back_to(then)})}"} if oidc.issuer else None
+    provider = (
+        {"name": oidc.name, "href": f"{TO_PROVIDER}?{urlencode({'next': back_to(then)})}"} if oidc.issuer else None
+    )
     status = _REFUSED if told else 200
     return await page(request, "login.html", "", None, status, told=told, next=back_to(then), oidc=provider)
 
@@ -64,9 +66,7 @@ async def by_password(
 
 
 @routes.post("/login/link")
-async def by_link(
-    request: Request, services: ServicesOf, token: Annotated[str, Form(max_length=200)]
-) -> Response:
+async def by_link(request: Request, services: ServicesOf, token: Annotated[str, Form(max_length=200)]) -> Response:
     """Lets in whom a link was made for."""
     try:
         account = await session.by_link(request, token)

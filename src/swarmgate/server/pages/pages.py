@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from fastapi import APIRouter, FastAPI
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
@@ -31,5 +30,3 @@ def install(app: FastAPI) -> None:
         router.include_router(each.routes)
     app.include_router(router)
     app.mount("/static", _Static(directory=STATIC), name="static")
-
-

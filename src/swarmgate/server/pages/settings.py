@@ -123,9 +123,7 @@ async def push(
 
 
 @routes.post("/settings/accounts")
-async def new_account(
-    request: Request, services: ServicesOf, who: Who, name: Short, password: Short = ""
-) -> Response:
+async def new_account(request: Request, services: ServicesOf, who: Who, name: Short, password: Short = "") -> Response:
     """Makes an account."""
     made = await services.accounts.create(who, name=name, roles=await _roles(request), password=password)
     hint = "" if password else "It signs in by a link that you make for it."

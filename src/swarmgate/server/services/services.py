@@ -1,6 +1,7 @@
 """All services of a server in one record, made from the rooms below.
 
-services = Services.of(accounts, repositories, goals, jobs, runs, store=store, settings=settings, environ=os.environ)
+services = Services.of(accounts, repositories, goals, jobs, runs, store=store, browsers=browsers, settings=settings,
+                       environ=os.environ)
 page = await services.needs.list(who)
 """
 
@@ -25,6 +26,7 @@ from swarmgate.server.services.goals.goals import Goals
 from swarmgate.server.services.goals.runs import Runs
 from swarmgate.server.services.goals.tasks import Tasks
 from swarmgate.server.services.people.accounts import Accounts
+from swarmgate.server.services.people.browsers import Browsers
 from swarmgate.server.services.people.repositories import Repositories
 from swarmgate.server.services.reading.access import Access
 from swarmgate.server.services.reading.readings import Readings
@@ -58,6 +60,7 @@ class Services:
     cost: Cost
     gates: Gates
     agents: Agents
+    browsers: Browsers
     settings: Config
 
     @classmethod
@@ -70,6 +73,7 @@ class Services:
         queue: Queue,
         *,
         store: Store,
+        browsers: Browsers,
         settings: Config,
         environ: Mapping[str, str],
     ) -> Services:
@@ -82,6 +86,7 @@ class Services:
             jobs: the councils.
             queue: of what is wanted.
             store: of what can be made anew: results of councils.
+            browsers: that are told when something needs somebody.
             settings: of the server.
             environ: where keys and settings of projects are looked up.
         """
@@ -106,6 +111,7 @@ class Services:
             cost=Cost(access, readings),
             gates=Gates(access, acting),
             agents=Agents(access, readings),
+            browsers=browsers,
             settings=settings,
         )
 
