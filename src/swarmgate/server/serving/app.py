@@ -16,6 +16,7 @@ from swarmgate.config import Config
 from swarmgate.server.http import door
 from swarmgate.server.http.limits.rates import RateLimits
 from swarmgate.server.http.login import routes
+from swarmgate.server.pages import pages
 from swarmgate.server.serving import health
 from swarmgate.server.serving.home import prepared
 from swarmgate.server.serving.rooms import Rooms
@@ -52,6 +53,7 @@ def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url:
     app.state.feed = rooms.feed
     app.include_router(health.router)
     app.include_router(routes.router)
+    pages.install(app)
     door.install(app, settings, accounts=rooms.accounts, limits=limits, store=rooms.store, home=home, environ=environ)
     app.add_middleware(Measured, metrics=rooms.metrics)
     return app
