@@ -11,6 +11,7 @@ from typing import Self
 from swarmgate.config import Config
 from swarmgate.server.accounts.accounts import Accounts
 from swarmgate.server.events.feed import Feed
+from swarmgate.server.http.limits.rates import RateLimits
 from swarmgate.server.repositories.repositories import Repositories
 from swarmgate.server.runs.goals import Goals
 from swarmgate.server.runs.jobs import Jobs
@@ -36,6 +37,7 @@ class Rooms:
     environ: Mapping[str, str]
     metrics: Metrics
     accounts: Accounts
+    limits: RateLimits
     store: Store
     feed: Feed
     repositories: Repositories
@@ -64,20 +66,14 @@ class Rooms:
         services = Services.of(
             accounts, repositories, goals, jobs, runs, store=store, settings=settings, environ=environ
         )
-        metrics = Metrics()
-        metrics.measure(
-            "work",
-            "Goals and councils that a worker is at, or that wait for one",
-            "state",
-            lambda: {"working": len(runs.working()), "waiting": len(runs.queued())},
-        )
         return cls(
             settings=settings,
             home=home,
             url=url,
             environ=environ,
-            metrics=metrics,
+            metrics=Metrics(),
             accounts=accounts,
+            limits=RateLimits.of(server.limits, server.store_address(environ), home),
             store=store,
             feed=feed,
             repositories=repositories,
@@ -93,6 +89,7 @@ class Rooms:
         """Works for the length of the block: what collects begins before what works, and ends after it."""
         async with AsyncExitStack() as stack:
             stack.callback(self.accounts.close)
+            stack.callback(self.limits.close)
             stack.push_async_callback(self.store.close)
             await self.feed.start()
             stack.push_async_callback(self.feed.close)
